@@ -1,0 +1,137 @@
+//! The platform as one object: what it is made of, its start and its end.
+
+use std::{sync::Arc, time::Duration};
+
+use headwater_engine::{Engine, EngineStatus};
+use headwater_store::{NodeEpoch, Store};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    background::Nudges, environment::Environment, error::AppError, ingress::Endpoints,
+    runner::Runners, secrets::SecretKey, sources::Lifecycles,
+};
+
+/// What a node is configured with, as far as use cases need it.
+#[derive(Debug, Clone)]
+pub struct AppConfig {
+    /// Where the outside reaches this node, without a trailing slash.
+    pub public_url: String,
+    /// Serves `https://{token}.{domain}/` besides `{public_url}/e/{token}`.
+    pub endpoint_domain: Option<String>,
+    /// HTTP invocations that run at once in one source's worker.
+    pub source_concurrency: usize,
+    /// Events kept per emitter and channel class.
+    pub retained_events: u32,
+    /// How long runs may take to finish when the node is asked to stop.
+    pub shutdown_grace: Duration,
+    /// Daily quotas shown to users; not enforced when absent.
+    pub daily_invocations_quota: Option<u64>,
+}
+
+/// What an [`App`] is put together from.
+pub struct Parts {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+    /// Clock and randomness.
+    pub env: Environment,
+    /// The key of everything encrypted.
+    pub secret_key: SecretKey,
+    /// The configuration.
+    pub config: AppConfig,
+}
+
+/// The platform. Cheap to share; every use case is a method.
+pub struct App {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) env: Environment,
+    pub(crate) secret_key: SecretKey,
+    pub(crate) config: AppConfig,
+    pub(crate) epoch: NodeEpoch,
+    pub(crate) runners: Runners,
+    pub(crate) lifecycles: Lifecycles,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) nudges: Nudges,
+    pub(crate) tasks: TaskTracker,
+    /// Cancelled when the node is asked to stop.
+    pub(crate) stopping: CancellationToken,
+}
+
+/// Whether the node can do its work, for `/readyz`.
+#[derive(Debug, Clone)]
+pub struct Readiness {
+    /// Why the store does not answer, if so.
+    pub store_error: Option<String>,
+    /// What the engine is doing.
+    pub engine: EngineStatus,
+    /// Sources with work in memory.
+    pub running_sources: usize,
+}
+
+impl App {
+    /// Registers the node's start and finishes what a dead node left undone. Background work and
+    /// sources run from then on.
+    ///
+    /// # Errors
+    /// The store cannot be used.
+    pub async fn start(parts: Parts) -> Result<Arc<Self>, AppError> {
+        let epoch = parts.store.start_node(parts.env.now_ms()).await?;
+        let app = Arc::new(Self {
+            store: parts.store,
+            engine: parts.engine,
+            env: parts.env,
+            secret_key: parts.secret_key,
+            config: parts.config,
+            epoch,
+            runners: Runners::default(),
+            lifecycles: Lifecycles::default(),
+            endpoints: Endpoints::default(),
+            nudges: Nudges::default(),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        });
+        app.start_background();
+        Ok(app)
+    }
+
+    /// Stops claiming, lets runs finish for the configured grace, gives the rest back and ends the workers.
+    pub async fn stop(&self) {
+        self.stopping.cancel();
+        self.tasks.close();
+        if tokio::time::timeout(self.config.shutdown_grace, self.tasks.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                "runs were still going on after the shutdown grace; they will be run again"
+            );
+        }
+        self.engine.shutdown().await;
+    }
+
+    /// Whether store and engine answer.
+    pub async fn readiness(&self) -> Readiness {
+        Readiness {
+            store_error: self
+                .store
+                .has_users()
+                .await
+                .err()
+                .map(|error| error.to_string()),
+            engine: self.engine.status(),
+            running_sources: self.runners.len(),
+        }
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &AppConfig {
+        &self.config
+    }
+
+    /// The node's clock and randomness.
+    pub fn environment(&self) -> &Environment {
+        &self.env
+    }
+}

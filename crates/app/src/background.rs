@@ -1,0 +1,131 @@
+//! Background work: timers, release of scheduled events, dispatch, deletion, retention, recovery.
+//!
+//! Each loop is one idempotent step of the store, run on a period and on a nudge, in bounded
+//! batches. Nudges may be lost; then the period does it.
+
+use std::{sync::Arc, time::Duration};
+
+use headwater_store::{Progress, StoreError};
+use tokio::sync::Notify;
+
+use crate::{app::App, runner::Command};
+
+/// Items per step.
+const BATCH: u32 = 500;
+/// A loop without a nudge or a due time looks again after this.
+const PERIOD: Duration = Duration::from_secs(5);
+/// How long a loop waits after an error of the store.
+const AFTER_ERROR: Duration = Duration::from_secs(1);
+
+/// Says that there may be work. May be lost.
+#[derive(Default)]
+pub(crate) struct Nudges {
+    by_chore: [Notify; Chore::ALL.len()],
+}
+
+impl Nudges {
+    /// Lets the chore look again soon.
+    pub(crate) fn nudge(&self, chore: Chore) {
+        self.by_chore[chore as usize].notify_one();
+    }
+}
+
+/// The loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chore {
+    /// Timers that are due become invocations.
+    Timers,
+    /// Scheduled events that are due leave `$in`.
+    Release,
+    /// Events go to who subscribed.
+    Dispatch,
+    /// Deletions that were asked for, and events beyond retention.
+    Retention,
+    /// Invocations that nobody holds: after a restart, or when a lease ran out.
+    Queue,
+}
+
+impl Chore {
+    const ALL: [Self; 5] = [
+        Self::Timers,
+        Self::Release,
+        Self::Dispatch,
+        Self::Retention,
+        Self::Queue,
+    ];
+}
+
+impl App {
+    pub(crate) fn start_background(self: &Arc<Self>) {
+        for chore in Chore::ALL {
+            let app = Arc::clone(self);
+            self.tasks.spawn(async move { app.repeat(chore).await });
+        }
+        let app = Arc::clone(self);
+        self.tasks.spawn(async move {
+            if let Err(error) = app.recover_sources().await {
+                tracing::error!(%error, "what a former start left could not be settled");
+            }
+        });
+    }
+
+    async fn repeat(self: Arc<Self>, chore: Chore) {
+        let nudge = &self.nudges.by_chore[chore as usize];
+        while !self.stopping.is_cancelled() {
+            let nudged = nudge.notified();
+            let wait = match self.step(chore).await {
+                Ok(progress) => self.finish(chore, progress),
+                Err(error) => {
+                    tracing::error!(?chore, %error, "background work has to wait for the store");
+                    AFTER_ERROR
+                }
+            };
+            tokio::select! {
+                () = nudged => {}
+                () = tokio::time::sleep(wait) => {}
+                () = self.stopping.cancelled() => {}
+            }
+        }
+    }
+
+    async fn step(&self, chore: Chore) -> Result<Progress, StoreError> {
+        let now_ms = self.env.now_ms();
+        match chore {
+            Chore::Timers => self.store.fire_timers(now_ms, BATCH).await,
+            Chore::Release => self.store.release_scheduled(now_ms, BATCH).await,
+            Chore::Dispatch => self.store.dispatch(now_ms, BATCH).await,
+            Chore::Retention => {
+                let deleted = self.store.run_deletions(BATCH).await?;
+                let trimmed = self.store.trim(self.config.retained_events, BATCH).await?;
+                Ok(Progress {
+                    more: deleted.more || trimmed.more,
+                    ..Progress::default()
+                })
+            }
+            Chore::Queue => {
+                let woken = self.store.sources_with_work(now_ms, BATCH).await?;
+                Ok(Progress {
+                    woken,
+                    ..Progress::default()
+                })
+            }
+        }
+    }
+
+    /// Wakes who got work and tells how long to wait.
+    fn finish(self: &Arc<Self>, chore: Chore, progress: Progress) -> Duration {
+        for id in &progress.woken {
+            self.tell_runner(id, Command::Claim);
+        }
+        if chore == Chore::Release && progress.done > 0 {
+            self.nudges.nudge(Chore::Dispatch);
+        }
+        if progress.more {
+            return Duration::ZERO;
+        }
+        let until_due = progress
+            .next_due_ms
+            .map(|due_ms| due_ms.saturating_sub(self.env.now_ms()));
+        until_due.map_or(PERIOD, |ms| Duration::from_millis(ms).min(PERIOD))
+    }
+}

@@ -1,0 +1,54 @@
+//! Time and randomness as the platform takes them in, so that tests hold them still.
+
+use std::sync::Arc;
+
+/// The wall clock.
+pub trait Clock: Send + Sync + 'static {
+    /// Milliseconds since the epoch. May step back.
+    fn now_ms(&self) -> u64;
+}
+
+/// A source of random bits, fit for secrets.
+pub trait Random: Send + Sync + 'static {
+    /// Fills the buffer.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+/// The clock and the randomness of a node.
+#[derive(Clone)]
+pub struct Environment {
+    /// The wall clock.
+    pub clock: Arc<dyn Clock>,
+    /// Random bits.
+    pub random: Arc<dyn Random>,
+}
+
+impl Environment {
+    /// Milliseconds since the epoch.
+    pub fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    /// Seconds since the epoch.
+    pub fn now_at(&self) -> u64 {
+        self.clock.now_ms() / 1000
+    }
+
+    /// A new id from the clock and 128 random bits: `env.id(SourceId::new)`.
+    pub fn id<T>(&self, new: impl FnOnce(u64, u128) -> T) -> T {
+        let mut bits = [0; 16];
+        self.random.fill(&mut bits);
+        new(self.now_ms(), u128::from_le_bytes(bits))
+    }
+
+    /// 160 random bits as lower-case letters and digits, fit for a host name.
+    pub fn token(&self) -> String {
+        const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+        let mut bytes = [0; 32];
+        self.random.fill(&mut bytes);
+        bytes
+            .iter()
+            .map(|byte| char::from(DIGITS[usize::from(byte % 32)]))
+            .collect()
+    }
+}

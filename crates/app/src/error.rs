@@ -1,0 +1,97 @@
+//! How a use case fails. Knows no status code; `api` maps each variant to one.
+
+use headwater_engine::{BuildStage, EngineError, Rejection};
+use headwater_model::{error::Invalid, outcome::ComponentError};
+use headwater_store::StoreError;
+
+/// What a use case can answer instead of a result.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// There is no such thing, or it is another tenant's.
+    #[error("there is no {kind} `{id}`")]
+    NotFound {
+        /// What was looked for, in the spec's words.
+        kind: &'static str,
+        /// By which id.
+        id: String,
+    },
+    /// A parameter is missing or malformed.
+    #[error("{}", .0.reason)]
+    Invalid(Invalid),
+    /// Configured props do not fit the component.
+    #[error("{0}")]
+    InvalidProps(Invalid),
+    /// The component's own code failed while being built or in a hook.
+    #[error("{stage}: {}", .error.message)]
+    Component {
+        /// What was being done, such as "the `activate` hook threw".
+        stage: String,
+        /// What it threw.
+        error: ComponentError,
+    },
+    /// The step does not apply to the present state.
+    #[error("{0}")]
+    Conflict(String),
+    /// No key, or one that nobody has.
+    #[error("the API key is missing or unknown: send `Authorization: Bearer <API_KEY>`")]
+    Unauthenticated,
+    /// The caller is not a member.
+    #[error("you are not a member of workspace `{0}`")]
+    Forbidden(String),
+    /// Store or engine cannot be reached at present.
+    #[error("temporarily unavailable, try again: {0}")]
+    Unavailable(String),
+    /// A fault of the platform.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl AppError {
+    /// There is no such thing.
+    pub fn not_found(kind: &'static str, id: impl ToString) -> Self {
+        Self::NotFound {
+            kind,
+            id: id.to_string(),
+        }
+    }
+
+    /// A parameter is missing or malformed.
+    pub fn invalid(field: &str, reason: impl std::fmt::Display) -> Self {
+        Self::Invalid(Invalid::new(field, reason))
+    }
+}
+
+impl From<StoreError> for AppError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict(reason) => Self::Conflict(reason),
+            StoreError::Unavailable { .. } => Self::Unavailable(error.to_string()),
+            StoreError::Corrupt(reason) => Self::Internal(reason),
+        }
+    }
+}
+
+impl From<EngineError> for AppError {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Spawn(_)
+            | EngineError::WorkerLost(_)
+            | EngineError::Unavailable { .. } => Self::Unavailable(error.to_string()),
+            EngineError::Protocol(reason) => Self::Internal(reason),
+        }
+    }
+}
+
+impl From<Rejection> for AppError {
+    fn from(rejection: Rejection) -> Self {
+        let stage = match rejection.stage {
+            BuildStage::Fetch => "the component's URL did not answer with a module",
+            BuildStage::Resolve => "the component's code or imports cannot be resolved",
+            BuildStage::Evaluate => "the component failed to evaluate",
+        };
+        Self::Component {
+            stage: stage.to_owned(),
+            error: rejection.error,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Requests at HTTP interfaces (design section 7, "HTTP interface").
+//!
+//! Without `customResponse` a request is queued durably before it is acknowledged. With it, the
+//! run itself answers, and nothing is queued: who gets no answer knows that it must ask again.
+
+use std::{collections::HashMap, sync::Arc};
+
+use headwater_engine::Response;
+use headwater_model::id::{InvocationId, SourceId};
+use headwater_store::{Source, SourceState, Trigger};
+use parking_lot::RwLock;
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+
+use crate::{
+    app::App,
+    error::AppError,
+    runner::{CustomResponse, Reply, Work},
+};
+
+/// Endpoints remembered at once; beyond that they are looked up again.
+const REMEMBERED: usize = 10_000;
+
+/// A request as the component gets it.
+#[derive(Debug)]
+pub struct IngressRequest {
+    /// The token of the URL.
+    pub token: String,
+    /// The event `{method, path, query, headers, bodyRaw, body, …}` as JSON text.
+    pub event: Box<RawValue>,
+}
+
+/// How to answer a request.
+#[derive(Debug)]
+pub enum Ingress {
+    /// It is durable and will run.
+    Accepted,
+    /// What `respond()` said.
+    Responded(Response),
+    /// The run returned without `respond()`.
+    NoResponse,
+    /// The run threw before `respond()`.
+    Threw,
+    /// The run exceeded its time before `respond()`.
+    TimedOut,
+}
+
+/// What a request needs to know of its endpoint.
+#[derive(Debug, Clone)]
+pub(crate) struct EndpointFacts {
+    source_id: SourceId,
+    custom_response: bool,
+}
+
+/// Endpoints by token, remembered so that a request costs no look-up in the store.
+#[derive(Default)]
+pub(crate) struct Endpoints {
+    by_token: RwLock<HashMap<String, EndpointFacts>>,
+}
+
+impl Endpoints {
+    /// Forgets a source's endpoints because its life changed.
+    pub(crate) fn forget(&self, id: &SourceId) {
+        self.by_token
+            .write()
+            .retain(|_, facts| facts.source_id != *id);
+    }
+
+    fn remember(&self, token: &str, facts: EndpointFacts) {
+        let mut by_token = self.by_token.write();
+        if by_token.len() >= REMEMBERED {
+            by_token.clear();
+        }
+        by_token.insert(token.to_owned(), facts);
+    }
+}
+
+fn accepts(source: &Source) -> bool {
+    matches!(
+        source.state,
+        SourceState::Active | SourceState::Deploying | SourceState::Updating
+    )
+}
+
+impl App {
+    /// Takes a request at an HTTP interface.
+    ///
+    /// # Errors
+    /// `NotFound` when no active source has the endpoint; `Unavailable` when it cannot be queued or run now.
+    pub async fn ingress(self: &Arc<Self>, request: IngressRequest) -> Result<Ingress, AppError> {
+        let facts = self.endpoint(&request.token).await?;
+        if facts.custom_response {
+            return self.answer(&facts.source_id, request.event).await;
+        }
+        let queued = self
+            .start_work(&facts.source_id, Trigger::Http, request.event, Reply::None)
+            .await;
+        match queued {
+            Ok(()) => Ok(Ingress::Accepted),
+            // The source was paused or deleted after its endpoint had been looked up.
+            Err(AppError::Conflict(_)) => Err(no_endpoint(&request.token)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn endpoint(&self, token: &str) -> Result<EndpointFacts, AppError> {
+        if let Some(facts) = self.endpoints.by_token.read().get(token) {
+            return Ok(facts.clone());
+        }
+        let source = self.store.source_by_endpoint(token).await?.filter(accepts);
+        let source = source.ok_or_else(|| no_endpoint(token))?;
+        let component = self.component_of(&source).await?;
+        let prop = source
+            .spec
+            .endpoints
+            .iter()
+            .find(|endpoint| endpoint.token == token);
+        let definition = prop.and_then(|endpoint| {
+            component
+                .description
+                .props
+                .iter()
+                .find(|definition| definition.name == endpoint.prop)
+        });
+        let custom_response =
+            definition.is_some_and(|definition| definition.flag("customResponse"));
+        let facts = EndpointFacts {
+            source_id: source.id,
+            custom_response,
+        };
+        self.endpoints.remember(token, facts.clone());
+        Ok(facts)
+    }
+
+    async fn answer(
+        self: &Arc<Self>,
+        id: &SourceId,
+        event: Box<RawValue>,
+    ) -> Result<Ingress, AppError> {
+        let (reply, response) = oneshot::channel();
+        let work = Work {
+            invocation_id: self.env.id(InvocationId::new),
+            lease: None,
+            trigger: Trigger::Http,
+            event,
+            hops: 0,
+            queued_at_ms: self.env.now_ms(),
+            tries: 0,
+            reply: Reply::Response(reply),
+        };
+        self.run_work(id, work);
+        let unavailable =
+            || AppError::Unavailable("the source's worker could not answer".to_owned());
+        match response.await.map_err(|_| unavailable())? {
+            CustomResponse::Responded(response) => Ok(Ingress::Responded(response)),
+            CustomResponse::NoResponse => Ok(Ingress::NoResponse),
+            CustomResponse::Threw => Ok(Ingress::Threw),
+            CustomResponse::TimedOut => Ok(Ingress::TimedOut),
+            CustomResponse::Unavailable => Err(unavailable()),
+            CustomResponse::NotRunning => Err(no_endpoint("")),
+        }
+    }
+}
+
+fn no_endpoint(token: &str) -> AppError {
+    AppError::not_found("endpoint of an active source", token)
+}

@@ -1,0 +1,35 @@
+//! What the platform does: saves components, deploys sources, turns triggers into invocations,
+//! commits what runs leave behind, and hands events on.
+//!
+//! Responsible for the use cases and the background work. Deliberately ignorant of HTTP, of any
+//! database, of JavaScript, of configuration files and of the wall clock.
+
+mod access;
+mod accounts;
+mod app;
+mod background;
+mod components;
+mod environment;
+mod error;
+mod events;
+mod ingress;
+mod runner;
+mod secrets;
+mod sources;
+mod subscriptions;
+#[cfg(test)]
+mod testing;
+mod users;
+
+pub use access::{Caller, key_hash};
+pub use accounts::NewAccount;
+pub use app::{App, AppConfig, Parts, Readiness};
+pub use components::{ComponentInput, ComponentRef};
+pub use environment::{Clock, Environment, Random};
+pub use error::AppError;
+pub use events::{EventsQuery, default_channels};
+pub use ingress::{Ingress, IngressRequest};
+pub use runner::{LogLine, RunReport};
+pub use secrets::SecretKey;
+pub use sources::{DeploySource, SourceView, UpdateSource};
+pub use users::{FirstUserOptions, UserView};

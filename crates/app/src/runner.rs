@@ -1,0 +1,205 @@
+//! Running sources: one runner per source with work, in memory only while it has some.
+//!
+//! A runner is a task that owns everything which must be in order for one source: which run may
+//! start, the dedupe state, the order of commits. It is found or started under the registry's
+//! lock and leaves under the same lock, so that no work is handed to a runner that is gone.
+
+mod actor;
+mod commits;
+mod flight;
+mod ledger;
+mod loaded;
+mod queue;
+mod report;
+mod run;
+
+use std::{collections::HashMap, sync::Arc};
+
+use headwater_engine::Hook;
+use headwater_model::{id::SourceId, outcome::Outcome};
+use headwater_store::{LeaseTerm, SettledSource, Source};
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot};
+
+use self::actor::Actor;
+pub use self::report::{LogLine, RunReport};
+pub(crate) use self::run::{Reply, Work};
+pub(crate) use self::{loaded::LoadedSource, run::CustomResponse};
+use crate::{app::App, error::AppError};
+
+/// How long a lease lasts; runners prolong theirs well before.
+const LEASE_MS: u64 = 60_000;
+
+/// What a runner is told.
+pub(crate) enum Command {
+    /// Run this.
+    Work(Work),
+    /// There may be queued invocations to claim.
+    Claim,
+    /// This is the source's version from now on.
+    Load(Arc<LoadedSource>),
+    /// Props must be read again before the next run.
+    Reload,
+    /// Call a hook; hold back what it did until `Settle` if `hold`.
+    Hook {
+        hook: Hook,
+        hold: bool,
+        ended: oneshot::Sender<Outcome>,
+    },
+    /// Start no runs but hooks; answer when none is in flight and all is committed.
+    Pause(oneshot::Sender<()>),
+    /// Start runs again.
+    Resume,
+    /// Commit what hooks did together with the source's new spec.
+    Settle(
+        Box<SettledSource>,
+        oneshot::Sender<Result<Source, AppError>>,
+    ),
+    /// Drop everything and end; answer when gone.
+    Close(oneshot::Sender<()>),
+}
+
+/// The runners of this node.
+#[derive(Default)]
+pub(crate) struct Runners {
+    by_source: Mutex<HashMap<SourceId, mpsc::UnboundedSender<Command>>>,
+}
+
+impl Runners {
+    /// How many sources have a runner.
+    pub(crate) fn len(&self) -> usize {
+        self.by_source.lock().len()
+    }
+
+    /// Lets every runner read its props again, because an account changed.
+    pub(crate) fn reload_all(&self) {
+        for runner in self.by_source.lock().values() {
+            let _ = runner.send(Command::Reload);
+        }
+    }
+
+    /// Takes the runner out, whatever is still said to it.
+    fn remove(&self, id: &SourceId) {
+        self.by_source.lock().remove(id);
+    }
+
+    /// Takes the runner out unless a command has come in meanwhile.
+    fn leave(&self, id: &SourceId, commands: &mpsc::UnboundedReceiver<Command>) -> bool {
+        let mut by_source = self.by_source.lock();
+        if commands.is_empty() {
+            by_source.remove(id);
+        }
+        commands.is_empty()
+    }
+}
+
+/// A way to tell a runner what a change of the source's life needs. Used under the lifecycle lock.
+pub(crate) struct RunnerHandle {
+    commands: mpsc::UnboundedSender<Command>,
+}
+
+impl RunnerHandle {
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).ok()?;
+        answer.await.ok()
+    }
+
+    /// Calls a hook, if the component has it.
+    ///
+    /// # Errors
+    /// `Component` with what the hook threw, or which limit it exceeded.
+    pub(crate) async fn hook(&self, hook: Hook, hold: bool) -> Result<(), AppError> {
+        let outcome = self
+            .ask(|ended| Command::Hook { hook, hold, ended })
+            .await
+            .ok_or_else(stopping)?;
+        let name = match hook {
+            Hook::Deploy => "deploy",
+            Hook::Activate => "activate",
+            Hook::Deactivate => "deactivate",
+        };
+        match (&outcome, outcome.error()) {
+            (_, None) => Ok(()),
+            (Outcome::Lost { message }, _) => Err(AppError::Unavailable(format!(
+                "the `{name}` hook: {message}"
+            ))),
+            (_, Some(error)) => Err(AppError::Component {
+                stage: format!("the `{name}` hook threw"),
+                error,
+            }),
+        }
+    }
+
+    /// Starts no runs any more; returns when none is in flight.
+    pub(crate) async fn pause(&self) {
+        self.ask(Command::Pause).await;
+    }
+
+    /// Starts runs again.
+    pub(crate) fn resume(&self) {
+        let _ = self.commands.send(Command::Resume);
+    }
+
+    /// Commits what the held hooks did together with the new spec.
+    pub(crate) async fn settle(&self, settled: SettledSource) -> Result<Source, AppError> {
+        self.ask(|reply| Command::Settle(Box::new(settled), reply))
+            .await
+            .ok_or_else(stopping)?
+    }
+}
+
+fn stopping() -> AppError {
+    AppError::Unavailable("the node is stopping".to_owned())
+}
+
+impl App {
+    /// Tells the source's runner, starting one if there is none.
+    pub(crate) fn tell_runner(
+        self: &Arc<Self>,
+        id: &SourceId,
+        command: Command,
+    ) -> mpsc::UnboundedSender<Command> {
+        let mut by_source = self.runners.by_source.lock();
+        let runner = by_source.entry(id.clone()).or_insert_with(|| {
+            let (sender, commands) = mpsc::unbounded_channel();
+            self.tasks
+                .spawn(Actor::new(Arc::clone(self), id.clone(), commands).run());
+            sender
+        });
+        let _ = runner.send(command);
+        runner.clone()
+    }
+
+    /// Hands work to the source's runner.
+    pub(crate) fn run_work(self: &Arc<Self>, id: &SourceId, work: Work) {
+        self.tell_runner(id, Command::Work(work));
+    }
+
+    /// The source's runner, running that version from now on.
+    pub(crate) fn open_runner(
+        self: &Arc<Self>,
+        id: &SourceId,
+        loaded: LoadedSource,
+    ) -> RunnerHandle {
+        RunnerHandle {
+            commands: self.tell_runner(id, Command::Load(Arc::new(loaded))),
+        }
+    }
+
+    /// Ends the source's runner, if it has one. Queued invocations stay in the store.
+    pub(crate) async fn close_runner(&self, id: &SourceId) {
+        let runner = self.runners.by_source.lock().get(id).cloned();
+        if let Some(commands) = runner {
+            RunnerHandle { commands }.ask(Command::Close).await;
+        }
+    }
+
+    /// A lease from now, for this node.
+    pub(crate) fn lease_term(&self) -> LeaseTerm {
+        LeaseTerm {
+            epoch: self.epoch,
+            expires_at_ms: self.env.now_ms() + LEASE_MS,
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! The task that runs one source: which run starts when, and what its end means.
+//!
+//! Timer, event and manual runs are serial; HTTP runs go on at once up to the node's source
+//! concurrency; hooks run whenever they are asked for, because only the lifecycle asks.
+
+use std::{sync::Arc, time::Duration};
+
+use headwater_engine::{Entry, Hook, Invocation};
+use headwater_model::{
+    id::{InvocationId, SourceId},
+    outcome::{ComponentError, Outcome},
+};
+use headwater_store::{Lease, SettledSource, Source};
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    Command, LoadedSource,
+    commits::{Batch, Commits},
+    flight::{Ended, Flight},
+    ledger::Ledger,
+    queue::Queue,
+    run::{After, CustomResponse, Part, Reply, Task, Work},
+};
+use crate::{app::App, background::Chore, error::AppError};
+
+/// A runner without work leaves after this; its worker stays as long as the engine likes.
+const IDLE_AFTER: Duration = Duration::from_secs(5);
+/// A third of a lease: how often leases are prolonged.
+const HEARTBEAT: Duration = Duration::from_secs(20);
+/// How often a run is started whose worker is lost through no fault of its own.
+const TRIES_MAX: u32 = 3;
+/// How often an invocation is leased before it is given up: it may be what kills its nodes.
+const ATTEMPTS_MAX: u32 = 5;
+
+pub(super) struct Actor {
+    app: Arc<App>,
+    id: SourceId,
+    commands: mpsc::UnboundedReceiver<Command>,
+    loaded: Option<Arc<LoadedSource>>,
+    queue: Queue,
+    flight: Flight,
+    commits: Commits,
+    /// What hooks did that counts only once the source is settled.
+    held: Vec<Part>,
+    paused: bool,
+    pausing: Vec<oneshot::Sender<()>>,
+    /// Whether the props must be read again.
+    stale: bool,
+    closing: Option<oneshot::Sender<()>>,
+}
+
+impl Actor {
+    pub(super) fn new(
+        app: Arc<App>,
+        id: SourceId,
+        commands: mpsc::UnboundedReceiver<Command>,
+    ) -> Self {
+        Self {
+            queue: Queue::new(Arc::clone(&app), id.clone()),
+            flight: Flight::new(Arc::clone(&app.engine)),
+            commits: Commits::new(
+                Arc::clone(&app.store),
+                Ledger::new(None),
+                app.stopping.clone(),
+            ),
+            app,
+            id,
+            commands,
+            loaded: None,
+            held: Vec::new(),
+            paused: false,
+            pausing: Vec::new(),
+            stale: false,
+            closing: None,
+        }
+    }
+
+    /// Runs until there has been nothing to do for a while, until closed, or until the node stops.
+    pub(super) async fn run(mut self) {
+        self.read_ledger().await;
+        let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        let app = Arc::clone(&self.app);
+        loop {
+            self.advance().await;
+            let stopped = app.stopping.is_cancelled() && self.is_quiet();
+            if self.closing.is_some() || stopped {
+                return self.leave().await;
+            }
+            let idle = self.is_idle();
+            tokio::select! {
+                said = self.flight.next() => {
+                    let ended = self.flight.hear(said, &mut self.commits, app.env.now_ms());
+                    ended.into_iter().for_each(|ended| self.end(ended));
+                }
+                claimed = self.queue.claimed() => self.queue.finish_claim(claimed),
+                command = self.commands.recv() => match command {
+                    Some(command) => self.obey(command).await,
+                    None => return,
+                },
+                _ = heartbeat.tick() => self.prolong_leases().await,
+                () = tokio::time::sleep(IDLE_AFTER), if idle => {
+                    if self.leave_if_idle().await { return; }
+                }
+                () = app.stopping.cancelled(), if !self.paused => self.paused = true,
+                batch = self.commits.next(), if !self.commits.is_idle() => self.committed(batch).await,
+            }
+        }
+    }
+
+    /// Starts whatever may start now.
+    async fn advance(&mut self) {
+        self.refresh().await;
+        if let Some(loaded) = &self.loaded {
+            self.commits.start(&loaded.source, self.app.env.now_ms());
+        }
+        if self.paused {
+            if self.is_quiet() {
+                for waiting in self.pausing.drain(..) {
+                    let _ = waiting.send(());
+                }
+            }
+            return;
+        }
+        let Some(loaded) = self.loaded.clone() else {
+            return;
+        };
+        while self.flight.serial() == 0
+            && let Some(work) = self.queue.next_serial()
+        {
+            self.start(&loaded, work);
+        }
+        while self.flight.http() < self.app.config.source_concurrency
+            && let Some(work) = self.queue.next_concurrent()
+        {
+            self.start(&loaded, work);
+        }
+        self.queue.claim();
+    }
+
+    /// Nothing runs and everything is committed.
+    fn is_quiet(&self) -> bool {
+        self.flight.is_empty() && self.commits.is_idle() && !self.queue.is_claiming()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_quiet() && !self.queue.has_work() && !self.paused && self.held.is_empty()
+    }
+
+    /// Reads the recorded version if none was given, or if its props have become stale.
+    async fn refresh(&mut self) {
+        if !self.queue.has_work() || (self.loaded.is_some() && !self.stale) {
+            return;
+        }
+        match self.app.load_recorded(&self.id).await {
+            Ok(Some(loaded)) => {
+                self.loaded = Some(Arc::new(loaded));
+                self.stale = false;
+            }
+            Ok(None) => self.queue.refuse(|| CustomResponse::NotRunning).await,
+            Err(error) => {
+                tracing::warn!(source = %self.id, %error, "the source cannot run now");
+                self.queue.refuse(|| CustomResponse::Unavailable).await;
+            }
+        }
+    }
+
+    async fn read_ledger(&mut self) {
+        match self.app.store.dedupe_state(&self.id).await {
+            Ok(state) => self.commits.reset(Ledger::new(state)),
+            Err(error) => {
+                tracing::error!(source = %self.id, %error, "the dedupe state cannot be read");
+                self.closing = Some(oneshot::channel().0);
+            }
+        }
+    }
+
+    async fn obey(&mut self, command: Command) {
+        match command {
+            Command::Work(work) => self.queue.push(work),
+            Command::Claim => self.queue.wake(),
+            Command::Load(loaded) => {
+                // What the former version did is committed under its own strategy.
+                self.flush().await;
+                self.loaded = Some(loaded);
+            }
+            Command::Reload => self.stale = true,
+            Command::Hook { hook, hold, ended } => self.start_hook(hook, hold, ended),
+            Command::Pause(paused) => {
+                self.paused = true;
+                self.pausing.push(paused);
+            }
+            Command::Resume => self.paused = self.app.stopping.is_cancelled(),
+            Command::Settle(settled, reply) => {
+                let _ = reply.send(self.settle(*settled).await);
+            }
+            Command::Close(closed) => self.closing = Some(closed),
+        }
+    }
+
+    fn start(&mut self, loaded: &LoadedSource, mut work: Work) {
+        work.tries += 1;
+        let attempts = work.lease.as_ref().map_or(0, |lease| lease.attempt);
+        let refusal = match &loaded.broken {
+            Some(reason) => Some(Outcome::Threw {
+                error: configuration_error(reason),
+            }),
+            None if attempts > ATTEMPTS_MAX => Some(Outcome::Lost {
+                message: format!("given up: {ATTEMPTS_MAX} attempts ended with their node"),
+            }),
+            None => None,
+        };
+        if let Some(outcome) = refusal {
+            let effects = Default::default();
+            let usage = Default::default();
+            return self.end(Ended {
+                task: Task::Work(work),
+                effects,
+                outcome,
+                usage,
+                flushed: true,
+            });
+        }
+        let event = work.event.clone();
+        let props = loaded.props.clone();
+        let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
+        self.flight
+            .start(Task::Work(work), worker, |run| Invocation {
+                run,
+                entry: Entry::Run,
+                event,
+                props,
+            });
+    }
+
+    fn start_hook(&mut self, hook: Hook, hold: bool, ended: oneshot::Sender<Outcome>) {
+        let Some(loaded) = self.loaded.clone().filter(|loaded| loaded.has_hook(hook)) else {
+            let _ = ended.send(Outcome::Returned { value: None });
+            return;
+        };
+        if let Some(reason) = &loaded.broken {
+            let _ = ended.send(Outcome::Threw {
+                error: configuration_error(reason),
+            });
+            return;
+        }
+        let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
+        self.flight
+            .start(Task::Hook { hold, ended }, worker, |run| Invocation {
+                run,
+                entry: Entry::Hook { name: hook },
+                event: RawValue::NULL.to_owned(),
+                props: loaded.props.clone(),
+            });
+    }
+
+    fn end(&mut self, ended: Ended) {
+        let Ended {
+            task,
+            effects,
+            outcome,
+            usage,
+            flushed,
+        } = ended;
+        match task {
+            Task::Hook { hold, ended } => {
+                let part = Part::of_hook(self.app.env.id(InvocationId::new), self.app.env.now_ms());
+                let part = Part {
+                    effects,
+                    outcome: Some(outcome.clone()),
+                    usage,
+                    ..part
+                };
+                match hold {
+                    true => self.held.push(part),
+                    false => self.commits.push(part),
+                }
+                let _ = ended.send(outcome);
+            }
+            Task::Work(work) if !flushed && is_retried(&work, &outcome) => {
+                self.queue.push_front(work)
+            }
+            Task::Work(mut work) => {
+                let after = match std::mem::replace(&mut work.reply, Reply::None) {
+                    Reply::None => After::Nothing,
+                    Reply::Report(report) => After::Report(report),
+                    Reply::Response(reply) => {
+                        let _ = reply.send(CustomResponse::of(&outcome));
+                        After::Nothing
+                    }
+                };
+                self.commits.push(Part {
+                    effects,
+                    outcome: Some(outcome),
+                    usage,
+                    ..Part::of(&work, after)
+                });
+            }
+        }
+    }
+
+    async fn committed(&mut self, batch: Batch) {
+        if !self.commits.finish(batch) {
+            // The store refused: what this node believes of the source no longer holds.
+            self.app.engine.evict(&self.id).await;
+            self.read_ledger().await;
+        }
+        self.app.nudges.nudge(Chore::Dispatch);
+        self.app.nudges.nudge(Chore::Release);
+    }
+
+    /// Commits everything that has ended.
+    async fn flush(&mut self) {
+        while !self.commits.is_idle() {
+            let Some(loaded) = &self.loaded else { return };
+            self.commits.start(&loaded.source, self.app.env.now_ms());
+            let batch = self.commits.next().await;
+            self.committed(batch).await;
+        }
+    }
+
+    async fn settle(&mut self, mut settled: SettledSource) -> Result<Source, AppError> {
+        self.flush().await;
+        if !settled.active {
+            self.queue.refuse(|| CustomResponse::NotRunning).await;
+        }
+        let loaded = self
+            .loaded
+            .clone()
+            .ok_or_else(|| AppError::Internal("nothing is loaded".to_owned()))?;
+        let held = std::mem::take(&mut self.held);
+        settled.commits = self
+            .commits
+            .enter_held(&loaded.source, held, settled.now_ms);
+        let source = self.app.store.settle_source(settled).await?;
+        self.loaded = Some(Arc::new(loaded.settled(source.clone())));
+        self.read_ledger().await;
+        self.app.endpoints.forget(&self.id);
+        Ok(source)
+    }
+
+    async fn prolong_leases(&mut self) {
+        let leases: Vec<Lease> = self.flight.leases().chain(self.queue.leases()).collect();
+        if leases.is_empty() {
+            return;
+        }
+        let until_ms = self.app.lease_term().expires_at_ms;
+        if let Err(error) = self.app.store.extend_leases(&leases, until_ms).await {
+            tracing::warn!(source = %self.id, %error, "leases could not be prolonged");
+        }
+    }
+
+    async fn leave_if_idle(&mut self) -> bool {
+        self.count_silent_runs().await;
+        self.app.runners.leave(&self.id, &self.commands)
+    }
+
+    async fn count_silent_runs(&mut self) {
+        if let Some(loaded) = self.loaded.clone() {
+            self.commits
+                .count(&loaded.source, self.app.env.now_ms())
+                .await;
+        }
+    }
+
+    /// Ends for good: work goes back to the store, runs in flight are abandoned.
+    async fn leave(mut self) {
+        self.app.endpoints.forget(&self.id);
+        self.app.runners.remove(&self.id);
+        let mut waiting: Vec<oneshot::Sender<()>> = self.closing.take().into_iter().collect();
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                Command::Work(work) => self.queue.push(work),
+                Command::Close(closed) | Command::Pause(closed) => waiting.push(closed),
+                _ => {}
+            }
+        }
+        self.queue.refuse(|| CustomResponse::NotRunning).await;
+        let abandoned: Vec<Lease> = self.flight.leases().collect();
+        for lease in &abandoned {
+            self.app.release(lease).await;
+        }
+        self.count_silent_runs().await;
+        for closed in waiting {
+            let _ = closed.send(());
+        }
+    }
+}
+
+/// Runs whose worker was lost are started again, but not forever.
+fn is_retried(work: &Work, outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Lost { .. }) && work.tries < TRIES_MAX
+}
+
+fn configuration_error(reason: &str) -> ComponentError {
+    ComponentError {
+        name: "ConfigurationError".to_owned(),
+        message: reason.to_owned(),
+        ..ComponentError::default()
+    }
+}

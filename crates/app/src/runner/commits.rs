@@ -1,0 +1,228 @@
+//! Committing what runs of one source left behind, in the order in which they ended.
+//!
+//! One batch is in flight at a time; what ends meanwhile makes the next batch. So order holds
+//! without waiting for each commit, and a busy source shares its durable writes.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use futures::future::BoxFuture;
+use headwater_model::outcome::Outcome;
+use headwater_store::{RunCommit, Source, Store, StoreError, Usage};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    ledger::{Entry, Ledger},
+    report,
+    run::{After, CustomResponse, Part},
+};
+
+/// Parts per commit.
+const BATCH: usize = 256;
+/// How long to wait when the store is unavailable.
+const RETRY_AFTER: Duration = Duration::from_millis(500);
+
+/// A part whose commit is in flight.
+struct Entered {
+    part: Part,
+    emitted: u64,
+    outcome: Option<Outcome>,
+}
+
+/// A batch that the store has answered.
+pub(super) struct Batch {
+    entered: Vec<Entered>,
+    results: Vec<Result<(), StoreError>>,
+}
+
+/// The commits of one source.
+pub(super) struct Commits {
+    store: Arc<dyn Store>,
+    ledger: Ledger,
+    waiting: VecDeque<Part>,
+    in_flight: Option<BoxFuture<'static, Batch>>,
+    /// Counts what the store does not have yet.
+    uncommitted: watch::Sender<usize>,
+    /// Runs that left nothing behind and are only counted.
+    uncounted: Usage,
+    /// Cancelled when waiting for a store that is gone would hold up the node's end.
+    stopping: CancellationToken,
+}
+
+impl Commits {
+    pub(super) fn new(store: Arc<dyn Store>, ledger: Ledger, stopping: CancellationToken) -> Self {
+        Self {
+            store,
+            ledger,
+            waiting: VecDeque::new(),
+            in_flight: None,
+            uncommitted: watch::Sender::new(0),
+            uncounted: Usage::default(),
+            stopping,
+        }
+    }
+
+    pub(super) fn uncommitted(&self) -> watch::Receiver<usize> {
+        self.uncommitted.subscribe()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.in_flight.is_none()
+    }
+
+    /// Takes what a run left behind. What nobody could see is only counted.
+    pub(super) fn push(&mut self, part: Part) {
+        let silent = part.effects.is_silent()
+            && part.effects.logs.is_empty()
+            && part.lease.is_none()
+            && part
+                .outcome
+                .as_ref()
+                .is_none_or(|outcome| outcome.error().is_none());
+        if silent && matches!(part.after, After::Nothing) {
+            self.uncounted.invocations += part.usage.invocations;
+            self.uncounted.compute_ms += part.usage.compute_ms;
+            return;
+        }
+        self.waiting.push_back(part);
+        self.uncommitted.send_modify(|count| *count += 1);
+    }
+
+    /// Starts the next batch if none is in flight.
+    pub(super) fn start(&mut self, source: &Source, now_ms: u64) {
+        if self.in_flight.is_some() || self.waiting.is_empty() {
+            return;
+        }
+        let count = self.waiting.len().min(BATCH);
+        let mut commits = Vec::with_capacity(count);
+        let mut entered = Vec::with_capacity(count);
+        for mut part in self.waiting.drain(..count) {
+            let Entry {
+                commit,
+                emitted,
+                outcome,
+            } = self.ledger.enter(source, &mut part, now_ms);
+            commits.push(commit);
+            entered.push(Entered {
+                part,
+                emitted,
+                outcome,
+            });
+        }
+        if let Some(first) = commits.first_mut() {
+            let uncounted = std::mem::take(&mut self.uncounted);
+            first.usage.invocations += uncounted.invocations;
+            first.usage.compute_ms += uncounted.compute_ms;
+        }
+        let (store, stopping) = (Arc::clone(&self.store), self.stopping.clone());
+        self.in_flight = Some(Box::pin(async move {
+            let results = commit(&*store, commits, &stopping).await;
+            Batch { entered, results }
+        }));
+    }
+
+    /// Waits for the batch in flight; forever if there is none.
+    pub(super) async fn next(&mut self) -> Batch {
+        match &mut self.in_flight {
+            Some(batch) => batch.await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Answers those who waited for the batch. True if all of it was committed.
+    pub(super) fn finish(&mut self, batch: Batch) -> bool {
+        self.in_flight = None;
+        self.uncommitted
+            .send_modify(|count| *count -= batch.entered.len());
+        let mut committed = true;
+        for (
+            Entered {
+                part,
+                emitted,
+                outcome,
+            },
+            result,
+        ) in batch.entered.into_iter().zip(batch.results)
+        {
+            if let Err(error) = result {
+                tracing::warn!(invocation = %part.invocation_id, %error, "a run's commit was refused");
+                committed = false;
+                continue;
+            }
+            answer(part, emitted, outcome);
+        }
+        committed
+    }
+
+    /// The commits of held hooks, for a settlement. Nothing else may be in flight.
+    pub(super) fn enter_held(
+        &mut self,
+        source: &Source,
+        held: Vec<Part>,
+        now_ms: u64,
+    ) -> Vec<RunCommit> {
+        held.into_iter()
+            .map(|mut part| self.ledger.enter(source, &mut part, now_ms).commit)
+            .collect()
+    }
+
+    /// Begins anew from what the store has, because a commit was refused or the strategy changed.
+    pub(super) fn reset(&mut self, ledger: Ledger) {
+        self.ledger = ledger;
+    }
+
+    /// Counts the runs that left nothing behind; called before the runner leaves.
+    pub(super) async fn count(&mut self, source: &Source, now_ms: u64) {
+        let usage = std::mem::take(&mut self.uncounted);
+        if usage != Usage::default() {
+            self.store
+                .commit_runs(vec![Ledger::usage_only(source, usage, now_ms)])
+                .await;
+        }
+    }
+}
+
+/// Commits; as long as the store is unavailable, tries again, because the runs have happened.
+async fn commit(
+    store: &dyn Store,
+    mut commits: Vec<RunCommit>,
+    stopping: &CancellationToken,
+) -> Vec<Result<(), StoreError>> {
+    let mut results = Vec::with_capacity(commits.len());
+    loop {
+        let step = store.commit_runs(commits.clone()).await;
+        let settled = step
+            .iter()
+            .take_while(|result| !matches!(result, Err(StoreError::Unavailable { .. })))
+            .count();
+        let mut step = step;
+        let unavailable = step.split_off(settled);
+        results.extend(step);
+        commits.drain(..settled);
+        match unavailable.into_iter().next() {
+            None => return results,
+            Some(Err(error)) => tracing::error!(%error, "a commit has to wait for the store"),
+            Some(Ok(())) => {}
+        }
+        tokio::select! {
+            () = tokio::time::sleep(RETRY_AFTER) => {}
+            () = stopping.cancelled() => {
+                let gone = || Err(StoreError::Conflict("the node is stopping".to_owned()));
+                results.extend(commits.iter().map(|_| gone()));
+                return results;
+            }
+        }
+    }
+}
+
+fn answer(mut part: Part, emitted: u64, outcome: Option<Outcome>) {
+    match std::mem::replace(&mut part.after, After::Nothing) {
+        After::Nothing => {}
+        After::Respond(response, answer) => drop(response.send(CustomResponse::Responded(answer))),
+        After::Report(sender) => {
+            if let Some(outcome) = outcome {
+                let _ = sender.send(report::report(&part, outcome, emitted));
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Runs in flight of one source: starting them, collecting what they say, closing them.
+
+use std::{collections::HashMap, sync::Arc, time::Instant};
+
+use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use headwater_engine::{Engine, EngineError, Invocation, Response, RunId, RunMessage, WorkerSpec};
+use headwater_model::outcome::Outcome;
+use headwater_store::{Lease, Trigger, Usage};
+use tokio::sync::mpsc;
+
+use super::{
+    commits::Commits,
+    run::{After, CustomResponse, Effects, Logged, Part, Reply, Run, Task},
+};
+
+type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
+
+/// What a run or its start said.
+pub(super) enum Said {
+    Message(RunId, RunMessage),
+    Started(RunId, Result<(), EngineError>),
+}
+
+/// A run that has ended.
+pub(super) struct Ended {
+    pub(super) task: Task,
+    pub(super) effects: Effects,
+    pub(super) outcome: Outcome,
+    pub(super) usage: Usage,
+    /// Whether part of it is committed already.
+    pub(super) flushed: bool,
+}
+
+/// The runs in flight.
+pub(super) struct Flight {
+    engine: Arc<dyn Engine>,
+    sink: mpsc::UnboundedSender<(RunId, RunMessage)>,
+    messages: mpsc::UnboundedReceiver<(RunId, RunMessage)>,
+    starting: FuturesUnordered<Start>,
+    runs: HashMap<RunId, Run>,
+    next_run: RunId,
+    /// The place of the next key-value write among all of the source.
+    next_write: u64,
+    http: usize,
+    serial: usize,
+}
+
+impl Flight {
+    pub(super) fn new(engine: Arc<dyn Engine>) -> Self {
+        let (sink, messages) = mpsc::unbounded_channel();
+        Self {
+            engine,
+            sink,
+            messages,
+            starting: FuturesUnordered::new(),
+            runs: HashMap::new(),
+            next_run: 0,
+            next_write: 0,
+            http: 0,
+            serial: 0,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// HTTP runs in flight.
+    pub(super) fn http(&self) -> usize {
+        self.http
+    }
+
+    /// Timer, event and manual runs in flight.
+    pub(super) fn serial(&self) -> usize {
+        self.serial
+    }
+
+    /// The leases of the runs in flight.
+    pub(super) fn leases(&self) -> impl Iterator<Item = Lease> {
+        self.runs.values().filter_map(|run| match &run.task {
+            Task::Work(work) => work.lease.clone(),
+            Task::Hook { .. } => None,
+        })
+    }
+
+    /// Starts a run; `invocation` is made for the id that the run gets.
+    pub(super) fn start(
+        &mut self,
+        task: Task,
+        worker: WorkerSpec,
+        invocation: impl FnOnce(RunId) -> Invocation,
+    ) {
+        let run = self.next_run;
+        self.next_run += 1;
+        self.count(&task, 1);
+        let tracked = Run {
+            task,
+            effects: Effects::default(),
+            started: Instant::now(),
+            flushed: false,
+        };
+        self.runs.insert(run, tracked);
+        let (engine, sink, invocation) =
+            (Arc::clone(&self.engine), self.sink.clone(), invocation(run));
+        self.starting.push(Box::pin(async move {
+            (run, engine.invoke(&worker, invocation, sink).await)
+        }));
+    }
+
+    fn count(&mut self, task: &Task, by: isize) {
+        match task {
+            Task::Work(work) if work.trigger == Trigger::Http => {
+                self.http = self.http.saturating_add_signed(by)
+            }
+            Task::Work(_) => self.serial = self.serial.saturating_add_signed(by),
+            Task::Hook { .. } => {}
+        }
+    }
+
+    /// Waits until a run says something; forever if none is in flight.
+    pub(super) async fn next(&mut self) -> Said {
+        tokio::select! {
+            Some((run, message)) = self.messages.recv() => Said::Message(run, message),
+            Some((run, started)) = self.starting.next() => Said::Started(run, started),
+        }
+    }
+
+    /// Takes in what was said, and everything said since. Returns the runs that have ended by it.
+    pub(super) fn hear(&mut self, said: Said, commits: &mut Commits, now_ms: u64) -> Vec<Ended> {
+        let mut ended = Vec::new();
+        match said {
+            Said::Message(run, message) => ended.extend(self.take(run, message, commits, now_ms)),
+            Said::Started(_, Ok(())) => {}
+            Said::Started(run, Err(error)) => {
+                ended.extend(self.end(
+                    run,
+                    Outcome::Lost {
+                        message: error.to_string(),
+                    },
+                ));
+            }
+        }
+        while let Ok((run, message)) = self.messages.try_recv() {
+            ended.extend(self.take(run, message, commits, now_ms));
+        }
+        ended
+    }
+
+    fn take(
+        &mut self,
+        id: RunId,
+        message: RunMessage,
+        commits: &mut Commits,
+        now_ms: u64,
+    ) -> Option<Ended> {
+        let run = self.runs.get_mut(&id)?;
+        match message {
+            RunMessage::Emit(emit) => match emit.check() {
+                Ok(()) => run.effects.emits.push(emit),
+                Err(invalid) => run.effects.rejected.push(invalid),
+            },
+            RunMessage::KvChanged(change) => {
+                run.effects.kv.push((self.next_write, change));
+                self.next_write += 1;
+            }
+            RunMessage::Log { level, text } => run.effects.logs.push(Logged {
+                level,
+                text,
+                ts_ms: now_ms,
+            }),
+            RunMessage::Respond(response) => respond(run, response, commits),
+            RunMessage::Outcome(outcome) => return self.end(id, outcome),
+        }
+        None
+    }
+
+    fn end(&mut self, id: RunId, outcome: Outcome) -> Option<Ended> {
+        let run = self.runs.remove(&id)?;
+        self.count(&run.task, -1);
+        let compute_ms = u64::try_from(run.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Some(Ended {
+            task: run.task,
+            effects: run.effects,
+            outcome,
+            usage: Usage {
+                invocations: 1,
+                compute_ms,
+            },
+            flushed: run.flushed,
+        })
+    }
+}
+
+/// Sends the response at once; what the run emitted or stored before is durable first.
+fn respond(run: &mut Run, response: Response, commits: &mut Commits) {
+    let Task::Work(work) = &mut run.task else {
+        return;
+    };
+    let Reply::Response(reply) = std::mem::replace(&mut work.reply, Reply::None) else {
+        return;
+    };
+    if run.effects.is_silent() {
+        let _ = reply.send(CustomResponse::Responded(response));
+        return;
+    }
+    run.flushed = true;
+    let effects = std::mem::take(&mut run.effects);
+    let part = Part::of(work, After::Respond(reply, response));
+    commits.push(Part {
+        effects,
+        lease: None,
+        ..part
+    });
+}

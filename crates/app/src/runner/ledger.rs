@@ -1,0 +1,178 @@
+//! Turning what runs did into commits, in order: dedupe, `$in`, errors, logs, key-value writes.
+
+use std::collections::HashMap;
+
+use headwater_model::{
+    channel::Channel,
+    dedupe::{self, Filtered, Strategy},
+    error::Invalid,
+    event::{Emit, NewEvent, Scheduled},
+    outcome::{ComponentError, Outcome},
+};
+use headwater_store::{KvWrite, RunCommit, Source, Usage};
+
+use super::{
+    report,
+    run::{Effects, Part},
+};
+
+/// A commit and what to say about it.
+pub(super) struct Entry {
+    pub(super) commit: RunCommit,
+    /// Ordinary and scheduled events in the commit.
+    pub(super) emitted: u64,
+    /// The run's outcome, with the calls that broke a rule taken into account.
+    pub(super) outcome: Option<Outcome>,
+}
+
+/// The state of one source that every commit moves on.
+pub(super) struct Ledger {
+    state: Option<dedupe::State>,
+    /// By key, the place of the last write that was committed.
+    written: HashMap<String, u64>,
+}
+
+impl Ledger {
+    /// Goes on from what the store has.
+    pub(super) fn new(state: Option<dedupe::State>) -> Self {
+        Self {
+            state,
+            written: HashMap::new(),
+        }
+    }
+
+    /// The commit of a part, and the state after it.
+    pub(super) fn enter(&mut self, source: &Source, part: &mut Part, now_ms: u64) -> Entry {
+        let effects = std::mem::take(&mut part.effects);
+        let Effects {
+            emits,
+            kv,
+            logs,
+            mut rejected,
+        } = effects;
+        let (scheduled, emits): (Vec<_>, Vec<_>) = emits
+            .into_iter()
+            .partition(|emit| emit.options.delivery_ts.is_some());
+        let filtered = self.dedupe(source.spec.dedupe, dedupe::order(emits));
+        rejected.extend(filtered.rejected);
+        let mut events: Vec<NewEvent> = filtered
+            .kept
+            .into_iter()
+            .map(|emit| appended(emit, part.hops))
+            .collect();
+        events.extend(scheduled.into_iter().map(|emit| held(emit, part.hops)));
+        let emitted = events.len() as u64;
+        let outcome = part
+            .outcome
+            .clone()
+            .map(|outcome| with_rejections(outcome, &rejected));
+        let error = outcome.as_ref().and_then(Outcome::error);
+        events.extend(error.map(|error| report::error_event(source, part, &error, now_ms)));
+        events.extend(logs.iter().map(|logged| report::log_event(part, logged)));
+        part.effects.logs = logs;
+        let commit = RunCommit {
+            source_id: source.id.clone(),
+            lease: part.lease.clone(),
+            events,
+            dedupe: self.state.clone().filter(|_| emitted > 0),
+            kv_writes: self.writes(kv),
+            usage: part.usage,
+            now_ms,
+        };
+        Entry {
+            commit,
+            emitted,
+            outcome,
+        }
+    }
+
+    fn dedupe(&mut self, strategy: Option<Strategy>, emits: Vec<Emit>) -> Filtered {
+        let Some(strategy) = strategy else {
+            self.state = None;
+            return Filtered {
+                kept: emits,
+                ..Filtered::default()
+            };
+        };
+        let state = self
+            .state
+            .take()
+            .filter(|state| state.strategy() == strategy);
+        let state = self
+            .state
+            .insert(state.unwrap_or_else(|| dedupe::State::new(strategy)));
+        dedupe::filter(state, emits)
+    }
+
+    /// The writes that no committed write of another run has overtaken: runs may end in another order
+    /// than they wrote, and the last write of a key wins.
+    fn writes(&mut self, kv: Vec<(u64, headwater_engine::KvChange)>) -> Vec<KvWrite> {
+        let mut writes = Vec::with_capacity(kv.len());
+        for (place, change) in kv {
+            let last = self.written.entry(change.key.clone()).or_insert(place);
+            if *last <= place {
+                *last = place;
+                writes.push(KvWrite {
+                    key: change.key,
+                    value: change.value,
+                });
+            }
+        }
+        writes
+    }
+
+    /// A commit that only counts runs which left nothing behind.
+    pub(super) fn usage_only(source: &Source, usage: Usage, now_ms: u64) -> RunCommit {
+        RunCommit {
+            source_id: source.id.clone(),
+            lease: None,
+            events: Vec::new(),
+            dedupe: None,
+            kv_writes: Vec::new(),
+            usage,
+            now_ms,
+        }
+    }
+}
+
+fn appended(emit: Emit, hops: u32) -> NewEvent {
+    let options = emit.options;
+    NewEvent {
+        channel: options.name.unwrap_or_default(),
+        event: emit.event,
+        key: options.id,
+        summary: options.summary,
+        ts: options.ts,
+        scheduled: None,
+        hops,
+    }
+}
+
+/// An event that waits on `$in`. It bypasses dedupe: the same id is emitted again when it is due.
+fn held(emit: Emit, hops: u32) -> NewEvent {
+    let deliver_at_ms = emit.options.delivery_ts.map_or(0, |ts| ts.max(0.0) as u64);
+    let mut event = appended(emit, hops);
+    let channel = std::mem::replace(&mut event.channel, Channel::scheduled());
+    event.scheduled = Some(Scheduled {
+        deliver_at_ms,
+        channel,
+    });
+    event
+}
+
+/// A run that returned although a call of it broke a rule has failed: nobody else would say so.
+fn with_rejections(outcome: Outcome, rejected: &[Invalid]) -> Outcome {
+    match (outcome, rejected.first()) {
+        (Outcome::Returned { .. }, Some(first)) => Outcome::Threw {
+            error: ComponentError {
+                name: "EmitError".to_owned(),
+                message: match rejected.len() {
+                    1 => first.reason.clone(),
+                    more => format!("{} ({more} calls)", first.reason),
+                },
+                ..ComponentError::default()
+            },
+        },
+        (outcome, _) => outcome,
+    }
+}

@@ -1,0 +1,178 @@
+//! A source's version with everything that a run of it needs.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use headwater_engine::{EngineError, Hook, WorkerSpec, WorkerState};
+use headwater_model::{id::SourceId, prop::PropKind};
+use headwater_store::{SavedComponent, Source, SourceState, Store};
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+
+use crate::{app::App, error::AppError};
+
+/// A source, its component and the final values of its props.
+pub(crate) struct LoadedSource {
+    pub(crate) source: Source,
+    pub(crate) component: SavedComponent,
+    /// Defaults filled in, secrets opened, credentials and endpoints in place.
+    pub(crate) props: Map<String, Value>,
+    /// Why no run of it can succeed, if an account is gone.
+    pub(crate) broken: Option<String>,
+}
+
+impl LoadedSource {
+    /// Whether the component has that hook.
+    pub(super) fn has_hook(&self, hook: Hook) -> bool {
+        let hooks = self.component.description.hooks;
+        match hook {
+            Hook::Deploy => hooks.deploy,
+            Hook::Activate => hooks.activate,
+            Hook::Deactivate => hooks.deactivate,
+        }
+    }
+
+    /// The same version with the record as it is now.
+    pub(super) fn settled(&self, source: Source) -> Self {
+        Self {
+            source,
+            component: self.component.clone(),
+            props: self.props.clone(),
+            broken: self.broken.clone(),
+        }
+    }
+
+    /// The worker that runs this version. `uncommitted` counts what the store does not have yet.
+    pub(super) fn worker(
+        &self,
+        store: &Arc<dyn Store>,
+        uncommitted: watch::Receiver<usize>,
+    ) -> WorkerSpec {
+        let id = &self.source.id;
+        WorkerSpec {
+            source_id: id.clone(),
+            artifact_hash: self.source.spec.artifact_hash.clone(),
+            env: BTreeMap::from([("PD_COMPONENT".to_owned(), id.to_string())]),
+            state: Arc::new(StoredState {
+                store: Arc::clone(store),
+                source_id: id.clone(),
+                artifact_hash: self.source.spec.artifact_hash.clone(),
+                uncommitted,
+            }),
+        }
+    }
+}
+
+/// What a fresh worker needs, from the store.
+struct StoredState {
+    store: Arc<dyn Store>,
+    source_id: SourceId,
+    artifact_hash: String,
+    uncommitted: watch::Receiver<usize>,
+}
+
+fn unavailable(context: &str) -> impl Fn(headwater_store::StoreError) -> EngineError {
+    let context = context.to_owned();
+    move |error| EngineError::Unavailable {
+        context: context.clone(),
+        reason: error.to_string(),
+    }
+}
+
+#[async_trait]
+impl WorkerState for StoredState {
+    async fn artifact(&self) -> Result<Bytes, EngineError> {
+        let bytes = self
+            .store
+            .artifact(&self.artifact_hash)
+            .await
+            .map_err(unavailable("loading the component"))?;
+        bytes.ok_or_else(|| EngineError::Unavailable {
+            context: "loading the component".to_owned(),
+            reason: format!(
+                "artifact {} is not in the store; save the component again",
+                self.artifact_hash
+            ),
+        })
+    }
+
+    async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
+        // A former worker's last runs may have ended but not be committed: the map must have them.
+        let mut uncommitted = self.uncommitted.clone();
+        let _ = uncommitted.wait_for(|count| *count == 0).await;
+        self.store
+            .key_values(&self.source_id)
+            .await
+            .map_err(unavailable("loading the key-value store"))
+    }
+}
+
+impl App {
+    /// Makes a version ready to run.
+    ///
+    /// # Errors
+    /// `Internal` when a secret cannot be opened. A missing account breaks the runs, not the loading.
+    pub(crate) async fn load(
+        &self,
+        source: Source,
+        component: SavedComponent,
+    ) -> Result<LoadedSource, AppError> {
+        let mut props = self.opened_props(&source.spec.configured_props)?;
+        let mut broken = None;
+        for prop in &component.description.props {
+            let value = match prop.kind() {
+                PropKind::App => match props.get(&prop.name) {
+                    Some(configured) => match self.auth(&prop.name, configured).await {
+                        Ok(auth) => Some(json!({ "$auth": auth })),
+                        Err(AppError::Conflict(reason)) => {
+                            broken = Some(reason);
+                            None
+                        }
+                        Err(error) => return Err(error),
+                    },
+                    None => None,
+                },
+                PropKind::Input if !props.contains_key(&prop.name) => prop.default_value().cloned(),
+                _ => None,
+            };
+            if let Some(value) = value {
+                props.insert(prop.name.clone(), value);
+            }
+        }
+        for endpoint in &source.spec.endpoints {
+            props.insert(
+                endpoint.prop.clone(),
+                json!({ "endpoint": self.endpoint_url(&endpoint.token) }),
+            );
+        }
+        for timer in &source.spec.timers {
+            props.insert(timer.prop.clone(), timer.schedule.to_value());
+        }
+        Ok(LoadedSource {
+            source,
+            component,
+            props,
+            broken,
+        })
+    }
+
+    /// The recorded version of a source; `None` when it is gone or runs on no trigger.
+    pub(crate) async fn load_recorded(
+        &self,
+        id: &SourceId,
+    ) -> Result<Option<LoadedSource>, AppError> {
+        let source = self.store.source(id).await?;
+        let runs = |source: &Source| {
+            matches!(
+                source.state,
+                SourceState::Active | SourceState::Updating | SourceState::Deploying
+            )
+        };
+        let Some(source) = source.filter(runs) else {
+            return Ok(None);
+        };
+        let component = self.component_of(&source).await?;
+        self.load(source, component).await.map(Some)
+    }
+}

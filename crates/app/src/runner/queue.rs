@@ -1,0 +1,176 @@
+//! Work of one source that waits in memory, and claiming more of it from the store.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use futures::future::BoxFuture;
+use headwater_model::id::SourceId;
+use headwater_store::{Claimed, Lease, StoreError, Trigger};
+
+use super::run::{CustomResponse, Reply, Work};
+use crate::app::App;
+
+/// Invocations claimed at once.
+const CLAIMED_AT_ONCE: u32 = 64;
+/// Work waiting in memory beyond which no more is claimed.
+const WAITING_MAX: usize = 256;
+
+type Claims = BoxFuture<'static, Result<Vec<Claimed>, StoreError>>;
+
+/// What waits to be started.
+pub(super) struct Queue {
+    app: Arc<App>,
+    id: SourceId,
+    /// Timer, event and manual work: one run at a time.
+    serial: VecDeque<Work>,
+    /// HTTP work: several runs at a time.
+    concurrent: VecDeque<Work>,
+    claiming: Option<Claims>,
+    /// Whether the store may have more invocations than were claimed.
+    more: bool,
+}
+
+impl Queue {
+    pub(super) fn new(app: Arc<App>, id: SourceId) -> Self {
+        Self {
+            app,
+            id,
+            serial: VecDeque::new(),
+            concurrent: VecDeque::new(),
+            claiming: None,
+            more: false,
+        }
+    }
+
+    /// The store may have more.
+    pub(super) fn wake(&mut self) {
+        self.more = true;
+    }
+
+    /// Whether there is work, in memory or perhaps in the store.
+    pub(super) fn has_work(&self) -> bool {
+        self.more || !self.serial.is_empty() || !self.concurrent.is_empty()
+    }
+
+    /// Whether a claim is under way, so that more work may come in.
+    pub(super) fn is_claiming(&self) -> bool {
+        self.claiming.is_some()
+    }
+
+    /// Adds work at the end.
+    pub(super) fn push(&mut self, work: Work) {
+        match work.trigger {
+            Trigger::Http => self.concurrent.push_back(work),
+            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_back(work),
+        }
+    }
+
+    /// Puts work back that is to be started again.
+    pub(super) fn push_front(&mut self, work: Work) {
+        match work.trigger {
+            Trigger::Http => self.concurrent.push_front(work),
+            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_front(work),
+        }
+    }
+
+    /// The next serial work.
+    pub(super) fn next_serial(&mut self) -> Option<Work> {
+        self.serial.pop_front()
+    }
+
+    /// The next HTTP work.
+    pub(super) fn next_concurrent(&mut self) -> Option<Work> {
+        self.concurrent.pop_front()
+    }
+
+    /// Claims more if there may be more and there is room.
+    pub(super) fn claim(&mut self) {
+        let room = self.serial.len() + self.concurrent.len() < WAITING_MAX;
+        if !self.more || !room || self.claiming.is_some() {
+            return;
+        }
+        self.more = false;
+        let (app, id) = (Arc::clone(&self.app), self.id.clone());
+        self.claiming = Some(Box::pin(async move {
+            app.store
+                .claim(&id, app.lease_term(), app.env.now_ms(), CLAIMED_AT_ONCE)
+                .await
+        }));
+    }
+
+    /// Waits for the claim under way; forever if there is none.
+    pub(super) async fn claimed(&mut self) -> Result<Vec<Claimed>, StoreError> {
+        match &mut self.claiming {
+            Some(claims) => claims.await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Takes in what was claimed.
+    pub(super) fn finish_claim(&mut self, claimed: Result<Vec<Claimed>, StoreError>) {
+        self.claiming = None;
+        match claimed {
+            Ok(claimed) => {
+                self.more |= claimed.len() == CLAIMED_AT_ONCE as usize;
+                claimed
+                    .into_iter()
+                    .for_each(|claimed| self.push(Work::from(claimed)));
+            }
+            Err(error) => tracing::error!(source = %self.id, %error, "work cannot be claimed now"),
+        }
+    }
+
+    /// The leases of what waits.
+    pub(super) fn leases(&self) -> impl Iterator<Item = Lease> {
+        self.serial
+            .iter()
+            .chain(&self.concurrent)
+            .filter_map(|work| work.lease.clone())
+    }
+
+    /// Gives leased work back to the store and answers requests that wait.
+    pub(super) async fn refuse(&mut self, response: impl Fn() -> CustomResponse) {
+        self.more = false;
+        if self.is_claiming() {
+            let claimed = self.claimed().await;
+            self.finish_claim(claimed);
+            self.more = false;
+        }
+        let waiting: Vec<Work> = self
+            .serial
+            .drain(..)
+            .chain(self.concurrent.drain(..))
+            .collect();
+        for work in waiting {
+            if let Reply::Response(reply) = work.reply {
+                let _ = reply.send(response());
+            }
+            if let Some(lease) = &work.lease {
+                self.app.release(lease).await;
+            }
+        }
+    }
+}
+
+impl App {
+    /// Gives a lease back; if that fails, it runs out.
+    pub(super) async fn release(&self, lease: &Lease) {
+        if let Err(error) = self.store.release(lease).await {
+            tracing::debug!(%error, "a lease runs out instead of being given back");
+        }
+    }
+}
+
+impl From<Claimed> for Work {
+    fn from(claimed: Claimed) -> Self {
+        Self {
+            invocation_id: claimed.lease.invocation_id.clone(),
+            lease: Some(claimed.lease),
+            trigger: claimed.trigger,
+            event: claimed.event,
+            hops: claimed.hops,
+            queued_at_ms: claimed.queued_at_ms,
+            tries: 0,
+            reply: Reply::None,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What a run says of itself: its events on `$errors` and `$logs`, and the report of a manual run.
+
+use headwater_engine::LogLevel;
+use headwater_model::{
+    channel::Channel,
+    event::NewEvent,
+    id::InvocationId,
+    outcome::{ComponentError, Outcome},
+};
+use headwater_store::Source;
+use serde::Serialize;
+use serde_json::{Value, json, value::RawValue};
+
+use super::run::{Logged, Part};
+
+/// A line of a run's log.
+#[derive(Debug, Clone, Serialize)]
+pub struct LogLine {
+    /// How serious.
+    pub level: LogLevel,
+    /// The text.
+    pub message: String,
+    /// Epoch milliseconds.
+    pub ts: u64,
+}
+
+/// How a manual run went.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunReport {
+    /// Which invocation it was.
+    pub invocation_id: InvocationId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Events that it appended, duplicates not counted.
+    pub events: u64,
+    /// What it logged.
+    pub logs: Vec<LogLine>,
+}
+
+impl From<&Logged> for LogLine {
+    fn from(logged: &Logged) -> Self {
+        Self {
+            level: logged.level,
+            message: logged.text.clone(),
+            ts: logged.ts_ms,
+        }
+    }
+}
+
+fn raw(value: &Value) -> Box<RawValue> {
+    // A `Value` is always JSON; only `Serialize` code with errors of its own could fail here.
+    serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+fn platform_event(channel: Channel, event: &Value, summary: &str, hops: u32) -> NewEvent {
+    let summary = summary.lines().next().map(str::to_owned);
+    NewEvent {
+        channel,
+        event: raw(event),
+        key: None,
+        summary,
+        ts: None,
+        scheduled: None,
+        hops,
+    }
+}
+
+/// A line on `$logs`.
+pub(super) fn log_event(part: &Part, logged: &Logged) -> NewEvent {
+    let event = json!({
+        "level": logged.level,
+        "message": logged.text,
+        "ts": logged.ts_ms,
+        "invocation_id": part.invocation_id,
+    });
+    platform_event(Channel::logs(), &event, &logged.text, part.hops)
+}
+
+/// An error on `$errors`, in the shape of a workflow error summary (spec "Workflow error summary").
+pub(super) fn error_event(
+    source: &Source,
+    part: &Part,
+    error: &ComponentError,
+    now_ms: u64,
+) -> NewEvent {
+    let event = json!({
+        "error": {
+            "code": error.code.clone().unwrap_or_else(|| Value::from(error.name.clone())),
+            "name": error.name,
+            "message": error.message,
+            "stack": error.stack,
+            "ts": iso_8601(now_ms),
+            "cellId": part.invocation_id,
+        },
+        "original_event": part.event,
+        "original_context": {
+            "id": part.invocation_id,
+            "ts": iso_8601(part.queued_at_ms),
+            "source_id": source.id,
+            "trigger": part.trigger,
+            "owner_id": source.owner.workspace_id.as_ref().map_or(source.owner.user_id.as_str(), |id| id.as_str()),
+            "verified": false,
+            "platform_version": env!("CARGO_PKG_VERSION"),
+        },
+    });
+    let summary = format!("{}: {}", error.name, error.message);
+    platform_event(Channel::errors(), &event, &summary, part.hops)
+}
+
+/// `2026-01-31T12:00:00.000Z`.
+fn iso_8601(epoch_ms: u64) -> String {
+    let moment = i64::try_from(epoch_ms)
+        .ok()
+        .and_then(chrono::DateTime::from_timestamp_millis);
+    moment
+        .map(|moment| moment.to_rfc3339_opts(chrono::SecondsFormat::Millis, true))
+        .unwrap_or_default()
+}
+
+/// The report that somebody waits for.
+pub(super) fn report(part: &Part, outcome: Outcome, events: u64) -> RunReport {
+    RunReport {
+        invocation_id: part.invocation_id.clone(),
+        outcome,
+        events,
+        logs: part.effects.logs.iter().map(LogLine::from).collect(),
+    }
+}

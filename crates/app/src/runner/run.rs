@@ -1,0 +1,171 @@
+//! One run in flight: what started it, what it has done so far, who waits for it.
+
+use headwater_engine::{KvChange, LogLevel, Response};
+use headwater_model::{
+    error::Invalid,
+    event::Emit,
+    id::InvocationId,
+    outcome::{Limit, Outcome},
+};
+use headwater_store::{Lease, Trigger, Usage};
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+
+use super::report::RunReport;
+
+/// How a run with a custom response answered its request.
+#[derive(Debug)]
+pub(crate) enum CustomResponse {
+    /// `respond()` was called.
+    Responded(Response),
+    /// The run returned without calling it.
+    NoResponse,
+    /// The run threw before calling it.
+    Threw,
+    /// The run exceeded its wall-clock limit before calling it.
+    TimedOut,
+    /// No worker could run it.
+    Unavailable,
+    /// The source is no longer active.
+    NotRunning,
+}
+
+/// Who waits for a run.
+pub(crate) enum Reply {
+    /// Nobody.
+    None,
+    /// An HTTP request.
+    Response(oneshot::Sender<CustomResponse>),
+    /// Somebody who started it by hand.
+    Report(oneshot::Sender<RunReport>),
+}
+
+/// Work for a source.
+pub(crate) struct Work {
+    pub(crate) invocation_id: InvocationId,
+    /// The right to run it; `None` for work that is not queued.
+    pub(crate) lease: Option<Lease>,
+    pub(crate) trigger: Trigger,
+    pub(crate) event: Box<RawValue>,
+    pub(crate) hops: u32,
+    pub(crate) queued_at_ms: u64,
+    /// How often it was started and its worker lost.
+    pub(crate) tries: u32,
+    pub(crate) reply: Reply,
+}
+
+/// A log line of a run.
+pub(crate) struct Logged {
+    pub(crate) level: LogLevel,
+    pub(crate) text: String,
+    pub(crate) ts_ms: u64,
+}
+
+/// What a run does that is to be committed.
+#[derive(Default)]
+pub(crate) struct Effects {
+    pub(crate) emits: Vec<Emit>,
+    /// Each with its place among all writes of the source.
+    pub(crate) kv: Vec<(u64, KvChange)>,
+    pub(crate) logs: Vec<Logged>,
+    /// `$emit` calls that broke a rule.
+    pub(crate) rejected: Vec<Invalid>,
+}
+
+/// What a run is a run of.
+pub(crate) enum Task {
+    /// Work of a trigger.
+    Work(Work),
+    /// A hook.
+    Hook {
+        hold: bool,
+        ended: oneshot::Sender<Outcome>,
+    },
+}
+
+/// A run in flight.
+pub(crate) struct Run {
+    pub(crate) task: Task,
+    pub(crate) effects: Effects,
+    pub(crate) started: std::time::Instant,
+    /// Whether something of it has been committed already, so that it cannot be started anew.
+    pub(crate) flushed: bool,
+}
+
+/// What happens once a part is committed.
+pub(crate) enum After {
+    Nothing,
+    /// The run goes on; its response may now be seen.
+    Respond(oneshot::Sender<CustomResponse>, Response),
+    Report(oneshot::Sender<RunReport>),
+}
+
+/// What a run has done since its last commit; the last part of a run has its outcome.
+pub(crate) struct Part {
+    pub(crate) invocation_id: InvocationId,
+    pub(crate) trigger: Option<Trigger>,
+    pub(crate) event: Box<RawValue>,
+    pub(crate) queued_at_ms: u64,
+    pub(crate) hops: u32,
+    pub(crate) lease: Option<Lease>,
+    pub(crate) effects: Effects,
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) usage: Usage,
+    pub(crate) after: After,
+}
+
+impl Part {
+    /// The beginning of a part of work: nothing done, not ended.
+    pub(super) fn of(work: &Work, after: After) -> Self {
+        Self {
+            invocation_id: work.invocation_id.clone(),
+            trigger: Some(work.trigger),
+            event: work.event.clone(),
+            queued_at_ms: work.queued_at_ms,
+            hops: work.hops,
+            lease: work.lease.clone(),
+            effects: Effects::default(),
+            outcome: None,
+            usage: Usage::default(),
+            after,
+        }
+    }
+
+    /// The beginning of a part of a hook.
+    pub(super) fn of_hook(invocation_id: InvocationId, now_ms: u64) -> Self {
+        Self {
+            invocation_id,
+            trigger: None,
+            event: RawValue::NULL.to_owned(),
+            queued_at_ms: now_ms,
+            hops: 0,
+            lease: None,
+            effects: Effects::default(),
+            outcome: None,
+            usage: Usage::default(),
+            after: After::Nothing,
+        }
+    }
+}
+
+impl CustomResponse {
+    /// What a request gets whose run ended without `respond()`.
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Returned { .. } => Self::NoResponse,
+            Outcome::Threw { .. } => Self::Threw,
+            Outcome::LimitExceeded {
+                limit: Limit::Wall, ..
+            } => Self::TimedOut,
+            Outcome::LimitExceeded { .. } => Self::Threw,
+            Outcome::Lost { .. } => Self::Unavailable,
+        }
+    }
+}
+
+impl Effects {
+    /// Whether a commit would write nothing of it that others can see.
+    pub(super) fn is_silent(&self) -> bool {
+        self.emits.is_empty() && self.kv.is_empty() && self.rejected.is_empty()
+    }
+}

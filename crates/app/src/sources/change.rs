@@ -1,0 +1,176 @@
+//! Updating, pausing and resuming a source. The id and the endpoints never change.
+
+use std::sync::Arc;
+
+use headwater_engine::Hook;
+use headwater_model::id::SourceId;
+use headwater_store::{SavedComponent, SettledSource, Source, SourceSpec, SourceState};
+
+use crate::{
+    access::Caller,
+    app::App,
+    background::Chore,
+    error::AppError,
+    sources::{SourceView, UpdateSource},
+};
+
+/// Where an update leads.
+struct Target {
+    component: SavedComponent,
+    spec: SourceSpec,
+    active: bool,
+    /// Whether code or props differ, so that the worker must be a fresh one.
+    swaps: bool,
+}
+
+impl App {
+    /// Changes a source (`PUT`, `PATCH /sources/{id}`): `deactivate`, swap, `activate`. If building or
+    /// `activate` fails, the former version runs again.
+    ///
+    /// # Errors
+    /// As for deploying; the source is as it was.
+    pub async fn update_source(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &SourceId,
+        request: UpdateSource,
+    ) -> Result<SourceView, AppError> {
+        self.visible_source(caller, id).await?;
+        let _turn = self.lifecycles.lock(id).await;
+        let former = self.visible_source(caller, id).await?;
+        let target = self.target(caller, &former, &request).await?;
+        let was_active = former.state != SourceState::Inactive;
+        if !target.swaps && was_active == target.active {
+            return self.rename(former, &target.spec.name).await;
+        }
+        // Without hooks to run there is nothing that a dead node could leave half done.
+        if was_active || target.active {
+            self.store
+                .set_source_state(id, SourceState::Updating)
+                .await?;
+        }
+        let changed = self.swap(&former, &target).await;
+        if changed.is_err() {
+            self.restore(&former).await;
+        }
+        self.nudges.nudge(Chore::Timers);
+        self.nudges.nudge(Chore::Dispatch);
+        Ok(SourceView::new(self, changed?))
+    }
+
+    async fn target(
+        &self,
+        caller: &Caller,
+        former: &Source,
+        request: &UpdateSource,
+    ) -> Result<Target, AppError> {
+        let component = match request.component.is_empty() {
+            true => self.component_of(former).await?,
+            false => {
+                self.resolve_component(caller, &former.owner, &request.component)
+                    .await?
+            }
+        };
+        Self::check_source(&component)?;
+        let name = request
+            .name
+            .as_deref()
+            .filter(|name| !name.is_empty())
+            .unwrap_or(&former.spec.name);
+        let values = self.merged_props(former, &component, request.configured_props.as_ref())?;
+        let spec = self
+            .plan(caller, &component, name, &values, Some(former))
+            .await?;
+        Ok(Target {
+            swaps: component.id != former.spec.component_id || request.configured_props.is_some(),
+            active: request
+                .active
+                .unwrap_or(former.state != SourceState::Inactive),
+            component,
+            spec,
+        })
+    }
+
+    async fn rename(&self, mut source: Source, name: &str) -> Result<SourceView, AppError> {
+        if source.spec.name != name {
+            let now_at = self.env.now_at();
+            self.store.rename_source(&source.id, name, now_at).await?;
+            source.spec.name = name.to_owned();
+            source.updated_at = now_at;
+        }
+        Ok(SourceView::new(self, source))
+    }
+
+    async fn swap(self: &Arc<Self>, former: &Source, target: &Target) -> Result<Source, AppError> {
+        let id = &former.id;
+        let loaded = self
+            .load(former.clone(), self.component_of(former).await?)
+            .await;
+        // A former version that can no longer be loaded (its account is gone) must not keep a new one out.
+        if let Ok(loaded) = loaded {
+            let runner = self.open_runner(id, loaded);
+            runner.pause().await;
+            if former.state != SourceState::Inactive
+                && let Err(error) = runner.hook(Hook::Deactivate, false).await
+            {
+                tracing::warn!(source = %id, %error, "`deactivate` failed; the update goes on");
+            }
+        }
+        if target.swaps {
+            self.engine.evict(id).await;
+        }
+        let next = Source {
+            spec: target.spec.clone(),
+            state: SourceState::Updating,
+            ..former.clone()
+        };
+        let loaded = self.load(next, target.component.clone()).await?;
+        let runner = self.open_runner(id, loaded);
+        if target.active {
+            runner.resume();
+            runner.hook(Hook::Activate, true).await?;
+        }
+        let settled = SettledSource {
+            id: id.clone(),
+            spec: target.spec.clone(),
+            active: target.active,
+            commits: Vec::new(),
+            now_ms: self.env.now_ms(),
+        };
+        let source = runner.settle(settled).await?;
+        if !target.active {
+            self.close_runner(id).await;
+            self.engine.evict(id).await;
+        }
+        Ok(source)
+    }
+
+    /// Lets the former version run again after a failed update.
+    async fn restore(self: &Arc<Self>, former: &Source) {
+        self.close_runner(&former.id).await;
+        self.engine.evict(&former.id).await;
+        if let Err(error) = self.reactivate(former).await {
+            tracing::error!(source = %former.id, %error, "the former version could not be activated again");
+        }
+    }
+
+    /// Activates the recorded version and records the state that it had.
+    pub(super) async fn reactivate(self: &Arc<Self>, former: &Source) -> Result<(), AppError> {
+        if former.state == SourceState::Inactive {
+            return Ok(self
+                .store
+                .set_source_state(&former.id, SourceState::Inactive)
+                .await?);
+        }
+        self.store
+            .set_source_state(&former.id, SourceState::Active)
+            .await?;
+        let loaded = self
+            .load(former.clone(), self.component_of(former).await?)
+            .await?;
+        let runner = self.open_runner(&former.id, loaded);
+        let activated = runner.hook(Hook::Activate, false).await;
+        runner.resume();
+        activated
+    }
+}

@@ -1,0 +1,145 @@
+//! Deploying and deleting: the beginning and the end of a source's life (design section 7, "Lifecycle").
+
+use std::sync::Arc;
+
+use headwater_engine::Hook;
+use headwater_model::{component::slug, id::SourceId};
+use headwater_store::{NewSource, SavedComponent, SettledSource, Source, SourceState};
+
+use crate::{
+    access::Caller,
+    app::App,
+    background::Chore,
+    error::AppError,
+    sources::{DeploySource, SourceView},
+};
+
+impl App {
+    /// Deploys a component as a new source (`POST /sources/`). Its endpoint answers before its hooks run;
+    /// if a hook throws, the source is gone again.
+    ///
+    /// # Errors
+    /// `Invalid`, `InvalidProps`, or `Component` with what the component threw.
+    pub async fn deploy_source(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: DeploySource,
+    ) -> Result<SourceView, AppError> {
+        let owner = caller.owner(request.workspace_id)?;
+        let component = self
+            .resolve_component(caller, &owner, &request.component)
+            .await?;
+        Self::check_source(&component)?;
+        let name = request.name.unwrap_or_default();
+        let spec = self
+            .plan(caller, &component, &name, &request.configured_props, None)
+            .await?;
+        let id = self.env.id(SourceId::new);
+        let _turn = self.lifecycles.lock(&id).await;
+        let new = NewSource {
+            id,
+            owner,
+            slug: slug(&component.description.name),
+            spec,
+            now_at: self.env.now_at(),
+        };
+        let source = self.store.begin_deploy(new).await?;
+        match self.deploy_hooks(&source, &component).await {
+            Ok(source) => Ok(SourceView::new(self, source)),
+            Err(error) => {
+                self.undo_deploy(&source, &component).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn deploy_hooks(
+        self: &Arc<Self>,
+        source: &Source,
+        component: &SavedComponent,
+    ) -> Result<Source, AppError> {
+        let loaded = self.load(source.clone(), component.clone()).await?;
+        let runner = self.open_runner(&source.id, loaded);
+        runner.hook(Hook::Deploy, true).await?;
+        runner.hook(Hook::Activate, true).await?;
+        let settled = SettledSource {
+            id: source.id.clone(),
+            spec: source.spec.clone(),
+            active: true,
+            commits: Vec::new(),
+            now_ms: self.env.now_ms(),
+        };
+        let source = runner.settle(settled).await?;
+        self.nudges.nudge(Chore::Timers);
+        self.nudges.nudge(Chore::Dispatch);
+        Ok(source)
+    }
+
+    /// Takes back what the hooks of a failed deployment may have registered outside.
+    pub(super) async fn undo_deploy(self: &Arc<Self>, source: &Source, component: &SavedComponent) {
+        if let Ok(loaded) = self.load(source.clone(), component.clone()).await {
+            let deactivated = self
+                .open_runner(&source.id, loaded)
+                .hook(Hook::Deactivate, false)
+                .await;
+            if let Err(error) = deactivated {
+                tracing::warn!(source = %source.id, %error, "`deactivate` after a failed deployment");
+            }
+        }
+        if let Err(error) = self.remove(&source.id).await {
+            tracing::error!(source = %source.id, %error, "a failed deployment is cleaned up at the next start");
+        }
+    }
+
+    /// Runs `deactivate` and deletes the source with everything it has (`DELETE /sources/{id}`),
+    /// even if the hook throws.
+    pub async fn delete_source(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &SourceId,
+    ) -> Result<(), AppError> {
+        self.visible_source(caller, id).await?;
+        let _turn = self.lifecycles.lock(id).await;
+        let source = self.visible_source(caller, id).await?;
+        self.store
+            .set_source_state(id, SourceState::Deleting)
+            .await?;
+        self.finish_deletion(&source).await
+    }
+
+    /// The rest of a deletion that has been decided.
+    pub(super) async fn finish_deletion(self: &Arc<Self>, source: &Source) -> Result<(), AppError> {
+        if source.state != SourceState::Inactive
+            && let Err(error) = self.deactivate_for_good(source).await
+        {
+            tracing::warn!(source = %source.id, %error, "`deactivate` failed; the source is deleted all the same");
+        }
+        self.remove(&source.id).await
+    }
+
+    async fn deactivate_for_good(self: &Arc<Self>, source: &Source) -> Result<(), AppError> {
+        let component = self.component_of(source).await?;
+        let loaded = self.load(source.clone(), component).await?;
+        let runner = self.open_runner(&source.id, loaded);
+        runner.pause().await;
+        runner.hook(Hook::Deactivate, false).await
+    }
+
+    async fn remove(&self, id: &SourceId) -> Result<(), AppError> {
+        self.close_runner(id).await;
+        self.engine.evict(id).await;
+        Ok(self.store.delete_source(id).await?)
+    }
+
+    /// The saved component that a source was made from.
+    pub(crate) async fn component_of(&self, source: &Source) -> Result<SavedComponent, AppError> {
+        let id = &source.spec.component_id;
+        let component = self.store.component(id).await?;
+        component.ok_or_else(|| {
+            AppError::Internal(format!(
+                "component `{id}` of source `{}` is gone",
+                source.id
+            ))
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! What a dead node left in the middle of a deployment, an update or a deletion.
+
+use std::sync::Arc;
+
+use headwater_store::{Source, SourceState};
+
+use crate::{app::App, error::AppError};
+
+/// Sources settled per step.
+const BATCH: u32 = 100;
+
+impl App {
+    /// Settles every source that a dead node left unsettled: a deployment is undone, an update goes
+    /// back to the recorded version, a deletion goes on.
+    pub(crate) async fn recover_sources(self: &Arc<Self>) -> Result<(), AppError> {
+        for source in self.store.unsettled_sources(BATCH).await? {
+            let _turn = self.lifecycles.lock(&source.id).await;
+            tracing::info!(source = %source.id, state = ?source.state, "settling what a former start left");
+            if let Err(error) = self.recover(&source).await {
+                tracing::error!(source = %source.id, %error, "could not be settled; trying again at the next start");
+            }
+        }
+        Ok(())
+    }
+
+    async fn recover(self: &Arc<Self>, source: &Source) -> Result<(), AppError> {
+        match source.state {
+            SourceState::Deploying => {
+                let component = self.component_of(source).await?;
+                self.undo_deploy(source, &component).await;
+                Ok(())
+            }
+            SourceState::Updating => self.reactivate(source).await,
+            SourceState::Deleting => self.finish_deletion(source).await,
+            SourceState::Active | SourceState::Inactive => Ok(()),
+        }
+    }
+}

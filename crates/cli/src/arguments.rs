@@ -1,0 +1,237 @@
+//! The command line: every subcommand, flag and environment variable, with the text of `--help`.
+//! Nothing here acts; values that depend on a component (props) stay text until it is known.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "headwater",
+    version,
+    about = "Deploys and watches event sources on a Headwater node",
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Address of the node
+    #[arg(
+        long,
+        global = true,
+        env = "HEADWATER_URL",
+        default_value = "http://127.0.0.1:3000"
+    )]
+    pub(crate) url: String,
+    /// API key; without it the key is read from `<data-dir>/api-key`
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEY",
+        env = "HEADWATER_API_KEY",
+        hide_env_values = true
+    )]
+    pub(crate) api_key: Option<String>,
+    /// Data folder of a node on this machine
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "HEADWATER_DATA_DIR",
+        default_value = "./headwater-data"
+    )]
+    pub(crate) data_dir: PathBuf,
+    /// Print the API's JSON instead of a table
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    #[command(flatten)]
+    Client(ClientCommand),
+    /// Print a shell's completion script
+    Completions(CompletionsArguments),
+}
+
+/// The commands that talk to a node.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClientCommand {
+    /// Deploy a component as a new source
+    Deploy(DeployArguments),
+    /// Change a source's code, name or props
+    Update(UpdateArguments),
+    /// Delete a source
+    Delete(SourceArgument),
+    /// List the sources
+    List,
+    /// Show a source or a saved component
+    Describe(DescribeArguments),
+    /// Show a source's events, oldest first
+    Events(EventsArguments),
+    /// Show a source's logs, oldest first
+    Logs(LogsArguments),
+    /// Invoke a source once and show what came of it
+    Run(RunArguments),
+    /// Deactivate a source: no timer, no endpoint
+    Pause(SourceArgument),
+    /// Activate a paused source
+    Resume(SourceArgument),
+    /// Accounts of third-party apps, for app props
+    Accounts(AccountsArguments),
+    /// Check that the node answers and this machine can talk to it
+    Doctor,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SourceArgument {
+    /// Source: its id, name or name slug
+    #[arg(value_name = "ID_OR_NAME")]
+    pub(crate) source: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeployArguments {
+    /// Component: a file, a URL or npm:PACKAGE[@VERSION]/path/in/the/package.mjs
+    #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH")]
+    pub(crate) component: String,
+    /// Name of the source; the component's own name otherwise
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) props: PropArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UpdateArguments {
+    /// Source: its id, name or name slug
+    #[arg(value_name = "ID_OR_NAME")]
+    pub(crate) source: String,
+    /// New code: a file, a URL or npm:PACKAGE[@VERSION]/path; the code stays when left out
+    #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH")]
+    pub(crate) component: Option<String>,
+    /// New name
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) props: PropArguments,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct PropArguments {
+    /// Value of a prop, repeatable. Objects are JSON, lists JSON or comma-separated, timers 15m,
+    /// 30s, 1h, a number of seconds or a cron expression, app props an account's id or name
+    #[arg(long = "prop", value_name = "NAME=VALUE")]
+    pub(crate) props: Vec<String>,
+    /// Values of props from a JSON object; `--prop` wins over it
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) props_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DescribeArguments {
+    /// Source (id, name or name slug) or saved component (id or key)
+    #[arg(value_name = "ID_OR_NAME_OR_COMPONENT")]
+    pub(crate) subject: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsArguments {
+    /// Source: its id, name or name slug
+    pub(crate) source: String,
+    /// Go on printing events as they are emitted; with --json one JSON object per line
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// How many of the latest events to show
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+    /// Only this channel, such as $errors
+    #[arg(long, value_name = "NAME")]
+    pub(crate) channel: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogsArguments {
+    /// Source: its id, name or name slug
+    pub(crate) source: String,
+    /// Go on printing lines as they are logged; with --json one JSON object per line
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// How many of the latest lines to show
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// Source: its id, name or name slug
+    pub(crate) source: String,
+    /// Event handed to `run`: JSON, @FILE, or @- for standard input
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub(crate) event: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AccountsArguments {
+    #[command(subcommand)]
+    pub(crate) command: AccountsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AccountsCommand {
+    /// Store an account's credentials on the node
+    Add(AddAccountArguments),
+    /// List the accounts
+    List,
+    /// Delete an account
+    Delete {
+        /// Account: its id or name
+        #[arg(value_name = "ID_OR_NAME")]
+        account: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddAccountArguments {
+    /// Name slug of the app, as app props name it
+    pub(crate) app: String,
+    /// Field that components find in `$auth`, repeatable; with no `=VALUE` it is asked for, hidden
+    #[arg(long = "field", value_name = "KEY[=VALUE]", required = true)]
+    pub(crate) fields: Vec<String>,
+    /// Name to tell the accounts of one app apart
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// Shell to complete for
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_are_taken_after_the_subcommand() {
+        let cli = Cli::parse_from(["headwater", "list", "--json", "--url", "http://node:1"]);
+        assert!(cli.global.json);
+        assert_eq!(cli.global.url, "http://node:1");
+    }
+}

@@ -1,0 +1,152 @@
+//! A component's code out of a local file: the text as it is, or, where it imports other local
+//! files, one text with those inlined. Packages stay imports, word for word: the node resolves
+//! them when the component is saved. The inlining itself is Deno's.
+
+mod deno;
+mod graph;
+mod imports;
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+/// The code to send for a file. Without local imports no Deno is needed.
+pub(crate) async fn component_code(file: &Path) -> Result<String> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("cannot read the component {}", file.display()))?;
+    if !imports::mentions_local(&text) {
+        return Ok(text);
+    }
+    let deno = deno::locate().with_context(|| {
+        format!(
+            "{} imports other local files, and Deno is needed to bundle them",
+            file.display()
+        )
+    })?;
+    let bundled = bundle_local(&deno, file)
+        .await
+        .with_context(|| format!("cannot bundle {}", file.display()))?;
+    Ok(bundled.unwrap_or(text))
+}
+
+/// Inlines the local imports of a file; none if it turns out to have none.
+async fn bundle_local(deno: &Path, file: &Path) -> Result<Option<String>> {
+    let file = std::fs::canonicalize(file)?;
+    let graph = graph::read(deno, &file).await?;
+    if !graph.has_local_imports {
+        return Ok(None);
+    }
+    deno::bundle(deno, &file, &graph.packages).await.map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, files: &[(&str, &str)]) {
+        for (name, text) in files {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_without_local_imports_is_sent_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "// kept\nconst axios = require(\"axios@0.19.2\");\nmodule.exports = {};\n";
+        write(folder.path(), &[("a.js", text)]);
+        let code = component_code(&folder.path().join("a.js")).await.unwrap();
+        assert_eq!(code, text);
+    }
+
+    #[tokio::test]
+    async fn a_missing_file_is_named() {
+        let error = component_code(Path::new("nowhere/a.mjs"))
+            .await
+            .unwrap_err();
+        assert!(error.to_string().contains("nowhere/a.mjs"));
+    }
+
+    #[tokio::test]
+    #[ignore = "needs Deno, which fetches its bundler at first use"]
+    async fn local_imports_are_inlined_and_packages_stay_word_for_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let main = r#"
+            import axios from "axios@0.19.2";
+            import { axios as platform } from "@pipedream/platform";
+            import fs from "fs";
+            import crypto from "node:crypto";
+            import lodash from "npm:lodash@4";
+            import app from "../common/app.mjs";
+            import data from "./data.json";
+            import typed from "./typed";
+            export default { axios, platform, fs, crypto, lodash, app, data, typed };
+        "#;
+        write(
+            folder.path(),
+            &[
+                ("source/a.mjs", main),
+                (
+                    "common/app.mjs",
+                    "import client from \"@slack/web-api@^5.11.0/dist/index.js\";\n\
+                     export default { type: \"app\", client };",
+                ),
+                ("source/data.json", "{\"answer\": 42}"),
+                ("source/typed.ts", "export default 1 as number;"),
+                ("package.json", "{\"dependencies\": {\"axios\": \"1\"}}"),
+            ],
+        );
+        let code = component_code(&folder.path().join("source/a.mjs"))
+            .await
+            .unwrap();
+        for kept in [
+            "from \"axios@0.19.2\"",
+            "from \"@pipedream/platform\"",
+            "from \"fs\"",
+            "from \"node:crypto\"",
+            "from \"npm:lodash@4\"",
+            "from \"@slack/web-api@^5.11.0/dist/index.js\"",
+            "answer: 42",
+        ] {
+            assert!(code.contains(kept), "{kept} is missing in\n{code}");
+        }
+        assert!(!imports::mentions_local(&code), "{code}");
+        assert!(!code.contains("as number"), "{code}");
+        assert!(!code.contains(&*folder.path().to_string_lossy()), "{code}");
+    }
+
+    #[tokio::test]
+    #[ignore = "needs Deno, which fetches its bundler at first use"]
+    async fn requires_of_packages_survive_in_commonjs() {
+        let folder = tempfile::tempdir().unwrap();
+        let main = "const axios = require(\"axios@0.19.2\");\n\
+                    module.exports = { ...require(\"./b\"), run() { return axios; } };";
+        let other = "exports.name = require(\"left-pad@1\")(\"b\");";
+        write(folder.path(), &[("a.js", main), ("b.js", other)]);
+        let code = component_code(&folder.path().join("a.js")).await.unwrap();
+        for kept in [
+            " require(\"axios@0.19.2\")",
+            " require(\"left-pad@1\")",
+            "module.exports =",
+        ] {
+            assert!(code.contains(kept), "{kept} is missing in\n{code}");
+        }
+    }
+
+    #[tokio::test]
+    #[ignore = "needs Deno, which fetches its bundler at first use"]
+    async fn a_missing_local_import_says_which() {
+        let folder = tempfile::tempdir().unwrap();
+        write(
+            folder.path(),
+            &[("a.mjs", "import b from \"./b.mjs\"; export default b;")],
+        );
+        let error = component_code(&folder.path().join("a.mjs"))
+            .await
+            .unwrap_err();
+        let told = format!("{error:#}");
+        assert!(told.contains("b.mjs"), "{told}");
+        assert!(!told.contains("backtrace"), "{told}");
+    }
+}

@@ -1,0 +1,127 @@
+//! What can go wrong between the client and a node, and what the person does next. How it is
+//! printed is `exit`'s business.
+
+use serde::Deserialize;
+use url::Url;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClientError {
+    #[error(transparent)]
+    Api(#[from] ApiError),
+    #[error(transparent)]
+    Unreachable(#[from] Unreachable),
+}
+
+/// The node refused.
+#[derive(Debug, Default, Deserialize, thiserror::Error)]
+#[error("{message}{}", parameter(self.param.as_deref()))]
+#[serde(default)]
+pub(crate) struct ApiError {
+    #[serde(skip)]
+    pub(crate) status: u16,
+    pub(crate) code: String,
+    message: String,
+    param: Option<String>,
+    stack: Option<String>,
+}
+
+/// No answer, or only half of one.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer from {url}")]
+pub(crate) struct Unreachable {
+    pub(crate) url: Url,
+    pub(crate) source: reqwest::Error,
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: ApiError,
+}
+
+impl ClientError {
+    /// The stack of the component that threw, if that is what happened.
+    pub(crate) fn stack(&self) -> Option<&str> {
+        match self {
+            Self::Api(error) => error.stack.as_deref().filter(|stack| !stack.is_empty()),
+            Self::Unreachable(_) => None,
+        }
+    }
+
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Api(error) if error.status == 404)
+    }
+
+    /// Whether asking again may help: the node is away or busy.
+    pub(crate) fn is_transient(&self) -> bool {
+        match self {
+            Self::Api(error) => error.status == 429 || error.status >= 500,
+            Self::Unreachable(_) => true,
+        }
+    }
+
+    /// What the person does next.
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Api(error) => error.hint(),
+            Self::Unreachable(_) => Some(
+                "start a node with `headwater serve`, or name one with --url or HEADWATER_URL; \
+                 `headwater doctor` checks the connection",
+            ),
+        }
+    }
+}
+
+impl ApiError {
+    pub(super) fn from_body(status: u16, body: &str) -> Self {
+        let parsed = serde_json::from_str::<ErrorBody>(body).map(|body| body.error);
+        let mut error = parsed.unwrap_or_default();
+        error.status = status;
+        if error.message.is_empty() {
+            error.message = format!("the node answered status {status}");
+        }
+        error
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        match self.status {
+            300..=399 => Some("the node is at another address; name that one with --url"),
+            401 => Some(
+                "give the key with --api-key or HEADWATER_API_KEY, or name the node's data folder \
+                 with --data-dir",
+            ),
+            403 => Some("this key's user may not do that; use a key of a member of the workspace"),
+            404 => Some("`headwater list` shows the sources and their ids"),
+            413 => Some("the request is too large for the node; see its limits"),
+            422 if self.stack.is_some() => Some("fix the component and run the command again"),
+            422 => Some("correct the component or its props and run the command again"),
+            429 => Some("wait a moment and run the command again"),
+            500.. => Some("try again; `headwater doctor` shows what is wrong with the node"),
+            _ => None,
+        }
+    }
+}
+
+fn parameter(param: Option<&str>) -> String {
+    param.map_or_else(String::new, |param| format!(" (parameter {param})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nodes_message_is_kept() {
+        let body = r#"{"error":{"code":"threw","message":"boom","param":"url","stack":"at x"}}"#;
+        let error = ClientError::from(ApiError::from_body(422, body));
+        assert_eq!(error.to_string(), "boom (parameter url)");
+        assert_eq!(error.stack(), Some("at x"));
+        assert!(error.hint().is_some());
+        assert!(!error.is_transient());
+    }
+
+    #[test]
+    fn an_answer_of_something_else_is_told_by_its_status() {
+        let error = ApiError::from_body(502, "<html>");
+        assert_eq!(error.to_string(), "the node answered status 502");
+    }
+}

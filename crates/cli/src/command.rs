@@ -1,0 +1,42 @@
+//! The commands, one module each: what is asked of the node and how the answer is shown. This file
+//! only dispatches.
+
+mod accounts;
+mod activity;
+pub(crate) mod completions;
+mod delete;
+mod deploy;
+mod describe;
+mod doctor;
+mod events;
+mod list;
+mod logs;
+mod run;
+mod save;
+mod show;
+mod stream;
+mod update;
+
+use anyhow::Result;
+
+use crate::arguments::ClientCommand;
+use crate::exit::Exit;
+use crate::session::Session;
+
+/// Runs a command that talks to a node.
+pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exit> {
+    match command {
+        ClientCommand::Deploy(arguments) => deploy::run(session, arguments).await,
+        ClientCommand::Update(arguments) => update::run(session, arguments).await,
+        ClientCommand::Delete(arguments) => delete::run(session, &arguments.source).await,
+        ClientCommand::List => list::run(session).await,
+        ClientCommand::Describe(arguments) => describe::run(session, &arguments).await,
+        ClientCommand::Events(arguments) => events::run(session, &arguments).await,
+        ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,
+        ClientCommand::Run(arguments) => run::run(session, &arguments).await,
+        ClientCommand::Pause(arguments) => activity::run(session, &arguments.source, false).await,
+        ClientCommand::Resume(arguments) => activity::run(session, &arguments.source, true).await,
+        ClientCommand::Accounts(arguments) => accounts::run(session, arguments).await,
+        ClientCommand::Doctor => doctor::run(session).await,
+    }
+}

@@ -1,0 +1,20 @@
+//! `completions`: a shell's completion script, made from the command line's own definition.
+
+use anyhow::Result;
+use clap::CommandFactory as _;
+
+use crate::arguments::{Cli, CompletionsArguments};
+use crate::exit::Exit;
+use crate::output;
+
+pub(crate) fn run(arguments: &CompletionsArguments) -> Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        arguments.shell,
+        &mut Cli::command(),
+        "headwater",
+        &mut script,
+    );
+    output::data(String::from_utf8(script)?.trim_end())?;
+    Ok(Exit::Success)
+}

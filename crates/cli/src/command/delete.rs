@@ -1,0 +1,21 @@
+//! `delete`: deletes a source.
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source;
+
+pub(super) async fn run(session: &Session, id_or_name: &str) -> Result<Exit> {
+    let id = source::find_id(&session.client, id_or_name).await?;
+    let answer = session.client.delete(&["sources", &id]).await?;
+    session.print(&json!({"id": id}), |_| id.clone())?;
+    // A `deactivate` hook that threw does not keep the source.
+    match answer.pointer("/error/message") {
+        Some(message) => output::note(&format!("deleted; its deactivate hook failed: {message}")),
+        None => output::note("deleted"),
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,37 @@
+//! `deploy`: saves a component, gathers its props and makes a source of it.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::{save, show};
+use crate::arguments::DeployArguments;
+use crate::exit::Exit;
+use crate::output;
+use crate::prop::{self, Given};
+use crate::session::Session;
+use crate::source::text;
+
+pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result<Exit> {
+    let client = &session.client;
+    // Mistakes on the command line come out before anything is saved.
+    let given = Given::read(&arguments.props)?;
+    let component = save::save(client, &arguments.component).await?;
+    let definitions = prop::definitions(&component)?;
+    let props = prop::collect(client, &definitions, given, &HashSet::new()).await?;
+    let mut body = json!({
+        "component_id": component["id"],
+        "configured_props": props,
+    });
+    if let Some(name) = arguments.name {
+        body["name"] = name.into();
+    }
+    let source = client.post(&["sources"], &body).await?;
+    session.print(&source, show::brief)?;
+    output::note(&format!(
+        "see its events: headwater events {} -f",
+        text(&source, "id")
+    ));
+    Ok(Exit::Success)
+}

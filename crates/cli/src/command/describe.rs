@@ -1,0 +1,108 @@
+//! `describe`: one source or one saved component, in full.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::show;
+use crate::arguments::DescribeArguments;
+use crate::client::ClientError;
+use crate::exit::Exit;
+use crate::session::Session;
+use crate::source::{self, text};
+use crate::table;
+use crate::timestamp;
+
+pub(super) async fn run(session: &Session, arguments: &DescribeArguments) -> Result<Exit> {
+    match find(session, &arguments.subject).await? {
+        Subject::Source(source) => session.print(&source, describe_source)?,
+        Subject::Component(component) => session.print(&component, describe_component)?,
+    }
+    Ok(Exit::Success)
+}
+
+enum Subject {
+    Source(Value),
+    Component(Value),
+}
+
+/// An id says what it is; any other text is a source's name before it is a component's key.
+async fn find(session: &Session, subject: &str) -> Result<Subject> {
+    let client = &session.client;
+    if subject.starts_with("dc_") {
+        return client.get(&["sources", subject]).await.map(Subject::Source);
+    }
+    if !subject.starts_with("sc_")
+        && let Some(source) = source::find_by_name(client, subject).await?
+    {
+        return Ok(Subject::Source(source));
+    }
+    let component = client.get(&["components", subject]).await;
+    component.map(Subject::Component).map_err(|error| {
+        let not_found = error
+            .downcast_ref::<ClientError>()
+            .is_some_and(ClientError::is_not_found);
+        match not_found {
+            true => error.context(format!("no source or component is called {subject}")),
+            false => error,
+        }
+    })
+}
+
+fn describe_source(source: &Value) -> String {
+    let mut rows = show::rows(source);
+    rows.push((
+        "component".to_owned(),
+        text(source, "component_id").to_owned(),
+    ));
+    rows.extend(times(source));
+    let props = source.get("configured_props").and_then(Value::as_object);
+    let props: Vec<_> = props
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| vec![name.clone(), value.to_string()])
+        .collect();
+    with_props(table::card(rows), &["prop", "value"], props)
+}
+
+fn describe_component(component: &Value) -> String {
+    let fields = ["id", "key", "name", "version", "type", "code_hash"];
+    let mut rows: Vec<_> = fields
+        .iter()
+        .map(|field| ((*field).to_owned(), text(component, field).to_owned()))
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
+    rows.extend(times(component));
+    let props = component["configurable_props"].as_array();
+    let props = props.into_iter().flatten().map(prop_row).collect();
+    with_props(
+        table::card(rows),
+        &["prop", "type", "required", "label"],
+        props,
+    )
+}
+
+fn prop_row(prop: &Value) -> Vec<String> {
+    let optional = prop["optional"].as_bool().unwrap_or(false) || !prop["default"].is_null();
+    vec![
+        text(prop, "name").to_owned(),
+        text(prop, "type").to_owned(),
+        if optional { "no" } else { "yes" }.to_owned(),
+        text(prop, "label").to_owned(),
+    ]
+}
+
+fn times(object: &Value) -> Vec<(String, String)> {
+    ["created", "updated"]
+        .map(|event| {
+            let seconds = &object[format!("{event}_at").as_str()];
+            (event.to_owned(), timestamp::from_seconds(seconds))
+        })
+        .into()
+}
+
+fn with_props(card: String, headers: &[&str], props: Vec<Vec<String>>) -> String {
+    match props.is_empty() {
+        true => card,
+        false => format!("{card}\n\n{}", table::listing(headers, props)),
+    }
+}

@@ -1,0 +1,228 @@
+//! `doctor`: checks that a node answers, is ready, takes the key, and that this machine has what
+//! the other commands need. It reports and repairs nothing; each failing line says what to do.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::client::ClientError;
+use crate::exit::Exit;
+use crate::session::Session;
+use crate::table;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Ok,
+    Failed,
+    /// Does not apply here.
+    Skipped,
+}
+
+#[derive(Debug)]
+struct Check {
+    name: String,
+    verdict: Verdict,
+    detail: String,
+    /// What the person does next; empty unless failed.
+    next: String,
+}
+
+pub(super) async fn run(session: &Session) -> Result<Exit> {
+    let mut checks = vec![health(session).await];
+    checks.extend(readiness(session).await);
+    checks.push(key(session).await);
+    checks.push(data_dir(session));
+    let failed = checks.iter().any(|check| check.verdict == Verdict::Failed);
+    let report = checks.iter().map(Check::to_json).collect();
+    session.print(&report, |_| {
+        table::listing(
+            &["check", "result", "detail"],
+            checks.iter().map(Check::row).collect(),
+        )
+    })?;
+    Ok(if failed { Exit::Failure } else { Exit::Success })
+}
+
+async fn health(session: &Session) -> Check {
+    match session.client.probe("healthz").await {
+        Ok(answer) if answer.ok => Check::ok("node", session.client.base().as_str()),
+        Ok(answer) => Check::failed(
+            "node",
+            &format!("{} answered {}", session.client.base(), answer.status),
+            "is something else listening there? name the node with --url or HEADWATER_URL",
+        ),
+        Err(error) => unanswered("node", &error),
+    }
+}
+
+/// One line per check the node makes of itself: its store, its runtime and whatever else it names.
+async fn readiness(session: &Session) -> Vec<Check> {
+    let answer = match session.client.probe("readyz").await {
+        Ok(answer) => answer,
+        Err(error) => return vec![unanswered("ready", &error)],
+    };
+    let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+    let overall = match answer.ok {
+        true => Check::ok("ready", "the node is ready"),
+        false => Check::failed(
+            "ready",
+            &format!("the node answered {}", answer.status),
+            "see the failing checks below and the node's own log",
+        ),
+    };
+    let checks = body.get("checks").and_then(Value::as_object);
+    let checks = checks.into_iter().flatten();
+    std::iter::once(overall)
+        .chain(checks.map(|(name, value)| node_check(name, value)))
+        .collect()
+}
+
+/// A check's value is a text, a boolean or an object with a `status`.
+fn node_check(name: &str, value: &Value) -> Check {
+    let status = value.get("status").unwrap_or(value);
+    let good = match status {
+        Value::String(status) => matches!(status.as_str(), "ok" | "ready" | "up"),
+        Value::Bool(good) => *good,
+        // A plain fact, such as a version or a count.
+        _ => true,
+    };
+    let detail = detail(value);
+    let name = format!("ready: {name}");
+    match good {
+        true => Check::ok(&name, &detail),
+        false => {
+            let hint = value.get("hint").and_then(Value::as_str);
+            Check::failed(&name, &detail, hint.unwrap_or("see the node's own log"))
+        }
+    }
+}
+
+fn detail(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(name, _)| *name != "hint");
+            let fields = fields.map(|(name, value)| format!("{name}={}", detail(value)));
+            fields.collect::<Vec<_>>().join(" ")
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+async fn key(session: &Session) -> Check {
+    if !session.client.has_key() {
+        return Check::failed(
+            "key",
+            "no API key found",
+            "give it with --api-key or HEADWATER_API_KEY, or name the node's data folder with \
+             --data-dir",
+        );
+    }
+    match session.client.get(&["users", "me"]).await {
+        Ok(user) => Check::ok("key", &format!("user {}", detail(&user["id"]))),
+        Err(error) => match error.downcast_ref::<ClientError>() {
+            Some(error) => unanswered("key", error),
+            None => Check::failed("key", &format!("{error:#}"), "check --url"),
+        },
+    }
+}
+
+/// Where the key is given, the node may be elsewhere and its folder of no concern.
+fn data_dir(session: &Session) -> Check {
+    let path = session.data_dir.display().to_string();
+    match std::fs::read_dir(&session.data_dir) {
+        Ok(_) => Check::ok("data folder", &path),
+        Err(_) if session.key_given => Check {
+            verdict: Verdict::Skipped,
+            ..Check::ok("data folder", &format!("{path} is not on this machine"))
+        },
+        Err(error) => Check::failed(
+            "data folder",
+            &format!("{path}: {error}"),
+            "name the node's data folder with --data-dir or HEADWATER_DATA_DIR, or give --api-key",
+        ),
+    }
+}
+
+fn unanswered(name: &str, error: &ClientError) -> Check {
+    Check::failed(name, &error.to_string(), error.hint().unwrap_or_default())
+}
+
+impl Check {
+    fn ok(name: &str, detail: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            verdict: Verdict::Ok,
+            detail: detail.to_owned(),
+            next: String::new(),
+        }
+    }
+
+    fn failed(name: &str, detail: &str, next: &str) -> Self {
+        Self {
+            verdict: Verdict::Failed,
+            next: next.to_owned(),
+            ..Self::ok(name, detail)
+        }
+    }
+
+    fn row(&self) -> Vec<String> {
+        let detail = match self.next.as_str() {
+            "" => self.detail.clone(),
+            next => format!("{}; {next}", self.detail),
+        };
+        vec![self.name.clone(), self.verdict.text().to_owned(), detail]
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "check": self.name,
+            "result": self.verdict.text(),
+            "detail": self.detail,
+            "next": self.next,
+        })
+    }
+}
+
+impl Verdict {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_shape_of_check_is_understood() {
+        let table = [
+            (json!("ok"), Verdict::Ok, "ok"),
+            (
+                json!("database is locked"),
+                Verdict::Failed,
+                "database is locked",
+            ),
+            (json!(false), Verdict::Failed, "false"),
+            (
+                json!({"status": "ok", "version": "2.9.6"}),
+                Verdict::Ok,
+                "status=ok version=2.9.6",
+            ),
+            (
+                json!({"status": "failed", "hint": "install Deno"}),
+                Verdict::Failed,
+                "status=failed",
+            ),
+        ];
+        for (value, verdict, detail) in table {
+            let check = node_check("store", &value);
+            assert_eq!((check.verdict, check.detail.as_str()), (verdict, detail));
+        }
+        let hinted = node_check("deno", &json!({"status": "failed", "hint": "install Deno"}));
+        assert_eq!(hinted.next, "install Deno");
+    }
+}

@@ -1,0 +1,69 @@
+//! `events`: a source's events as lines or JSON, once or as they come.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::stream::Stream;
+use crate::arguments::EventsArguments;
+use crate::exit::Exit;
+use crate::session::Session;
+use crate::source::{self, text};
+use crate::timestamp;
+
+pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Result<Exit> {
+    let id = source::find_id(&session.client, &arguments.source).await?;
+    let mut filter = Vec::new();
+    if let Some(channel) = &arguments.channel {
+        filter.push(("event_name", channel.clone()));
+    }
+    // A line has room for a preview; JSON is for programs, which need all of it.
+    if session.json {
+        filter.push(("expand", "event".to_owned()));
+    }
+    let stream = Stream {
+        path: &["sources", &id, "event_summaries"],
+        filter: &filter,
+        limit: arguments.limit,
+        follow: arguments.follow,
+        line,
+    };
+    stream.print(session).await
+}
+
+fn line(event: &Value) -> String {
+    let metadata = &event["metadata"];
+    let channel = match text(metadata, "name") {
+        "" => "-",
+        name => name,
+    };
+    let shown = match text(metadata, "summary") {
+        "" => event["event"].to_string(),
+        // A line per event, whatever the component put into its summary.
+        summary => summary.split_whitespace().collect::<Vec<_>>().join(" "),
+    };
+    let time = timestamp::from_millis(&event["indexed_at_ms"]);
+    format!("{time}  {channel}  {shown}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_line_shows_the_summary_or_else_the_event() {
+        let summarised = json!({
+            "indexed_at_ms": 1_767_225_600_000_i64, "event": {"a": 1},
+            "metadata": {"name": "new", "summary": "two\nlines"},
+        });
+        assert_eq!(
+            line(&summarised),
+            "2026-01-01T00:00:00.000Z  new  two lines"
+        );
+        let plain = json!({
+            "indexed_at_ms": 1_767_225_600_000_i64, "event": {"a": 1}, "metadata": {"name": ""},
+        });
+        assert_eq!(line(&plain), "2026-01-01T00:00:00.000Z  -  {\"a\":1}");
+    }
+}

@@ -1,0 +1,42 @@
+//! `list`: the sources, one line each.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::show;
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::{self, text};
+use crate::table;
+use crate::timestamp;
+
+pub(super) async fn run(session: &Session) -> Result<Exit> {
+    let sources = session.client.list(&["users", "me", "sources"]).await?;
+    let none = sources.is_empty();
+    if none && !session.json {
+        output::note("no sources yet; deploy one with `headwater deploy FILE`");
+        return Ok(Exit::Success);
+    }
+    let rows = |_: &Value| {
+        let rows = sources.iter().map(row);
+        table::listing(
+            &["id", "name", "active", "trigger", "created"],
+            rows.collect(),
+        )
+    };
+    session.print(&Value::from(sources.clone()), rows)?;
+    Ok(Exit::Success)
+}
+
+fn row(source: &Value) -> Vec<String> {
+    let mut triggers = source::timers(source);
+    triggers.extend(source::endpoints(source));
+    vec![
+        text(source, "id").to_owned(),
+        text(source, "name").to_owned(),
+        show::active(source).to_owned(),
+        triggers.join(", "),
+        timestamp::from_seconds(&source["created_at"]),
+    ]
+}

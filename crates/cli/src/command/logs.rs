@@ -1,0 +1,57 @@
+//! `logs`: what a source's code logged, as lines or JSON, once or as it comes.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::stream::Stream;
+use crate::arguments::LogsArguments;
+use crate::exit::Exit;
+use crate::session::Session;
+use crate::source::{self, text};
+use crate::timestamp;
+
+pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<Exit> {
+    let id = source::find_id(&session.client, &arguments.source).await?;
+    let stream = Stream {
+        path: &["sources", &id, "logs"],
+        filter: &[("expand", "event".to_owned())],
+        limit: arguments.limit,
+        follow: arguments.follow,
+        line,
+    };
+    stream.print(session).await
+}
+
+fn line(summary: &Value) -> String {
+    let log = &summary["event"];
+    let time = match &log["ts"] {
+        Value::String(ts) => ts.clone(),
+        ts if ts.is_number() => timestamp::from_millis(ts),
+        _ => timestamp::from_millis(&summary["indexed_at_ms"]),
+    };
+    format!("{time}  {}", entry(log))
+}
+
+/// A log entry without its time, also for `run`, whose entries all are of now.
+pub(super) fn entry(log: &Value) -> String {
+    let message = match &log["message"] {
+        Value::String(message) => message.clone(),
+        other => other.to_string(),
+    };
+    format!("{:<5}  {message}", text(log, "level"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_line_has_time_level_and_message() {
+        let summary = json!({"indexed_at_ms": 0, "event": {
+            "level": "warn", "message": "slow", "ts": 1_767_225_600_000_i64,
+        }});
+        assert_eq!(line(&summary), "2026-01-01T00:00:00.000Z  warn   slow");
+    }
+}

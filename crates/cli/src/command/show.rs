@@ -1,0 +1,31 @@
+//! How a source is shown to a person, for the commands that end with one.
+
+use serde_json::Value;
+
+use crate::source::{self, text};
+use crate::table;
+
+/// The fields a person needs right after a change: which source, and what triggers it.
+pub(super) fn brief(source: &Value) -> String {
+    table::card(rows(source))
+}
+
+pub(super) fn rows(source: &Value) -> Vec<(String, String)> {
+    let mut rows = vec![
+        ("id".to_owned(), text(source, "id").to_owned()),
+        ("name".to_owned(), text(source, "name").to_owned()),
+        ("active".to_owned(), active(source).to_owned()),
+    ];
+    let endpoints = source::endpoints(source).into_iter();
+    rows.extend(endpoints.map(|url| ("endpoint".to_owned(), url)));
+    let timers = source::timers(source).into_iter();
+    rows.extend(timers.map(|timer| ("timer".to_owned(), timer)));
+    rows
+}
+
+pub(super) fn active(source: &Value) -> &'static str {
+    match source.get("active").and_then(Value::as_bool) {
+        Some(false) => "no",
+        _ => "yes",
+    }
+}

@@ -1,0 +1,61 @@
+//! What `events` and `logs` share: the latest items, then, when asked, those that follow. Each
+//! gives the list's address and how one item looks as a line.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::exit::Exit;
+use crate::follow::Follow;
+use crate::output;
+use crate::session::Session;
+
+/// A list that grows, and which part of it is wanted.
+pub(super) struct Stream<'a> {
+    pub(super) path: &'a [&'a str],
+    pub(super) filter: &'a [(&'a str, String)],
+    pub(super) limit: usize,
+    pub(super) follow: bool,
+    pub(super) line: fn(&Value) -> String,
+}
+
+impl Stream<'_> {
+    pub(super) async fn print(&self, session: &Session) -> Result<Exit> {
+        match self.follow {
+            true => self.print_for_ever(session).await,
+            false => self.print_once(session).await,
+        }
+    }
+
+    /// People read from the oldest down; `--json` is the API's list as it is, newest first.
+    async fn print_once(&self, session: &Session) -> Result<Exit> {
+        let items = self.latest(&session.client).await?;
+        if session.json {
+            output::json(&Value::from(items))?;
+        } else {
+            for item in items.iter().rev() {
+                output::data(&(self.line)(item))?;
+            }
+        }
+        Ok(Exit::Success)
+    }
+
+    async fn latest(&self, client: &Client) -> Result<Vec<Value>> {
+        let page = client.first(self.path, self.limit, self.filter).await?;
+        Ok(page.data)
+    }
+
+    async fn print_for_ever(&self, session: &Session) -> Result<Exit> {
+        let mut follow = Follow::new(&session.client, self.path, self.filter);
+        let mut items = follow.latest(self.limit).await?;
+        loop {
+            for item in &items {
+                match session.json {
+                    true => output::json_line(item)?,
+                    false => output::data(&(self.line)(item))?,
+                }
+            }
+            items = follow.next().await?;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `update`: changes what is named of a source and leaves the rest, its being paused included.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use reqwest::Method;
+use serde_json::{Map, Value};
+
+use super::{save, show};
+use crate::arguments::UpdateArguments;
+use crate::client::Client;
+use crate::exit::{Exit, UsageError};
+use crate::prop::{self, Given};
+use crate::session::Session;
+use crate::source::{self, text};
+
+type Changes = Map<String, Value>;
+
+pub(super) async fn run(session: &Session, arguments: UpdateArguments) -> Result<Exit> {
+    let client = &session.client;
+    let given = Given::read(&arguments.props)?;
+    if arguments.component.is_none() && arguments.name.is_none() && given.is_empty() {
+        return Err(UsageError(
+            "nothing to update: give new code, --name, --prop or --props-file".to_owned(),
+        )
+        .into());
+    }
+    let source = source::find(client, &arguments.source).await?;
+    let (method, mut changes) = match &arguments.component {
+        Some(reference) => {
+            let component = save::save(client, reference).await?;
+            let changes = new_code(client, &source, &component, given).await?;
+            (Method::PUT, changes)
+        }
+        None => (Method::PATCH, new_props(client, &source, given).await?),
+    };
+    changes.extend(arguments.name.map(|name| ("name".to_owned(), name.into())));
+    let path = ["sources", text(&source, "id")];
+    let updated = client.send(method, &path, &Value::Object(changes)).await?;
+    session.print(&updated, show::brief)?;
+    Ok(Exit::Success)
+}
+
+async fn new_code(
+    client: &Client,
+    source: &Value,
+    component: &Value,
+    given: Given,
+) -> Result<Changes> {
+    let mut changes = props(client, source, component, given).await?;
+    changes.insert("component_id".to_owned(), component["id"].clone());
+    // A PUT that leaves it out would activate a paused source.
+    let active = source["active"].as_bool().unwrap_or(true);
+    changes.insert("active".to_owned(), active.into());
+    Ok(changes)
+}
+
+async fn new_props(client: &Client, source: &Value, given: Given) -> Result<Changes> {
+    // A new name alone concerns no prop.
+    if given.is_empty() {
+        return Ok(Changes::new());
+    }
+    let path = ["components", text(source, "component_id")];
+    let component = client.get(&path).await?;
+    props(client, source, &component, given).await
+}
+
+async fn props(
+    client: &Client,
+    source: &Value,
+    component: &Value,
+    given: Given,
+) -> Result<Changes> {
+    let definitions = prop::definitions(component)?;
+    let props = prop::collect(client, &definitions, given, &configured(source)).await?;
+    let mut changes = Changes::new();
+    if !props.is_empty() {
+        changes.insert("configured_props".to_owned(), Value::Object(props));
+    }
+    Ok(changes)
+}
+
+/// The props that have a value. A secret one is shown as null, and has one all the same.
+fn configured(source: &Value) -> HashSet<String> {
+    let props = source.get("configured_props").and_then(Value::as_object);
+    props.into_iter().flat_map(Map::keys).cloned().collect()
+}

@@ -1,0 +1,48 @@
+//! The `headwater` binary: parses the command line, runs one command and turns what came of it
+//! into an exit code. What the commands do lives in `command/`; this file only dispatches.
+
+mod account;
+mod arguments;
+mod bundle;
+mod client;
+mod command;
+mod exit;
+mod follow;
+mod output;
+mod prop;
+mod reference;
+mod session;
+mod source;
+mod table;
+mod timestamp;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+
+use crate::arguments::{Cli, Command};
+use crate::exit::Exit;
+use crate::session::Session;
+
+fn main() -> std::process::ExitCode {
+    let cli = Cli::parse();
+    exit::report(start(cli)).into()
+}
+
+fn start(cli: Cli) -> anyhow::Result<Exit> {
+    // Fails only when a provider is installed already, which is just as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the async runtime")?;
+    runtime.block_on(run(cli))
+}
+
+/// The one place that tells commands with a node to talk to from those without; `serve` joins the
+/// latter.
+async fn run(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.command {
+        Command::Client(command) => command::run(&Session::open(&cli.global)?, command).await,
+        Command::Completions(arguments) => command::completions::run(&arguments),
+    }
+}

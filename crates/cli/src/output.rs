@@ -1,0 +1,30 @@
+//! The only writer of standard output and standard error. Standard output carries data and
+//! nothing else, so that it can be piped; whatever is said to the person goes to standard error.
+
+use std::io::{self, Write as _};
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+/// Writes data: the text and a line feed.
+pub(crate) fn data(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{text}")
+        .and_then(|()| stdout.flush())
+        .context("cannot write to standard output")
+}
+
+/// Writes data as indented JSON.
+pub(crate) fn json(value: &Value) -> Result<()> {
+    data(&serde_json::to_string_pretty(value)?)
+}
+
+/// Writes data as JSON on one line, for streams.
+pub(crate) fn json_line(value: &Value) -> Result<()> {
+    data(&serde_json::to_string(value)?)
+}
+
+/// Says something to the person. Standard error being closed is no reason to fail.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

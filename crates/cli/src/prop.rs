@@ -1,0 +1,12 @@
+//! Props on the command line: their definitions as the API shows them, values parsed by type,
+//! asked for on a terminal, and put together into `configured_props`. Whether a value is valid for
+//! the component is the node's decision.
+
+mod ask;
+mod collect;
+mod definition;
+mod timer;
+mod value;
+
+pub(crate) use self::collect::{Given, collect};
+pub(crate) use self::definition::definitions;

@@ -1,0 +1,127 @@
+//! A source as the API shows it: found by what the person calls it, and the parts of it that
+//! tables show. Changes nothing.
+
+use anyhow::{Result, bail};
+use serde_json::Value;
+
+use crate::client::Client;
+
+/// The source's id, name and other texts; empty when absent.
+pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or("")
+}
+
+/// Finds a source by id, exact name or name slug.
+pub(crate) async fn find(client: &Client, id_or_name: &str) -> Result<Value> {
+    if id_or_name.starts_with("dc_") {
+        return client.get(&["sources", id_or_name]).await;
+    }
+    match find_by_name(client, id_or_name).await? {
+        Some(source) => Ok(source),
+        None => bail!("no source is called {id_or_name}; `headwater list` shows the sources"),
+    }
+}
+
+/// The id alone: an id is taken as it is, without asking for the source.
+pub(crate) async fn find_id(client: &Client, id_or_name: &str) -> Result<String> {
+    if id_or_name.starts_with("dc_") {
+        return Ok(id_or_name.to_owned());
+    }
+    let source = find(client, id_or_name).await?;
+    Ok(text(&source, "id").to_owned())
+}
+
+pub(crate) async fn find_by_name(client: &Client, name: &str) -> Result<Option<Value>> {
+    let sources = client.list(&["users", "me", "sources"]).await?;
+    named(sources, name)
+}
+
+/// Slugs are unique and names are not: a name that several sources share asks for an id.
+fn named(sources: Vec<Value>, name: &str) -> Result<Option<Value>> {
+    let (mut by_name, rest): (Vec<_>, Vec<_>) = sources
+        .into_iter()
+        .partition(|source| text(source, "name") == name);
+    if by_name.len() > 1 {
+        let ids: Vec<_> = by_name.iter().map(|source| text(source, "id")).collect();
+        bail!(
+            "{} sources are called {name}; use one of their ids: {}",
+            ids.len(),
+            ids.join(", ")
+        );
+    }
+    let by_slug = || {
+        rest.into_iter()
+            .find(|source| text(source, "name_slug") == name)
+    };
+    Ok(by_name.pop().or_else(by_slug))
+}
+
+/// The URLs of the source's HTTP interfaces.
+pub(crate) fn endpoints(source: &Value) -> Vec<String> {
+    configured(source)
+        .filter_map(|value| value.get("endpoint_url")?.as_str())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// When the source's timers fire.
+pub(crate) fn timers(source: &Value) -> Vec<String> {
+    configured(source).filter_map(timer).collect()
+}
+
+fn configured(source: &Value) -> impl Iterator<Item = &Value> {
+    let props = source.get("configured_props").and_then(Value::as_object);
+    props.into_iter().flat_map(|props| props.values())
+}
+
+fn timer(value: &Value) -> Option<String> {
+    if let Some(cron) = value.get("cron").and_then(Value::as_str) {
+        return Some(format!("cron {cron}"));
+    }
+    let seconds = value.get("interval_seconds")?.as_u64()?;
+    Some(match seconds {
+        0 => return None,
+        seconds if seconds % 3600 == 0 => format!("every {} h", seconds / 3600),
+        seconds if seconds % 60 == 0 => format!("every {} min", seconds / 60),
+        seconds => format!("every {seconds} s"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_name_wins_over_a_slug_and_an_ambiguous_name_is_refused() {
+        let sources = vec![
+            json!({"id": "dc_1", "name": "RSS", "name_slug": "rss"}),
+            json!({"id": "dc_2", "name": "rss", "name_slug": "rss-1"}),
+            json!({"id": "dc_3", "name": "RSS", "name_slug": "rss-2"}),
+        ];
+        let id = |name: &str| {
+            let found = named(sources.clone(), name);
+            found.map(|source| source.map(|source| text(&source, "id").to_owned()))
+        };
+        assert_eq!(id("rss").unwrap().as_deref(), Some("dc_2"));
+        assert_eq!(id("rss-2").unwrap().as_deref(), Some("dc_3"));
+        assert_eq!(id("none").unwrap(), None);
+        assert_eq!(
+            id("RSS").unwrap_err().to_string(),
+            "2 sources are called RSS; use one of their ids: dc_1, dc_3"
+        );
+    }
+
+    #[test]
+    fn triggers_are_read_from_the_configured_props() {
+        let source = json!({"configured_props": {
+            "url": "https://example.com",
+            "http": {"endpoint_url": "http://node/e/t"},
+            "timer": {"cron": null, "interval_seconds": 900},
+            "nightly": {"cron": "0 3 * * *", "interval_seconds": null},
+        }});
+        assert_eq!(endpoints(&source), ["http://node/e/t"]);
+        assert_eq!(timers(&source), ["every 15 min", "cron 0 3 * * *"]);
+    }
+}

@@ -1,0 +1,102 @@
+//! `deploy`: what is saved, what is configured, what is shown.
+
+use serde_json::json;
+
+use crate::node::Node;
+
+const COMPONENT: &str = "export default { name: \"a\", version: \"0.0.1\", run() {} };\n";
+
+fn saved(node: &Node, props: serde_json::Value) {
+    let component = json!({"id": "sc_1", "configurable_props": props});
+    node.data("POST /v1/components", component);
+    let source = json!({
+        "id": "dc_1", "name": "a", "active": true,
+        "configured_props": {
+            "http": {"endpoint_url": "http://node/e/token"},
+            "timer": {"cron": null, "interval_seconds": 900},
+        },
+    });
+    node.data("POST /v1/sources", source);
+}
+
+#[tokio::test]
+async fn a_file_is_saved_as_it_is_and_deployed_by_the_components_id() {
+    let node = Node::start().await;
+    saved(&node, json!([]));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.mjs");
+    std::fs::write(&file, COMPONENT).unwrap();
+
+    let seen = node.run(&["deploy", file.to_str().unwrap()]).await;
+
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    assert_eq!(
+        seen.stdout,
+        "ID         dc_1\nNAME       a\nACTIVE     yes\n\
+         ENDPOINT   http://node/e/token\nTIMER      every 15 min\n"
+    );
+    assert_eq!(seen.stderr, "see its events: headwater events dc_1 -f\n");
+    let save = &node.received("POST /v1/components")[0];
+    assert_eq!(save.body, json!({"component_code": COMPONENT}));
+    assert_eq!(save.authorization.as_deref(), Some("Bearer secret"));
+    let deploy = &node.received("POST /v1/sources")[0];
+    assert_eq!(
+        deploy.body,
+        json!({"component_id": "sc_1", "configured_props": {}})
+    );
+}
+
+#[tokio::test]
+async fn a_url_and_a_package_are_left_to_the_node() {
+    let node = Node::start().await;
+    saved(&node, json!([]));
+    node.run(&["deploy", "https://example.com/a.mjs", "--name", "mine"])
+        .await;
+    node.run(&["deploy", "npm:@pipedream/rss@0.5/sources/a/a.mjs"])
+        .await;
+    let saves = node.received("POST /v1/components");
+    assert_eq!(
+        saves[0].body,
+        json!({"component_url": "https://example.com/a.mjs"})
+    );
+    assert_eq!(
+        saves[1].body["component_code"],
+        "export { default } from \"@pipedream/rss@0.5/sources/a/a.mjs\";\n"
+    );
+    assert_eq!(node.received("POST /v1/sources")[0].body["name"], "mine");
+}
+
+#[tokio::test]
+async fn json_is_the_apis_data() {
+    let node = Node::start().await;
+    saved(&node, json!([]));
+    let seen = node
+        .run(&["deploy", "https://example.com/a.mjs", "--json"])
+        .await;
+    assert_eq!(seen.json()["id"], "dc_1");
+}
+
+#[tokio::test]
+async fn a_component_that_throws_shows_its_message_and_stack() {
+    let node = Node::start().await;
+    node.on("POST /v1/components", |_| {
+        let error = json!({"code": "threw", "message": "boom", "stack": "Error: boom\n    at a"});
+        (422, json!({"error": error}))
+    });
+    let seen = node.run(&["deploy", "https://example.com/a.mjs"]).await;
+    assert_eq!(seen.code, 1);
+    assert_eq!(seen.stdout, "");
+    assert_eq!(
+        seen.stderr,
+        "error: boom\nError: boom\n    at a\n\
+         hint: fix the component and run the command again\n"
+    );
+}
+
+#[tokio::test]
+async fn a_missing_file_and_a_bad_reference_are_told_apart_by_the_exit_code() {
+    let node = Node::start().await;
+    assert_eq!(node.run(&["deploy", "no-such-file.mjs"]).await.code, 1);
+    assert_eq!(node.run(&["deploy", "npm:rss"]).await.code, 2);
+    assert_eq!(node.run(&["deploy"]).await.code, 2);
+}

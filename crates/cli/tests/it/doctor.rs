@@ -1,0 +1,96 @@
+//! `doctor`, and how the other commands fail when something is wrong with node or key.
+
+use serde_json::json;
+
+use crate::node::Node;
+
+#[tokio::test]
+async fn everything_in_order_is_exit_code_0() {
+    let node = Node::start().await;
+    node.on("GET /healthz", |_| (200, json!({"status": "ok"})));
+    node.on("GET /readyz", |_| {
+        let checks = json!({"store": "ok", "engine": {"status": "ok", "deno": "2.9.6"}});
+        (200, json!({"status": "ok", "checks": checks}))
+    });
+    node.data("GET /v1/users/me", json!({"id": "u_1"}));
+    let seen = node.run(&["doctor"]).await;
+    assert_eq!(seen.code, 0, "{}", seen.stdout);
+    assert!(
+        seen.stdout.contains("status=ok deno=2.9.6"),
+        "{}",
+        seen.stdout
+    );
+    assert!(seen.stdout.contains("user u_1"), "{}", seen.stdout);
+}
+
+#[tokio::test]
+async fn each_failure_says_what_to_do_next() {
+    let node = Node::start().await;
+    node.on("GET /healthz", |_| (200, json!({"status": "ok"})));
+    node.on("GET /readyz", |_| {
+        let checks = json!({"store": "ok", "engine": "Deno is not there yet"});
+        (503, json!({"status": "unavailable", "checks": checks}))
+    });
+    node.on("GET /v1/users/me", |_| {
+        (
+            401,
+            json!({"error": {"code": "unauthenticated", "message": "unknown key"}}),
+        )
+    });
+    let seen = node.run(&["doctor", "--json"]).await;
+    assert_eq!(seen.code, 1);
+    let failed: Vec<_> = seen
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["result"] == "failed")
+        .map(|check| {
+            assert_ne!(check["next"], "");
+            check["check"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(failed, ["ready", "ready: engine", "key"]);
+}
+
+#[tokio::test]
+async fn a_node_that_is_not_there_is_told_with_what_to_do() {
+    let node = Node::start().await;
+    let nowhere = ["--url", "http://127.0.0.1:1"];
+    for command in ["list", "doctor"] {
+        let seen = node.run(&[&nowhere[..], &[command]].concat()).await;
+        assert_eq!(seen.code, 1);
+        let told = format!("{}{}", seen.stdout, seen.stderr);
+        assert!(
+            told.contains("no answer from http://127.0.0.1:1/"),
+            "{told}"
+        );
+        assert!(told.contains("headwater serve"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn the_key_is_found_in_the_data_folder() {
+    let node = Node::start().await;
+    node.list("GET /v1/users/me/sources", json!([]));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("api-key"), "from-file\n").unwrap();
+    let mut command = node.command(&["list", "--data-dir", folder.path().to_str().unwrap()]);
+    command.env_remove("HEADWATER_API_KEY");
+    assert!(command.output().await.unwrap().status.success());
+    let received = node.received("GET /v1/users/me/sources");
+    assert_eq!(
+        received[0].authorization.as_deref(),
+        Some("Bearer from-file")
+    );
+}
+
+#[tokio::test]
+async fn completions_need_no_node() {
+    let node = Node::start().await;
+    let seen = node
+        .run(&["--url", "http://127.0.0.1:1", "completions", "bash"])
+        .await;
+    assert_eq!(seen.code, 0);
+    assert!(seen.stdout.contains("headwater"));
+}

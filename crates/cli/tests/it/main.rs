@@ -1,0 +1,14 @@
+//! The client commands as a person meets them: the real binary against a node whose answers the
+//! test sets. How a real node answers is tested where the API is.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy lets test functions unwrap, and what they share is no different"
+)]
+
+mod deploy;
+mod doctor;
+mod events;
+mod node;
+mod props;
+mod sources;

@@ -1,0 +1,266 @@
+//! What the platform asks of an engine. [`Engine`] is a trait so that use cases can be tested
+//! against a scripted one; the real one is `DenoEngine`.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use headwater_model::{
+    component::Description,
+    event::Emit,
+    id::SourceId,
+    outcome::{ComponentError, Outcome},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+use tokio::sync::mpsc;
+use url::Url;
+
+/// An error of the host's side. What a component does wrong is an [`Outcome`] or a [`Rejection`], never this.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A process could not be started (or the JavaScript runtime is missing).
+    #[error("could not start a worker: {0}")]
+    Spawn(String),
+    /// A worker answered something that is not the protocol.
+    #[error("worker protocol violated: {0}")]
+    Protocol(String),
+    /// A worker went away before it could be used.
+    #[error("worker lost: {0}")]
+    WorkerLost(String),
+    /// Package registry, file system or store failed while building or loading.
+    #[error("{context}: {reason}")]
+    Unavailable {
+        /// What was being done.
+        context: String,
+        /// What went wrong, with what to do next.
+        reason: String,
+    },
+}
+
+/// Where a component's code comes from.
+#[derive(Debug, Clone)]
+pub enum ComponentCode {
+    /// The text itself (`component_code`).
+    Text(String),
+    /// A module to fetch; its relative imports are resolved against the URL (`component_url`).
+    Url(Url),
+}
+
+/// Everything a worker needs to run a component, as one archive: byte-identical on every node, offline.
+#[derive(Debug, Clone)]
+pub struct Artifact {
+    /// SHA-256 of `bytes`, hexadecimal.
+    pub hash: String,
+    /// A tar archive of the code folder.
+    pub bytes: Bytes,
+}
+
+/// A component that was resolved, locked and described.
+#[derive(Debug, Clone)]
+pub struct Build {
+    /// The code as saved: the given text, or what the URL answered.
+    pub code: String,
+    /// What workers run.
+    pub artifact: Artifact,
+    /// Resolved package versions and their integrity, as Deno's lock file text.
+    pub lock: String,
+    /// What the component says of itself.
+    pub description: Description,
+}
+
+/// Where building stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildStage {
+    /// The URL did not answer with a module.
+    Fetch,
+    /// The code does not parse, or an import cannot be resolved.
+    Resolve,
+    /// Evaluating the module threw, or what it exports is not a component.
+    Evaluate,
+}
+
+/// Why a component cannot be saved: a fault of its own, to be shown to its author.
+#[derive(Debug, Clone)]
+pub struct Rejection {
+    /// Where building stopped.
+    pub stage: BuildStage,
+    /// The message and, where there is one, the stack.
+    pub error: ComponentError,
+}
+
+/// The method of a component to call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Entry {
+    /// `run(event)`.
+    Run,
+    /// A lifecycle hook.
+    Hook {
+        /// Which.
+        name: Hook,
+    },
+    /// The async options of a prop.
+    Options {
+        /// The prop's name.
+        prop: String,
+        /// 0-indexed.
+        page: u32,
+        /// What the previous page returned as `context`.
+        prev_context: Option<Value>,
+        /// What the user typed.
+        query: Option<String>,
+    },
+    /// `additionalProps`.
+    AdditionalProps,
+}
+
+/// A lifecycle hook (spec "States and transitions").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hook {
+    /// On each deploy, before `activate`.
+    Deploy,
+    /// On each deploy, update and activation.
+    Activate,
+    /// On each deactivation, update and deletion.
+    Deactivate,
+}
+
+/// Names a run to its caller; unique per sink.
+pub type RunId = u64;
+
+/// One call of a component's code.
+#[derive(Debug)]
+pub struct Invocation {
+    /// Chosen by the caller; comes back with every message of the run.
+    pub run: RunId,
+    /// What to call.
+    pub entry: Entry,
+    /// The event that `run` gets, as JSON text.
+    pub event: Box<RawValue>,
+    /// Final prop values: defaults filled in, `{"$auth": …}` for apps, `{"endpoint": …}` for HTTP interfaces.
+    pub props: Map<String, Value>,
+}
+
+/// What a fresh worker needs that only the store has. Asked for at most once per worker.
+#[async_trait]
+pub trait WorkerState: Send + Sync {
+    /// The archive of the code folder; asked only if this node has not unpacked it yet.
+    async fn artifact(&self) -> Result<Bytes, EngineError>;
+    /// The source's whole key-value map, every committed write included.
+    async fn key_values(&self) -> Result<Map<String, Value>, EngineError>;
+}
+
+/// The worker that an invocation needs: the one that already belongs to the source, or a fresh one made so.
+#[derive(Clone)]
+pub struct WorkerSpec {
+    /// Whose worker. One worker never serves two sources.
+    pub source_id: SourceId,
+    /// [`Artifact::hash`] of the code.
+    pub artifact_hash: String,
+    /// `process.env` of the component (`PD_COMPONENT`).
+    pub env: BTreeMap<String, String>,
+    /// Loads what a fresh worker needs.
+    pub state: Arc<dyn WorkerState>,
+}
+
+/// An answer to the HTTP request that triggered a run.
+#[derive(Debug, Clone)]
+pub struct Response {
+    /// 100 to 599, as the component gave it.
+    pub status: u16,
+    /// Header names and values, repeated names allowed.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// How serious a log line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogLevel {
+    /// `console.debug`.
+    Debug,
+    /// `console.log`, `console.info`, writes to stdout.
+    Info,
+    /// `console.warn`, and the platform's own remarks.
+    Warn,
+    /// `console.error`, writes to stderr.
+    Error,
+}
+
+/// A write to `$.service.db`. `seq` increases over a worker's life, so that the last write of a key wins
+/// even when runs end in another order than they wrote.
+#[derive(Debug, Clone)]
+pub struct KvChange {
+    /// Position among the worker's writes.
+    pub seq: u64,
+    /// The key.
+    pub key: String,
+    /// The value as JSON text; `None` deletes the key.
+    pub value: Option<Box<RawValue>>,
+}
+
+/// What a run tells its caller, in the order in which the component did it. `Outcome` is the last.
+#[derive(Debug)]
+pub enum RunMessage {
+    /// `$emit` was called.
+    Emit(Emit),
+    /// `respond()` was called; at most once per run.
+    Respond(Response),
+    /// A line was logged.
+    Log {
+        /// How serious.
+        level: LogLevel,
+        /// The text.
+        text: String,
+    },
+    /// A key was written.
+    KvChanged(KvChange),
+    /// The run ended. When its worker died with it, everything sent before still counts.
+    Outcome(Outcome),
+}
+
+/// Where a run's messages go: one sink may serve many runs, and sees their messages in the worker's order.
+pub type RunSink = mpsc::UnboundedSender<(RunId, RunMessage)>;
+
+/// What an engine is doing, for `/readyz`, metrics and `doctor`.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct EngineStatus {
+    /// Deno's version.
+    pub runtime_version: String,
+    /// Warm workers that belong to no source yet.
+    pub warm_workers: usize,
+    /// Workers that belong to a source.
+    pub source_workers: usize,
+    /// Runs in flight.
+    pub runs: usize,
+    /// Sandbox layers that apply on this machine, by name, and whether they are on.
+    pub sandbox: BTreeMap<String, bool>,
+}
+
+/// Builds components and runs them.
+#[async_trait]
+pub trait Engine: Send + Sync + 'static {
+    /// Resolves, locks and describes a component.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the host failed; a component at fault is `Ok(Err(Rejection))`.
+    async fn build(&self, code: ComponentCode) -> Result<Result<Build, Rejection>, EngineError>;
+
+    /// Starts a run. Returns once the worker has it; its messages, the last an `Outcome`, go to `sink`.
+    ///
+    /// # Errors
+    /// No worker could be had; nothing was sent to `sink` and nothing of the component has run.
+    async fn invoke(&self, worker: &WorkerSpec, invocation: Invocation, sink: RunSink) -> Result<(), EngineError>;
+
+    /// Ends the source's worker, if it has one, and waits until it is gone. Its runs end `Lost`.
+    async fn evict(&self, source_id: &SourceId);
+
+    /// What the engine is doing.
+    fn status(&self) -> EngineStatus;
+
+    /// Ends every worker and waits until they are gone.
+    async fn shutdown(&self);
+}

@@ -1,0 +1,142 @@
+//! The archive of a code folder: packing, unpacking, and what is in it.
+//!
+//! The folder's layout is fixed: [`ENTRY`] is the component, always an ECMAScript module with the
+//! component's own files bundled in. In the bundle form it is the only file; in the node_modules form
+//! there are `node_modules/` and `package.json` beside it. Equal folders give equal bytes: entries are
+//! sorted and carry no times, owners or modes. Not responsible for where archives are kept.
+
+use std::{
+    fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use crate::api::Artifact;
+
+/// The module to load, relative to the unpacked folder.
+pub const ENTRY: &str = "component.mjs";
+
+/// Packs `folder`.
+///
+/// # Errors
+/// A file cannot be read, or a symbolic link leads out of the folder.
+pub fn pack(folder: &Path) -> io::Result<Artifact> {
+    let mut archive = tar::Builder::new(Vec::new());
+    let mut paths = Vec::new();
+    collect(folder, Path::new(""), &mut paths)?;
+    paths.sort();
+    for path in paths {
+        append(&mut archive, folder, &path)?;
+    }
+    let bytes = archive.into_inner()?;
+    Ok(Artifact { hash: hex::encode(Sha256::digest(&bytes)), bytes: Bytes::from(bytes) })
+}
+
+/// Unpacks an archive that [`pack`] made into `folder`, which must exist.
+///
+/// # Errors
+/// A file cannot be written, or the bytes are no such archive.
+pub fn unpack(archive: &[u8], folder: &Path) -> io::Result<()> {
+    let mut archive = tar::Archive::new(archive);
+    archive.set_preserve_mtime(false);
+    archive.set_preserve_permissions(false);
+    archive.unpack(folder)
+}
+
+/// Every file and link below `folder/relative`; folders are implied by them.
+fn collect(folder: &Path, relative: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder.join(relative))? {
+        let entry = entry?;
+        let path = relative.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            collect(folder, &path, paths)?;
+        } else {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn append(archive: &mut tar::Builder<Vec<u8>>, folder: &Path, path: &Path) -> io::Result<()> {
+    let full = folder.join(path);
+    let mut header = tar::Header::new_gnu();
+    header.set_mtime(0);
+    header.set_mode(0o644);
+    if full.is_symlink() {
+        let target = fs::read_link(&full)?;
+        if !stays_inside(path, &target) {
+            return Err(io::Error::other(format!("the link {} leads out of the folder", path.display())));
+        }
+        header.set_entry_type(tar::EntryType::Symlink);
+        header.set_size(0);
+        return archive.append_link(&mut header, path, target);
+    }
+    let content = fs::read(&full)?;
+    header.set_size(content.len() as u64);
+    archive.append_data(&mut header, path, content.as_slice())
+}
+
+/// Whether the link at `path` with this `target` leads to something in the same folder.
+fn stays_inside(path: &Path, target: &Path) -> bool {
+    let mut depth = path.components().count().saturating_sub(1);
+    for component in target.components() {
+        match component {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::symlink, path::Path};
+
+    use super::{pack, stays_inside, unpack};
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("node_modules").join("d".repeat(90)).join("e".repeat(90));
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join("index.js"), "1").unwrap();
+        fs::write(folder.path().join("component.mjs"), "export default {}").unwrap();
+        symlink(Path::new("d").join("x"), folder.path().join("node_modules").join("a@1")).unwrap();
+        folder
+    }
+
+    #[test]
+    fn equal_folders_give_equal_archives() {
+        let (one, two) = (pack(folder().path()).unwrap(), pack(folder().path()).unwrap());
+        assert_eq!(one.hash, two.hash);
+        assert_eq!(one.bytes, two.bytes);
+    }
+
+    #[test]
+    fn an_unpacked_archive_is_the_folder_again() {
+        let archive = pack(folder().path()).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        unpack(&archive.bytes, copy.path()).unwrap();
+        assert_eq!(pack(copy.path()).unwrap().hash, archive.hash);
+        let link = fs::read_link(copy.path().join("node_modules").join("a@1")).unwrap();
+        assert_eq!(link, Path::new("d").join("x"));
+    }
+
+    #[test]
+    fn a_link_out_of_the_folder_is_refused() {
+        for (path, target, inside) in [
+            ("a/b", "../c", true),
+            ("a/b", "../../c", false),
+            ("a", "b/../c", true),
+            ("a", "/etc/passwd", false),
+        ] {
+            assert_eq!(stays_inside(Path::new(path), Path::new(target)), inside, "{path} -> {target}");
+        }
+        let folder = folder();
+        symlink("/etc/passwd", folder.path().join("leak")).unwrap();
+        assert!(pack(folder.path()).is_err());
+    }
+}

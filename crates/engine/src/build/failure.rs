@@ -1,0 +1,54 @@
+//! The two ways in which a build ends early, so that `?` serves both.
+
+use std::{io, path::Path};
+
+use headwater_model::outcome::ComponentError;
+
+use crate::api::{BuildStage, EngineError, Rejection};
+
+pub(super) type BuildResult<T> = Result<T, BuildFailure>;
+
+/// Why a build stopped.
+#[derive(Debug)]
+pub(super) enum BuildFailure {
+    /// The component's fault.
+    Rejected(Rejection),
+    /// The host's.
+    Host(EngineError),
+}
+
+impl From<Rejection> for BuildFailure {
+    fn from(rejection: Rejection) -> Self {
+        Self::Rejected(rejection)
+    }
+}
+
+impl From<EngineError> for BuildFailure {
+    fn from(error: EngineError) -> Self {
+        Self::Host(error)
+    }
+}
+
+/// A rejection without a stack: the platform's own words.
+pub(super) fn rejection(stage: BuildStage, name: &str, message: impl Into<String>) -> BuildFailure {
+    let error = ComponentError { name: name.to_owned(), message: message.into(), ..ComponentError::default() };
+    BuildFailure::Rejected(Rejection { stage, error })
+}
+
+/// The code cannot be fetched.
+pub(super) fn not_fetched(message: impl Into<String>) -> BuildFailure {
+    rejection(BuildStage::Fetch, "FetchError", message)
+}
+
+/// An import leads nowhere.
+pub(super) fn not_resolved(message: impl Into<String>) -> BuildFailure {
+    rejection(BuildStage::Resolve, "ResolveError", message)
+}
+
+/// The disk failed us.
+pub(super) fn disk(path: &Path, error: &io::Error) -> BuildFailure {
+    BuildFailure::Host(EngineError::Unavailable {
+        context: format!("building a component in {}", path.display()),
+        reason: error.to_string(),
+    })
+}

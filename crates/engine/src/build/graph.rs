@@ -1,0 +1,200 @@
+//! A component's own modules and what they import, as `deno info` and a scan for `require` see them.
+//! Nothing is downloaded for it and no package is looked into.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use url::Url;
+
+use super::{
+    command::DenoTool,
+    failure::{BuildResult, rejection},
+    script::{is_common_js, required_specifiers},
+};
+use crate::api::{BuildStage, EngineError};
+
+/// Which modules there are.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    /// The files that were read.
+    pub(super) files: Vec<PathBuf>,
+    /// Every import of every file.
+    pub(super) imports: Vec<Import>,
+}
+
+/// One file importing one thing.
+#[derive(Debug)]
+pub(super) struct Import {
+    /// The importing file.
+    pub(super) importer: PathBuf,
+    /// As the code has it.
+    pub(super) written: String,
+    /// The file it resolves to, which need not exist.
+    pub(super) target: Option<PathBuf>,
+    /// Whether it is `require`d, where an extension may be left out.
+    pub(super) required: bool,
+}
+
+/// The error Deno has with a file.
+#[derive(Debug)]
+pub(super) struct SyntaxError {
+    pub(super) message: String,
+}
+
+impl SyntaxError {
+    /// Line and column, by which the better of two attempts at a text is told.
+    pub(super) fn position(&self) -> (u32, u32) {
+        let mut numbers = self.message.rsplit(':').map(str::parse::<u32>);
+        match (numbers.next(), numbers.next()) {
+            (Some(Ok(column)), Some(Ok(line))) => (line, column),
+            _ => (0, 0),
+        }
+    }
+
+    /// The rejection, naming the file as its author knows it.
+    pub(super) fn reject<T>(&self, folder: &Path) -> BuildResult<T> {
+        let message = self.message.strip_prefix("SyntaxError: ").unwrap_or(&self.message);
+        let folder = Url::from_directory_path(folder).map(String::from).unwrap_or_default();
+        Err(rejection(BuildStage::Resolve, "SyntaxError", message.replace(&folder, "")))
+    }
+}
+
+#[derive(Deserialize)]
+struct Info {
+    modules: Vec<Module>,
+}
+
+#[derive(Deserialize)]
+struct Module {
+    specifier: String,
+    local: Option<PathBuf>,
+    error: Option<String>,
+    #[serde(default)]
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    specifier: String,
+    code: Option<Resolution>,
+}
+
+#[derive(Deserialize)]
+struct Resolution {
+    specifier: Option<String>,
+}
+
+/// Reads the graph of `entry`, a file in `folder`; `config` is the import map's file.
+pub(super) async fn read(
+    tool: &DenoTool,
+    folder: &Path,
+    config: Option<&Path>,
+    entry: &Path,
+) -> Result<Result<Graph, SyntaxError>, EngineError> {
+    let mut arguments = vec!["info".into(), "--json".into(), "--no-lock".into(), "--no-remote".into(), "--no-npm".into()];
+    match config {
+        Some(config) => arguments.extend(["--config".into(), config.as_os_str().to_owned()]),
+        None => arguments.push("--no-config".into()),
+    }
+    arguments.push(entry.as_os_str().to_owned());
+    let output = tool.run(folder, arguments).await?;
+    let info: Info = serde_json::from_str(&output.stdout).map_err(|error| EngineError::Unavailable {
+        context: "reading a component's imports".into(),
+        reason: format!("{error}; {}", output.error()),
+    })?;
+    let mut graph = Graph::default();
+    for module in info.modules {
+        let Some(file) = module.local.clone().or_else(|| file_of(&module.specifier)) else {
+            continue;
+        };
+        match &module.error {
+            Some(message) if message.starts_with("SyntaxError") || message.contains("could not be parsed") => {
+                return Ok(Err(SyntaxError { message: message.clone() }));
+            }
+            // Not there: the importing file's entry says so.
+            Some(_) => {}
+            None => graph.add(file, module.dependencies),
+        }
+    }
+    graph.add_required(folder).await;
+    Ok(Ok(graph))
+}
+
+impl Graph {
+    fn add(&mut self, file: PathBuf, dependencies: Vec<Dependency>) {
+        for dependency in dependencies {
+            // What is imported for its types only is never loaded.
+            let Some(code) = dependency.code else {
+                continue;
+            };
+            self.imports.push(Import {
+                importer: file.clone(),
+                written: dependency.specifier,
+                target: code.specifier.as_deref().and_then(file_of),
+                required: false,
+            });
+        }
+        self.files.push(file);
+    }
+
+    /// Adds what CommonJS files require, and the files that are reached only in this way.
+    async fn add_required(&mut self, folder: &Path) {
+        let mut at = 0;
+        while at < self.files.len() {
+            let importer = self.files[at].clone();
+            at += 1;
+            if !importer.starts_with(folder) || importer.extension().is_some_and(|extension| extension == "json") {
+                continue;
+            }
+            let Ok(code) = tokio::fs::read_to_string(&importer).await else {
+                continue;
+            };
+            if !is_common_js(&code) {
+                continue;
+            }
+            for written in required_specifiers(&code) {
+                let relative = written.starts_with('.');
+                let target = relative.then(|| required_file(&importer, &written));
+                if let Some(target) = target.as_ref().filter(|target| target.is_file())
+                    && !self.files.contains(target)
+                {
+                    self.files.push(target.clone());
+                }
+                // Deno lists the requires of `.cjs` files too, without trying endings.
+                self.imports.retain(|known| known.importer != importer || known.written != written);
+                self.imports.push(Import { importer: importer.clone(), written, target, required: true });
+            }
+        }
+    }
+}
+
+/// The endings that `require` tries.
+pub(super) const REQUIRE_ENDINGS: &[&str] = &["", ".js", ".json", ".cjs"];
+
+/// The file that a relative `require` means, or the path as written when there is none.
+fn required_file(importer: &Path, written: &str) -> PathBuf {
+    let base = importer.parent().unwrap_or(importer).join(written);
+    let base = normalized(&base);
+    let with = |ending: &&str| PathBuf::from(format!("{}{ending}", base.display()));
+    REQUIRE_ENDINGS.iter().map(with).find(|path| path.is_file()).unwrap_or(base)
+}
+
+/// The path without `.` and `..`, which must not be resolved through links.
+fn normalized(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+fn file_of(specifier: &str) -> Option<PathBuf> {
+    let url = Url::parse(specifier).ok().filter(|url| url.scheme() == "file")?;
+    url.to_file_path().ok()
+}

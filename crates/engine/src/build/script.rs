@@ -1,0 +1,136 @@
+//! What a text says of itself without being parsed: which modules it requires, and whether it is a
+//! CommonJS module. Deno's graph answers everything else; it knows nothing of `require`.
+
+/// The literal specifiers of `require("…")` calls, comments and strings apart.
+pub(super) fn required_specifiers(code: &str) -> Vec<String> {
+    let words = tokens(code);
+    let calls = words.windows(4).filter_map(|window| match window {
+        [before, Token::Word("require"), Token::Mark('('), Token::Text(text)] if *before != Token::Mark('.') => {
+            Some((*text).to_owned())
+        }
+        _ => None,
+    });
+    let mut found: Vec<String> = Vec::new();
+    for specifier in calls {
+        if !found.contains(&specifier) {
+            found.push(specifier);
+        }
+    }
+    found
+}
+
+/// Whether the text is a CommonJS module: it exports or requires the old way, and has no import or export statement.
+pub(super) fn is_common_js(code: &str) -> bool {
+    let tokens = tokens(code);
+    let old = tokens.windows(3).any(|window| match window {
+        [Token::Word("module"), Token::Mark('.'), Token::Word("exports")] => true,
+        [before, Token::Word("exports"), Token::Mark('.' | '[')] => *before != Token::Mark('.'),
+        [before, Token::Word("require"), Token::Mark('(')] => *before != Token::Mark('.'),
+        _ => false,
+    });
+    old && !tokens.windows(3).any(is_module_statement)
+}
+
+fn is_module_statement(window: &[Token<'_>]) -> bool {
+    let [before, Token::Word(word), after] = window else {
+        return false;
+    };
+    // `import(…)` is a call and `import.meta` an expression; `x.export` and `{ export: 1 }` are names.
+    let statement = match *word {
+        "import" => !matches!(after, Token::Mark('(' | '.' | ':' | '=' | ',' | '}' | ')')),
+        "export" => !matches!(after, Token::Mark('(' | '.' | ':' | '=' | ',' | '}' | ')')),
+        _ => false,
+    };
+    statement && *before != Token::Mark('.')
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'a> {
+    Word(&'a str),
+    /// The inside of a string literal.
+    Text(&'a str),
+    Mark(char),
+}
+
+/// Words, strings and marks in order, white space and comments left out, beginning with a mark that
+/// no code has, so that every token has one before it. Regular expressions are not recognised: a
+/// quote inside one hides the rest of its line at most.
+fn tokens(code: &str) -> Vec<Token<'_>> {
+    let mut tokens = vec![Token::Mark('\0')];
+    let mut rest = code;
+    while let Some(first) = rest.chars().next() {
+        if let Some(comment) = rest.strip_prefix("//") {
+            rest = comment.find('\n').map_or("", |end| &comment[end..]);
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.find("*/").map_or("", |end| &comment[end + 2..]);
+        } else if matches!(first, '"' | '\'' | '`') {
+            let (text, after) = literal(rest, first);
+            tokens.push(Token::Text(text));
+            rest = after;
+        } else if is_word(first) {
+            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            tokens.push(Token::Word(&rest[..end]));
+            rest = &rest[end..];
+        } else {
+            if !first.is_whitespace() {
+                tokens.push(Token::Mark(first));
+            }
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    tokens
+}
+
+/// The inside of the literal that `code` begins with, and what follows it.
+fn literal(code: &str, quote: char) -> (&str, &str) {
+    let inside = &code[1..];
+    let mut escaped = false;
+    for (at, c) in inside.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '\n' if quote != '`' => return (&inside[..at], &inside[at..]),
+            c if c == quote => return (&inside[..at], &inside[at + 1..]),
+            _ => {}
+        }
+    }
+    (inside, "")
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_common_js, required_specifiers};
+
+    #[test]
+    fn literal_requires_are_found_and_comments_are_not() {
+        let code = r#"
+            const axios = require("axios@^0.20"), { join } = require( 'path' );
+            // require("commented")
+            /* require("out") */
+            const text = "require('quoted')"; loader.require("method");
+            const again = require("axios@^0.20"); require(name); require(`node:fs`);
+        "#;
+        assert_eq!(required_specifiers(code), ["axios@^0.20", "path", "node:fs"]);
+    }
+
+    #[test]
+    fn a_module_is_common_js_when_it_exports_the_old_way_and_has_no_statements_of_the_new() {
+        for (code, expected) in [
+            ("module.exports = { run() {} }", true),
+            ("exports.run = 1", true),
+            ("const a = require('a'); module.exports = a; const b = import('b')", true),
+            ("export default { run() {} }", false),
+            ("import a from 'a'\nmodule.exports = a", false),
+            ("import 'a'; import b from 'b'; export { b }", false),
+            ("// module.exports = 1\nconst x = 'exports.y'", false),
+            ("module.exports = { export: 1, import: 2 }", true),
+            ("defineComponent({ run() {} })", false),
+        ] {
+            assert_eq!(is_common_js(code), expected, "{code}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A component's own modules: the given text, or what its URL and the imports from there answer,
+//! written into a folder that mirrors where they came from, so that relative imports hold.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Component, Path, PathBuf},
+};
+
+use url::Url;
+
+use super::{
+    command::DenoTool,
+    failure::{BuildResult, disk, not_fetched, not_resolved},
+    fetch::ModuleFetcher,
+    graph::{self, Graph, Import, REQUIRE_ENDINGS},
+    language,
+    specifier::{PackageImport, Specifier},
+};
+use crate::api::ComponentCode;
+
+/// A component of more own modules than this is refused.
+const MODULES_MAX: usize = 200;
+/// The name of code given as text, which its stack traces show.
+const TEXT_STEM: &str = "component";
+
+/// A component's own modules, complete.
+#[derive(Debug)]
+pub(super) struct Sources {
+    /// The entry's text.
+    pub(super) code: String,
+    /// The entry's file.
+    pub(super) entry: PathBuf,
+    /// The packages they import, each once.
+    pub(super) packages: Vec<PackageImport>,
+    /// Imports by address, and the files they are kept in.
+    pub(super) addresses: BTreeMap<String, PathBuf>,
+    /// Where fetched files came from.
+    pub(super) origins: BTreeMap<PathBuf, Url>,
+}
+
+/// Gathers sources into a folder.
+#[derive(Debug)]
+pub(super) struct Gathering<'a> {
+    pub(super) tool: &'a DenoTool,
+    pub(super) fetcher: &'a ModuleFetcher,
+    /// Where the files go.
+    pub(super) folder: &'a Path,
+}
+
+impl Gathering<'_> {
+    /// Writes the component's modules and finds out what they import.
+    pub(super) async fn gather(&self, component: ComponentCode) -> BuildResult<Sources> {
+        let mut sources = self.entry(component).await?;
+        loop {
+            let graph = match graph::read(self.tool, self.folder, None, &sources.entry).await? {
+                Ok(graph) => graph,
+                Err(error) => return error.reject(self.folder),
+            };
+            let missing = self.missing(&graph, &mut sources).await?;
+            if missing.is_empty() {
+                sources.packages = packages(&graph, self.folder)?;
+                return Ok(sources);
+            }
+            if sources.origins.len() + missing.len() > MODULES_MAX {
+                return Err(not_fetched(format!("the component has more than {MODULES_MAX} modules of its own")));
+            }
+            for wanted in missing {
+                self.fetch(wanted, &mut sources).await?;
+            }
+        }
+    }
+
+    async fn entry(&self, component: ComponentCode) -> BuildResult<Sources> {
+        let (code, stem, origin) = match component {
+            ComponentCode::Text(code) => (code, PathBuf::from(TEXT_STEM), None),
+            ComponentCode::Url(url) => {
+                let found = self.fetcher.fetch(&url).await?;
+                let module = found.ok_or_else(|| not_fetched(format!("{url} answered 404 Not Found")))?;
+                (module.code, mirror_path(&module.url)?, Some(module.url))
+            }
+        };
+        let entry = language::write_module(self.tool, self.folder, &stem, &code).await?;
+        let origins = origin.into_iter().map(|url| (entry.clone(), url)).collect();
+        Ok(Sources { code, entry, packages: Vec::new(), addresses: BTreeMap::new(), origins })
+    }
+
+    /// The modules that are imported and not there yet.
+    async fn missing(&self, graph: &Graph, sources: &mut Sources) -> BuildResult<BTreeSet<Wanted>> {
+        let mut missing = BTreeSet::new();
+        let mut files = graph.files.clone();
+        let mut imports: Vec<&Import> = graph.imports.iter().collect();
+        // Modules reached by address are not in the graph, which knows no import map: each has its own.
+        let mut more = Vec::new();
+        let reached: Vec<PathBuf> = sources.addresses.values().cloned().collect();
+        for file in reached.iter().filter(|file| file.is_file()) {
+            match graph::read(self.tool, self.folder, None, file).await? {
+                Ok(graph) => more.push(graph),
+                Err(error) => return error.reject(self.folder),
+            }
+        }
+        for graph in &more {
+            files.extend(graph.files.iter().cloned());
+            imports.extend(&graph.imports);
+        }
+        for import in imports {
+            if let Some(wanted) = self.wanted(import, sources)?
+                && !wanted.is_there(&files)
+            {
+                missing.insert(wanted);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// The module that an import of another own module wants, or nothing for a package.
+    fn wanted(&self, import: &Import, sources: &mut Sources) -> BuildResult<Option<Wanted>> {
+        let origin = sources.origins.get(&import.importer);
+        let written = &import.written;
+        let url = match (Specifier::parse(written), origin) {
+            (Specifier::BuiltIn | Specifier::Package(_), _) => return Ok(None),
+            (Specifier::Unsupported, _) => {
+                return Err(not_resolved(format!(
+                    "`{written}` cannot be imported; components import npm packages, Node's modules, and files"
+                )));
+            }
+            (Specifier::Relative, None) => {
+                return Err(not_resolved(format!(
+                    "`{written}` is a file beside the component, which code given as text has none of; \
+                     deploy the file with the CLI, which bundles it, or give its component_url"
+                )));
+            }
+            (_, Some(origin)) => origin.join(written),
+            (Specifier::Address, None) => Url::parse(written),
+        };
+        let url = url.map_err(|_| not_resolved(format!("`{written}` cannot be imported")))?;
+        let path = self.folder.join(mirror_path(&url)?);
+        if Specifier::parse(written) == Specifier::Address {
+            sources.addresses.insert(written.clone(), path.clone());
+        }
+        let endings = if import.required { REQUIRE_ENDINGS } else { &[""] };
+        Ok(Some(Wanted { url, path, endings }))
+    }
+
+    async fn fetch(&self, wanted: Wanted, sources: &mut Sources) -> BuildResult<()> {
+        for ending in wanted.endings {
+            let mut url = wanted.url.clone();
+            url.set_path(&format!("{}{ending}", wanted.url.path()));
+            let Some(module) = self.fetcher.fetch(&url).await? else {
+                continue;
+            };
+            let path = PathBuf::from(format!("{}{ending}", wanted.path.display()));
+            if let Some(parent) = path.parent() {
+                tokio::fs::create_dir_all(parent).await.map_err(|error| disk(parent, &error))?;
+            }
+            tokio::fs::write(&path, &module.code).await.map_err(|error| disk(&path, &error))?;
+            sources.origins.insert(path, url);
+            return Ok(());
+        }
+        Err(not_fetched(format!("{}, which the component imports, answered 404 Not Found", wanted.url)))
+    }
+}
+
+/// An own module to fetch.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Wanted {
+    url: Url,
+    path: PathBuf,
+    endings: &'static [&'static str],
+}
+
+impl Wanted {
+    fn is_there(&self, files: &[PathBuf]) -> bool {
+        self.endings.iter().any(|ending| {
+            let path = PathBuf::from(format!("{}{ending}", self.path.display()));
+            path.is_file() || files.contains(&path)
+        })
+    }
+}
+
+/// The packages that `graph` imports, having checked that its files stay in `folder`: a bundle must not
+/// carry away files of the machine that builds it.
+fn packages(graph: &Graph, folder: &Path) -> BuildResult<Vec<PackageImport>> {
+    let mut packages = BTreeSet::new();
+    for import in &graph.imports {
+        if import.target.as_ref().is_some_and(|target| !target.starts_with(folder)) {
+            return Err(not_resolved(format!("`{}` leads out of the component", import.written)));
+        }
+        if let Specifier::Package(package) = Specifier::parse(&import.written) {
+            packages.insert(package);
+        }
+    }
+    Ok(packages.into_iter().collect())
+}
+
+/// Where a module of `url` is kept: `scheme/host/path`.
+fn mirror_path(url: &Url) -> BuildResult<PathBuf> {
+    let refused = || not_fetched(format!("{url} has a path that no file can have"));
+    let host = url.host_str().ok_or_else(refused)?;
+    let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    // Going through a file URL decodes the path as Deno will when it resolves relative imports.
+    let mut file = Url::parse("file:///").map_err(|_| refused())?;
+    file.set_path(url.path());
+    let path = file.to_file_path().map_err(|()| refused())?;
+    let relative = path.strip_prefix("/").map_err(|_| refused())?;
+    let plain = relative.components().all(|component| matches!(component, Component::Normal(_)));
+    if !plain || relative.as_os_str().is_empty() {
+        return Err(refused());
+    }
+    Ok(Path::new(url.scheme()).join(authority).join(relative))
+}

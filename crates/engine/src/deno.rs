@@ -1,0 +1,110 @@
+//! Finding Deno, or installing it.
+//!
+//! Responsible for: a Deno of the pinned release, from where the user says, from PATH, from the cache
+//! folder, or fetched by the package client at hand. Not for: running it. Reads no environment: the
+//! caller hands in what it found there.
+
+mod install;
+mod release;
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use tokio::process::Command;
+
+pub use release::VERSION;
+use release::Release;
+
+use crate::api::EngineError;
+
+/// How long `deno --version` may take; a cold page cache under load needs seconds, a broken binary hangs.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Where to look for Deno.
+#[derive(Debug, Clone)]
+pub struct DenoSearch {
+    /// The user's choice (`HEADWATER_DENO`). Used as it is when it runs and its version fits; nothing else is tried.
+    pub override_path: Option<PathBuf>,
+    /// `PATH`, searched for `deno`, `npm` and `pip`, and given to the package client.
+    pub path_var: Option<OsString>,
+    /// The user's cache folder for Headwater; Deno is kept in `deno-VERSION/` below it.
+    pub cache_dir: PathBuf,
+    /// What else a package client needs of the environment to honour the user's settings:
+    /// home folder, mirrors, proxies, certificates.
+    pub client_env: Vec<(OsString, OsString)>,
+}
+
+/// A Deno that fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deno {
+    /// The executable.
+    pub path: PathBuf,
+    /// Its version, such as `2.9.6`.
+    pub version: String,
+}
+
+/// Finds Deno, installing it when there is none; `progress` is told what takes long.
+///
+/// # Errors
+/// [`EngineError::Spawn`], saying what to do, when there is no Deno that fits and none can be installed.
+pub async fn locate(search: &DenoSearch, progress: &(dyn Fn(&str) + Sync)) -> Result<Deno, EngineError> {
+    if let Some(path) = &search.override_path {
+        return chosen(path).await;
+    }
+    if let Some(deno) = on_path(search).await {
+        return Ok(deno);
+    }
+    let release = Release::of_this_machine()?;
+    let path = install::cached(search, &release, progress).await?;
+    Ok(Deno { path, version: VERSION.to_owned() })
+}
+
+async fn chosen(path: &Path) -> Result<Deno, EngineError> {
+    let shown = path.display();
+    let version = version_of(path)
+        .await
+        .map_err(|reason| EngineError::Spawn(format!("the Deno given as {shown} does not run: {reason}")))?;
+    if !release::fits(&version) {
+        let wanted = format!("the Deno given as {shown} is {version}; Headwater needs {VERSION} or a later patch of it");
+        return Err(EngineError::Spawn(wanted));
+    }
+    Ok(Deno { path: path.to_owned(), version })
+}
+
+async fn on_path(search: &DenoSearch) -> Option<Deno> {
+    for path in candidates(search, "deno") {
+        match version_of(&path).await {
+            Ok(version) if release::fits(&version) => return Some(Deno { path, version }),
+            Ok(version) => tracing::debug!(path = %path.display(), version, "passing over another release of Deno"),
+            Err(reason) => tracing::debug!(path = %path.display(), reason, "passing over a Deno that does not run"),
+        }
+    }
+    None
+}
+
+/// The files called `name` on the search path, in its order.
+fn candidates<'a>(search: &'a DenoSearch, name: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
+    let folders = search.path_var.iter().flat_map(std::env::split_paths);
+    // An empty entry means the current folder, from which nothing should be run by accident.
+    folders.filter(|folder| folder.is_absolute()).map(move |folder| folder.join(name)).filter(|path| path.is_file())
+}
+
+async fn version_of(deno: &Path) -> Result<String, String> {
+    let run = Command::new(deno).arg("--version").env_clear().kill_on_drop(true).output();
+    let output = match tokio::time::timeout(VERSION_TIMEOUT, run).await {
+        Ok(output) => output.map_err(|error| error.to_string())?,
+        Err(_) => return Err("it did not answer".into()),
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut words = text.split_whitespace();
+    match (output.status.success(), words.next(), words.next()) {
+        (true, Some("deno"), Some(version)) => Ok(version.to_owned()),
+        _ => Err("it is not Deno".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! Running JavaScript, seen from the host.
+//!
+//! Responsible for: finding or installing Deno, building a saved component (resolving, locking,
+//! describing), worker processes and their protocol, the sandbox and the limits of a run.
+//! Deliberately ignorant of: sources' lifecycles, the store, what an emitted event means, and
+//! JavaScript semantics, which live in `runtime/`.
+
+pub mod api;
+pub mod artifact;
+pub mod deno;
+pub mod network;
+
+pub use api::*;

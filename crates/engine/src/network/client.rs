@@ -1,0 +1,103 @@
+//! An HTTP client that keeps to a [`NetworkPolicy`] at connect time: names are resolved here and
+//! refused addresses dropped, so that a name which answers differently the second time gains nothing.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use reqwest::{
+    dns::{Addrs, Name, Resolve, Resolving},
+    redirect,
+};
+use url::{Host, Url};
+
+use super::NetworkPolicy;
+use crate::api::EngineError;
+
+/// The policy does not allow what a host name or literal stands for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{host} is not a public address; start the node with --allow-private-network to allow it")]
+pub struct RefusedAddress {
+    /// As in the URL.
+    pub host: String,
+}
+
+/// Resolves names and drops the addresses that the policy refuses.
+#[derive(Debug, Clone)]
+pub struct PolicyResolver {
+    policy: NetworkPolicy,
+}
+
+impl PolicyResolver {
+    /// A resolver that keeps to `policy`.
+    pub fn new(policy: NetworkPolicy) -> Self {
+        Self { policy }
+    }
+}
+
+impl Resolve for PolicyResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let policy = self.policy.clone();
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let allowed: Vec<SocketAddr> = found.into_iter().filter(|found| policy.is_allowed(found.ip())).collect();
+            if allowed.is_empty() {
+                let host = name.as_str().to_owned();
+                return Err(RefusedAddress { host }.into());
+            }
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Checks a literal address in `url`, which no resolver gets to see. Names pass: [`PolicyResolver`] judges them.
+///
+/// # Errors
+/// The literal is refused, or there is no host.
+pub fn check_host(policy: &NetworkPolicy, url: &Url) -> Result<(), RefusedAddress> {
+    let address = match url.host() {
+        Some(Host::Domain(_)) => return Ok(()),
+        Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
+        Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
+        None => None,
+    };
+    if address.is_some_and(|address| policy.is_allowed(address)) {
+        return Ok(());
+    }
+    let host = url.host_str().unwrap_or("a URL without a host").to_owned();
+    Err(RefusedAddress { host })
+}
+
+/// An HTTP client that reaches only what `policy` allows, on every hop, and follows `redirects_max` redirects.
+///
+/// # Errors
+/// The TLS stack cannot be set up.
+pub fn http_client(
+    policy: &NetworkPolicy,
+    redirects_max: usize,
+    timeout: Duration,
+) -> Result<reqwest::Client, EngineError> {
+    // Fails only when a provider is installed already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let hops = policy.clone();
+    let follow = redirect::Policy::custom(move |attempt| {
+        if attempt.previous().len() > redirects_max {
+            return attempt.error(format!("more than {redirects_max} redirects"));
+        }
+        if !matches!(attempt.url().scheme(), "http" | "https") {
+            return attempt.error("redirected to something that is not HTTP");
+        }
+        match check_host(&hops, attempt.url()) {
+            Ok(()) => attempt.follow(),
+            Err(refused) => attempt.error(refused),
+        }
+    });
+    reqwest::Client::builder()
+        .dns_resolver(PolicyResolver::new(policy.clone()))
+        .redirect(follow)
+        .timeout(timeout)
+        .no_proxy()
+        .build()
+        .map_err(|error| EngineError::Unavailable { context: "setting up HTTP".into(), reason: error.to_string() })
+}

@@ -1,0 +1,157 @@
+//! Events: what a component emits and what the log keeps of it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::{channel::Channel, error::Invalid, id::EventId, limits::EVENT_PREVIEW_BYTES};
+
+/// The `id` option of `$emit`: a string or a number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum EmitKey {
+    /// A number; `greatest` compares these.
+    Number(serde_json::Number),
+    /// Any text.
+    Text(String),
+}
+
+impl EmitKey {
+    /// The key as text: 7 and "7" are the same id, as in a JavaScript object's keys.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
+    /// The key as a number, when it is one or spells one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => number.as_f64(),
+            Self::Text(text) => text.trim().parse().ok(),
+        }
+        .filter(|number: &f64| number.is_finite())
+    }
+}
+
+/// The options of one `$emit` call (spec "Events", 1). `delivery_ts` holds the event on `$in` until then.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EmitOptions {
+    /// What dedupe compares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<EmitKey>,
+    /// The channel; the default one when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Channel>,
+    /// A line for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// Epoch milliseconds; orders the events of one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ts: Option<f64>,
+    /// Epoch milliseconds at which the event is to leave `$in`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_ts: Option<f64>,
+}
+
+/// One `$emit` call.
+#[derive(Debug, Clone)]
+pub struct Emit {
+    /// The emitted data as JSON text, exactly as the component serialized it (`null` when absent).
+    pub event: Box<RawValue>,
+    /// The call's options.
+    pub options: EmitOptions,
+}
+
+impl Emit {
+    /// Checks what only the platform knows: components may not write to the platform's own channels.
+    ///
+    /// # Errors
+    /// Names the option of `$emit` that is wrong.
+    pub fn check(&self) -> Result<(), Invalid> {
+        match &self.options.name {
+            Some(name) if name.class() != crate::channel::ChannelClass::Ordinary => {
+                Err(Invalid::new(
+                    "name",
+                    format!(
+                        "$emit: `{}` is the platform's own channel; choose a name without `$`",
+                        name.name()
+                    ),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An event to append to the log; the log gives it its id.
+#[derive(Debug, Clone)]
+pub struct NewEvent {
+    /// Where it is listed. `$in` for a scheduled one.
+    pub channel: Channel,
+    /// The emitted data as JSON text.
+    pub event: Box<RawValue>,
+    /// The call's `id`.
+    pub key: Option<EmitKey>,
+    /// The call's `summary`.
+    pub summary: Option<String>,
+    /// The call's `ts`.
+    pub ts: Option<f64>,
+    /// For an event on `$in`: when it leaves, and for which channel.
+    pub scheduled: Option<Scheduled>,
+    /// Sources and workflows that the event's cause has passed through.
+    pub hops: u32,
+}
+
+/// When and for which channel an event on `$in` leaves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scheduled {
+    /// Epoch milliseconds.
+    pub deliver_at_ms: u64,
+    /// The channel it is appended to then.
+    pub channel: Channel,
+}
+
+/// An event of the log.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Its id, unique and increasing per emitter.
+    pub id: EventId,
+    /// When it was appended, epoch milliseconds.
+    pub indexed_at_ms: u64,
+    /// Where it is listed.
+    pub channel: Channel,
+    /// The emitted data as JSON text.
+    pub event: Box<RawValue>,
+    /// The call's `id`.
+    pub key: Option<EmitKey>,
+    /// The call's `summary`.
+    pub summary: Option<String>,
+    /// The call's `ts`.
+    pub ts: Option<f64>,
+}
+
+/// Event data as a listing shows it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum EventData {
+    /// The whole data.
+    Whole(Box<RawValue>),
+    /// A preview of data over [`EVENT_PREVIEW_BYTES`].
+    Preview(Value),
+}
+
+impl EventData {
+    /// The data itself when `expand` or small, else its beginning flagged `"truncated": true` (spec "Limits").
+    pub fn of(event: &RawValue, expand: bool) -> Self {
+        let text = event.get();
+        if expand || text.len() <= EVENT_PREVIEW_BYTES {
+            return Self::Whole(event.to_owned());
+        }
+        let end = text.floor_char_boundary(EVENT_PREVIEW_BYTES);
+        Self::Preview(
+            json!({ "truncated": true, "preview": &text[..end], "size_bytes": text.len() }),
+        )
+    }
+}

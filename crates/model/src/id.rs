@@ -1,0 +1,325 @@
+//! Prefixed ids (spec "Conventions"). Each id is its own type, so a wrong one does not compile.
+//!
+//! An id is its prefix and 22 base62 digits: 48 bits of milliseconds, then 80 random bits.
+//! Ids made later sort later. Foreign ids of other lengths are refused as malformed.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Digits after the prefix; 62^22 just exceeds 2^128.
+const BODY_LEN: usize = 22;
+
+/// Why a text is not an id of the wanted kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not {kind} id: expected `{prefix}` and {BODY_LEN} letters or digits")]
+pub struct InvalidId {
+    text: String,
+    kind: &'static str,
+    prefix: &'static str,
+}
+
+/// Encodes 48 bits of milliseconds and 80 random bits as 22 base62 digits, order preserved.
+fn body(now_ms: u64, entropy: u128) -> String {
+    let mut value = (u128::from(now_ms & 0xFFFF_FFFF_FFFF) << 80) | (entropy >> 48);
+    let mut digits = [b'0'; BODY_LEN];
+    for digit in digits.iter_mut().rev() {
+        *digit = DIGITS[(value % 62) as usize];
+        value /= 62;
+    }
+    String::from_utf8_lossy(&digits).into_owned()
+}
+
+fn is_body(text: &str) -> bool {
+    text.len() == BODY_LEN && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident, $prefix:literal, $kind:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// What every id of this kind starts with.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// A new id from the clock (epoch milliseconds) and 128 random bits.
+            pub fn new(now_ms: u64, entropy: u128) -> Self {
+                Self(format!("{}{}", $prefix, body(now_ms, entropy)))
+            }
+
+            /// The id as it is shown and stored.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                match text.strip_prefix($prefix) {
+                    Some(rest) if is_body(rest) => Ok(Self(text.to_owned())),
+                    _ => Err(InvalidId { text: text.to_owned(), kind: $kind, prefix: $prefix }),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A deployed component, that is, a source.
+    SourceId, "dc_", "a source";
+    /// A saved component.
+    ComponentId, "sc_", "a saved component";
+    /// A workflow.
+    WorkflowId, "p_", "a workflow";
+    /// A webhook.
+    WebhookId, "wh_", "a webhook";
+    /// A subscription.
+    SubscriptionId, "sub_", "a subscription";
+    /// A workspace (also called organization).
+    WorkspaceId, "o_", "a workspace";
+    /// A user.
+    UserId, "u_", "a user";
+    /// A connected account of an app.
+    AccountId, "apn_", "an account";
+    /// One run of a component's code.
+    InvocationId, "inv_", "an invocation";
+    /// An API key's record (not the key itself).
+    KeyId, "key_", "a key";
+}
+
+/// What emits events: a source or a workflow.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EmitterId {
+    /// A deployed component.
+    Source(SourceId),
+    /// A workflow.
+    Workflow(WorkflowId),
+}
+
+/// What receives events: a source, a workflow or a webhook.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ListenerId {
+    /// A deployed component, run with the emitted data as its event.
+    Source(SourceId),
+    /// A workflow.
+    Workflow(WorkflowId),
+    /// A webhook, POSTed to.
+    Webhook(WebhookId),
+}
+
+macro_rules! id_sum {
+    ($name:ident, $kind:literal, $prefixes:literal, $($variant:ident),+) => {
+        impl $name {
+            /// The id as it is shown and stored.
+            pub fn as_str(&self) -> &str {
+                match self { $(Self::$variant(id) => id.as_str(),)+ }
+            }
+        }
+        impl FromStr for $name {
+            type Err = InvalidId;
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                $(if let Ok(id) = text.parse() { return Ok(Self::$variant(id)); })+
+                Err(InvalidId { text: text.to_owned(), kind: $kind, prefix: $prefixes })
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+id_sum!(EmitterId, "an emitter", "dc_|p_", Source, Workflow);
+id_sum!(
+    ListenerId,
+    "a listener",
+    "dc_|p_|wh_",
+    Source,
+    Workflow,
+    Webhook
+);
+
+impl From<SourceId> for EmitterId {
+    fn from(id: SourceId) -> Self {
+        Self::Source(id)
+    }
+}
+
+/// An event's id, `<epoch_ms>-<sequence>` (spec "Source event summary"): strictly increasing per emitter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct EventId {
+    /// Milliseconds since the epoch.
+    pub ms: u64,
+    /// Counts the events of one emitter within the same millisecond, from 0.
+    pub sequence: u32,
+}
+
+impl EventId {
+    /// The next id of an emitter whose last one was `last`; never smaller than `last`, even if the clock stepped back.
+    pub fn next(last: Option<Self>, now_ms: u64) -> Self {
+        match last {
+            Some(last) if last.ms >= now_ms => match last.sequence.checked_add(1) {
+                Some(sequence) => Self {
+                    ms: last.ms,
+                    sequence,
+                },
+                None => Self {
+                    ms: last.ms + 1,
+                    sequence: 0,
+                },
+            },
+            _ => Self {
+                ms: now_ms,
+                sequence: 0,
+            },
+        }
+    }
+}
+
+/// Why a text is not an event id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not an event id: expected <epoch_ms>-<sequence>, such as 1700000000000-0")]
+pub struct InvalidEventId(String);
+
+impl FromStr for EventId {
+    type Err = InvalidEventId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidEventId> {
+        let invalid = || InvalidEventId(text.to_owned());
+        let (ms, sequence) = text.split_once('-').ok_or_else(invalid)?;
+        let id = Self {
+            ms: ms.parse().map_err(|_| invalid())?,
+            sequence: sequence.parse().map_err(|_| invalid())?,
+        };
+        // The store keeps ids as signed 64-bit integers; only the canonical spelling is an id.
+        if id.ms > i64::MAX as u64 || id.to_string() != text {
+            return Err(invalid());
+        }
+        Ok(id)
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.ms, self.sequence)
+    }
+}
+
+impl Serialize for EventId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn another_kinds_prefix_is_refused() {
+        let source = SourceId::new(1, 2);
+        assert!(source.as_str().parse::<SourceId>().is_ok());
+        assert!(source.as_str().parse::<ComponentId>().is_err());
+        assert!("dc_short".parse::<SourceId>().is_err());
+        assert!("dc_".parse::<SourceId>().is_err());
+    }
+
+    #[test]
+    fn an_emitter_is_a_source_or_a_workflow_but_no_webhook() {
+        let webhook = WebhookId::new(1, 2).to_string();
+        assert!(webhook.parse::<EmitterId>().is_err());
+        assert!(matches!(webhook.parse(), Ok(ListenerId::Webhook(_))));
+    }
+
+    #[test]
+    fn event_ids_have_one_spelling() {
+        for bad in [
+            "",
+            "1",
+            "1-",
+            "-1",
+            "01-0",
+            "1-00",
+            "+1-0",
+            "1-0-0",
+            "99999999999999999999-0",
+        ] {
+            assert!(bad.parse::<EventId>().is_err(), "{bad}");
+        }
+        assert_eq!(
+            "17-3".parse::<EventId>(),
+            Ok(EventId {
+                ms: 17,
+                sequence: 3
+            })
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn later_ids_sort_later(a in 0u64..1 << 47, gap in 1u64..1 << 40, x: u128, y: u128) {
+            prop_assert!(SourceId::new(a, x) < SourceId::new(a + gap, y));
+        }
+
+        #[test]
+        fn event_ids_increase_whatever_the_clock_does(clock in proptest::collection::vec(0u64..5, 1..50)) {
+            let mut last = None;
+            for now_ms in clock {
+                let next = EventId::next(last, now_ms);
+                prop_assert!(last.is_none_or(|last| last < next));
+                last = Some(next);
+            }
+        }
+
+        #[test]
+        fn event_ids_survive_display(ms in 0u64..1 << 62, sequence: u32) {
+            let id = EventId { ms, sequence };
+            prop_assert_eq!(id.to_string().parse::<EventId>(), Ok(id));
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The nouns of the platform and the pure rules over them.
+//!
+//! Responsible for: ids, the description of a component, props, dedupe, schedules, channels,
+//! events, subscriptions, outcomes and limits. Deliberately without I/O, async and a clock:
+//! time and randomness come in as arguments.
+
+pub mod channel;
+pub mod component;
+pub mod dedupe;
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod limits;
+pub mod outcome;
+pub mod page;
+pub mod prop;
+pub mod schedule;
+pub mod subscription;

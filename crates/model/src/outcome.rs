@@ -1,0 +1,82 @@
+//! How a run of a component's code ended.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An error thrown by a component's code, as JavaScript gives it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComponentError {
+    /// The error's class, such as `TypeError` or `ConfigurationError`.
+    pub name: String,
+    /// The error's text.
+    pub message: String,
+    /// Frames in the component's own lines; empty when there are none.
+    #[serde(default)]
+    pub stack: String,
+    /// The error's own `code`, when it has one (`ECONNREFUSED`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Value>,
+}
+
+/// Which limit of a run was exceeded (design section 6, "Limits").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Wall-clock time of the run.
+    Wall,
+    /// The worker's heap.
+    Memory,
+    /// Bytes that the run emitted, responded and stored.
+    Output,
+}
+
+/// Every way in which a run can end. A component's failure is one of these, never an `Err` of the host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The code returned; with its value, when that is JSON.
+    Returned {
+        /// What `run` returned.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<Value>,
+    },
+    /// The code threw.
+    Threw {
+        /// What it threw.
+        error: ComponentError,
+    },
+    /// The run was ended at a limit.
+    LimitExceeded {
+        /// Which.
+        limit: Limit,
+        /// What to tell the component's author.
+        message: String,
+    },
+    /// The worker went away for a reason that is not this run's; the run may be tried again.
+    Lost {
+        /// What is known of why.
+        message: String,
+    },
+}
+
+impl Outcome {
+    /// The error to report on `$errors`, or `None` when the run returned.
+    pub fn error(&self) -> Option<ComponentError> {
+        let named = |name: &str, code: &str, message: &str| ComponentError {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            stack: String::new(),
+            code: Some(Value::from(code)),
+        };
+        match self {
+            Self::Returned { .. } => None,
+            Self::Threw { error } => Some(error.clone()),
+            Self::LimitExceeded { limit, message } => Some(match limit {
+                Limit::Wall => named("TimeoutError", "LIMIT_WALL", message),
+                Limit::Memory => named("MemoryError", "LIMIT_MEMORY", message),
+                Limit::Output => named("OutputError", "LIMIT_OUTPUT", message),
+            }),
+            Self::Lost { message } => Some(named("WorkerLostError", "WORKER_LOST", message)),
+        }
+    }
+}

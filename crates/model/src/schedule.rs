@@ -1,0 +1,247 @@
+//! When a timer fires (spec "Timer interface").
+
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use croner::Cron;
+use serde_json::{Value, json};
+
+use crate::error::Invalid;
+
+/// A timer without a value and without a default: 15 minutes.
+const DEFAULT_INTERVAL_SECONDS: u64 = 15 * 60;
+/// Ten years: nobody means more, and sums of it cannot overflow.
+const MAX_INTERVAL_SECONDS: u64 = 10 * 366 * 24 * 3600;
+
+/// A fixed interval, or a cron expression in a time zone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Schedule {
+    /// Every so many seconds, counted from activation.
+    Interval {
+        /// At least 1.
+        seconds: u64,
+    },
+    /// At the times that the expression matches.
+    Cron {
+        /// Five fields, or six with seconds first.
+        expression: String,
+        /// An IANA name.
+        timezone: String,
+    },
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self::Interval {
+            seconds: DEFAULT_INTERVAL_SECONDS,
+        }
+    }
+}
+
+impl Schedule {
+    /// Reads `{intervalSeconds | interval_seconds}` or `{cron, timezone?}`.
+    ///
+    /// # Errors
+    /// Names the field that is wrong.
+    pub fn parse(value: &Value) -> Result<Self, Invalid> {
+        let field = |name: &str| value.get(name).filter(|value| !value.is_null());
+        if !value.is_object() {
+            return Err(Invalid::new(
+                "",
+                "expected {\"interval_seconds\": 60} or {\"cron\": \"0 9 * * *\"}",
+            ));
+        }
+        match (
+            field("cron"),
+            field("intervalSeconds").or_else(|| field("interval_seconds")),
+        ) {
+            (Some(cron), _) => Self::parse_cron(cron, field("timezone")),
+            (None, Some(seconds)) => Self::parse_interval(seconds),
+            (None, None) => Err(Invalid::new("", "give `interval_seconds` or `cron`")),
+        }
+    }
+
+    fn parse_interval(value: &Value) -> Result<Self, Invalid> {
+        let seconds = value
+            .as_u64()
+            .or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+        match seconds {
+            Some(seconds @ 1..=MAX_INTERVAL_SECONDS) => Ok(Self::Interval { seconds }),
+            _ => Err(Invalid::new(
+                "interval_seconds",
+                format!("expected an integer from 1 to {MAX_INTERVAL_SECONDS}"),
+            )),
+        }
+    }
+
+    fn parse_cron(cron: &Value, timezone: Option<&Value>) -> Result<Self, Invalid> {
+        let expression = cron
+            .as_str()
+            .ok_or_else(|| Invalid::new("cron", "expected a string"))?;
+        parse_expression(expression).map_err(|reason| {
+            Invalid::new(
+                "cron",
+                format!("`{expression}` is not a cron expression: {reason}"),
+            )
+        })?;
+        let timezone = match timezone {
+            None => "UTC",
+            Some(name) => name
+                .as_str()
+                .ok_or_else(|| Invalid::new("timezone", "expected a string"))?,
+        };
+        Tz::from_str(timezone).map_err(|_| {
+            Invalid::new(
+                "timezone",
+                format!("`{timezone}` is not an IANA time zone such as Europe/Vienna"),
+            )
+        })?;
+        Ok(Self::Cron {
+            expression: expression.to_owned(),
+            timezone: timezone.to_owned(),
+        })
+    }
+
+    /// `{cron, interval_seconds}` as responses show it (spec "Source"), with `timezone` beside a cron expression.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Interval { seconds } => json!({ "cron": null, "interval_seconds": seconds }),
+            Self::Cron {
+                expression,
+                timezone,
+            } => {
+                json!({ "cron": expression, "interval_seconds": null, "timezone": timezone })
+            }
+        }
+    }
+
+    /// The event of the tick that was due at `due_ms`; `timestamp` is in seconds.
+    pub fn tick_event(&self, due_ms: u64) -> Value {
+        let timestamp = due_ms / 1000;
+        match self {
+            Self::Interval { seconds } => {
+                json!({ "timestamp": timestamp, "interval_seconds": seconds })
+            }
+            Self::Cron {
+                expression,
+                timezone,
+            } => {
+                json!({ "timestamp": timestamp, "cron": expression, "timezone": timezone })
+            }
+        }
+    }
+
+    /// The first tick of a timer that is activated now.
+    pub fn first_after(&self, now_ms: u64) -> Option<u64> {
+        self.next_after(now_ms, now_ms)
+    }
+
+    /// The tick after the one due at `due_ms`: later than `now_ms`, in phase, so that ticks missed
+    /// while the node was down are one catch-up tick and not a storm. `None`: it never fires again.
+    pub fn next_after(&self, due_ms: u64, now_ms: u64) -> Option<u64> {
+        match self {
+            Self::Interval { seconds } => {
+                let interval_ms = seconds * 1000;
+                let missed = now_ms.saturating_sub(due_ms) / interval_ms;
+                Some(due_ms + (missed + 1) * interval_ms)
+            }
+            Self::Cron {
+                expression,
+                timezone,
+            } => {
+                let cron = parse_expression(expression).ok()?;
+                let zone = Tz::from_str(timezone).ok()?;
+                let from = DateTime::<Utc>::from_timestamp_millis(
+                    i64::try_from(now_ms.max(due_ms)).ok()?,
+                )?;
+                let next = cron
+                    .find_next_occurrence(&from.with_timezone(&zone), false)
+                    .ok()?;
+                u64::try_from(next.timestamp_millis()).ok()
+            }
+        }
+    }
+}
+
+fn parse_expression(expression: &str) -> Result<Cron, croner::errors::CronError> {
+    use croner::parser::{CronParser, Seconds};
+    CronParser::builder()
+        .seconds(Seconds::Optional)
+        .build()
+        .parse(expression)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MINUTE_MS: u64 = 60_000;
+
+    fn cron(expression: &str, timezone: &str) -> Schedule {
+        Schedule::parse(&json!({ "cron": expression, "timezone": timezone })).unwrap()
+    }
+
+    fn ms(text: &str) -> u64 {
+        u64::try_from(
+            DateTime::parse_from_rfc3339(text)
+                .unwrap()
+                .timestamp_millis(),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn cron_follows_its_time_zone_over_the_change_to_summer_time() {
+        let daily = cron("30 9 * * *", "Europe/Vienna");
+        assert_eq!(
+            daily.first_after(ms("2026-03-28T00:00:00Z")),
+            Some(ms("2026-03-28T08:30:00Z"))
+        );
+        assert_eq!(
+            daily.first_after(ms("2026-03-29T00:00:00Z")),
+            Some(ms("2026-03-29T07:30:00Z"))
+        );
+    }
+
+    #[test]
+    fn six_fields_have_seconds_first() {
+        assert_eq!(
+            cron("*/10 * * * * *", "UTC").first_after(MINUTE_MS),
+            Some(MINUTE_MS + 10_000)
+        );
+    }
+
+    #[test]
+    fn an_impossible_date_never_fires() {
+        assert_eq!(cron("0 0 30 2 *", "UTC").first_after(0), None);
+    }
+
+    #[test]
+    fn wrong_values_name_their_field() {
+        for (value, field) in [
+            (json!({}), ""),
+            (json!("15m"), ""),
+            (json!({"intervalSeconds": 0}), "interval_seconds"),
+            (json!({"interval_seconds": -3}), "interval_seconds"),
+            (json!({"cron": "61 * * * *"}), "cron"),
+            (json!({"cron": 5}), "cron"),
+            (json!({"cron": "* * * * *", "timezone": "Mars"}), "timezone"),
+        ] {
+            assert_eq!(Schedule::parse(&value).unwrap_err().field, field, "{value}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_interval_stays_in_phase_and_catches_up_once(seconds in 1u64..10_000, late_ms in 0u64..100_000_000) {
+            let due_ms = 1_000_000;
+            let next = Schedule::Interval { seconds }.next_after(due_ms, due_ms + late_ms).unwrap();
+            prop_assert!(next > due_ms + late_ms);
+            prop_assert!(next - (due_ms + late_ms) <= seconds * 1000);
+            prop_assert_eq!((next - due_ms) % (seconds * 1000), 0);
+        }
+    }
+}

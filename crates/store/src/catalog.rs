@@ -1,0 +1,129 @@
+//! What exists: users, components, sources, subscriptions, accounts.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use headwater_model::{
+    id::{AccountId, ComponentId, SourceId, UserId},
+    page::{Page, PageRequest},
+    subscription::Subscription,
+};
+
+use crate::{
+    error::StoreError,
+    record::{
+        Account, ArtifactBytes, FirstUser, Identity, NewSource, Owner, SavedComponent,
+        SettledSource, Source, SourceFilter, SourceState, Usage,
+    },
+};
+
+/// Users, saved components and sources.
+#[async_trait]
+pub trait Catalog {
+    /// Writes the first user with workspace and key, unless there is a user: then nothing changes.
+    /// MUST return the user that exists afterwards (`conformance::catalog::the_first_user_is_created_once`).
+    async fn create_first_user(&self, first: FirstUser) -> Result<Identity, StoreError>;
+
+    /// Whether any user exists.
+    async fn has_users(&self) -> Result<bool, StoreError>;
+
+    /// Whoever the key with this SHA-256 (hexadecimal) belongs to.
+    async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError>;
+
+    /// What the user's runs cost on the UTC day of `now_ms`.
+    async fn usage(&self, user_id: &UserId, now_ms: u64) -> Result<Usage, StoreError>;
+
+    /// Writes a component with its artifact. An artifact that is there already is kept.
+    async fn save_component(
+        &self,
+        component: SavedComponent,
+        artifact: ArtifactBytes,
+    ) -> Result<(), StoreError>;
+
+    /// A saved component.
+    async fn component(&self, id: &ComponentId) -> Result<Option<SavedComponent>, StoreError>;
+
+    /// The newest component with this `key` in the owner's namespace: the workspace's if there is one, else the user's.
+    async fn component_by_key(
+        &self,
+        owner: &Owner,
+        key: &str,
+    ) -> Result<Option<SavedComponent>, StoreError>;
+
+    /// An artifact's bytes.
+    async fn artifact(&self, hash: &str) -> Result<Option<Bytes>, StoreError>;
+
+    /// Inserts a source in state `Deploying` and reserves its slug and endpoint tokens.
+    /// MUST number the slug when the owner has it (`…::a_taken_slug_is_numbered`).
+    async fn begin_deploy(&self, source: NewSource) -> Result<Source, StoreError>;
+
+    /// Ends a deployment or update: spec, timers, hooks' events and state `Active` or `Inactive`, together.
+    /// MUST reset the dedupe state when the strategy changes, before the commits apply.
+    /// MUST keep timers that are unchanged on an active source on their former phase, and unschedule all when inactive.
+    /// MUST drop queued invocations without a lease when it ends inactive.
+    /// `Conflict` when the source is gone.
+    async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError>;
+
+    /// Moves a source to a state without touching anything else. `Conflict` when the source is gone.
+    async fn set_source_state(&self, id: &SourceId, state: SourceState) -> Result<(), StoreError>;
+
+    /// Renames a source. `Conflict` when the source is gone.
+    async fn rename_source(&self, id: &SourceId, name: &str, now_at: u64)
+    -> Result<(), StoreError>;
+
+    /// Deletes a source with its events, state, timers, queue, endpoints and subscriptions. Deleting twice is harmless.
+    async fn delete_source(&self, id: &SourceId) -> Result<(), StoreError>;
+
+    /// A source in whatever state.
+    async fn source(&self, id: &SourceId) -> Result<Option<Source>, StoreError>;
+
+    /// The source with this endpoint token, in whatever state.
+    async fn source_by_endpoint(&self, token: &str) -> Result<Option<Source>, StoreError>;
+
+    /// A page of sources in creation order.
+    async fn sources(
+        &self,
+        filter: &SourceFilter,
+        page: &PageRequest<SourceId>,
+    ) -> Result<Page<Source>, StoreError>;
+
+    /// Sources that a dead node left `Deploying`, `Updating` or `Deleting`; at most `limit`.
+    async fn unsettled_sources(&self, limit: u32) -> Result<Vec<Source>, StoreError>;
+}
+
+/// Who listens to whom.
+#[async_trait]
+pub trait Subscriptions {
+    /// Writes a subscription, unless the user has one with the same emitter, listener and channel:
+    /// then that one is returned and nothing changes. It matches events appended from now on.
+    async fn subscribe(&self, subscription: Subscription) -> Result<Subscription, StoreError>;
+
+    /// Deletes the user's subscription with this emitter, listener and channel. False: there was none.
+    async fn unsubscribe(&self, like: &Subscription) -> Result<bool, StoreError>;
+
+    /// The user's subscriptions in creation order; at most `limit`.
+    async fn subscriptions(
+        &self,
+        user_id: &UserId,
+        limit: u32,
+    ) -> Result<Vec<Subscription>, StoreError>;
+}
+
+/// Sealed credentials.
+#[async_trait]
+pub trait Accounts {
+    /// Writes an account.
+    async fn create_account(&self, account: Account) -> Result<(), StoreError>;
+
+    /// An account.
+    async fn account(&self, id: &AccountId) -> Result<Option<Account>, StoreError>;
+
+    /// A page of the owner's accounts in creation order: the workspace's if there is one, else the user's.
+    async fn accounts(
+        &self,
+        owner: &Owner,
+        page: &PageRequest<AccountId>,
+    ) -> Result<Page<Account>, StoreError>;
+
+    /// Deletes an account. False: there was none.
+    async fn delete_account(&self, id: &AccountId) -> Result<bool, StoreError>;
+}

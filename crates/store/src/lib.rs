@@ -1,0 +1,31 @@
+//! What the platform asks of storage: the records, the traits with their contract, and the one
+//! conformance suite that every store passes.
+//!
+//! Rules of every method: it is one atomic step; no transaction crosses the trait; time comes in
+//! as an argument; every listing is paged and every batch bounded. "Not found" is `Option`.
+//! A method that returns `Ok` is durable: it survives the loss of power.
+
+pub mod catalog;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+pub mod error;
+pub mod event_log;
+pub mod record;
+pub mod work_queue;
+
+pub use catalog::{Accounts, Catalog, Subscriptions};
+pub use error::StoreError;
+pub use event_log::{EventLog, KeyValue};
+pub use record::*;
+pub use work_queue::WorkQueue;
+
+/// A whole store. Blanket-implemented for whatever has all the parts.
+pub trait Store:
+    Catalog + Subscriptions + Accounts + EventLog + KeyValue + WorkQueue + Send + Sync + 'static
+{
+}
+
+impl<T> Store for T where
+    T: Catalog + Subscriptions + Accounts + EventLog + KeyValue + WorkQueue + Send + Sync + 'static
+{
+}

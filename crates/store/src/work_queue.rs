@@ -1,0 +1,57 @@
+//! Durable work: invocations and timers. Everything claimed is leased; completing twice is harmless.
+
+use async_trait::async_trait;
+use headwater_model::id::SourceId;
+
+use crate::{
+    error::StoreError,
+    record::{Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit},
+};
+
+/// The queue of invocations, and the timers that feed it.
+#[async_trait]
+pub trait WorkQueue {
+    /// Registers a start of the node and gives it an epoch larger than every earlier one. On a store that
+    /// only one process can have open, every lease of an earlier epoch is void from then on.
+    async fn start_node(&self, now_ms: u64) -> Result<NodeEpoch, StoreError>;
+
+    /// Queues an invocation, leased at once if a term is given. `Ok` means it will run, whatever happens to this node.
+    /// `Conflict` when the source is gone or takes no triggers (`Inactive`, `Deleting`).
+    async fn enqueue(
+        &self,
+        invocation: NewInvocation,
+        term: Option<LeaseTerm>,
+    ) -> Result<Option<Lease>, StoreError>;
+
+    /// Leases up to `limit` invocations of one source that nobody holds, oldest first.
+    /// MUST NOT lease one that is held by a lease that has not expired.
+    async fn claim(
+        &self,
+        source_id: &SourceId,
+        term: LeaseTerm,
+        now_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<Claimed>, StoreError>;
+
+    /// Sources of whose invocations some are held by nobody; at most `limit`.
+    async fn sources_with_work(&self, now_ms: u64, limit: u32)
+    -> Result<Vec<SourceId>, StoreError>;
+
+    /// Prolongs leases. Those that were lost are not prolonged and not reported.
+    async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError>;
+
+    /// Gives a lease back: somebody may claim the invocation again at once. Harmless if it was lost.
+    async fn release(&self, lease: &Lease) -> Result<(), StoreError>;
+
+    /// Commits the ends of runs in this order; each is all or nothing, and one result per commit comes back.
+    /// Per commit: append events with ids that increase per emitter (even if the clock stepped back), replace the
+    /// dedupe state, apply key-value writes, add usage, end the invocation.
+    /// MUST refuse with `Conflict` a commit whose lease was lost, or whose source is gone; nothing of it is written.
+    async fn commit_runs(&self, commits: Vec<RunCommit>) -> Vec<Result<(), StoreError>>;
+
+    /// Fires up to `limit` due timers of active sources. Per timer, together: queue one invocation with the
+    /// schedule's tick event and move to the tick after it. While an earlier tick of the timer is still queued or
+    /// running, no further one is queued (ticks coalesce). `next_due_ms` tells when to come back.
+    /// MUST fire one catch-up tick after downtime, not one per missed tick.
+    async fn fire_timers(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
+}

@@ -1,0 +1,82 @@
+/**
+ * File functions imported by name, with the worker's own folder as `/tmp`.
+ *
+ * Bindings of a built-in module cannot be replaced; the import map sends components
+ * here instead. Evaluated after the runtime has replaced the functions on the module
+ * object, which are exported over the module's own. Not responsible for what they do.
+ */
+
+import fs from "node:fs";
+
+export * from "node:fs";
+export default fs;
+
+export const {
+  access,
+  accessSync,
+  appendFile,
+  appendFileSync,
+  chmod,
+  chmodSync,
+  chown,
+  chownSync,
+  copyFile,
+  copyFileSync,
+  cp,
+  cpSync,
+  createReadStream,
+  createWriteStream,
+  exists,
+  existsSync,
+  lchmod,
+  lchmodSync,
+  lchown,
+  lchownSync,
+  link,
+  linkSync,
+  lstat,
+  lstatSync,
+  lutimes,
+  lutimesSync,
+  mkdir,
+  mkdirSync,
+  mkdtemp,
+  mkdtempSync,
+  open,
+  openAsBlob,
+  openSync,
+  opendir,
+  opendirSync,
+  readFile,
+  readFileSync,
+  readdir,
+  readdirSync,
+  readlink,
+  readlinkSync,
+  realpath,
+  realpathSync,
+  rename,
+  renameSync,
+  rm,
+  rmSync,
+  rmdir,
+  rmdirSync,
+  stat,
+  statSync,
+  statfs,
+  statfsSync,
+  symlink,
+  symlinkSync,
+  truncate,
+  truncateSync,
+  unlink,
+  unlinkSync,
+  unwatchFile,
+  utimes,
+  utimesSync,
+  watch,
+  watchFile,
+  writeFile,
+  writeFileSync,
+  promises,
+} = fs;

@@ -1,0 +1,14 @@
+/**
+ * HTTP request functions imported by name, with the host's aliases.
+ *
+ * Bindings of a built-in module cannot be replaced; the import map sends components
+ * here instead. Evaluated after the runtime has replaced the functions on the module
+ * object, which are exported over the module's own. Not responsible for what they do.
+ */
+
+import http from "node:http";
+
+export * from "node:http";
+export default http;
+
+export const { get, request } = http;

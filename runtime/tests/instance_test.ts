@@ -1,0 +1,121 @@
+/** What component code finds on `this`. */
+
+import assert from "node:assert/strict";
+import { startComponent } from "./spawned_worker.ts";
+
+function component(body: string, rest = ""): string {
+  return `
+    const acme = { type: "app", app: "acme",
+      methods: { key() { return this.$auth.api_key; }, header() { return "k " + this.key(); } } };
+    export default { name: "T", version: "1",
+      props: { acme, other: { type: "app", app: "other" }, db: "$.service.db",
+        state: { type: "$.service.db" }, http: { type: "$.interface.http" },
+        timer: { type: "$.interface.timer" }, text: { type: "string" } },
+      ${rest}
+      async run(event) { ${body} } };`;
+}
+
+const PROPS = {
+  acme: { $auth: { api_key: "secret" } },
+  http: { endpoint: "http://host/e/t" },
+  timer: { cron: null, interval_seconds: 60, timezone: "UTC" },
+  text: "value",
+  __proto__: null,
+  dynamic: 5,
+};
+
+Deno.test("props, apps, interfaces and services are there by name", async () => {
+  await using worker = await startComponent(component(`
+    const header = this.acme.header;
+    return { text: this.text, dynamic: this.dynamic, header: header(),
+      noAccount: this.other.$auth, endpoint: this.http.endpoint, timer: this.timer,
+      keys: Object.keys(this).sort() };`));
+  const { outcome } = await worker.run({ props: PROPS });
+  assert.deepEqual(outcome.value, {
+    text: "value",
+    dynamic: 5,
+    header: "k secret",
+    noAccount: {},
+    endpoint: "http://host/e/t",
+    timer: { cron: null, interval_seconds: 60, timezone: "UTC", intervalSeconds: 60 },
+    keys: ["acme", "db", "dynamic", "http", "other", "state", "text", "timer"],
+  });
+});
+
+Deno.test("methods are bound, replaceable, and fresh in every run", async () => {
+  await using worker = await startComponent(component(
+    `const { twice, $emit } = this;
+     const before = twice();
+     this.twice = () => "replaced";
+     this.text = "changed"; this.acme.$auth.api_key = "changed"; this.left = 1;
+     $emit({ ok: true });
+     return [before, this.twice(), this.LIMIT, Object.create(this).twice()];`,
+    `methods: { twice() { return this.text + this.once(); }, once() { return this.left ?? "-"; },
+       LIMIT: 3 },`,
+  ));
+  for (let i = 0; i < 2; i++) {
+    const run = await worker.run({ props: structuredClone(PROPS) });
+    assert.deepEqual(run.outcome.value, ["value-", "replaced", 3, "replaced"]);
+    assert.deepEqual(run.of("emit")[0]!.event, { ok: true });
+  }
+});
+
+Deno.test("hooks have the same this", async () => {
+  await using worker = await startComponent(component(
+    "",
+    `methods: { greet() { return "hi " + this.text; } },
+     hooks: { async deploy() { this.$emit(this.greet()); } },`,
+  ));
+  const run = await worker.run({
+    props: PROPS,
+    entry: { kind: "hook", name: "deploy" },
+  });
+  assert.equal(run.of("emit")[0]!.event, "hi value");
+  const none = await worker.run({
+    props: PROPS,
+    entry: { kind: "hook", name: "activate" },
+  });
+  assert.deepEqual(Object.keys(none.outcome).sort(), ["id", "type"]);
+});
+
+Deno.test("the db is one map, copies in and out, and forgets undefined", async () => {
+  await using worker = await startComponent(
+    component(`
+      const value = { list: [1] };
+      this.db.set("k", value); value.list.push(2);
+      const got = this.state.get("k"); got.list.push(3);
+      this.state.set("gone", undefined);
+      return [await this.db.get("k"), this.db.get("gone") === undefined, this.db.get("old"),
+        this.db.get("never") === undefined];`),
+    { kv: { gone: 1, old: { a: null } } },
+  );
+  const run = await worker.run({ props: PROPS });
+  assert.deepEqual(run.outcome.value, [{ list: [1] }, true, { a: null }, true]);
+  assert.deepEqual(
+    run.of("kv").map(({ seq, key, value }) => [seq, key, value]),
+    [[1, "k", { list: [1] }], [2, "gone", undefined]],
+  );
+});
+
+Deno.test("values that are no JSON are refused where they are given", async () => {
+  await using worker = await startComponent(component(`
+    const messages = [];
+    for (const call of [() => this.db.set("k", 1n), () => this.$emit(() => {}),
+        () => this.$emit(1, { id: {} }), () => this.http.respond({ status: 1 })]) {
+      try { call(); } catch (error) { messages.push(error.message); }
+    }
+    return messages;`));
+  const { value } = (await worker.run({ props: PROPS })).outcome;
+  assert.match(value[0], /db\.set: value of "k" is not JSON-serializable/);
+  assert.match(value[1], /\$emit: event is not JSON-serializable: it is a function/);
+  assert.match(value[2], /\$emit: id must be/);
+  assert.match(value[3], /respond: status must be/);
+});
+
+Deno.test("only the first respond counts", async () => {
+  await using worker = await startComponent(component(`
+    this.respond({ status: 201, body: "first" }); this.http.respond({ status: 202 });`));
+  const run = await worker.run({ props: PROPS });
+  assert.deepEqual(run.of("respond").map((frame) => frame.status), [201]);
+  assert.match(run.of("log")[0]!.text, /more than once/);
+});

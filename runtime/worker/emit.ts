@@ -1,0 +1,83 @@
+/**
+ * The second argument of `$emit`: what a component may write and what it means.
+ *
+ * Published components pass rows straight from databases and APIs, so a value with
+ * one obvious reading is taken; one without is an error that names the field. Not
+ * responsible for the event itself nor for dedupe, which the host decides.
+ */
+
+import type { EmitOptions } from "./protocol.ts";
+
+export function normalizeEmitOptions(options: unknown): EmitOptions {
+  if (options === undefined || options === null) return {};
+  if (typeof options !== "object") {
+    throw new TypeError(`$emit: options must be an object, not ${kindOf(options)}`);
+  }
+  const given = options as Record<string, unknown>;
+  const wire: EmitOptions = {};
+  const id = readId(given.id);
+  if (id !== undefined) wire.id = id;
+  const name = readText("name", given.name);
+  if (name !== undefined) wire.name = name;
+  const summary = readText("summary", given.summary);
+  if (summary !== undefined) wire.summary = summary;
+  const ts = readTime("ts", given.ts);
+  if (ts !== undefined) wire.ts = ts;
+  const deliveryTs = readTime("delivery_ts", given.delivery_ts);
+  if (deliveryTs !== undefined) wire.delivery_ts = deliveryTs;
+  return wire;
+}
+
+function readId(value: unknown): string | number | undefined {
+  if (value === undefined || value === null || typeof value === "string") {
+    return value ?? undefined;
+  }
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value === "bigint") return String(value);
+  if (isValidDate(value)) return value.toISOString();
+  throw invalid("id", "a string or a number", value);
+}
+
+function readText(field: string, value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  if (isValidDate(value)) return value.toISOString();
+  if (typeof value === "object" || typeof value === "function") {
+    throw invalid(field, "a string", value);
+  }
+  return String(value);
+}
+
+function readTime(field: string, value: unknown): number | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  const time = epochMs(value);
+  if (Number.isSafeInteger(time)) return time;
+  // `ts: Date.parse(item.date)` of an item without a date only loses its ordering;
+  // a delivery time that cannot be read would deliver at the wrong moment.
+  if (field === "ts" && typeof value === "number") return undefined;
+  throw invalid(field, "epoch milliseconds or a Date", value);
+}
+
+function epochMs(value: unknown): number {
+  if (typeof value === "number") return Math.trunc(value);
+  if (value instanceof Date) return value.getTime();
+  if (typeof value !== "string") return NaN;
+  const number = Number(value);
+  return Number.isNaN(number) ? Date.parse(value) : Math.trunc(number);
+}
+
+function isValidDate(value: unknown): value is Date {
+  return value instanceof Date && !Number.isNaN(value.getTime());
+}
+
+function invalid(field: string, expected: string, value: unknown): TypeError {
+  return new TypeError(`$emit: ${field} must be ${expected}, not ${kindOf(value)}`);
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  if (typeof value === "string") return `the string "${value.slice(0, 40)}"`;
+  if (value instanceof Date) return "an invalid Date";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,76 @@
+/**
+ * The ways into a component's code: `run`, its hooks, its computed props.
+ *
+ * Responsible for which function is called with what, and which of its results are
+ * passed on. Not responsible for the invocation around the call.
+ */
+
+import {
+  type Component,
+  isAction,
+  isFunction,
+  isObject,
+  missingRun,
+} from "./component.ts";
+import type { Instance } from "./instance.ts";
+import { toJson } from "./json.ts";
+import { callAdditionalProps, callOptions } from "./options.ts";
+import type { HookName, InvokeFrame } from "./protocol.ts";
+
+export function callEntry(
+  component: Component,
+  instance: Instance,
+  frame: InvokeFrame,
+): unknown {
+  const { entry } = frame;
+  switch (entry.kind) {
+    case "run":
+      return callRun(component, instance, frame.event);
+    case "hook":
+      return callHook(component, instance, entry.name);
+    case "options":
+      return callOptions(component, instance, entry);
+    case "additional_props":
+      return callAdditionalProps(component, instance);
+  }
+}
+
+/** The result as JSON. A source may return what it likes; nobody asked for it. */
+export function resultJson(
+  value: unknown,
+  component: Component,
+  frame: InvokeFrame,
+): string | undefined {
+  switch (frame.entry.kind) {
+    case "hook":
+      return undefined;
+    case "run":
+      return isAction(component)
+        ? toJson(value, "the return value")
+        : serializableOnly(value);
+    case "options":
+      return toJson(value, `options of prop "${frame.entry.prop}": the return value`);
+    case "additional_props":
+      return toJson(value, "additionalProps: the return value");
+  }
+}
+
+function callRun(component: Component, instance: Instance, event: unknown): unknown {
+  if (!isFunction(component.run)) {
+    throw new TypeError(missingRun(component) ?? "an app cannot be run");
+  }
+  return component.run.call(instance, event);
+}
+
+function callHook(component: Component, instance: Instance, name: HookName): unknown {
+  const hook = isObject(component.hooks) ? component.hooks[name] : undefined;
+  return isFunction(hook) ? hook.call(instance) : undefined;
+}
+
+function serializableOnly(value: unknown): string | undefined {
+  try {
+    return toJson(value, "the return value");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Calls that would end the process end the run instead.
+ *
+ * A worker that vanished would cost the other runs in it; the run that asked for it
+ * fails with an error that says what it called. Not responsible for a worker that is
+ * really killed.
+ */
+
+import process from "node:process";
+
+/** Ends the run that called; what it throws goes to the caller. */
+export type ExitHandler = (call: string) => never;
+
+export function installExitGuard(onExit: ExitHandler): void {
+  const guard = (name: string) => (code?: unknown) => {
+    // Set by a named import of `exit` on its way here; it would stop `nextTick`.
+    Object.assign(process, { _exiting: false });
+    return onExit(`${name}(${code ?? ""})`);
+  };
+  Object.assign(process, {
+    exit: guard("process.exit"),
+    reallyExit: guard("process.exit"),
+    abort: guard("process.abort"),
+  });
+  Object.assign(Deno, { exit: guard("Deno.exit") });
+  Object.assign(globalThis, { close: guard("close") });
+}

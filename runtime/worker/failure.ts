@@ -1,0 +1,86 @@
+/**
+ * Anything a component can throw, as the error the host stores and shows.
+ *
+ * Responsible for a name, a message and a stack in the component's own terms: paths
+ * relative to its folder, none of the runtime's frames. Not responsible for deciding
+ * whether something failed.
+ */
+
+import { inspect } from "./intrinsics.ts";
+import type { WireError } from "./protocol.ts";
+
+const RUNTIME_FOLDER = new URL(".", import.meta.url).href;
+
+/** Stack frames that are ours: the runtime's own and the one that carries its context. */
+function isRuntimeFrame(line: string): boolean {
+  return line.includes(RUNTIME_FOLDER) ||
+    line.includes("(ext:deno_node/async_hooks.ts");
+}
+
+// The advice is for whoever starts the process, which the component's author does not.
+const PERMISSION_ADVICE = /, run again with the --allow-\w+ flag/g;
+
+// The module loader colours its messages.
+// deno-lint-ignore no-control-regex
+const COLOURS = /\x1b\[[0-9;]*m/g;
+
+export class FailureFormat {
+  #prefixes: string[] = [];
+
+  /** From now on stacks are shown relative to the folder of this module. */
+  setEntry(entry: string): void {
+    const folder = new URL(".", entry);
+    this.#prefixes = [folder.href];
+    if (folder.protocol === "file:") {
+      this.#prefixes.push(decodeURIComponent(folder.pathname));
+    }
+  }
+
+  describe(thrown: unknown): WireError {
+    try {
+      return this.#describe(thrown);
+    } catch {
+      // Proxies and throwing getters: the run still failed and must say so.
+      return { name: "Error", message: "a value that cannot be read", stack: "" };
+    }
+  }
+
+  /** Text as its author knows it: own paths relative, no frames of the runtime. */
+  clean(text: string): string {
+    if (text.includes("\n    at ")) {
+      text = text.split("\n").filter((line) => !isRuntimeFrame(line)).join("\n");
+    }
+    if (text.includes("--allow-")) {
+      text = text.replace(PERMISSION_ADVICE, ", which is not allowed here");
+    }
+    if (text.includes("\x1b[")) text = text.replace(COLOURS, "");
+    for (const prefix of this.#prefixes) {
+      if (text.includes(prefix)) text = text.replaceAll(prefix, "");
+    }
+    return text;
+  }
+
+  #describe(thrown: unknown): WireError {
+    if (typeof thrown !== "object" || thrown === null) {
+      const message = typeof thrown === "string"
+        ? thrown
+        : `${inspect(thrown)} was thrown`;
+      return { name: "Error", message, stack: "" };
+    }
+    const { name, message, stack, code } = thrown as Record<string, unknown>;
+    const text = typeof message === "string" ? message : shortForm(thrown);
+    const error: WireError = {
+      name: typeof name === "string" && name !== "" ? name : "Error",
+      message: this.clean(text),
+      stack: typeof stack === "string" ? this.clean(stack) : "",
+    };
+    if (typeof code === "string" || Number.isFinite(code)) {
+      error.code = code as string | number;
+    }
+    return error;
+  }
+}
+
+function shortForm(value: object): string {
+  return inspect(value, { depth: 4, colors: false });
+}

@@ -1,0 +1,76 @@
+/**
+ * Cuts the host's byte stream into frames: a 4-byte big-endian length, then JSON.
+ *
+ * Not responsible for reading standard input nor for what the frames say; the host
+ * is trusted, so malformed JSON is a thrown error and ends the worker.
+ */
+
+import { Bytes, copyBytes, decodeUtf8, jsonParse } from "./intrinsics.ts";
+import type { HostFrame } from "./protocol.ts";
+
+const LENGTH_BYTES = 4;
+const INITIAL_CAPACITY_BYTES = 64 * 1024;
+
+export class FrameReader {
+  #buffer = new Bytes(INITIAL_CAPACITY_BYTES);
+  #start = 0;
+  #end = 0;
+
+  /** Where the next read may put its bytes; say how many came with `filled`. */
+  freeSpace(): Uint8Array<ArrayBuffer> {
+    const needed = this.#missingBytes();
+    if (this.#buffer.length - this.#end < needed) this.#makeRoom(needed);
+    return new Bytes(this.#buffer.buffer, this.#end);
+  }
+
+  filled(count: number): void {
+    this.#end += count;
+  }
+
+  /** The next whole frame, or undefined until more bytes have come. */
+  next(): HostFrame | undefined {
+    const length = this.#frameLength();
+    if (length === undefined) return undefined;
+    const from = this.#start + LENGTH_BYTES;
+    if (this.#end - from < length) return undefined;
+    const text = decodeUtf8(new Bytes(this.#buffer.buffer, from, length));
+    this.#start = from + length;
+    if (this.#start === this.#end) this.#reset();
+    return jsonParse(text) as HostFrame;
+  }
+
+  #frameLength(): number | undefined {
+    if (this.#end - this.#start < LENGTH_BYTES) return undefined;
+    const at = this.#start;
+    const buffer = this.#buffer;
+    return ((buffer[at]! << 24) | (buffer[at + 1]! << 16) | (buffer[at + 2]! << 8) |
+      buffer[at + 3]!) >>> 0;
+  }
+
+  #missingBytes(): number {
+    const length = this.#frameLength() ?? 0;
+    const missing = length + LENGTH_BYTES - (this.#end - this.#start);
+    return missing > LENGTH_BYTES ? missing : LENGTH_BYTES;
+  }
+
+  #makeRoom(needed: number): void {
+    const used = this.#end - this.#start;
+    const wanted = used + needed;
+    let capacity = INITIAL_CAPACITY_BYTES;
+    while (capacity < wanted) capacity *= 2;
+    const next = new Bytes(capacity);
+    copyBytes(next, new Bytes(this.#buffer.buffer, this.#start, used));
+    this.#buffer = next;
+    this.#start = 0;
+    this.#end = used;
+  }
+
+  #reset(): void {
+    this.#start = 0;
+    this.#end = 0;
+    // One large event must not cost its memory for the rest of the worker's life.
+    if (this.#buffer.length > INITIAL_CAPACITY_BYTES) {
+      this.#buffer = new Bytes(INITIAL_CAPACITY_BYTES);
+    }
+  }
+}

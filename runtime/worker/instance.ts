@@ -1,0 +1,115 @@
+/**
+ * The `this` of a component's code.
+ *
+ * What can be known from the definition is prepared once per component; each
+ * invocation then gets an object of its own, so that nothing a run writes to `this`
+ * reaches another. Not responsible for prop values, which the host has made final.
+ */
+
+import { createAppFactory } from "./app.ts";
+import { type Component, isApp, isObject } from "./component.ts";
+import type { Invocation } from "./invocation.ts";
+import { defineMethods, setOwn } from "./methods.ts";
+import type { PropValues } from "./protocol.ts";
+
+export type Instance = Record<string, unknown>;
+
+/** Makes the value that `this.<prop>` has during one invocation. */
+type Binding = (value: unknown, invocation: Invocation) => unknown;
+
+class BaseInstance {
+  #invocation: Invocation;
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  get $emit() {
+    const invocation = BaseInstance.#invocationOf(this);
+    return (event?: unknown, options?: unknown) => invocation.emit(event, options);
+  }
+
+  set $emit(value: unknown) {
+    setOwn(this, "$emit", value, true);
+  }
+
+  get respond() {
+    return respondOf(BaseInstance.#invocationOf(this));
+  }
+
+  set respond(value: unknown) {
+    setOwn(this, "respond", value, true);
+  }
+
+  /** Components also call methods on objects made with `Object.create(this)`. */
+  static #invocationOf(receiver: object): Invocation {
+    let owner: object | null = receiver;
+    while (owner !== null && !(#invocation in owner)) {
+      owner = Object.getPrototypeOf(owner);
+    }
+    if (owner === null) throw new TypeError("not called on a component");
+    return (owner as BaseInstance).#invocation;
+  }
+}
+
+function respondOf(invocation: Invocation): (response: unknown) => void {
+  return (response) => invocation.respond(response);
+}
+
+const bindHttp: Binding = (value, invocation) => ({
+  ...(isObject(value) ? value : { endpoint: undefined }),
+  respond: respondOf(invocation),
+});
+
+const bindTimer: Binding = (value) =>
+  isObject(value) ? { ...value, intervalSeconds: value.interval_seconds } : value;
+
+const bindDb: Binding = (_value, invocation) => ({
+  get: (key: unknown) => invocation.getValue(key),
+  set: (key: unknown, value: unknown) => invocation.setValue(key, value),
+});
+
+function bindingOf(definition: unknown): Binding | undefined {
+  if (isApp(definition)) {
+    return createAppFactory(definition);
+  }
+  switch (isObject(definition) ? definition.type : definition) {
+    case "$.service.db":
+      return bindDb;
+    case "$.interface.http":
+      return bindHttp;
+    case "$.interface.timer":
+      return bindTimer;
+  }
+  return undefined;
+}
+
+export class InstanceFactory {
+  #Instance: typeof BaseInstance;
+  #bindings: [name: string, binding: Binding][] = [];
+  #bound = new Set<string>();
+
+  constructor(component: Component) {
+    this.#Instance = class Component extends BaseInstance {};
+    defineMethods(this.#Instance.prototype, component.methods);
+    for (const [name, definition] of Object.entries(component.props ?? {})) {
+      const binding = bindingOf(definition);
+      if (binding === undefined) continue;
+      this.#bindings.push([name, binding]);
+      this.#bound.add(name);
+    }
+    // Would otherwise be the prototype's setter.
+    this.#bound.add("__proto__");
+  }
+
+  create(invocation: Invocation, values: PropValues): Instance {
+    const instance = new this.#Instance(invocation) as unknown as Instance;
+    for (const name in values) {
+      if (!this.#bound.has(name)) instance[name] = values[name];
+    }
+    for (const [name, binding] of this.#bindings) {
+      instance[name] = binding(values[name], invocation);
+    }
+    return instance;
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * One run of a component's code: what it may still do, and how it ends.
+ *
+ * Responsible for attributing effects to the run, for refusing them once it has ended
+ * and for sending exactly one outcome. Not responsible for calling the component
+ * (`entry.ts`) nor for validating what it passes (`emit.ts`, `respond.ts`).
+ */
+
+import { normalizeEmitOptions } from "./emit.ts";
+import { toJson } from "./json.ts";
+import type { KeyValueMap } from "./key_value.ts";
+import { LogBudget } from "./log_budget.ts";
+import type { Outbox, Outcome } from "./outbox.ts";
+import type { LogLevel, WireError } from "./protocol.ts";
+import { normalizeResponse } from "./respond.ts";
+
+export interface InvocationHost {
+  outbox: Outbox;
+  keyValues: KeyValueMap;
+  ended(invocation: Invocation): void;
+}
+
+export class Invocation {
+  readonly id: number;
+  #host: InvocationHost;
+  #logs: LogBudget;
+  #hasEnded = false;
+  #hasResponded = false;
+  #stray: WireError | undefined;
+  #cancelTimers: Set<() => void> | undefined;
+
+  constructor(id: number, logLimitBytes: number, host: InvocationHost) {
+    this.id = id;
+    this.#host = host;
+    this.#logs = new LogBudget(logLimitBytes);
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  emit(event: unknown, options: unknown): void {
+    if (this.#refuse("$emit")) return;
+    const wireOptions = normalizeEmitOptions(options);
+    this.#host.outbox.emit(this.id, toJson(event, "$emit: event"), wireOptions);
+  }
+
+  respond(response: unknown): void {
+    if (this.#refuse("respond")) return;
+    const wireResponse = normalizeResponse(response);
+    if (this.#hasResponded) {
+      this.log("warn", "respond was called more than once; only the first call counts");
+      return;
+    }
+    this.#hasResponded = true;
+    this.#host.outbox.respond(this.id, wireResponse);
+  }
+
+  getValue(key: unknown): unknown {
+    return this.#host.keyValues.get(String(key));
+  }
+
+  setValue(key: unknown, value: unknown): void {
+    if (this.#refuse("db.set")) return;
+    const name = String(key);
+    const json = toJson(value, `db.set: value of "${name}"`);
+    const seq = this.#host.keyValues.set(name, json);
+    this.#host.outbox.kv(this.id, seq, name, json);
+  }
+
+  log(level: LogLevel, text: string): void {
+    if (this.#hasEnded) {
+      this.#host.outbox.log(null, level, text);
+      return;
+    }
+    for (const line of this.#logs.admit(level, text)) {
+      this.#host.outbox.log(this.id, line.level, line.text);
+    }
+  }
+
+  /** Something failed outside the awaited path: the run may go on but cannot succeed. */
+  failLater(error: WireError): void {
+    if (this.#hasEnded) {
+      this.log(
+        "error",
+        `failed after the run had ended: ${error.stack || error.message}`,
+      );
+      return;
+    }
+    this.#stray ??= error;
+  }
+
+  addTimer(cancel: () => void): void {
+    (this.#cancelTimers ??= new Set()).add(cancel);
+  }
+
+  removeTimer(cancel: () => void): void {
+    this.#cancelTimers?.delete(cancel);
+  }
+
+  /** Ends the run; only the first call has an effect. */
+  end(outcome: Outcome): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.#cancelTimers !== undefined) {
+      for (const cancel of this.#cancelTimers) cancel();
+    }
+    const isStray = this.#stray !== undefined && "value" in outcome;
+    this.#host.outbox.outcome(this.id, isStray ? { error: this.#stray! } : outcome);
+    this.#host.ended(this);
+  }
+
+  #refuse(call: string): boolean {
+    if (!this.#hasEnded) return false;
+    this.log("warn", `${call} was called after the run had ended and did nothing`);
+    return true;
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Entry of a worker process: reads the host's frames until there are no more.
+ *
+ * Responsible for the order of things: built-ins are captured and the usual modules
+ * loaded before `ready`, and component code comes only after that. Nothing here is
+ * exported, so no component can import its way to the frame writer.
+ */
+
+import "./intrinsics.ts";
+import "./warm_up.ts";
+import { FrameReader } from "./frame_reader.ts";
+import { createFrameWriter } from "./frame_writer.ts";
+import { exitProcess, readStdin, writeStdout } from "./intrinsics.ts";
+import { Outbox } from "./outbox.ts";
+import { type HostFrame, PROTOCOL_VERSION } from "./protocol.ts";
+import { Session } from "./session.ts";
+
+const frames = new FrameReader();
+
+/** Waits for more bytes; false when the host has hung up. */
+async function readMore(): Promise<boolean> {
+  const count = await readStdin(frames.freeSpace());
+  if (count === null) return false;
+  frames.filled(count);
+  return true;
+}
+
+async function firstFrame(): Promise<HostFrame | undefined> {
+  let frame = frames.next();
+  while (frame === undefined && await readMore()) frame = frames.next();
+  return frame;
+}
+
+function openSession(hello: HostFrame): Session {
+  if (hello.type !== "hello" || hello.version !== PROTOCOL_VERSION) {
+    throw new Error(`expected hello with version ${PROTOCOL_VERSION}`);
+  }
+  const outbox = new Outbox(createFrameWriter(hello.token, writeStdout));
+  const session = new Session(outbox);
+  session.install();
+  outbox.ready();
+  return session;
+}
+
+async function serve(session: Session): Promise<void> {
+  do {
+    for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
+      const done = session.handle(frame);
+      if (done !== undefined) await done;
+    }
+  } while (await readMore());
+}
+
+const hello = await firstFrame();
+if (hello !== undefined) await serve(openSession(hello));
+exitProcess(0);

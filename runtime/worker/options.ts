@@ -1,0 +1,106 @@
+/**
+ * Props that are computed: async `options` methods and `additionalProps`.
+ *
+ * Responsible for calling them with the `this` and the arguments that components
+ * expect. Not responsible for caching, paging or validating what they return.
+ */
+
+import {
+  type AppDefinition,
+  type Component,
+  isApp,
+  isFunction,
+  isObject,
+} from "./component.ts";
+import { describeProps } from "./describe.ts";
+import type { Instance } from "./instance.ts";
+import { createAppFactory } from "./app.ts";
+import { type PropDefinition, type Reference, resolveProp } from "./prop_definition.ts";
+import type { OptionsEntry, PropDescription } from "./protocol.ts";
+
+export async function callOptions(
+  component: Component,
+  instance: Instance,
+  entry: OptionsEntry,
+): Promise<unknown> {
+  const definition = await findProp(component, instance, entry.prop);
+  if (definition.optionsMethod === undefined) return definition.fields.options ?? [];
+  const inputs = await inputValues(definition.references, instance);
+  const receiver = definition.optionsApp === undefined
+    ? instance
+    : appInstance(component, instance, definition.optionsApp);
+  return definition.optionsMethod.call(receiver, {
+    ...inputs,
+    page: entry.page ?? 0,
+    // Components destructure it on the first page too.
+    prevContext: entry.prev_context ?? {},
+    query: entry.query ?? undefined,
+  });
+}
+
+/** The props that `additionalProps` adds, described like the static ones, by name. */
+export async function callAdditionalProps(
+  component: Component,
+  instance: Instance,
+): Promise<Record<string, PropDescription>> {
+  const described: Record<string, PropDescription> = {};
+  for (const prop of describeProps(await additionalProps(component, instance))) {
+    described[prop.name] = prop;
+  }
+  return described;
+}
+
+async function additionalProps(
+  component: Component,
+  instance: Instance,
+): Promise<Record<string, unknown>> {
+  if (!isFunction(component.additionalProps)) return {};
+  const added = await component.additionalProps.call(instance, copyOfProps(component));
+  return isObject(added) ? added : {};
+}
+
+/** A method may change the definitions it is given; the component's own must stay. */
+function copyOfProps(component: Component): Record<string, unknown> {
+  const copies: Record<string, unknown> = {};
+  for (const [name, definition] of Object.entries(component.props ?? {})) {
+    if (definition === undefined || definition === null) continue;
+    copies[name] = { ...resolveProp(name, definition).fields };
+  }
+  return copies;
+}
+
+async function findProp(
+  component: Component,
+  instance: Instance,
+  name: string,
+): Promise<PropDefinition> {
+  const definition = component.props?.[name] ??
+    (await additionalProps(component, instance))[name];
+  if (definition === undefined) throw new TypeError(`there is no prop "${name}"`);
+  return resolveProp(name, definition);
+}
+
+async function inputValues(
+  references: Reference[],
+  instance: Instance,
+): Promise<Record<string, unknown>> {
+  const inputs: Record<string, unknown> = {};
+  for (const { inputValues } of references.toReversed()) {
+    const given = isFunction(inputValues)
+      ? await inputValues.call(instance, instance)
+      : inputValues;
+    if (isObject(given)) Object.assign(inputs, given);
+  }
+  return inputs;
+}
+
+function appInstance(
+  component: Component,
+  instance: Instance,
+  app: AppDefinition,
+): unknown {
+  const props = Object.entries(component.props ?? {});
+  const owner = props.find(([, definition]) => definition === app) ??
+    props.find(([, definition]) => isApp(definition) && definition.app === app.app);
+  return owner ? instance[owner[0]] : createAppFactory(app)(undefined);
+}

@@ -1,0 +1,112 @@
+/**
+ * What the worker can tell the host: one method per frame.
+ *
+ * Frames are joined from strings rather than stringified from objects, because a
+ * component that defines `Object.prototype.toJSON` must not be able to change them.
+ *
+ * What a run has done (emit, kv, log) is written at once, so that a run killed in an
+ * endless loop does not take it along; how it ended may wait for its turn to end.
+ */
+
+import type { FrameWriter } from "./frame_writer.ts";
+import { quote } from "./json.ts";
+import type { EmitOptions, HttpResponse, LogLevel, WireError } from "./protocol.ts";
+import { PROTOCOL_VERSION } from "./protocol.ts";
+
+export type Outcome = { value: string | undefined } | { error: WireError };
+
+export class Outbox {
+  #writer: FrameWriter;
+
+  constructor(writer: FrameWriter) {
+    this.#writer = writer;
+  }
+
+  ready(): void {
+    this.#writer.writeNow(`{"type":"ready","version":${PROTOCOL_VERSION}}`);
+  }
+
+  loaded(): void {
+    this.#writer.writeNow(`{"type":"loaded"}`);
+  }
+
+  loadFailed(error: WireError): void {
+    this.#writer.writeNow(`{"type":"load_failed","error":${errorJson(error)}}`);
+  }
+
+  described(description: string): void {
+    this.#writer.writeNow(`{"type":"described","component":${description}}`);
+  }
+
+  describeFailed(error: WireError): void {
+    this.#writer.writeNow(`{"type":"describe_failed","error":${errorJson(error)}}`);
+  }
+
+  emit(id: number, event: string | undefined, options: EmitOptions): void {
+    const eventField = event === undefined ? "" : `,"event":${event}`;
+    this.#writer.writeNow(
+      `{"type":"emit","id":${id}${eventField},"options":${optionsJson(options)}}`,
+    );
+  }
+
+  respond(id: number, response: HttpResponse): void {
+    this.#writer.writeSoon(
+      `{"type":"respond","id":${id},"status":${response.status},"headers":${
+        headersJson(response.headers)
+      },"body":${quote(response.body)},"encoding":"${response.encoding}"}`,
+    );
+  }
+
+  log(id: number | null, level: LogLevel, text: string): void {
+    this.#writer.writeNow(
+      `{"type":"log","id":${id},"level":"${level}","text":${quote(text)}}`,
+    );
+  }
+
+  kv(id: number, seq: number, key: string, value: string | undefined): void {
+    const valueField = value === undefined ? "" : `,"value":${value}`;
+    this.#writer.writeNow(
+      `{"type":"kv","id":${id},"seq":${seq},"key":${quote(key)}${valueField}}`,
+    );
+  }
+
+  outcome(id: number, outcome: Outcome): void {
+    let field = "";
+    if ("error" in outcome) field = `,"error":${errorJson(outcome.error)}`;
+    else if (outcome.value !== undefined) field = `,"value":${outcome.value}`;
+    this.#writer.writeSoon(`{"type":"outcome","id":${id}${field}}`);
+  }
+}
+
+function errorJson({ name, message, stack, code }: WireError): string {
+  let codeField = "";
+  if (typeof code === "string") codeField = `,"code":${quote(code)}`;
+  else if (code !== undefined) codeField = `,"code":${code}`;
+  return `{"name":${quote(name)},"message":${quote(message)},"stack":${
+    quote(stack)
+  }${codeField}}`;
+}
+
+function optionsJson(options: EmitOptions): string {
+  let fields = "";
+  const { id, name, summary, ts, delivery_ts } = options;
+  if (typeof id === "string") fields += `,"id":${quote(id)}`;
+  else if (id !== undefined) fields += `,"id":${id}`;
+  if (name !== undefined) fields += `,"name":${quote(name)}`;
+  if (summary !== undefined) fields += `,"summary":${quote(summary)}`;
+  if (ts !== undefined) fields += `,"ts":${ts}`;
+  if (delivery_ts !== undefined) fields += `,"delivery_ts":${delivery_ts}`;
+  return fields === "" ? "{}" : `{${fields.slice(1)}}`;
+}
+
+function headersJson(headers: Record<string, string | string[]>): string {
+  let fields = "";
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]!;
+    const json = typeof value === "string"
+      ? quote(value)
+      : `[${value.map(quote).join()}]`;
+    fields += `,${quote(name)}:${json}`;
+  }
+  return `{${fields.slice(1)}}`;
+}

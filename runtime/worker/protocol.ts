@@ -1,0 +1,101 @@
+/**
+ * The wire shapes of the worker protocol, as the host defines them.
+ *
+ * Responsible for naming every frame and its fields. Not responsible for bytes
+ * (`frame_reader.ts`, `frame_writer.ts`) nor for what a frame makes the worker do.
+ */
+
+export const PROTOCOL_VERSION = 1;
+
+export type HookName = "deploy" | "activate" | "deactivate";
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Prop values by prop name: final, the host has already filled in defaults. */
+export type PropValues = Record<string, unknown>;
+
+export interface HelloFrame {
+  type: "hello";
+  version: number;
+  token: string;
+}
+
+export interface LoadFrame {
+  type: "load";
+  entry: string;
+  env: Record<string, string>;
+  kv: Record<string, unknown>;
+  self_alias?: string[];
+  api_socket?: string | null;
+}
+
+export interface DescribeFrame {
+  type: "describe";
+}
+
+export interface OptionsEntry {
+  kind: "options";
+  prop: string;
+  page?: number | null;
+  prev_context?: unknown;
+  query?: string | null;
+}
+
+export type Entry =
+  | { kind: "run" }
+  | { kind: "hook"; name: HookName }
+  | OptionsEntry
+  | { kind: "additional_props" };
+
+export interface InvokeFrame {
+  type: "invoke";
+  id: number;
+  entry: Entry;
+  event?: unknown;
+  props: PropValues;
+  log_limit_bytes: number;
+}
+
+export type HostFrame = HelloFrame | LoadFrame | DescribeFrame | InvokeFrame;
+
+export interface WireError {
+  name: string;
+  message: string;
+  stack: string;
+  code?: string | number;
+}
+
+export interface EmitOptions {
+  id?: string | number;
+  name?: string;
+  summary?: string;
+  ts?: number;
+  delivery_ts?: number;
+}
+
+export interface HttpResponse {
+  status: number;
+  headers: Record<string, string | string[]>;
+  body: string;
+  encoding: "utf8" | "base64";
+}
+
+export interface PropDescription {
+  name: string;
+  type: string;
+  has_options?: true;
+  use_query?: boolean;
+  [property: string]: unknown;
+}
+
+export interface Description {
+  name: unknown;
+  key?: unknown;
+  version?: unknown;
+  type: string;
+  description?: unknown;
+  dedupe?: unknown;
+  props: PropDescription[];
+  hooks: Record<HookName, boolean>;
+  has_additional_props: boolean;
+  has_run: boolean;
+}

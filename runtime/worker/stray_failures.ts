@@ -1,0 +1,19 @@
+/**
+ * Rejections nobody awaited and exceptions thrown out of callbacks.
+ *
+ * They must not end the worker, which other runs share. Not responsible for which run
+ * they belong to.
+ */
+
+export type StrayFailureHandler = (thrown: unknown) => void;
+
+export function installStrayFailures(onFailure: StrayFailureHandler): void {
+  addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    onFailure(event.reason);
+  });
+  addEventListener("error", (event) => {
+    event.preventDefault();
+    onFailure(event.error);
+  });
+}

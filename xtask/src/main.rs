@@ -1,0 +1,49 @@
+//! The project's own tasks: `cargo xtask <task>`. Parses the task's name and nothing else.
+//!
+//! Deliberately independent of the product crates, so that `tidy` runs while they do not compile.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a development tool reads the environment and talks to the terminal"
+)]
+
+mod ci;
+mod command;
+mod provision;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+  test [ARGS…]  every test; installs what they need; ARGS go to the test runner
+  ci            formatting, lints, tidy, the runtime's checks, then every test
+  tidy          crate edges, file sizes, names, opening comments, stray paths";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["test", rest @ ..] => ci::test(rest),
+        ["ci"] => ci::ci(),
+        ["tidy"] => tidy::run(&command::root()),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

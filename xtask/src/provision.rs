@@ -1,0 +1,163 @@
+//! What the tests need besides Rust: Deno and, for the PostgreSQL store, a server's programs.
+//! Installs through the package clients at hand; names no registry and downloads nothing itself.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::command::{cargo, find_program, output, run};
+
+const PACKAGE_CLIENTS: [&str; 4] = ["npm", "pip", "pip3", "deno"];
+
+/// The Deno that workers run on. Finding or installing the pinned version is the product's own
+/// business, so the product is asked.
+pub(crate) fn deno_path() -> Result<PathBuf> {
+    if let Some(path) = from_environment("HEADWATER_DENO") {
+        return Ok(path);
+    }
+    if PACKAGE_CLIENTS
+        .iter()
+        .all(|client| find_program(client).is_none())
+    {
+        apt_install(&["nodejs", "npm"]).context("npm or pip is needed to install Deno")?;
+    }
+    let mut ask = cargo();
+    ask.args([
+        "run",
+        "--quiet",
+        "--package",
+        "headwater",
+        "--",
+        "runtime",
+        "path",
+    ]);
+    let printed = output(&mut ask).context(
+        "cannot get Deno; install it with `npm install -g deno`, or set HEADWATER_DENO to its path",
+    )?;
+    let path = printed.lines().last().unwrap_or_default().trim();
+    if !Path::new(path).is_file() {
+        bail!("`headwater runtime path` printed `{path}`, which is not a file");
+    }
+    Ok(path.into())
+}
+
+/// The folder with `initdb` and `postgres`.
+pub(crate) fn postgres_bin() -> Result<PathBuf> {
+    if let Some(path) = from_environment("HEADWATER_TEST_POSTGRES_BIN") {
+        return Ok(path);
+    }
+    if let Some(path) = installed_postgres() {
+        return Ok(path);
+    }
+    install_postgres().context(
+        "cannot get PostgreSQL; install its server, or set HEADWATER_TEST_POSTGRES_BIN to the \
+         folder with `initdb` and `postgres`",
+    )?;
+    installed_postgres().context("PostgreSQL is installed, but its `initdb` was not found")
+}
+
+fn from_environment(name: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+    Some(value.into())
+}
+
+fn installed_postgres() -> Option<PathBuf> {
+    newest_postgres(Path::new("/usr/lib/postgresql")).or_else(|| {
+        let initdb = find_program("initdb")?;
+        Some(initdb.parent()?.to_owned())
+    })
+}
+
+/// Debian keeps every major version in its own folder, outside `PATH`.
+fn newest_postgres(versions: &Path) -> Option<PathBuf> {
+    let major = |folder: &Path| folder.file_name()?.to_str()?.parse::<u32>().ok();
+    let folders = std::fs::read_dir(versions).ok()?.flatten();
+    folders
+        .map(|entry| entry.path())
+        .filter(|folder| folder.join("bin/initdb").is_file())
+        .max_by_key(|folder| major(folder))
+        .map(|folder| folder.join("bin"))
+}
+
+/// Installs the server's programs without a cluster of the machine's own: tests start theirs.
+fn install_postgres() -> Result<()> {
+    apt_install(&["postgresql-common"])?;
+    let configuration = Path::new("/etc/postgresql-common/createcluster.conf");
+    let text = std::fs::read_to_string(configuration).unwrap_or_default();
+    std::fs::write(configuration, without_main_cluster(&text))
+        .with_context(|| format!("cannot write {}", configuration.display()))?;
+    apt_install(&["postgresql"])
+}
+
+fn without_main_cluster(configuration: &str) -> String {
+    let is_setting = |line: &&str| {
+        let line = line.trim_start_matches(['#', ' ']);
+        line.starts_with("create_main_cluster")
+    };
+    let kept = configuration.lines().filter(|line| !is_setting(line));
+    kept.chain(["create_main_cluster = false", ""])
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn apt_install(packages: &[&str]) -> Result<()> {
+    if find_program("apt-get").is_none() {
+        bail!(
+            "{} is missing, and there is no apt-get to install it with",
+            packages.join(" ")
+        );
+    }
+    if output(Command::new("id").arg("-u"))?.trim() != "0" {
+        bail!(
+            "{0} is missing; install it with `sudo apt-get install {0}`",
+            packages.join(" ")
+        );
+    }
+    let apt = || {
+        let mut apt = Command::new("apt-get");
+        apt.env("DEBIAN_FRONTEND", "noninteractive")
+            .stdout(std::io::stderr());
+        apt
+    };
+    run(apt().args(["update", "-qq"]))?;
+    run(apt()
+        .args(["install", "-y", "-qq", "--no-install-recommends"])
+        .args(packages))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_setting_is_replaced_whether_commented_out_or_not() {
+        for before in [
+            "",
+            "#create_main_cluster = true\n",
+            "create_main_cluster = true\n",
+        ] {
+            assert_eq!(
+                without_main_cluster(before),
+                "create_main_cluster = false\n"
+            );
+        }
+        let kept = without_main_cluster("# Default values\nssl = on");
+        assert_eq!(
+            kept,
+            "# Default values\nssl = on\ncreate_main_cluster = false\n"
+        );
+    }
+
+    #[test]
+    fn the_newest_major_version_is_taken_by_number() {
+        let versions = crate::tidy::scratch::Scratch::new();
+        for file in ["9/bin/initdb", "15/bin/initdb", "16/bin/psql"] {
+            versions.write(file, "");
+        }
+        let expected = versions.path().join("15/bin");
+        assert_eq!(newest_postgres(versions.path()), Some(expected));
+    }
+}

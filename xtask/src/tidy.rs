@@ -1,0 +1,155 @@
+//! The rules of the house that neither the compiler nor clippy knows: which crate may depend on
+//! which, how long a file may be, what it is called, how it opens, and that no machine's paths are
+//! in it. Function length and parameter counts are clippy's (`clippy.toml`).
+
+mod edges;
+mod exceptions;
+mod files;
+mod paths;
+#[cfg(test)]
+pub(crate) mod scratch;
+mod source;
+mod tracked;
+
+use std::{fmt, path::Path};
+
+use anyhow::{Result, bail};
+
+use exceptions::{EXCEPTIONS, Exception};
+use tracked::TrackedFile;
+
+/// A rule that can be broken, as exceptions name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Edge,
+    FileSize,
+    ModuleName,
+    OpeningComment,
+    MachinePath,
+}
+
+/// One place where a rule is broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Violation {
+    rule: Rule,
+    path: String,
+    line: usize,
+    text: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.text)
+    }
+}
+
+/// Checks the repository and prints every violation.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let files = tracked::read(root)?;
+    let mut found = check_files(&files);
+    found.extend(edges::check(&edges::metadata()?)?);
+    let left = except(found, EXCEPTIONS);
+    for violation in &left {
+        println!("{violation}");
+    }
+    match left.len() {
+        0 => Ok(()),
+        1 => bail!("tidy: 1 violation"),
+        count => bail!("tidy: {count} violations"),
+    }
+}
+
+fn check_files(files: &[TrackedFile]) -> Vec<Violation> {
+    let check = |file| files::check(file).into_iter().chain(paths::check(file));
+    files.iter().flat_map(check).collect()
+}
+
+/// Takes away what is excepted; an exception that excepts nothing is itself a violation.
+fn except(found: Vec<Violation>, exceptions: &[Exception]) -> Vec<Violation> {
+    let excepts = |exception: &Exception, violation: &Violation| {
+        exception.rule == violation.rule && exception.path == violation.path
+    };
+    let unused = exceptions
+        .iter()
+        .filter(|exception| !found.iter().any(|violation| excepts(exception, violation)))
+        .map(|exception| Violation {
+            rule: exception.rule,
+            path: exceptions::FILE.to_owned(),
+            line: 1,
+            text: format!(
+                "`{}` no longer needs its exception ({}); delete the line",
+                exception.path, exception.reason
+            ),
+        })
+        .collect::<Vec<_>>();
+    let is_left = |violation: &Violation| !exceptions.iter().any(|e| excepts(e, violation));
+    found.into_iter().filter(is_left).chain(unused).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn violation(path: &str) -> Violation {
+        let path = path.to_owned();
+        Violation {
+            rule: Rule::FileSize,
+            path,
+            line: 7,
+            text: "is wrong; mend it".to_owned(),
+        }
+    }
+
+    fn exception(path: &'static str) -> Exception {
+        Exception {
+            rule: Rule::FileSize,
+            path,
+            reason: "generated",
+        }
+    }
+
+    #[test]
+    fn a_violation_reads_path_line_and_what_to_do() {
+        assert_eq!(violation("a.rs").to_string(), "a.rs:7: is wrong; mend it");
+    }
+
+    #[test]
+    fn an_exception_covers_its_path_and_rule_only() {
+        let left = except(
+            vec![violation("a.rs"), violation("b.rs")],
+            &[exception("a.rs")],
+        );
+        assert_eq!(left, [violation("b.rs")]);
+    }
+
+    #[test]
+    fn an_exception_that_is_no_longer_needed_is_a_violation() {
+        let left = except(Vec::new(), &[exception("gone.rs")]);
+        assert_eq!(left.len(), 1);
+        assert!(
+            left[0].text.contains("`gone.rs` no longer needs"),
+            "{}",
+            left[0]
+        );
+    }
+
+    #[test]
+    fn bad_files_are_found_and_good_ones_are_not() {
+        let folder = scratch::Scratch::new();
+        folder.write("crates/a/src/lib.rs", "//! Good.\n");
+        folder.write("crates/a/src/utils.rs", "fn f() {}\n");
+        folder.write("target/debug/utils.rs", "fn f() {}\n");
+        let files = tracked::read(folder.path()).unwrap();
+        let found: Vec<_> = check_files(&files)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found
+                .iter()
+                .all(|line| line.starts_with("crates/a/src/utils.rs:1: ")),
+            "{found:?}"
+        );
+    }
+}

@@ -45,6 +45,14 @@ Deno.test("standard streams are logs", async () => {
   );
 });
 
+Deno.test("standard input is empty and stays the host's", async () => {
+  const lines = await linesOf(`
+    for await (const chunk of process.stdin) console.log("node", chunk);
+    for await (const chunk of Deno.stdin.readable) console.log("web", chunk);
+    console.log(await Deno.stdin.read(new Uint8Array(4)));`);
+  assert.deepEqual(lines, [["info", "null"]]);
+});
+
 Deno.test("a logged error shows the component's paths", async () => {
   const [[level, text]] = await linesOf(`console.error(new Error("x"));`) as [
     [string, string],

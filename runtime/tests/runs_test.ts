@@ -111,3 +111,12 @@ Deno.test("the worker ends when its host has gone", async () => {
   worker.invoke();
   assert.equal((await worker.stop()).code, 0);
 });
+
+Deno.test("a host that breaks the protocol finds the worker ended with a failure", async () => {
+  const worker = await startComponent(source(""), {
+    type: "hello",
+    version: 1,
+    token: "",
+  });
+  assert.equal((await worker.stop()).code, 1);
+});

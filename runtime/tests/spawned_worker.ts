@@ -55,7 +55,7 @@ export class SpawnedWorker {
       env: { TMPDIR: `${folder}/tmp`, DENO_DIR: Deno.env.get("DENO_DIR") ?? folder },
       stdin: "piped",
       stdout: "piped",
-      stderr: "inherit",
+      stderr: "null",
     }).spawn();
     this.#writer = this.#child.stdin.getWriter();
     this.#reading = this.#read();

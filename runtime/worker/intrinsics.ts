@@ -34,6 +34,7 @@ export const copyBytes = uncurry(Uint8Array.prototype.set);
 export const inspect = Deno.inspect;
 export const readStdin = Deno.stdin.read.bind(Deno.stdin);
 export const writeStdout = Deno.stdout.writeSync.bind(Deno.stdout);
+export const writeStderr = Deno.stderr.writeSync.bind(Deno.stderr);
 export const exitProcess: (code?: number) => never = Deno.exit;
 
 export const toWellFormed = uncurry(String.prototype.toWellFormed);

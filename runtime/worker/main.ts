@@ -10,7 +10,13 @@ import "./intrinsics.ts";
 import "./warm_up.ts";
 import { FrameReader } from "./frame_reader.ts";
 import { createFrameWriter } from "./frame_writer.ts";
-import { exitProcess, readStdin, writeStdout } from "./intrinsics.ts";
+import {
+  encodeUtf8,
+  exitProcess,
+  readStdin,
+  writeStderr,
+  writeStdout,
+} from "./intrinsics.ts";
 import { Outbox } from "./outbox.ts";
 import { type HostFrame, PROTOCOL_VERSION } from "./protocol.ts";
 import { Session } from "./session.ts";
@@ -51,6 +57,12 @@ async function serve(session: Session): Promise<void> {
   } while (await readMore());
 }
 
-const hello = await firstFrame();
-if (hello !== undefined) await serve(openSession(hello));
+try {
+  const hello = await firstFrame();
+  if (hello !== undefined) await serve(openSession(hello));
+} catch (error) {
+  // Only the host can cause this; what a component throws never gets here.
+  writeStderr(encodeUtf8(`headwater worker: ${error}\n`));
+  exitProcess(1);
+}
 exitProcess(0);

@@ -20,6 +20,7 @@ import { InstanceFactory } from "./instance.ts";
 import { Invocation, type InvocationHost } from "./invocation.ts";
 import { currentInvocation, runWithin } from "./invocation_context.ts";
 import { KeyValueMap } from "./key_value.ts";
+import { loadNamedImports } from "./named_imports.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
 import type { HostFrame, InvokeFrame, LoadFrame, LogLevel } from "./protocol.ts";
 import { installSelfAlias } from "./self_alias.ts";
@@ -83,6 +84,7 @@ export class Session {
       enterEnvironment(frame.entry, frame.env ?? {});
       installTmpPaths(frame.entry);
       installSelfAlias(frame.self_alias ?? [], frame.api_socket);
+      await loadNamedImports();
       const component = await importComponent(frame.entry);
       this.#loaded = { component, instances: new InstanceFactory(component) };
       this.#outbox.loaded();

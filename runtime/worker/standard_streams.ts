@@ -1,13 +1,14 @@
 /**
- * Standard output and error for component code: writes become log lines.
+ * Standard streams for component code: writes become log lines, input is empty.
  *
  * The real standard output carries frames. Bytes that reach it some other way do no
- * harm, the host reports them as noise; this is about attributing them to a run. Not
- * responsible for `console`.
+ * harm, the host reports them as noise; this is about attributing them to a run. The
+ * real standard input carries the host's frames, and a library that reads from it would
+ * swallow them. Not responsible for `console`.
  */
 
 import { Buffer } from "node:buffer";
-import { Writable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import type { WriteLog } from "./console.ts";
 import type { LogLevel } from "./protocol.ts";
 
@@ -16,6 +17,20 @@ type WriteChunk = (chunk: Uint8Array) => number;
 export function installStandardStreams(write: WriteLog): void {
   replaceStream("stdout", 1, "info", write);
   replaceStream("stderr", 2, "error", write);
+  Object.defineProperty(globalThis.process, "stdin", {
+    value: Object.assign(Readable.from([]), { fd: 0, isTTY: false }),
+    configurable: true,
+    enumerable: true,
+    writable: true,
+  });
+  Object.assign(Deno.stdin, {
+    read: () => Promise.resolve(null),
+    readSync: () => null,
+  });
+  Object.defineProperty(Deno.stdin, "readable", {
+    value: new ReadableStream({ start: (controller) => controller.close() }),
+    configurable: true,
+  });
 }
 
 function replaceStream(

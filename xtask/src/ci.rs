@@ -1,7 +1,7 @@
 //! What CI runs, step by step, each timed. The tests come last and nothing is printed after them,
 //! so that the run ends with the test runner's own summary.
 
-use std::{process::Command, time::Instant};
+use std::{path::Path, process::Command, time::Instant};
 
 use anyhow::{Context as _, Result};
 
@@ -24,41 +24,53 @@ pub(crate) fn ci() -> Result<()> {
     test(&[])
 }
 
-/// Every test of the workspace, with what they need installed first.
+/// Every test, with what they need installed first: the runtime's, then the crates'. Arguments
+/// are for the crates' test runner, and then only that one runs.
 pub(crate) fn test(arguments: &[&str]) -> Result<()> {
     let deno = provision::deno_path()?;
+    if arguments.is_empty() {
+        deno_task(&deno, "test")?;
+    }
     let mut tests = cargo();
     let runner: &[&str] = if has_nextest() {
-        &["nextest", "run", "--workspace", "--no-fail-fast"]
+        &["nextest", "run", "--no-fail-fast"]
     } else {
-        &["test", "--workspace", "--tests", "--no-fail-fast"]
+        &["test", "--tests", "--no-fail-fast"]
     };
-    tests
-        .args(runner)
-        .args(arguments)
-        .env("HEADWATER_DENO", deno);
+    let names_package =
+        |argument: &&str| argument.starts_with("-p") || argument.starts_with("--package");
+    tests.args(runner).env("HEADWATER_DENO", deno);
+    if !arguments.iter().any(names_package) {
+        tests.arg("--workspace");
+    }
+    tests.args(arguments);
     if needs_postgres()? {
         tests.env("HEADWATER_TEST_POSTGRES_BIN", provision::postgres_bin()?);
     }
-    run(&mut tests)
-}
-
-/// The TypeScript in `runtime/` and the examples, as `runtime/deno.json` says.
-fn runtime() -> Result<()> {
-    let deno = provision::deno_path()?;
-    for task in ["check", "test"] {
-        run(Command::new(&deno)
-            .args(["task", task])
-            .current_dir(root().join("runtime")))?;
-    }
-    for check in [&["fmt", "--check"][..], &["lint"]] {
-        run(Command::new(&deno)
-            .args(check)
-            .arg("--no-config")
-            .arg("examples")
-            .current_dir(root()))?;
+    let status = tests.status().context("cannot start the tests")?;
+    // The runner has said what failed; nothing is printed after its summary.
+    if !status.success() {
+        std::process::exit(status.code().unwrap_or(1));
     }
     Ok(())
+}
+
+/// Types, lints and formatting of `runtime/`, as its `deno.json` says, and of the examples.
+fn runtime() -> Result<()> {
+    let deno = provision::deno_path()?;
+    deno_task(&deno, "check")?;
+    for check in [&["fmt", "--check"][..], &["lint"]] {
+        let mut command = Command::new(&deno);
+        command.args(check).args(["--no-config", "examples"]);
+        run(command.current_dir(root()))?;
+    }
+    Ok(())
+}
+
+fn deno_task(deno: &Path, task: &str) -> Result<()> {
+    run(Command::new(deno)
+        .args(["task", task])
+        .current_dir(root().join("runtime")))
 }
 
 fn has_nextest() -> bool {

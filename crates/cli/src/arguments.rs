@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use crate::serve::arguments::ServeArguments;
+
 #[derive(Debug, Parser)]
 #[command(
     name = "headwater",
     version,
-    about = "Deploys and watches event sources on a Headwater node",
+    about = "Runs event sources: a node, and the commands to work with it",
     arg_required_else_help = true
 )]
 pub(crate) struct Cli {
@@ -56,8 +58,12 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run a node
+    Serve(Box<ServeArguments>),
     #[command(flatten)]
     Client(ClientCommand),
+    /// Show where the JavaScript runtime is, installing it if it is missing
+    Runtime,
     /// Print a shell's completion script
     Completions(CompletionsArguments),
 }

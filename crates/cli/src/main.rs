@@ -11,6 +11,8 @@ mod follow;
 mod output;
 mod prop;
 mod reference;
+mod runtime;
+mod serve;
 mod session;
 mod source;
 mod table;
@@ -38,11 +40,12 @@ fn start(cli: Cli) -> anyhow::Result<Exit> {
     runtime.block_on(run(cli))
 }
 
-/// The one place that tells commands with a node to talk to from those without; `serve` joins the
-/// latter.
+/// The one place that tells commands with a node to talk to from those without.
 async fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Client(command) => command::run(&Session::open(&cli.global)?, command).await,
+        Command::Serve(arguments) => serve::run(&cli.global, *arguments).await,
+        Command::Runtime => runtime::run(cli.global.json).await,
         Command::Completions(arguments) => command::completions::run(&arguments),
     }
 }

@@ -7,6 +7,7 @@
 
 pub mod api;
 pub mod artifact;
+pub mod build;
 pub mod deno;
 pub mod network;
 

@@ -121,6 +121,20 @@ pub(super) async fn read(
 }
 
 impl Graph {
+    /// Adds what another entry reaches.
+    pub(super) fn merge(&mut self, other: Self) {
+        for file in other.files {
+            if !self.files.contains(&file) {
+                self.files.push(file);
+            }
+        }
+        for import in other.imports {
+            if !self.imports.iter().any(|known| known.importer == import.importer && known.written == import.written) {
+                self.imports.push(import);
+            }
+        }
+    }
+
     fn add(&mut self, file: PathBuf, dependencies: Vec<Dependency>) {
         for dependency in dependencies {
             // What is imported for its types only is never loaded.

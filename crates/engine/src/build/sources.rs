@@ -52,11 +52,8 @@ impl Gathering<'_> {
     pub(super) async fn gather(&self, component: ComponentCode) -> BuildResult<Sources> {
         let mut sources = self.entry(component).await?;
         loop {
-            let graph = match graph::read(self.tool, self.folder, None, &sources.entry).await? {
-                Ok(graph) => graph,
-                Err(error) => return error.reject(self.folder),
-            };
-            let missing = self.missing(&graph, &mut sources).await?;
+            let graph = self.graph(&sources).await?;
+            let missing = self.missing(&graph, &mut sources)?;
             if missing.is_empty() {
                 sources.packages = packages(&graph, self.folder)?;
                 return Ok(sources);
@@ -84,27 +81,26 @@ impl Gathering<'_> {
         Ok(Sources { code, entry, packages: Vec::new(), addresses: BTreeMap::new(), origins })
     }
 
-    /// The modules that are imported and not there yet.
-    async fn missing(&self, graph: &Graph, sources: &mut Sources) -> BuildResult<BTreeSet<Wanted>> {
-        let mut missing = BTreeSet::new();
-        let mut files = graph.files.clone();
-        let mut imports: Vec<&Import> = graph.imports.iter().collect();
-        // Modules reached by address are not in the graph, which knows no import map: each has its own.
-        let mut more = Vec::new();
-        let reached: Vec<PathBuf> = sources.addresses.values().cloned().collect();
-        for file in reached.iter().filter(|file| file.is_file()) {
+    /// What the entry reaches, and what the modules reach that are imported by address: Deno's graph,
+    /// which is read without an import map, ends at those.
+    async fn graph(&self, sources: &Sources) -> BuildResult<Graph> {
+        let mut graph = Graph::default();
+        let reached = sources.addresses.values().filter(|file| file.is_file());
+        for file in std::iter::once(&sources.entry).chain(reached) {
             match graph::read(self.tool, self.folder, None, file).await? {
-                Ok(graph) => more.push(graph),
+                Ok(part) => graph.merge(part),
                 Err(error) => return error.reject(self.folder),
             }
         }
-        for graph in &more {
-            files.extend(graph.files.iter().cloned());
-            imports.extend(&graph.imports);
-        }
-        for import in imports {
+        Ok(graph)
+    }
+
+    /// The modules that are imported and not there yet.
+    fn missing(&self, graph: &Graph, sources: &mut Sources) -> BuildResult<BTreeSet<Wanted>> {
+        let mut missing = BTreeSet::new();
+        for import in &graph.imports {
             if let Some(wanted) = self.wanted(import, sources)?
-                && !wanted.is_there(&files)
+                && !wanted.is_there()
             {
                 missing.insert(wanted);
             }
@@ -169,11 +165,9 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn is_there(&self, files: &[PathBuf]) -> bool {
-        self.endings.iter().any(|ending| {
-            let path = PathBuf::from(format!("{}{ending}", self.path.display()));
-            path.is_file() || files.contains(&path)
-        })
+    fn is_there(&self) -> bool {
+        let mut paths = self.endings.iter().map(|ending| PathBuf::from(format!("{}{ending}", self.path.display())));
+        paths.any(|path| path.is_file())
     }
 }
 

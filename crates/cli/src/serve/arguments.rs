@@ -1,0 +1,189 @@
+//! What a node is configured with: flags, then `HEADWATER_*`, then the TOML file, then defaults.
+//!
+//! One struct serves the command line and the file, so that neither knows an option which the
+//! other does not. Only this crate reads the environment and the file.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use serde::Deserialize;
+
+use crate::exit::UsageError;
+
+macro_rules! options {
+    ($($(#[$meta:meta])* $name:ident: $kind:ty,)*) => {
+        /// The options of `serve`; what is absent everywhere has the default named in its help.
+        #[derive(Debug, Default, Args, Deserialize)]
+        #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
+        pub(crate) struct ServeArguments {
+            /// TOML file with the options of this command, such as `listen = "0.0.0.0:3000"`
+            #[arg(long, env = "HEADWATER_CONFIG")]
+            #[serde(skip)]
+            pub(crate) config: Option<PathBuf>,
+            $($(#[$meta])* pub(crate) $name: Option<$kind>,)*
+        }
+
+        impl ServeArguments {
+            /// Fills in from the file what neither a flag nor the environment gave.
+            fn or(self, file: Self) -> Self {
+                Self { config: self.config, $($name: self.$name.or(file.$name),)* }
+            }
+        }
+    };
+}
+
+options! {
+    /// Address to listen on [default: 127.0.0.1:3000]
+    #[arg(long, env = "HEADWATER_LISTEN", value_name = "ADDRESS")]
+    listen: SocketAddr,
+    /// Where the outside reaches this node [default: http://ADDRESS]
+    #[arg(long, env = "HEADWATER_PUBLIC_URL", value_name = "URL")]
+    public_url: String,
+    /// Serve endpoints at https://TOKEN.DOMAIN/ too
+    #[arg(long, env = "HEADWATER_ENDPOINT_DOMAIN", value_name = "DOMAIN")]
+    endpoint_domain: String,
+    /// Let components reach private and loopback addresses: all, or these ranges
+    #[arg(long, env = "HEADWATER_ALLOW_PRIVATE_NETWORK", value_name = "CIDR,…",
+        num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    allow_private_network: String,
+    /// Host names that components reach this node's API under, such as api.pipedream.com
+    #[arg(long, env = "HEADWATER_SELF_ALIAS", value_name = "HOST,…", value_delimiter = ',')]
+    self_alias: Vec<String>,
+    /// HTTP invocations that run at once per source [default: 16]
+    #[arg(long, env = "HEADWATER_SOURCE_CONCURRENCY", value_name = "N")]
+    source_concurrency: usize,
+    /// Wall-clock limit of a run [default: 60s]
+    #[arg(long, env = "HEADWATER_RUN_TIMEOUT", value_name = "TIME", value_parser = duration)]
+    #[serde(deserialize_with = "duration_in_file")]
+    run_timeout: Duration,
+    /// Wall-clock limit of a hook [default: 300s]
+    #[arg(long, env = "HEADWATER_HOOK_TIMEOUT", value_name = "TIME", value_parser = duration)]
+    #[serde(deserialize_with = "duration_in_file")]
+    hook_timeout: Duration,
+    /// JavaScript heap of a worker, in MiB [default: 256]
+    #[arg(long, env = "HEADWATER_WORKER_HEAP_MIB", value_name = "MIB")]
+    worker_heap_mib: u32,
+    /// What a run may emit, respond and store together, in MiB [default: 10]
+    #[arg(long, env = "HEADWATER_RUN_OUTPUT_MIB", value_name = "MIB")]
+    run_output_mib: usize,
+    /// Log text kept per run, in KiB [default: 256]
+    #[arg(long, env = "HEADWATER_RUN_LOG_KIB", value_name = "KIB")]
+    run_log_kib: usize,
+    /// Workers kept ready for the next source [default: 2]
+    #[arg(long, env = "HEADWATER_WARM_WORKERS", value_name = "N")]
+    warm_workers: usize,
+    /// Memory that workers may use together, in MiB; the least recently used end first [default: 2048]
+    #[arg(long, env = "HEADWATER_WORKERS_MEMORY_MIB", value_name = "MIB")]
+    workers_memory_mib: u64,
+    /// How long a worker without runs stays [default: 300s]
+    #[arg(long, env = "HEADWATER_WORKER_IDLE", value_name = "TIME", value_parser = duration)]
+    #[serde(deserialize_with = "duration_in_file")]
+    worker_idle: Duration,
+    /// Events kept per source and channel class; 100 at least [default: 100]
+    #[arg(long, env = "HEADWATER_RETAINED_EVENTS", value_name = "N")]
+    retained_events: u32,
+    /// How long runs may take to finish when the node stops [default: 30s]
+    #[arg(long, env = "HEADWATER_SHUTDOWN_GRACE", value_name = "TIME", value_parser = duration)]
+    #[serde(deserialize_with = "duration_in_file")]
+    shutdown_grace: Duration,
+    /// Name of the first user, made at the first start [default: admin]
+    #[arg(long, env = "HEADWATER_USERNAME", value_name = "NAME")]
+    username: String,
+    /// Address of the first user [default: admin@localhost]
+    #[arg(long, env = "HEADWATER_EMAIL", value_name = "EMAIL")]
+    email: String,
+    /// Log lines as JSON
+    #[arg(long, env = "HEADWATER_LOG_JSON", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    log_json: bool,
+}
+
+impl ServeArguments {
+    /// The options with the file's filled in.
+    pub(crate) fn with_file(self) -> Result<Self> {
+        let Some(path) = self.config.clone() else {
+            return Ok(self);
+        };
+        let shown = path.display();
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read the configuration {shown}"))?;
+        let file = toml::from_str(&text)
+            .map_err(|error| UsageError(format!("{shown} is not a configuration of `headwater serve`: {error}")))?;
+        Ok(self.or(file))
+    }
+}
+
+/// `250ms`, `30s`, `5m`, `1h`, or seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a time such as 500ms, 30s, 5m or 1h");
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    let milliseconds = match unit {
+        "ms" => Some(number),
+        "" | "s" => number.checked_mul(1_000),
+        "m" => number.checked_mul(60_000),
+        "h" => number.checked_mul(3_600_000),
+        _ => None,
+    };
+    milliseconds.filter(|ms| *ms > 0).map(Duration::from_millis).ok_or_else(wrong)
+}
+
+fn duration_in_file<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    duration(&text).map(Some).map_err(serde::de::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        serve: ServeArguments,
+    }
+
+    fn parse(arguments: &[&str]) -> ServeArguments {
+        Command::parse_from([&["serve"], arguments].concat()).serve
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, ms) in [("250ms", 250), ("30", 30_000), ("30s", 30_000), ("5m", 300_000), ("1h", 3_600_000)] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(ms)));
+        }
+        for text in ["", "0s", "5d", "s", "-1s", "1.5s", "99999999999999999999s"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("headwater.toml");
+        std::fs::write(&path, "warm_workers = 7\nrun_timeout = \"5s\"\n").unwrap();
+        let path = path.to_str().unwrap();
+        let merged = parse(&["--config", path, "--warm-workers", "3"]).with_file().unwrap();
+        assert_eq!(merged.warm_workers, Some(3));
+        assert_eq!(merged.run_timeout, Some(Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn an_unknown_option_in_the_file_is_an_error_that_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("headwater.toml");
+        std::fs::write(&path, "listne = \"127.0.0.1:1\"\n").unwrap();
+        let error = parse(&["--config", path.to_str().unwrap()]).with_file().unwrap_err();
+        assert!(error.to_string().contains("listne"), "{error}");
+    }
+
+    #[test]
+    fn private_networks_may_be_allowed_as_a_whole_or_by_range() {
+        assert_eq!(parse(&[]).allow_private_network, None);
+        assert_eq!(parse(&["--allow-private-network"]).allow_private_network.as_deref(), Some(""));
+        let ranges = parse(&["--allow-private-network=10.0.0.0/8"]).allow_private_network;
+        assert_eq!(ranges.as_deref(), Some("10.0.0.0/8"));
+    }
+}

@@ -1,0 +1,124 @@
+//! The data folder of a node: what lies where, and who may read it.
+
+use std::{
+    fs::{self, OpenOptions, Permissions},
+    io::{ErrorKind, Write as _},
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result, bail};
+
+/// A node's data folder. Everything in it is the owner's alone.
+pub(crate) struct DataDir {
+    root: PathBuf,
+}
+
+impl DataDir {
+    /// Makes the folder if it is missing.
+    pub(crate) fn open(root: &Path) -> Result<Self> {
+        let shown = root.display();
+        let failed = || format!("cannot use the data folder {shown}; choose another with --data-dir");
+        fs::create_dir_all(root).with_context(failed)?;
+        let root = root.canonicalize().with_context(failed)?;
+        fs::set_permissions(&root, Permissions::from_mode(0o700)).with_context(failed)?;
+        Ok(Self { root })
+    }
+
+    /// The embedded store.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.root.join("headwater.db")
+    }
+
+    /// Folders of running workers; emptied at each start.
+    pub(crate) fn workers(&self) -> PathBuf {
+        self.root.join("workers")
+    }
+
+    /// Unpacked components; may be deleted at any time while the node is down.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.root.join("cache")
+    }
+
+    /// Where components reach the API under a `--self-alias`. A former node's is taken away.
+    pub(crate) fn api_socket(&self) -> PathBuf {
+        let path = self.root.join("api.sock");
+        // Binding says so if it could not be removed.
+        let _ = fs::remove_file(&path);
+        path
+    }
+
+    /// The secret key: the given one, else the one in the folder, made at the first start.
+    pub(crate) fn secret_key(&self, given: Option<&str>) -> Result<[u8; 32]> {
+        let path = self.root.join("secret-key");
+        let text = match given {
+            Some(text) => text.to_owned(),
+            None => match fs::read_to_string(&path) {
+                Ok(text) => text,
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    let text = hex::encode(random::<32>()?);
+                    write_private(&path, &text)?;
+                    text
+                }
+                Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+            },
+        };
+        match hex::decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok()) {
+            Some(key) => Ok(key),
+            None => bail!("the secret key (HEADWATER_SECRET_KEY or {}) must be 64 hexadecimal digits", path.display()),
+        }
+    }
+
+    /// Keeps the first user's key where the command line on this machine finds it.
+    pub(crate) fn write_api_key(&self, key: &str) -> Result<()> {
+        write_private(&self.root.join("api-key"), key)
+    }
+
+    /// Where the first user's key is, for people.
+    pub(crate) fn shown_key_path(&self) -> String {
+        self.root.join("api-key").display().to_string()
+    }
+}
+
+/// A new API key.
+pub(super) fn new_api_key() -> Result<String> {
+    Ok(format!("hw_{}", hex::encode(random::<24>()?)))
+}
+
+fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("the system has no random bits: {error}"))?;
+    Ok(bytes)
+}
+
+/// Writes a file that only its owner may read, whole or not at all.
+fn write_private(path: &Path, text: &str) -> Result<()> {
+    let failed = || format!("cannot write {}", path.display());
+    let unfinished = path.with_extension("unfinished");
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&unfinished)
+        .with_context(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).with_context(failed)?;
+    fs::rename(&unfinished, path).with_context(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_the_owners_alone_and_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::open(&folder.path().join("data")).unwrap();
+        let key = data_dir.secret_key(None).unwrap();
+        assert_eq!(data_dir.secret_key(None).unwrap(), key);
+        assert_ne!(data_dir.secret_key(Some(&hex::encode([7; 32]))).unwrap(), key);
+        assert!(data_dir.secret_key(Some("short")).is_err());
+        let mode = fs::metadata(folder.path().join("data/secret-key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

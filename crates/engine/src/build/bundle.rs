@@ -1,0 +1,147 @@
+//! Bundling: a component's own modules into one, with or without the packages they import.
+
+use std::{collections::BTreeMap, ffi::OsString, path::{Path, PathBuf}};
+
+use url::Url;
+
+use super::{
+    command::{DenoTool, StepOutput},
+    failure::{BuildResult, disk, not_resolved},
+    markers,
+    packages::{CONFIG, LOCK},
+    source_map::Bundle,
+    sources::Sources,
+};
+use crate::{api::EngineError, artifact};
+
+/// A build folder with its sources, below the folder of Deno's cache.
+#[derive(Debug)]
+pub(super) struct Bundling<'a> {
+    pub(super) tool: &'a DenoTool,
+    /// Where the import map and the lock file are.
+    pub(super) folder: &'a Path,
+    /// Where the own modules are.
+    pub(super) code: &'a Path,
+    pub(super) sources: &'a Sources,
+}
+
+/// What came of bundling the packages in.
+#[derive(Debug)]
+pub(super) enum Bundled {
+    /// One module with everything in it.
+    Whole,
+    /// The packages must stay as they are, for this reason.
+    Impossible(String),
+}
+
+impl Bundling<'_> {
+    /// Bundles own modules and packages into `output`.
+    pub(super) async fn with_packages(&self, output: &Path) -> BuildResult<Bundled> {
+        let file = output.join(artifact::ENTRY);
+        let step = self.bundle(&file, ["--config", CONFIG, "--lock", LOCK].map(OsString::from).to_vec()).await?;
+        if !step.success {
+            return Ok(Bundled::Impossible(step.error()));
+        }
+        let bundle = self.read(&file).await?;
+        if let Some(sign) = markers::unbundlable(&bundle.code) {
+            return Ok(Bundled::Impossible(sign));
+        }
+        self.write(&file, bundle).await?;
+        Ok(Bundled::Whole)
+    }
+
+    /// Bundles own modules only into `output`; imports of packages stay as they are written.
+    pub(super) async fn without_packages(&self, output: &Path) -> BuildResult<()> {
+        let file = output.join(artifact::ENTRY);
+        let mut arguments = vec!["--config".into(), CONFIG.into(), "--no-lock".into()];
+        for package in &self.sources.packages {
+            arguments.extend(["--external".into(), package.written.clone().into()]);
+        }
+        let step = self.bundle(&file, arguments).await?;
+        if !step.success {
+            return Err(not_resolved(self.names().readable(&step.error())));
+        }
+        let bundle = self.read(&file).await?;
+        self.write(&file, bundle).await
+    }
+
+    /// What a failed bundling says, with files named as their author knows them.
+    pub(super) fn readable(&self, error: &str) -> String {
+        self.names().readable(error)
+    }
+
+    async fn bundle(&self, output: &Path, further: Vec<OsString>) -> Result<StepOutput, EngineError> {
+        let fixed = ["bundle", "--platform=deno", "--format=esm", "--sourcemap=inline", "--no-remote", "--quiet"];
+        let mut arguments: Vec<OsString> = fixed.map(OsString::from).to_vec();
+        arguments.extend(further);
+        arguments.extend(["--output".into(), output.into(), self.sources.entry.clone().into()]);
+        self.tool.run(self.folder, arguments).await
+    }
+
+    async fn read(&self, file: &Path) -> BuildResult<Bundle> {
+        let text = tokio::fs::read_to_string(file).await.map_err(|error| disk(file, &error))?;
+        let bundle = Bundle::parse(&text)?;
+        let base = file.parent().and_then(|folder| Url::from_directory_path(folder).ok());
+        for source in bundle.sources() {
+            let path = base.as_ref().and_then(|base| base.join(source).ok()).and_then(|url| url.to_file_path().ok());
+            // A file of this machine that is neither the component's nor a package's must not be carried away.
+            let known = path.is_some_and(|path| path.starts_with(self.code) || path.starts_with(&self.tool.deno_dir));
+            if !known {
+                return Err(not_resolved(format!("the component includes `{source}`, which is not a file of its own")));
+            }
+        }
+        Ok(bundle)
+    }
+
+    async fn write(&self, file: &Path, bundle: Bundle) -> BuildResult<()> {
+        let names = self.names();
+        let text = bundle.finish(|source| names.of_source(source));
+        // Paths of this machine also name the modules inside the code.
+        let text = text.replace(&names.package_prefix(self.folder, &self.tool.deno_dir), "npm/");
+        tokio::fs::write(file, text).await.map_err(|error| disk(file, &error))
+    }
+
+    fn names(&self) -> Names<'_> {
+        Names { code: self.code, origins: &self.sources.origins }
+    }
+}
+
+/// How sources are called where their authors see them.
+struct Names<'a> {
+    code: &'a Path,
+    origins: &'a BTreeMap<PathBuf, Url>,
+}
+
+impl Names<'_> {
+    /// The name of a source given relative to the bundle: its URL if it was fetched, `npm:…` for a
+    /// package's file, else its file name.
+    fn of_source(&self, source: &str) -> String {
+        if let Some((_, package)) = source.split_once("/npm/") {
+            // The first part is the registry's host.
+            return format!("npm:{}", package.split_once('/').map_or(package, |(_, file)| file));
+        }
+        let folder = self.code.file_name().map(|name| format!("{}/", name.to_string_lossy())).unwrap_or_default();
+        let relative = source.trim_start_matches("../").trim_start_matches(&folder);
+        let file = self.code.join(relative);
+        self.origins.get(&file).map_or_else(|| relative.to_owned(), Url::to_string)
+    }
+
+    /// What names of packages' modules begin with: the way from the build folder to Deno's cache.
+    fn package_prefix(&self, folder: &Path, deno_dir: &Path) -> String {
+        let common = folder.components().zip(deno_dir.components()).take_while(|(one, other)| one == other).count();
+        let up = folder.components().count() - common;
+        let down: PathBuf = deno_dir.components().skip(common).collect();
+        format!("{}{}/npm/", "../".repeat(up), down.display())
+    }
+
+    fn readable(&self, error: &str) -> String {
+        let mut error = error.to_owned();
+        for (file, url) in self.origins {
+            if let Ok(file) = Url::from_file_path(file) {
+                error = error.replace(file.as_str(), url.as_str());
+            }
+        }
+        let folder = Url::from_directory_path(self.code).map(String::from).unwrap_or_default();
+        error.replace(&folder, "")
+    }
+}

@@ -1,0 +1,83 @@
+//! Describing: what a built component says of itself when it is evaluated in a throw-away worker,
+//! and whether that is a component at all.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use headwater_model::{
+    component::{ComponentType, Description},
+    outcome::ComponentError,
+};
+use serde_json::Value;
+
+use super::failure::{BuildResult, rejection};
+use crate::api::{BuildStage, EngineError};
+
+/// Evaluates built components. Separate from the builder because it needs a worker.
+#[async_trait]
+pub trait Describe: Send + Sync {
+    /// Evaluates [`crate::artifact::ENTRY`] in `folder` with no network and no writable folder, within
+    /// bounds of time, memory and output, and returns the description as the runtime gives it.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the host failed; `Ok(Err(_))` when the component threw or went over a bound.
+    async fn describe(&self, folder: &Path) -> Result<Result<Value, ComponentError>, EngineError>;
+}
+
+/// The description, if it is that of a source or an action that can be saved.
+pub(super) fn checked(mut description: Value) -> BuildResult<Description> {
+    for required in ["name", "version"] {
+        let given = description.get(required).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+        if !given {
+            return Err(invalid(format!("the component has no `{required}`; add a {required} string to the exported object")));
+        }
+    }
+    if description.get("type").is_none_or(Value::is_null) {
+        description["type"] = "source".into();
+    }
+    let description: Description =
+        serde_json::from_value(description).map_err(|error| invalid(format!("the component cannot be described: {error}")))?;
+    match description.component_type {
+        ComponentType::App => Err(invalid("this is an app, which has no run method; save a source or an action that uses it")),
+        ComponentType::Source | ComponentType::Action if !description.has_run => {
+            Err(invalid("the component has no `run` method"))
+        }
+        ComponentType::Source | ComponentType::Action => Ok(description),
+    }
+}
+
+fn invalid(message: impl Into<String>) -> super::failure::BuildFailure {
+    rejection(BuildStage::Evaluate, "InvalidComponentError", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{super::failure::BuildFailure, checked};
+
+    #[test]
+    fn only_named_versioned_components_with_run_can_be_saved() {
+        for (description, complaint) in [
+            (json!({"version": "1", "has_run": true}), Some("no `name`")),
+            (json!({"name": " ", "version": "1", "has_run": true}), Some("no `name`")),
+            (json!({"name": "a", "has_run": true}), Some("no `version`")),
+            (json!({"name": "a", "version": "1"}), Some("no `run`")),
+            (json!({"name": "a", "version": "1", "type": "app"}), Some("is an app")),
+            (json!({"name": "a", "version": "1", "type": "thing", "has_run": true}), Some("cannot be described")),
+            (json!({"name": "a", "version": "1", "has_run": true}), None),
+            (json!({"name": "a", "version": "1", "type": "action", "has_run": true}), None),
+        ] {
+            let message = match checked(description.clone()) {
+                Ok(_) => None,
+                Err(BuildFailure::Rejected(rejection)) => Some(rejection.error.message),
+                Err(BuildFailure::Host(error)) => panic!("{error}"),
+            };
+            match (message, complaint) {
+                (None, None) => {}
+                (Some(message), Some(complaint)) => assert!(message.contains(complaint), "{message}"),
+                (message, _) => panic!("{description}: {message:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The packages a component imports: how their specifiers are mapped, and whether they exist.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    command::DenoTool,
+    failure::{BuildResult, disk, not_resolved},
+    sources::Sources,
+    specifier::PackageImport,
+};
+use crate::api::EngineError;
+
+/// The import map of a build folder.
+pub(super) const CONFIG: &str = "deno.json";
+/// Deno's lock file of a build folder.
+pub(super) const LOCK: &str = "deno.lock";
+/// A module that imports every package, so that one step resolves and locks them all.
+const PACKAGES: &str = "packages.mjs";
+/// What registry code imports without declaring it.
+pub(super) const PLATFORM: &str = "@pipedream/platform";
+
+/// Writes the import map of `sources` into the build folder.
+pub(super) async fn write_config(folder: &Path, sources: &Sources) -> BuildResult<()> {
+    let packages = sources.packages.iter().map(|package| (package.written.clone(), package.resolvable()));
+    let addresses = sources.addresses.iter().filter_map(|(written, path)| {
+        let relative = path.strip_prefix(folder).ok()?;
+        Some((written.clone(), format!("./{}", relative.display())))
+    });
+    let imports: BTreeMap<String, String> = packages.chain(addresses).collect();
+    let config = json!({ "imports": imports, "nodeModulesDir": "none" });
+    write(folder, CONFIG, &config.to_string()).await
+}
+
+#[derive(Deserialize)]
+struct Resolved {
+    modules: Vec<ResolvedModule>,
+}
+
+#[derive(Deserialize)]
+struct ResolvedModule {
+    specifier: String,
+    error: Option<String>,
+}
+
+/// Resolves and locks every package, downloading what is not in the cache.
+pub(super) async fn resolve(tool: &DenoTool, folder: &Path, packages: &[PackageImport]) -> BuildResult<()> {
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let requirements: BTreeSet<String> = packages.iter().map(|package| format!("npm:{}", package.requirement())).collect();
+    let imports: Vec<String> = requirements.iter().map(|specifier| format!("import {};", Value::from(specifier.as_str()))).collect();
+    write(folder, PACKAGES, &imports.join("\n")).await?;
+    let arguments = ["info", "--json", "--no-remote", "--config", CONFIG, "--lock", LOCK, PACKAGES];
+    let output = tool.run(folder, arguments).await?;
+    let unavailable = |reason: String| EngineError::Unavailable { context: "resolving a component's packages".into(), reason };
+    let resolved: Resolved = serde_json::from_str(&output.stdout)
+        .map_err(|error| unavailable(format!("{error}; {}", output.error())))?;
+    for module in resolved.modules {
+        if let Some(error) = module.error {
+            return Err(explain(packages, &module.specifier, &error).map_or_else(|| unavailable(advice(&error)).into(), not_resolved));
+        }
+    }
+    Ok(())
+}
+
+/// What an author can do about a package that cannot be resolved; nothing when it is not their fault.
+fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<String> {
+    let import = packages.iter().find(|package| specifier.trim_start_matches("npm:").starts_with(&package.requirement()));
+    let written = import.map_or(specifier, |import| import.written.as_str());
+    if error.contains("does not exist") {
+        let name = import.map_or(specifier, |import| import.name.as_str());
+        return Some(format!(
+            "`{written}`: the package registry has no package `{name}` ({error}) — check its spelling, \
+             or the registry in your npm settings if it is a private one"
+        ));
+    }
+    if error.contains("Could not find npm package") || error.contains("Could not find constraint") {
+        return Some(format!("`{written}`: no release matches ({error}) — import a version that exists, or none for the latest"));
+    }
+    None
+}
+
+fn advice(error: &str) -> String {
+    format!("{error}; check the node's connection and npm settings (NPM_CONFIG_REGISTRY, .npmrc, proxy)")
+}
+
+/// What the node_modules form installs, and under which further names packages are imported.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Installation {
+    /// `dependencies` of package.json.
+    pub(super) dependencies: BTreeMap<String, String>,
+    /// Names with versions, such as `axios@0.19.2`, and the dependency each is another name of.
+    pub(super) links: BTreeMap<String, String>,
+}
+
+impl Installation {
+    /// Of all `packages`, and of what registry code takes for granted.
+    pub(super) fn of(packages: &[PackageImport]) -> Self {
+        let mut installation = Self { dependencies: BTreeMap::new(), links: BTreeMap::new() };
+        for package in packages.iter().filter(|package| package.range.is_none()) {
+            installation.dependencies.insert(package.name.clone(), "latest".into());
+        }
+        for package in packages {
+            let Some(range) = &package.range else {
+                continue;
+            };
+            if package.prefixed && !installation.dependencies.contains_key(&package.name) {
+                installation.dependencies.insert(package.name.clone(), range.clone());
+            } else if installation.dependencies.get(&package.name) != Some(range) {
+                installation.dependencies.insert(alias(package), format!("npm:{}", package.requirement()));
+            }
+            if !package.prefixed {
+                let same = installation.dependencies.get(&package.name) == Some(range);
+                let target = if same { package.name.clone() } else { alias(package) };
+                installation.links.insert(package.requirement(), target);
+            }
+        }
+        installation.dependencies.entry(PLATFORM.into()).or_insert_with(|| "latest".into());
+        installation
+    }
+
+    /// The links of the node_modules folder: path and relative target.
+    pub(super) fn link_paths(&self) -> impl Iterator<Item = (PathBuf, PathBuf)> + '_ {
+        self.links.iter().map(|(name, target)| {
+            let up = if name.contains('/') { Path::new("..") } else { Path::new("") };
+            (PathBuf::from(name), up.join(target))
+        })
+    }
+}
+
+/// A name for one version of a package that no other package has.
+fn alias(package: &PackageImport) -> String {
+    let text = package.requirement().to_lowercase();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    format!("hw-{}", words.collect::<Vec<_>>().join("-"))
+}
+
+async fn write(folder: &Path, name: &str, text: &str) -> BuildResult<()> {
+    let path = folder.join(name);
+    tokio::fs::write(&path, text).await.map_err(|error| disk(&path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::specifier::Specifier, Installation};
+
+    #[test]
+    fn pinned_packages_are_installed_beside_unpinned_ones() {
+        let written = ["axios", "axios@0.19.2", "npm:pg@8/lib/x.js", "@scope/a@^1.0/sub", "npm:axios@0.20.0"];
+        let packages: Vec<_> = written
+            .iter()
+            .map(|written| match Specifier::parse(written) {
+                Specifier::Package(package) => package,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let installation = Installation::of(&packages);
+        let dependencies: Vec<_> = installation.dependencies.iter().map(|(name, range)| format!("{name}={range}")).collect();
+        assert_eq!(
+            dependencies,
+            [
+                "@pipedream/platform=latest",
+                "axios=latest",
+                "hw-axios-0-19-2=npm:axios@0.19.2",
+                "hw-axios-0-20-0=npm:axios@0.20.0",
+                "hw-scope-a-1-0=npm:@scope/a@^1.0",
+                "pg=8",
+            ]
+        );
+        let links: Vec<_> = installation.link_paths().map(|(path, target)| format!("{} -> {}", path.display(), target.display())).collect();
+        assert_eq!(links, ["@scope/a@^1.0 -> ../hw-scope-a-1-0", "axios@0.19.2 -> hw-axios-0-19-2"]);
+    }
+}

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, find_program, output, run};
 
-const PACKAGE_CLIENTS: [&str; 4] = ["npm", "pip", "pip3", "deno"];
+const PACKAGE_CLIENTS: [&str; 3] = ["npm", "pip", "pip3"];
 
 /// The Deno that workers run on. Finding or installing the pinned version is the product's own
 /// business, so the product is asked.
@@ -18,28 +18,23 @@ pub(crate) fn deno_path() -> Result<PathBuf> {
     if let Some(path) = from_environment("HEADWATER_DENO") {
         return Ok(path);
     }
-    if PACKAGE_CLIENTS
+    let ask = || {
+        output(cargo().args(["run", "--quiet", "--package", "headwater", "--", "runtime"]))
+            .context("cannot get Deno from `headwater runtime`")
+    };
+    let has_client = PACKAGE_CLIENTS
         .iter()
-        .all(|client| find_program(client).is_none())
-    {
-        apt_install(&["nodejs", "npm"]).context("npm or pip is needed to install Deno")?;
-    }
-    let mut ask = cargo();
-    ask.args([
-        "run",
-        "--quiet",
-        "--package",
-        "headwater",
-        "--",
-        "runtime",
-        "path",
-    ]);
-    let printed = output(&mut ask).context(
-        "cannot get Deno; install it with `npm install -g deno`, or set HEADWATER_DENO to its path",
-    )?;
+        .any(|client| find_program(client).is_some());
+    let printed = match ask() {
+        Err(_) if !has_client => {
+            apt_install(&["nodejs", "npm"]).context("npm or pip is needed to install Deno")?;
+            ask()?
+        }
+        asked => asked?,
+    };
     let path = printed.lines().last().unwrap_or_default().trim();
     if !Path::new(path).is_file() {
-        bail!("`headwater runtime path` printed `{path}`, which is not a file");
+        bail!("`headwater runtime` printed `{path}`, which is not a file");
     }
     Ok(path.into())
 }

@@ -21,6 +21,7 @@ mod script;
 mod source_map;
 mod sources;
 mod specifier;
+mod throwaway;
 
 use std::{
     ffi::OsString,
@@ -37,8 +38,9 @@ use command::DenoTool;
 pub use describe::Describe;
 use failure::{BuildFailure, BuildResult, disk, rejection};
 use fetch::ModuleFetcher;
-pub use local::bundle_local;
+pub use local::{LocalBundling, bundle_local};
 use sources::{Gathering, Sources};
+pub use throwaway::ThrowawayWorkers;
 
 use crate::{
     api::{Artifact, Build, BuildStage, ComponentCode, EngineError, Rejection},

@@ -75,7 +75,8 @@ impl Bundling<'_> {
         let mut arguments: Vec<OsString> = fixed.map(OsString::from).to_vec();
         arguments.extend(further);
         arguments.extend(["--output".into(), output.into(), self.sources.entry.clone().into()]);
-        self.tool.run(self.folder, arguments).await
+        let step = self.tool.run(self.folder, arguments).await?;
+        step.unavailable().map_or(Ok(step), Err)
     }
 
     async fn read(&self, file: &Path) -> BuildResult<Bundle> {

@@ -49,6 +49,8 @@ impl DenoTool {
             .args(arguments)
             .current_dir(folder)
             .env_clear()
+            // The machine's certificates besides the built-in ones, as package clients have it; the user's word wins.
+            .env("DENO_TLS_CA_STORE", "mozilla,system")
             .envs(self.registry_env.iter().cloned())
             .env("DENO_DIR", &self.deno_dir)
             .env("DENO_NO_UPDATE_CHECK", "1")
@@ -79,6 +81,13 @@ async fn read(pipe: Option<impl AsyncRead + Unpin>) -> String {
 }
 
 impl StepOutput {
+    /// The host's error behind a failed step, when it is the registry that did not answer.
+    pub(super) fn unavailable(&self) -> Option<EngineError> {
+        let signs = ["Failed loading ", "error sending request", "Could not download"];
+        let found = !self.success && signs.iter().any(|sign| self.stderr.contains(sign));
+        found.then(|| unavailable(&self.error()))
+    }
+
     /// The error that Deno printed, without its progress lines and backtrace.
     pub(super) fn error(&self) -> String {
         let text = self.stderr.split("\nStack backtrace:").next().unwrap_or_default();
@@ -91,4 +100,12 @@ impl StepOutput {
 
 fn is_progress(line: &str) -> bool {
     ["Download ", "Initialize ", "⚠️", "Packages: ", "bundler warning: "].iter().any(|start| line.starts_with(start))
+}
+
+/// The registry cannot be had.
+pub(super) fn unavailable(reason: &str) -> EngineError {
+    EngineError::Unavailable {
+        context: "getting packages from the registry".into(),
+        reason: format!("{reason}; check the connection and the npm settings (NPM_CONFIG_REGISTRY, .npmrc, proxy)"),
+    }
 }

@@ -1,7 +1,10 @@
 //! Bundling a component file of the user's machine for sending: only the files it imports by relative
 //! paths go in; every package stays as written, for the server to resolve and lock.
 
-use std::{ffi::OsString, path::Path};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use super::{
     command::{DenoTool, StepOutput},
@@ -10,15 +13,30 @@ use super::{
 };
 use crate::api::EngineError;
 
+/// What bundling a local file needs.
+#[derive(Debug, Clone)]
+pub struct LocalBundling {
+    /// Deno, as [`crate::deno::locate`] found it.
+    pub deno: PathBuf,
+    /// The user's cache folder: Deno gets its bundler from the registry once.
+    pub cache_dir: PathBuf,
+    /// As in [`super::BuilderConfig`].
+    pub registry_env: Vec<(OsString, OsString)>,
+}
+
 /// The text to send for the component in `file`: the file itself when it stands alone.
 ///
 /// # Errors
 /// The file cannot be read, does not parse, or imports a file that is not there.
-pub async fn bundle_local(deno: &Path, cache_dir: &Path, file: &Path) -> Result<String, EngineError> {
+pub async fn bundle_local(config: &LocalBundling, file: &Path) -> Result<String, EngineError> {
     let failed = |reason: String| EngineError::Unavailable { context: format!("bundling {}", file.display()), reason };
     let full = tokio::fs::canonicalize(file).await.map_err(|error| failed(error.to_string()))?;
     let folder = full.parent().unwrap_or(&full);
-    let tool = DenoTool { deno: deno.to_owned(), deno_dir: cache_dir.join("deno-dir"), registry_env: Vec::new() };
+    let tool = DenoTool {
+        deno: config.deno.clone(),
+        deno_dir: config.cache_dir.join("deno-dir"),
+        registry_env: config.registry_env.clone(),
+    };
     // The root as folder: a project's files may import from above the component's own folder.
     let graph = match graph::read(&tool, Path::new("/"), None, &full).await? {
         Ok(graph) => graph,
@@ -50,5 +68,6 @@ async fn run(tool: &DenoTool, folder: &Path, entry: &Path, output: &Path, graph:
         arguments.extend(["--external".into(), specifier.into()]);
     }
     arguments.extend(["--output".into(), output.into(), entry.into()]);
-    tool.run(folder, arguments).await
+    let step = tool.run(folder, arguments).await?;
+    step.unavailable().map_or(Ok(step), Err)
 }

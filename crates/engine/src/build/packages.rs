@@ -9,12 +9,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    command::DenoTool,
+    command::{DenoTool, unavailable},
     failure::{BuildResult, disk, not_resolved},
     sources::Sources,
     specifier::PackageImport,
 };
-use crate::api::EngineError;
 
 /// The import map of a build folder.
 pub(super) const CONFIG: &str = "deno.json";
@@ -58,12 +57,11 @@ pub(super) async fn resolve(tool: &DenoTool, folder: &Path, packages: &[PackageI
     write(folder, PACKAGES, &imports.join("\n")).await?;
     let arguments = ["info", "--json", "--no-remote", "--config", CONFIG, "--lock", LOCK, PACKAGES];
     let output = tool.run(folder, arguments).await?;
-    let unavailable = |reason: String| EngineError::Unavailable { context: "resolving a component's packages".into(), reason };
-    let resolved: Resolved = serde_json::from_str(&output.stdout)
-        .map_err(|error| unavailable(format!("{error}; {}", output.error())))?;
+    let resolved: Resolved =
+        serde_json::from_str(&output.stdout).map_err(|error| unavailable(&format!("{error}: {}", output.error())))?;
     for module in resolved.modules {
         if let Some(error) = module.error {
-            return Err(explain(packages, &module.specifier, &error).map_or_else(|| unavailable(advice(&error)).into(), not_resolved));
+            return Err(explain(packages, &module.specifier, &error).map_or_else(|| unavailable(&error).into(), not_resolved));
         }
     }
     Ok(())
@@ -84,10 +82,6 @@ fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<S
         return Some(format!("`{written}`: no release matches ({error}) — import a version that exists, or none for the latest"));
     }
     None
-}
-
-fn advice(error: &str) -> String {
-    format!("{error}; check the node's connection and npm settings (NPM_CONFIG_REGISTRY, .npmrc, proxy)")
 }
 
 /// What the node_modules form installs, and under which further names packages are imported.

@@ -1,0 +1,6 @@
+//! Building components: what becomes of code given as text, by URL, and as a local file.
+
+mod forms;
+mod local;
+mod rejections;
+mod urls;

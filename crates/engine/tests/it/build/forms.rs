@@ -1,0 +1,88 @@
+//! Languages, packages and the two forms of an archive.
+
+use headwater_engine::{ComponentCode, network::NetworkPolicy};
+use serde_json::Value;
+
+use crate::support::{build_text, builder, files};
+
+#[tokio::test]
+async fn a_pinned_package_is_bundled_and_locked() {
+    let code = r#"
+        import axios from "axios@0.19.2";
+        import fs from "fs";
+        export default { name: "Pinned", version: "0.0.1", props: { db: "$.service.db" }, run() { return [axios, fs]; } };
+    "#;
+    let build = build_text(code).await.unwrap();
+    assert_eq!(build.code, code);
+    assert_eq!(build.description.name, "Pinned");
+    assert_eq!(build.description.props.len(), 1);
+    assert_eq!(files(&build).into_keys().collect::<Vec<_>>(), ["component.mjs"]);
+    let lock: Value = serde_json::from_str(&build.lock).unwrap();
+    assert_eq!(lock["specifiers"]["npm:axios@0.19.2"], "0.19.2");
+    assert!(lock["npm"]["axios@0.19.2"]["integrity"].as_str().unwrap().starts_with("sha512-"));
+    let text = String::from_utf8_lossy(&build.artifact.bytes);
+    assert!(!text.contains("deno-dir"), "names of the building machine are in the archive");
+}
+
+#[tokio::test]
+async fn the_same_code_gives_the_same_archive() {
+    let code = "import get from 'lodash.get@4.4.2'; export default { name: 'a', version: '1', run() { return get; } }";
+    let builder = builder(NetworkPolicy::PublicOnly).await;
+    let one = builder.build(ComponentCode::Text(code.into())).await.unwrap().unwrap();
+    let two = builder.build(ComponentCode::Text(code.into())).await.unwrap().unwrap();
+    assert_eq!(one.artifact.hash, two.artifact.hash);
+    assert_eq!(one.lock, two.lock);
+}
+
+#[tokio::test]
+async fn common_js_may_require_packages_by_range() {
+    let code = r#"
+        const axios = require("axios@^0.20");
+        const { join } = require("path");
+        module.exports = { name: "Old", version: "1", async run() { return [axios.get, join("a", "b")]; } };
+    "#;
+    let build = build_text(code).await.unwrap();
+    assert_eq!(build.description.name, "Old");
+    assert!(build.lock.contains("npm:axios@0.20"), "{}", build.lock);
+}
+
+#[tokio::test]
+async fn typescript_is_recognised_without_a_file_name() {
+    let code = r#"
+        interface Row { id: number }
+        export default { name: "Typed", version: "1", async run(event: { rows: Row[] }): Promise<number> { return event.rows.length; } };
+    "#;
+    assert_eq!(build_text(code).await.unwrap().description.name, "Typed");
+}
+
+#[tokio::test]
+async fn a_registry_source_with_hooks_and_inherited_props_is_described() {
+    let code = r#"export { default } from "npm:@pipedream/pipedream/sources/new-scheduled-tasks/new-scheduled-tasks.mjs";"#;
+    let build = build_text(code).await.unwrap();
+    assert_eq!(build.description.key.as_deref(), Some("pipedream-new-scheduled-tasks"));
+    assert!(build.description.has_run);
+}
+
+#[tokio::test]
+async fn packages_that_read_their_own_files_are_kept_as_they_are() {
+    let code = r#"
+        import pinned from "axios@0.19.2";
+        import source from "npm:@pipedream/postgresql@2.2.4/sources/new-row/new-row.mjs";
+        export default { ...source, pinned };
+    "#;
+    let build = build_text(code).await.unwrap();
+    assert_eq!(build.description.key.as_deref(), Some("postgresql-new-row"));
+    let files = files(&build);
+    assert!(files.contains_key("component.mjs"));
+    assert!(files.contains_key("node_modules/axios@0.19.2"));
+    assert!(files.keys().any(|path| path.contains("pg-format") && path.ends_with("reserved.js")));
+    assert!(!files.keys().any(|path| path.ends_with(".d.ts") || path.ends_with(".map")));
+}
+
+#[tokio::test]
+async fn a_package_imported_without_being_declared_by_its_importer_is_found() {
+    // This release imports the platform package, which its package.json does not name.
+    let code = r#"export { default } from "npm:@pipedream/rss/sources/new-item-in-feed/new-item-in-feed.mjs";"#;
+    let build = build_text(code).await.unwrap();
+    assert_eq!(build.description.key.as_deref(), Some("rss-new-item-in-feed"));
+}

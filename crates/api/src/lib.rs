@@ -1,1 +1,19 @@
-//! placeholder
+//! The platform over HTTP: routes, wire shapes, authentication, status codes, and requests at the
+//! endpoints of HTTP interfaces. The only crate that knows status codes. Decides nothing about
+//! components, sources or events; every handler is one use case of `headwater_app`.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod auth;
+mod body;
+mod error;
+mod extract;
+mod fields;
+mod front;
+mod ingress;
+mod request_id;
+mod router;
+mod routes;
+mod wire;
+
+pub use router::{router, router_with_pages};

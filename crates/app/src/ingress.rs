@@ -145,6 +145,7 @@ impl App {
             event,
             hops: 0,
             queued_at_ms: self.env.now_ms(),
+            starts: 1,
             tries: 0,
             reply: Reply::Response(reply),
         };

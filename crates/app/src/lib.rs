@@ -33,3 +33,7 @@ pub use runner::{LogLine, RunReport};
 pub use secrets::SecretKey;
 pub use sources::{DeploySource, SourceView, UpdateSource};
 pub use users::{FirstUserOptions, UserView};
+
+// What use cases give and take of store and engine, for crates that may not know those.
+pub use headwater_engine::Response;
+pub use headwater_store::{Account, EventRange, SavedComponent, Workspace};

@@ -189,6 +189,7 @@ impl App {
             event,
             hops: 0,
             queued_at_ms: now_ms,
+            starts: 1,
             tries: 0,
             reply,
         };

@@ -31,7 +31,10 @@ pub fn pack(folder: &Path) -> io::Result<Artifact> {
         append(&mut archive, folder, &path)?;
     }
     let bytes = archive.into_inner()?;
-    Ok(Artifact { hash: hex::encode(Sha256::digest(&bytes)), bytes: Bytes::from(bytes) })
+    Ok(Artifact {
+        hash: hex::encode(Sha256::digest(&bytes)),
+        bytes: Bytes::from(bytes),
+    })
 }
 
 /// Unpacks an archive that [`pack`] made into `folder`, which must exist.
@@ -67,7 +70,10 @@ fn append(archive: &mut tar::Builder<Vec<u8>>, folder: &Path, path: &Path) -> io
     if full.is_symlink() {
         let target = fs::read_link(&full)?;
         if !stays_inside(path, &target) {
-            return Err(io::Error::other(format!("the link {} leads out of the folder", path.display())));
+            return Err(io::Error::other(format!(
+                "the link {} leads out of the folder",
+                path.display()
+            )));
         }
         header.set_entry_type(tar::EntryType::Symlink);
         header.set_size(0);
@@ -100,17 +106,28 @@ mod tests {
 
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let deep = folder.path().join("node_modules").join("d".repeat(90)).join("e".repeat(90));
+        let deep = folder
+            .path()
+            .join("node_modules")
+            .join("d".repeat(90))
+            .join("e".repeat(90));
         fs::create_dir_all(&deep).unwrap();
         fs::write(deep.join("index.js"), "1").unwrap();
         fs::write(folder.path().join("component.mjs"), "export default {}").unwrap();
-        symlink(Path::new("d").join("x"), folder.path().join("node_modules").join("a@1")).unwrap();
+        symlink(
+            Path::new("d").join("x"),
+            folder.path().join("node_modules").join("a@1"),
+        )
+        .unwrap();
         folder
     }
 
     #[test]
     fn equal_folders_give_equal_archives() {
-        let (one, two) = (pack(folder().path()).unwrap(), pack(folder().path()).unwrap());
+        let (one, two) = (
+            pack(folder().path()).unwrap(),
+            pack(folder().path()).unwrap(),
+        );
         assert_eq!(one.hash, two.hash);
         assert_eq!(one.bytes, two.bytes);
     }
@@ -133,7 +150,11 @@ mod tests {
             ("a", "b/../c", true),
             ("a", "/etc/passwd", false),
         ] {
-            assert_eq!(stays_inside(Path::new(path), Path::new(target)), inside, "{path} -> {target}");
+            assert_eq!(
+                stays_inside(Path::new(path), Path::new(target)),
+                inside,
+                "{path} -> {target}"
+            );
         }
         let folder = folder();
         symlink("/etc/passwd", folder.path().join("leak")).unwrap();

@@ -16,6 +16,7 @@ mod local;
 mod markers;
 mod node_modules;
 mod packages;
+mod registry_answers;
 mod repository;
 mod script;
 mod source_map;
@@ -27,11 +28,10 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
-use parking_lot::Mutex;
-use tokio::{sync::Semaphore, time::Instant};
+use registry_answers::RegistryAnswers;
+use tokio::sync::Semaphore;
 
 use bundle::{Bundled, Bundling};
 use command::DenoTool;
@@ -50,8 +50,6 @@ use crate::{
 
 /// Builds at a time.
 const CONCURRENT_BUILDS: usize = 2;
-/// How old an answer of the registry may be when `latest` is resolved.
-const RESOLUTION_FRESH: Duration = Duration::from_secs(600);
 /// An archive larger than this would be copied to every node on every cold start.
 const ARTIFACT_BYTES: usize = 128 * 1024 * 1024;
 
@@ -76,8 +74,7 @@ pub struct Builder {
     fetcher: ModuleFetcher,
     describer: Arc<dyn Describe>,
     permits: Semaphore,
-    /// When the registry's answers in the cache were last dropped.
-    resolutions_since: Mutex<Option<Instant>>,
+    answers: RegistryAnswers,
 }
 
 /// An archive on its way, and what it takes to make the other form of it.
@@ -102,14 +99,18 @@ impl Builder {
         // Links on the way would make Deno's names of files differ from ours.
         let cache_dir = config.cache_dir.canonicalize().map_err(unusable)?;
         let deno_dir = cache_dir.join("deno-dir");
-        let tool = DenoTool { deno: config.deno, deno_dir, registry_env: config.registry_env };
+        let tool = DenoTool {
+            deno: config.deno,
+            deno_dir,
+            registry_env: config.registry_env,
+        };
         Ok(Self {
             tool,
             builds_dir: cache_dir.join("builds"),
             fetcher: ModuleFetcher::new(config.network)?,
             describer,
             permits: Semaphore::new(CONCURRENT_BUILDS),
-            resolutions_since: Mutex::new(None),
+            answers: RegistryAnswers::default(),
         })
     }
 
@@ -117,16 +118,23 @@ impl Builder {
     ///
     /// # Errors
     /// [`EngineError`] when the host failed; a component at fault is `Ok(Err(Rejection))`.
-    pub async fn build(&self, component: ComponentCode) -> Result<Result<Build, Rejection>, EngineError> {
+    pub async fn build(
+        &self,
+        component: ComponentCode,
+    ) -> Result<Result<Build, Rejection>, EngineError> {
         match self.attempt(component).await {
             Ok(build) => Ok(Ok(build)),
-            Err(BuildFailure::Rejected(rejection)) => Ok(Err(rejection)),
+            Err(BuildFailure::Rejected(rejection)) => Ok(Err(*rejection)),
             Err(BuildFailure::Host(error)) => Err(error),
         }
     }
 
     async fn attempt(&self, component: ComponentCode) -> BuildResult<Build> {
-        let _permit = self.permits.acquire().await.map_err(|_| EngineError::WorkerLost("the builder is closed".into()))?;
+        let _permit = self
+            .permits
+            .acquire()
+            .await
+            .map_err(|_| EngineError::WorkerLost("the builder is closed".into()))?;
         let staging = tempfile::Builder::new()
             .prefix("build-")
             .tempdir_in(&self.builds_dir)
@@ -134,27 +142,48 @@ impl Builder {
         let folder = staging.path();
         let code = folder.join("code");
         for path in [&code, &folder.join("bundle"), &folder.join("modules")] {
-            tokio::fs::create_dir(path).await.map_err(|error| disk(path, &error))?;
+            tokio::fs::create_dir(path)
+                .await
+                .map_err(|error| disk(path, &error))?;
         }
-        let gathering = Gathering { tool: &self.tool, fetcher: &self.fetcher, folder: &code };
+        let gathering = Gathering {
+            tool: &self.tool,
+            fetcher: &self.fetcher,
+            folder: &code,
+        };
         let sources = gathering.gather(component).await?;
         if !sources.packages.is_empty() {
-            self.drop_stale_resolutions().await;
+            self.answers.drop_stale(&self.tool.deno_dir).await;
         }
         packages::write_config(folder, &sources).await?;
         packages::resolve(&self.tool, folder, &sources.packages).await?;
-        let bundling = Bundling { tool: &self.tool, folder, code: &code, sources: &sources };
+        let bundling = Bundling {
+            tool: &self.tool,
+            folder,
+            code: &code,
+            sources: &sources,
+        };
         self.archive_and_describe(&bundling).await
     }
 
     /// Tries the bundle, and the node_modules form where code does not work in a bundle.
     async fn archive_and_describe(&self, bundling: &Bundling<'_>) -> BuildResult<Build> {
         let code = bundling.sources.code.clone();
-        let why = match bundling.with_packages(&bundling.folder.join("bundle")).await? {
+        let why = match bundling
+            .with_packages(&bundling.folder.join("bundle"))
+            .await?
+        {
             Bundled::Whole => {
-                let packed = self.packed(bundling.folder.join("bundle"), lock_of(bundling.folder).await).await?;
+                let packed = self
+                    .packed(
+                        bundling.folder.join("bundle"),
+                        lock_of(bundling.folder).await,
+                    )
+                    .await?;
                 match self.describe(&packed).await {
-                    Err(BuildFailure::Rejected(rejection)) if may_work_unbundled(bundling.sources, &rejection) => {
+                    Err(BuildFailure::Rejected(rejection))
+                        if may_work_unbundled(bundling.sources, &rejection) =>
+                    {
                         rejection.error.message
                     }
                     description => return Ok(packed.into_build(code, description?)),
@@ -179,53 +208,69 @@ impl Builder {
     async fn packed(&self, folder: PathBuf, lock: String) -> BuildResult<Packed> {
         let packing = folder.clone();
         let packed = tokio::task::spawn_blocking(move || artifact::pack(&packing)).await;
-        let artifact = packed.map_err(std::io::Error::other).and_then(|packed| packed).map_err(|error| disk(&folder, &error))?;
+        let artifact = packed
+            .map_err(std::io::Error::other)
+            .and_then(|packed| packed)
+            .map_err(|error| disk(&folder, &error))?;
         if artifact.bytes.len() > ARTIFACT_BYTES {
             let (size, limit) = (artifact.bytes.len() >> 20, ARTIFACT_BYTES >> 20);
-            let message = format!("the component and its packages take {size} MiB, more than the {limit} MiB allowed");
+            let message = format!(
+                "the component and its packages take {size} MiB, more than the {limit} MiB allowed"
+            );
             return Err(rejection(BuildStage::Resolve, "SizeError", message));
         }
-        Ok(Packed { artifact, lock, folder })
+        Ok(Packed {
+            artifact,
+            lock,
+            folder,
+        })
     }
 
-    async fn describe(&self, packed: &Packed) -> BuildResult<headwater_model::component::Description> {
+    async fn describe(
+        &self,
+        packed: &Packed,
+    ) -> BuildResult<headwater_model::component::Description> {
         let described = self.describer.describe(&packed.folder).await?;
-        let description = described.map_err(|error| Rejection { stage: BuildStage::Evaluate, error })?;
+        let description = described.map_err(|error| Rejection {
+            stage: BuildStage::Evaluate,
+            error,
+        })?;
         describe::checked(description)
-    }
-
-    /// Deno keeps the registry's answers for ever; "the latest release" must not be that old.
-    async fn drop_stale_resolutions(&self) {
-        let fresh = {
-            let mut since = self.resolutions_since.lock();
-            let fresh = since.is_some_and(|since| since.elapsed() < RESOLUTION_FRESH);
-            if !fresh {
-                *since = Some(Instant::now());
-            }
-            fresh
-        };
-        if !fresh {
-            let folder = self.tool.deno_dir.join("npm");
-            let dropped = tokio::task::spawn_blocking(move || drop_registry_answers(&folder)).await;
-            if let Ok(Err(error)) = dropped {
-                tracing::debug!(%error, "could not drop the registry's cached answers");
-            }
-        }
     }
 }
 
 impl Packed {
-    fn into_build(self, code: String, description: headwater_model::component::Description) -> Build {
-        Build { code, artifact: self.artifact, lock: self.lock, description }
+    fn into_build(
+        self,
+        code: String,
+        description: headwater_model::component::Description,
+    ) -> Build {
+        Build {
+            code,
+            artifact: self.artifact,
+            lock: self.lock,
+            description,
+        }
     }
 }
 
 /// Whether evaluation failed in a way that bundling may have caused: something was not found, or may not be read.
 fn may_work_unbundled(sources: &Sources, rejection: &Rejection) -> bool {
-    let signs = ["Cannot find", "Could not find", "ENOENT", "No such file", "is not supported", "Requires read access", "__dirname", "NOT_FOUND"];
+    let signs = [
+        "Cannot find",
+        "Could not find",
+        "ENOENT",
+        "No such file",
+        "is not supported",
+        "Requires read access",
+        "__dirname",
+        "NOT_FOUND",
+    ];
     let error = &rejection.error;
     let text = format!("{} {} {:?}", error.name, error.message, error.code);
-    rejection.stage == BuildStage::Evaluate && !sources.packages.is_empty() && signs.iter().any(|sign| text.contains(sign))
+    rejection.stage == BuildStage::Evaluate
+        && !sources.packages.is_empty()
+        && signs.iter().any(|sign| text.contains(sign))
 }
 
 /// Adds to an evaluation's failure which packages would need native code, which components cannot have.
@@ -247,25 +292,7 @@ fn blame_native_code(failure: BuildFailure, folder: &Path) -> BuildFailure {
 
 async fn lock_of(folder: &Path) -> String {
     // There is none when nothing had to be resolved.
-    tokio::fs::read_to_string(folder.join(packages::LOCK)).await.unwrap_or_else(|_| "{\"version\":\"5\"}\n".into())
-}
-
-/// Removes every package's `registry.json`, which lists its releases; downloaded releases stay.
-fn drop_registry_answers(folder: &Path) -> std::io::Result<()> {
-    /// HOST/@SCOPE/NAME/registry.json, and a host's folder may be a path of its own.
-    const DEPTH: usize = 6;
-    let mut folders = vec![(folder.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        let answer = folder.join("registry.json");
-        if answer.is_file() {
-            std::fs::remove_file(answer)?;
-            continue;
-        }
-        let Ok(entries) = std::fs::read_dir(&folder) else {
-            continue;
-        };
-        let inner = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        folders.extend(inner.filter(|_| depth < DEPTH).map(|entry| (entry.path(), depth + 1)));
-    }
-    Ok(())
+    tokio::fs::read_to_string(folder.join(packages::LOCK))
+        .await
+        .unwrap_or_else(|_| "{\"version\":\"5\"}\n".into())
 }

@@ -15,8 +15,8 @@ use std::{
 
 use tokio::process::Command;
 
-pub use release::VERSION;
 use release::Release;
+pub use release::VERSION;
 
 use crate::api::EngineError;
 
@@ -50,7 +50,10 @@ pub struct Deno {
 ///
 /// # Errors
 /// [`EngineError::Spawn`], saying what to do, when there is no Deno that fits and none can be installed.
-pub async fn locate(search: &DenoSearch, progress: &(dyn Fn(&str) + Sync)) -> Result<Deno, EngineError> {
+pub async fn locate(
+    search: &DenoSearch,
+    progress: &(dyn Fn(&str) + Sync),
+) -> Result<Deno, EngineError> {
     if let Some(path) = &search.override_path {
         return chosen(path).await;
     }
@@ -59,27 +62,39 @@ pub async fn locate(search: &DenoSearch, progress: &(dyn Fn(&str) + Sync)) -> Re
     }
     let release = Release::of_this_machine()?;
     let path = install::cached(search, &release, progress).await?;
-    Ok(Deno { path, version: VERSION.to_owned() })
+    Ok(Deno {
+        path,
+        version: VERSION.to_owned(),
+    })
 }
 
 async fn chosen(path: &Path) -> Result<Deno, EngineError> {
     let shown = path.display();
-    let version = version_of(path)
-        .await
-        .map_err(|reason| EngineError::Spawn(format!("the Deno given as {shown} does not run: {reason}")))?;
+    let version = version_of(path).await.map_err(|reason| {
+        EngineError::Spawn(format!("the Deno given as {shown} does not run: {reason}"))
+    })?;
     if !release::fits(&version) {
-        let wanted = format!("the Deno given as {shown} is {version}; Headwater needs {VERSION} or a later patch of it");
+        let wanted = format!(
+            "the Deno given as {shown} is {version}; Headwater needs {VERSION} or a later patch of it"
+        );
         return Err(EngineError::Spawn(wanted));
     }
-    Ok(Deno { path: path.to_owned(), version })
+    Ok(Deno {
+        path: path.to_owned(),
+        version,
+    })
 }
 
 async fn on_path(search: &DenoSearch) -> Option<Deno> {
     for path in candidates(search, "deno") {
         match version_of(&path).await {
             Ok(version) if release::fits(&version) => return Some(Deno { path, version }),
-            Ok(version) => tracing::debug!(path = %path.display(), version, "passing over another release of Deno"),
-            Err(reason) => tracing::debug!(path = %path.display(), reason, "passing over a Deno that does not run"),
+            Ok(version) => {
+                tracing::debug!(path = %path.display(), version, "passing over another release of Deno")
+            }
+            Err(reason) => {
+                tracing::debug!(path = %path.display(), reason, "passing over a Deno that does not run")
+            }
         }
     }
     None
@@ -89,11 +104,18 @@ async fn on_path(search: &DenoSearch) -> Option<Deno> {
 fn candidates<'a>(search: &'a DenoSearch, name: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
     let folders = search.path_var.iter().flat_map(std::env::split_paths);
     // An empty entry means the current folder, from which nothing should be run by accident.
-    folders.filter(|folder| folder.is_absolute()).map(move |folder| folder.join(name)).filter(|path| path.is_file())
+    folders
+        .filter(|folder| folder.is_absolute())
+        .map(move |folder| folder.join(name))
+        .filter(|path| path.is_file())
 }
 
 async fn version_of(deno: &Path) -> Result<String, String> {
-    let run = Command::new(deno).arg("--version").env_clear().kill_on_drop(true).output();
+    let run = Command::new(deno)
+        .arg("--version")
+        .env_clear()
+        .kill_on_drop(true)
+        .output();
     let output = match tokio::time::timeout(VERSION_TIMEOUT, run).await {
         Ok(output) => output.map_err(|error| error.to_string())?,
         Err(_) => return Err("it did not answer".into()),

@@ -9,6 +9,12 @@ pub mod api;
 pub mod artifact;
 pub mod build;
 pub mod deno;
+mod deno_engine;
 pub mod network;
+mod pool;
+mod runtime_files;
+mod sandbox;
+mod worker;
 
 pub use api::*;
+pub use deno_engine::{DenoEngine, EngineConfig};

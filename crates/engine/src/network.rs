@@ -73,7 +73,9 @@ impl NetworkPolicy {
         match self {
             Self::All => true,
             Self::PublicOnly => is_public(address),
-            Self::Ranges(ranges) => is_public(address) || ranges.iter().any(|range| range.contains(address)),
+            Self::Ranges(ranges) => {
+                is_public(address) || ranges.iter().any(|range| range.contains(address))
+            }
         }
     }
 
@@ -90,7 +92,9 @@ impl NetworkPolicy {
             Self::Ranges(ranges) => ranges,
         };
         let ranges = not_public().filter(|range| range.first().is_ipv4());
-        let ranges = ranges.flat_map(|range| range.without_all(allowed)).map(|range| range.to_string());
+        let ranges = ranges
+            .flat_map(|range| range.without_all(allowed))
+            .map(|range| range.to_string());
         let addresses = NOT_PUBLIC_V6_ADDRESSES
             .iter()
             .filter(|&&address| !self.is_allowed(IpAddr::V6(address)))
@@ -118,13 +122,21 @@ impl FromStr for NetworkPolicy {
         if value.trim().is_empty() {
             return Ok(Self::All);
         }
-        let ranges = value.split(',').map(str::trim).filter(|range| !range.is_empty());
-        ranges.map(Cidr::from_str).collect::<Result<_, _>>().map(Self::Ranges)
+        let ranges = value
+            .split(',')
+            .map(str::trim)
+            .filter(|range| !range.is_empty());
+        ranges
+            .map(Cidr::from_str)
+            .collect::<Result<_, _>>()
+            .map(Self::Ranges)
     }
 }
 
 fn not_public() -> impl Iterator<Item = Cidr> {
-    NOT_PUBLIC.iter().map(|range| range.parse().expect("the table holds valid ranges"))
+    NOT_PUBLIC
+        .iter()
+        .map(|range| range.parse().expect("the table holds valid ranges"))
 }
 
 fn is_public(address: IpAddr) -> bool {
@@ -139,7 +151,9 @@ fn embedded_v4(address: IpAddr) -> Option<Ipv4Addr> {
     let segments = address.segments();
     let nat64 = segments[..6] == NAT64;
     let last = (u32::from(segments[6]) << 16) | u32::from(segments[7]);
-    address.to_ipv4_mapped().or_else(|| nat64.then(|| Ipv4Addr::from_bits(last)))
+    address
+        .to_ipv4_mapped()
+        .or_else(|| nat64.then(|| Ipv4Addr::from_bits(last)))
 }
 
 #[cfg(test)]
@@ -157,15 +171,50 @@ mod tests {
     #[test]
     fn only_public_addresses_are_allowed_by_default() {
         let refused = [
-            "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.9.9.9",
-            "168.63.129.16", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.192", "192.168.1.1",
-            "198.18.0.1", "224.0.0.1", "239.1.1.1", "255.255.255.255", "::", "::1", "::127.0.0.1",
-            "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1",
-            "2002:7f00:1::", "2001:0:1::1", "2001:db8::1", "fc00::1", "fd00:ec2::254", "fe80::1", "ff02::1",
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "100.64.0.1",
+            "100.100.100.200",
+            "127.0.0.1",
+            "127.9.9.9",
+            "168.63.129.16",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.192",
+            "192.168.1.1",
+            "198.18.0.1",
+            "224.0.0.1",
+            "239.1.1.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::127.0.0.1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::7f00:1",
+            "64:ff9b::a9fe:a9fe",
+            "64:ff9b:1::1",
+            "2002:7f00:1::",
+            "2001:0:1::1",
+            "2001:db8::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "fe80::1",
+            "ff02::1",
         ];
         let public = [
-            "1.1.1.1", "8.8.8.8", "100.128.0.1", "172.32.0.1", "169.253.1.1", "192.0.1.1", "::ffff:8.8.8.8",
-            "64:ff9b::808:808", "2606:4700:4700::1111", "2a00:1450:4001::1",
+            "1.1.1.1",
+            "8.8.8.8",
+            "100.128.0.1",
+            "172.32.0.1",
+            "169.253.1.1",
+            "192.0.1.1",
+            "::ffff:8.8.8.8",
+            "64:ff9b::808:808",
+            "2606:4700:4700::1111",
+            "2a00:1450:4001::1",
         ];
         for address in refused {
             assert!(!allowed(&NetworkPolicy::PublicOnly, address), "{address}");
@@ -195,14 +244,23 @@ mod tests {
 
     #[test]
     fn ipv6_stays_on_only_where_the_policy_can_be_kept_or_asks_for_it() {
-        for (value, off) in [("", false), ("10.0.0.0/8", true), ("10.0.0.0/8,fd00::/8", false)] {
-            assert_eq!(value.parse::<NetworkPolicy>().unwrap().needs_ipv6_off(), off, "{value}");
+        for (value, off) in [
+            ("", false),
+            ("10.0.0.0/8", true),
+            ("10.0.0.0/8,fd00::/8", false),
+        ] {
+            assert_eq!(
+                value.parse::<NetworkPolicy>().unwrap().needs_ipv6_off(),
+                off,
+                "{value}"
+            );
         }
         assert!(NetworkPolicy::PublicOnly.needs_ipv6_off());
     }
 
     fn cidr_v4() -> impl Strategy<Value = Cidr> {
-        (any::<[u8; 4]>(), 0_u8..=32).prop_map(|(octets, prefix)| Cidr::new(IpAddr::from(octets), prefix).unwrap())
+        (any::<[u8; 4]>(), 0_u8..=32)
+            .prop_map(|(octets, prefix)| Cidr::new(IpAddr::from(octets), prefix).unwrap())
     }
 
     proptest! {

@@ -1,1 +1,32 @@
-//! placeholder
+//! What the tests across crates share: the real binary as a process, and the real servers around
+//! it. Tests reach a node over HTTP and through its command line only, as everybody else does.
+//!
+//! Nothing here asserts what a node should do; that is said in `tests/it/`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "this crate is test code: what goes wrong here is a failing test, which is told why"
+)]
+
+mod answer;
+mod binary;
+mod cli;
+mod client;
+mod events;
+mod feed;
+mod node;
+mod postgres;
+mod process;
+mod receiver;
+mod source;
+
+pub use answer::Answer;
+pub use cli::Seen;
+pub use client::{Client, Method};
+pub use events::{fields, payloads};
+pub use feed::FeedServer;
+pub use node::{Node, NodeBuilder};
+pub use postgres::Postgres;
+pub use receiver::{Received, Receiver, Reply};
+pub use source::Source;

@@ -1,1 +1,113 @@
-//! placeholder
+//! The store contract on SQLite: the embedded default.
+//!
+//! One writer thread owns the only writing connection and commits in groups; readers have
+//! connections of their own. Durable means `synchronous=FULL` in WAL mode: on disk before the answer.
+
+mod accounts;
+mod catalog;
+mod components;
+mod connection;
+mod deletion;
+mod dispatch;
+mod event_log;
+mod migration;
+mod queue;
+mod readers;
+mod row;
+mod run_commit;
+mod scheduled;
+mod sources;
+mod subscriptions;
+mod timers;
+mod users;
+mod writer;
+
+use std::{
+    fs::{File, TryLockError},
+    path::Path,
+    sync::Arc,
+};
+
+use headwater_store::StoreError;
+use rusqlite::Connection;
+
+use crate::{readers::Readers, writer::Writer};
+
+/// Connections that read; more would only compete with the writer for the two cores.
+const READERS: usize = 4;
+
+/// A SQLite database as a store. Clones share it.
+#[derive(Clone)]
+pub struct SqliteStore {
+    writer: Writer,
+    readers: Option<Arc<Readers>>,
+    /// Held as long as the store is open.
+    _lock: Option<Arc<File>>,
+}
+
+impl SqliteStore {
+    /// Opens or makes the database and brings its schema up to date.
+    ///
+    /// # Errors
+    /// `Unavailable` when another process has it open, when it cannot be opened, or when a newer
+    /// version of the program has written it.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let lock = lock(path)?;
+        let connection = connection::writing(path)?;
+        migration::run(&connection)?;
+        let readers = Readers::open(path, READERS)?;
+        Ok(Self {
+            writer: Writer::start(connection)?,
+            readers: Some(Arc::new(readers)),
+            _lock: Some(Arc::new(lock)),
+        })
+    }
+
+    /// A store that is gone with its last clone, for tests. Reads go through the writer.
+    ///
+    /// # Errors
+    /// `Unavailable` when there is no memory for it.
+    pub fn open_in_memory() -> Result<Self, StoreError> {
+        let connection = connection::in_memory()?;
+        migration::run(&connection)?;
+        Ok(Self {
+            writer: Writer::start(connection)?,
+            readers: None,
+            _lock: None,
+        })
+    }
+
+    /// Runs a step that writes, alone or together with others in one transaction.
+    async fn write<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.writer.run(step).await
+    }
+
+    /// Runs a step that only reads.
+    async fn read<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        match &self.readers {
+            Some(readers) => Arc::clone(readers).run(step).await,
+            None => self.writer.run(step).await,
+        }
+    }
+}
+
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let lock_path = path.with_extension("lock");
+    let context = format!("locking {}", lock_path.display());
+    let file =
+        File::create(&lock_path).map_err(|error| StoreError::unavailable(&context, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::unavailable(
+            "another headwater is using this data folder; stop it or choose another --data-dir",
+            std::io::Error::from(std::io::ErrorKind::WouldBlock),
+        )),
+        Err(TryLockError::Error(error)) => Err(StoreError::unavailable(context, error)),
+    }
+}

@@ -302,6 +302,9 @@ pub struct Claimed {
     pub hops: u32,
     /// When it was queued, epoch milliseconds.
     pub queued_at_ms: u64,
+    /// How often it was leased without being given back, this time included: a large number means
+    /// that it may be what ends its nodes.
+    pub starts: u32,
 }
 
 /// How long a lease lasts, and for whom.

@@ -30,8 +30,8 @@ const IDLE_AFTER: Duration = Duration::from_secs(5);
 const HEARTBEAT: Duration = Duration::from_secs(20);
 /// How often a run is started whose worker is lost through no fault of its own.
 const TRIES_MAX: u32 = 3;
-/// How often an invocation is leased before it is given up: it may be what kills its nodes.
-const ATTEMPTS_MAX: u32 = 5;
+/// How often an invocation is begun by nodes before it is given up: it may be what ends them.
+const STARTS_MAX: u32 = 5;
 
 pub(super) struct Actor {
     app: Arc<App>,
@@ -200,13 +200,13 @@ impl Actor {
 
     fn start(&mut self, loaded: &LoadedSource, mut work: Work) {
         work.tries += 1;
-        let attempts = work.lease.as_ref().map_or(0, |lease| lease.attempt);
+        let starts = work.starts;
         let refusal = match &loaded.broken {
             Some(reason) => Some(Outcome::Threw {
                 error: configuration_error(reason),
             }),
-            None if attempts > ATTEMPTS_MAX => Some(Outcome::Lost {
-                message: format!("given up: {ATTEMPTS_MAX} attempts ended with their node"),
+            None if starts > STARTS_MAX => Some(Outcome::Lost {
+                message: format!("given up: {STARTS_MAX} starts ended with their node"),
             }),
             None => None,
         };

@@ -169,6 +169,7 @@ impl From<Claimed> for Work {
             event: claimed.event,
             hops: claimed.hops,
             queued_at_ms: claimed.queued_at_ms,
+            starts: claimed.starts,
             tries: 0,
             reply: Reply::None,
         }

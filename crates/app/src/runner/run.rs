@@ -49,6 +49,8 @@ pub(crate) struct Work {
     pub(crate) event: Box<RawValue>,
     pub(crate) hops: u32,
     pub(crate) queued_at_ms: u64,
+    /// How often a node began it, this one included; 1 for work that is not queued.
+    pub(crate) starts: u32,
     /// How often it was started and its worker lost.
     pub(crate) tries: u32,
     pub(crate) reply: Reply,

@@ -1,6 +1,10 @@
 //! Bundling: a component's own modules into one, with or without the packages they import.
 
-use std::{collections::BTreeMap, ffi::OsString, path::{Path, PathBuf}};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use url::Url;
 
@@ -38,9 +42,27 @@ impl Bundling<'_> {
     /// Bundles own modules and packages into `output`.
     pub(super) async fn with_packages(&self, output: &Path) -> BuildResult<Bundled> {
         let file = output.join(artifact::ENTRY);
-        let step = self.bundle(&file, ["--config", CONFIG, "--lock", LOCK].map(OsString::from).to_vec()).await?;
+        let step = self
+            .bundle(
+                &file,
+                ["--config", CONFIG, "--lock", LOCK]
+                    .map(OsString::from)
+                    .to_vec(),
+            )
+            .await?;
         if !step.success {
-            return Ok(Bundled::Impossible(step.error()));
+            let error = step.error();
+            // Wrong in every form: there is no use in trying the other.
+            let own =
+                Url::from_directory_path(self.code).is_ok_and(|code| error.contains(code.as_str()));
+            if own
+                && ["No matching export", "Could not resolve"]
+                    .iter()
+                    .any(|start| error.starts_with(start))
+            {
+                return Err(not_resolved(self.readable(&error)));
+            }
+            return Ok(Bundled::Impossible(error));
         }
         let bundle = self.read(&file).await?;
         if let Some(sign) = markers::unbundlable(&bundle.code) {
@@ -59,7 +81,7 @@ impl Bundling<'_> {
         }
         let step = self.bundle(&file, arguments).await?;
         if !step.success {
-            return Err(not_resolved(self.names().readable(&step.error())));
+            return Err(not_resolved(self.readable(&step.error())));
         }
         let bundle = self.read(&file).await?;
         self.write(&file, bundle).await
@@ -67,28 +89,58 @@ impl Bundling<'_> {
 
     /// What a failed bundling says, with files named as their author knows them.
     pub(super) fn readable(&self, error: &str) -> String {
-        self.names().readable(error)
+        let names = self.names();
+        names.readable(error).replace(
+            &names.package_prefix(self.folder, &self.tool.deno_dir),
+            "npm/",
+        )
     }
 
-    async fn bundle(&self, output: &Path, further: Vec<OsString>) -> Result<StepOutput, EngineError> {
-        let fixed = ["bundle", "--platform=deno", "--format=esm", "--sourcemap=inline", "--no-remote", "--quiet"];
+    async fn bundle(
+        &self,
+        output: &Path,
+        further: Vec<OsString>,
+    ) -> Result<StepOutput, EngineError> {
+        let fixed = [
+            "bundle",
+            "--platform=deno",
+            "--format=esm",
+            "--sourcemap=inline",
+            "--no-remote",
+            "--quiet",
+        ];
         let mut arguments: Vec<OsString> = fixed.map(OsString::from).to_vec();
         arguments.extend(further);
-        arguments.extend(["--output".into(), output.into(), self.sources.entry.clone().into()]);
+        arguments.extend([
+            "--output".into(),
+            output.into(),
+            self.sources.entry.clone().into(),
+        ]);
         let step = self.tool.run(self.folder, arguments).await?;
         step.unavailable().map_or(Ok(step), Err)
     }
 
     async fn read(&self, file: &Path) -> BuildResult<Bundle> {
-        let text = tokio::fs::read_to_string(file).await.map_err(|error| disk(file, &error))?;
+        let text = tokio::fs::read_to_string(file)
+            .await
+            .map_err(|error| disk(file, &error))?;
         let bundle = Bundle::parse(&text)?;
-        let base = file.parent().and_then(|folder| Url::from_directory_path(folder).ok());
+        let base = file
+            .parent()
+            .and_then(|folder| Url::from_directory_path(folder).ok());
         for source in bundle.sources() {
-            let path = base.as_ref().and_then(|base| base.join(source).ok()).and_then(|url| url.to_file_path().ok());
+            let path = base
+                .as_ref()
+                .and_then(|base| base.join(source).ok())
+                .and_then(|url| url.to_file_path().ok());
             // A file of this machine that is neither the component's nor a package's must not be carried away.
-            let known = path.is_some_and(|path| path.starts_with(self.code) || path.starts_with(&self.tool.deno_dir));
+            let known = path.is_some_and(|path| {
+                path.starts_with(self.code) || path.starts_with(&self.tool.deno_dir)
+            });
             if !known {
-                return Err(not_resolved(format!("the component includes `{source}`, which is not a file of its own")));
+                return Err(not_resolved(format!(
+                    "the component includes `{source}`, which is not a file of its own"
+                )));
             }
         }
         Ok(bundle)
@@ -98,12 +150,20 @@ impl Bundling<'_> {
         let names = self.names();
         let text = bundle.finish(|source| names.of_source(source));
         // Paths of this machine also name the modules inside the code.
-        let text = text.replace(&names.package_prefix(self.folder, &self.tool.deno_dir), "npm/");
-        tokio::fs::write(file, text).await.map_err(|error| disk(file, &error))
+        let text = text.replace(
+            &names.package_prefix(self.folder, &self.tool.deno_dir),
+            "npm/",
+        );
+        tokio::fs::write(file, text)
+            .await
+            .map_err(|error| disk(file, &error))
     }
 
     fn names(&self) -> Names<'_> {
-        Names { code: self.code, origins: &self.sources.origins }
+        Names {
+            code: self.code,
+            origins: &self.sources.origins,
+        }
     }
 }
 
@@ -119,17 +179,30 @@ impl Names<'_> {
     fn of_source(&self, source: &str) -> String {
         if let Some((_, package)) = source.split_once("/npm/") {
             // The first part is the registry's host.
-            return format!("npm:{}", package.split_once('/').map_or(package, |(_, file)| file));
+            return format!(
+                "npm:{}",
+                package.split_once('/').map_or(package, |(_, file)| file)
+            );
         }
-        let folder = self.code.file_name().map(|name| format!("{}/", name.to_string_lossy())).unwrap_or_default();
+        let folder = self
+            .code
+            .file_name()
+            .map(|name| format!("{}/", name.to_string_lossy()))
+            .unwrap_or_default();
         let relative = source.trim_start_matches("../").trim_start_matches(&folder);
         let file = self.code.join(relative);
-        self.origins.get(&file).map_or_else(|| relative.to_owned(), Url::to_string)
+        self.origins
+            .get(&file)
+            .map_or_else(|| relative.to_owned(), Url::to_string)
     }
 
     /// What names of packages' modules begin with: the way from the build folder to Deno's cache.
     fn package_prefix(&self, folder: &Path, deno_dir: &Path) -> String {
-        let common = folder.components().zip(deno_dir.components()).take_while(|(one, other)| one == other).count();
+        let common = folder
+            .components()
+            .zip(deno_dir.components())
+            .take_while(|(one, other)| one == other)
+            .count();
         let up = folder.components().count() - common;
         let down: PathBuf = deno_dir.components().skip(common).collect();
         format!("{}{}/npm/", "../".repeat(up), down.display())
@@ -142,7 +215,9 @@ impl Names<'_> {
                 error = error.replace(file.as_str(), url.as_str());
             }
         }
-        let folder = Url::from_directory_path(self.code).map(String::from).unwrap_or_default();
+        let folder = Url::from_directory_path(self.code)
+            .map(String::from)
+            .unwrap_or_default();
         error.replace(&folder, "")
     }
 }

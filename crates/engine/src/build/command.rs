@@ -40,7 +40,11 @@ pub(super) struct StepOutput {
 
 impl DenoTool {
     /// Runs `deno ARGUMENTS` in `folder`.
-    pub(super) async fn run<I>(&self, folder: &Path, arguments: I) -> Result<StepOutput, EngineError>
+    pub(super) async fn run<I>(
+        &self,
+        folder: &Path,
+        arguments: I,
+    ) -> Result<StepOutput, EngineError>
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
@@ -59,15 +63,27 @@ impl DenoTool {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        let spawn_error = |error: std::io::Error| EngineError::Spawn(format!("{}: {error}", self.deno.display()));
+        let spawn_error =
+            |error: std::io::Error| EngineError::Spawn(format!("{}: {error}", self.deno.display()));
         let mut child = command.spawn().map_err(spawn_error)?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let finished = async { tokio::join!(read(stdout), read(stderr), child.wait()) };
-        let Ok((stdout, stderr, status)) = tokio::time::timeout(STEP_TIMEOUT, finished).await else {
-            let reason = format!("no end after {} s; is the package registry reachable?", STEP_TIMEOUT.as_secs());
-            return Err(EngineError::Unavailable { context: "resolving a component's packages".into(), reason });
+        let Ok((stdout, stderr, status)) = tokio::time::timeout(STEP_TIMEOUT, finished).await
+        else {
+            let reason = format!(
+                "no end after {} s; is the package registry reachable?",
+                STEP_TIMEOUT.as_secs()
+            );
+            return Err(EngineError::Unavailable {
+                context: "resolving a component's packages".into(),
+                reason,
+            });
         };
-        Ok(StepOutput { success: status.map_err(spawn_error)?.success(), stdout, stderr })
+        Ok(StepOutput {
+            success: status.map_err(spawn_error)?.success(),
+            stdout,
+            stderr,
+        })
     }
 }
 
@@ -83,29 +99,50 @@ async fn read(pipe: Option<impl AsyncRead + Unpin>) -> String {
 impl StepOutput {
     /// The host's error behind a failed step, when it is the registry that did not answer.
     pub(super) fn unavailable(&self) -> Option<EngineError> {
-        let signs = ["Failed loading ", "error sending request", "Could not download"];
+        let signs = [
+            "Failed loading ",
+            "error sending request",
+            "Could not download",
+        ];
         let found = !self.success && signs.iter().any(|sign| self.stderr.contains(sign));
         found.then(|| unavailable(&self.error()))
     }
 
     /// The error that Deno printed, without its progress lines and backtrace.
     pub(super) fn error(&self) -> String {
-        let text = self.stderr.split("\nStack backtrace:").next().unwrap_or_default();
+        let text = self
+            .stderr
+            .split("\nStack backtrace:")
+            .next()
+            .unwrap_or_default();
         let kept = text.lines().filter(|line| !is_progress(line));
         let text = kept.collect::<Vec<_>>().join("\n");
-        let text = text.trim().trim_end_matches("error: bundling failed").trim();
+        let text = text
+            .trim()
+            .trim_end_matches("error: bundling failed")
+            .trim();
         text.strip_prefix("error: ").unwrap_or(text).to_owned()
     }
 }
 
 fn is_progress(line: &str) -> bool {
-    ["Download ", "Initialize ", "⚠️", "Packages: ", "bundler warning: "].iter().any(|start| line.starts_with(start))
+    [
+        "Download ",
+        "Initialize ",
+        "⚠️",
+        "Packages: ",
+        "bundler warning: ",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
 }
 
 /// The registry cannot be had.
 pub(super) fn unavailable(reason: &str) -> EngineError {
     EngineError::Unavailable {
         context: "getting packages from the registry".into(),
-        reason: format!("{reason}; check the connection and the npm settings (NPM_CONFIG_REGISTRY, .npmrc, proxy)"),
+        reason: format!(
+            "{reason}; check the connection and the npm settings (NPM_CONFIG_REGISTRY, .npmrc, proxy)"
+        ),
     }
 }

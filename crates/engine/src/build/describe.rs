@@ -27,18 +27,25 @@ pub trait Describe: Send + Sync {
 /// The description, if it is that of a source or an action that can be saved.
 pub(super) fn checked(mut description: Value) -> BuildResult<Description> {
     for required in ["name", "version"] {
-        let given = description.get(required).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+        let given = description
+            .get(required)
+            .and_then(Value::as_str)
+            .is_some_and(|text| !text.trim().is_empty());
         if !given {
-            return Err(invalid(format!("the component has no `{required}`; add a {required} string to the exported object")));
+            return Err(invalid(format!(
+                "the component has no `{required}`; add a {required} string to the exported object"
+            )));
         }
     }
     if description.get("type").is_none_or(Value::is_null) {
         description["type"] = "source".into();
     }
-    let description: Description =
-        serde_json::from_value(description).map_err(|error| invalid(format!("the component cannot be described: {error}")))?;
+    let description: Description = serde_json::from_value(description)
+        .map_err(|error| invalid(format!("the component cannot be described: {error}")))?;
     match description.component_type {
-        ComponentType::App => Err(invalid("this is an app, which has no run method; save a source or an action that uses it")),
+        ComponentType::App => Err(invalid(
+            "this is an app, which has no run method; save a source or an action that uses it",
+        )),
         ComponentType::Source | ComponentType::Action if !description.has_run => {
             Err(invalid("the component has no `run` method"))
         }
@@ -60,13 +67,25 @@ mod tests {
     fn only_named_versioned_components_with_run_can_be_saved() {
         for (description, complaint) in [
             (json!({"version": "1", "has_run": true}), Some("no `name`")),
-            (json!({"name": " ", "version": "1", "has_run": true}), Some("no `name`")),
+            (
+                json!({"name": " ", "version": "1", "has_run": true}),
+                Some("no `name`"),
+            ),
             (json!({"name": "a", "has_run": true}), Some("no `version`")),
             (json!({"name": "a", "version": "1"}), Some("no `run`")),
-            (json!({"name": "a", "version": "1", "type": "app"}), Some("is an app")),
-            (json!({"name": "a", "version": "1", "type": "thing", "has_run": true}), Some("cannot be described")),
+            (
+                json!({"name": "a", "version": "1", "type": "app"}),
+                Some("is an app"),
+            ),
+            (
+                json!({"name": "a", "version": "1", "type": "thing", "has_run": true}),
+                Some("cannot be described"),
+            ),
             (json!({"name": "a", "version": "1", "has_run": true}), None),
-            (json!({"name": "a", "version": "1", "type": "action", "has_run": true}), None),
+            (
+                json!({"name": "a", "version": "1", "type": "action", "has_run": true}),
+                None,
+            ),
         ] {
             let message = match checked(description.clone()) {
                 Ok(_) => None,
@@ -75,7 +94,9 @@ mod tests {
             };
             match (message, complaint) {
                 (None, None) => {}
-                (Some(message), Some(complaint)) => assert!(message.contains(complaint), "{message}"),
+                (Some(message), Some(complaint)) => {
+                    assert!(message.contains(complaint), "{message}")
+                }
                 (message, _) => panic!("{description}: {message:?}"),
             }
         }

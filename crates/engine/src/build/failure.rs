@@ -11,15 +11,15 @@ pub(super) type BuildResult<T> = Result<T, BuildFailure>;
 /// Why a build stopped.
 #[derive(Debug)]
 pub(super) enum BuildFailure {
-    /// The component's fault.
-    Rejected(Rejection),
+    /// The component's fault; boxed because it is large and rare.
+    Rejected(Box<Rejection>),
     /// The host's.
     Host(EngineError),
 }
 
 impl From<Rejection> for BuildFailure {
     fn from(rejection: Rejection) -> Self {
-        Self::Rejected(rejection)
+        Self::Rejected(Box::new(rejection))
     }
 }
 
@@ -31,8 +31,12 @@ impl From<EngineError> for BuildFailure {
 
 /// A rejection without a stack: the platform's own words.
 pub(super) fn rejection(stage: BuildStage, name: &str, message: impl Into<String>) -> BuildFailure {
-    let error = ComponentError { name: name.to_owned(), message: message.into(), ..ComponentError::default() };
-    BuildFailure::Rejected(Rejection { stage, error })
+    let error = ComponentError {
+        name: name.to_owned(),
+        message: message.into(),
+        ..ComponentError::default()
+    };
+    Rejection { stage, error }.into()
 }
 
 /// The code cannot be fetched.

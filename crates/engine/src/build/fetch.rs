@@ -47,7 +47,8 @@ impl ModuleFetcher {
         if !matches!(address.scheme(), "http" | "https") {
             return Err(not_fetched(format!("{url} is not an http or https URL")));
         }
-        check_host(&self.policy, &address).map_err(|refused| not_fetched(format!("{url}: {refused}")))?;
+        check_host(&self.policy, &address)
+            .map_err(|refused| not_fetched(format!("{url}: {refused}")))?;
         let failed = |error: reqwest::Error| not_fetched(format!("{url}: {}", causes(&error)));
         let mut response = self.client.get(address).send().await.map_err(failed)?;
         let status = response.status();
@@ -59,17 +60,26 @@ impl ModuleFetcher {
         }
         let content_type = response.headers().get(reqwest::header::CONTENT_TYPE);
         if content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/html")) {
-            return Err(not_fetched(format!("{url} answered with a web page, not with a module; give the file's own URL")));
+            return Err(not_fetched(format!(
+                "{url} answered with a web page, not with a module; give the file's own URL"
+            )));
         }
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
             if bytes.len() + chunk.len() > MODULE_BYTES {
-                return Err(not_fetched(format!("{url} is larger than {} MiB", MODULE_BYTES >> 20)));
+                return Err(not_fetched(format!(
+                    "{url} is larger than {} MiB",
+                    MODULE_BYTES >> 20
+                )));
             }
             bytes.extend_from_slice(&chunk);
         }
-        let code = String::from_utf8(bytes).map_err(|_| not_fetched(format!("{url} is not UTF-8 text")))?;
-        Ok(Some(FetchedModule { url: response.url().clone(), code }))
+        let code = String::from_utf8(bytes)
+            .map_err(|_| not_fetched(format!("{url} is not UTF-8 text")))?;
+        Ok(Some(FetchedModule {
+            url: response.url().clone(),
+            code,
+        }))
     }
 }
 

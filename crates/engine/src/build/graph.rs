@@ -53,9 +53,18 @@ impl SyntaxError {
 
     /// The rejection, naming the file as its author knows it.
     pub(super) fn reject<T>(&self, folder: &Path) -> BuildResult<T> {
-        let message = self.message.strip_prefix("SyntaxError: ").unwrap_or(&self.message);
-        let folder = Url::from_directory_path(folder).map(String::from).unwrap_or_default();
-        Err(rejection(BuildStage::Resolve, "SyntaxError", message.replace(&folder, "")))
+        let message = self
+            .message
+            .strip_prefix("SyntaxError: ")
+            .unwrap_or(&self.message);
+        let folder = Url::from_directory_path(folder)
+            .map(String::from)
+            .unwrap_or_default();
+        Err(rejection(
+            BuildStage::Resolve,
+            "SyntaxError",
+            message.replace(&folder, ""),
+        ))
     }
 }
 
@@ -91,25 +100,37 @@ pub(super) async fn read(
     config: Option<&Path>,
     entry: &Path,
 ) -> Result<Result<Graph, SyntaxError>, EngineError> {
-    let mut arguments = vec!["info".into(), "--json".into(), "--no-lock".into(), "--no-remote".into(), "--no-npm".into()];
+    let mut arguments = vec![
+        "info".into(),
+        "--json".into(),
+        "--no-lock".into(),
+        "--no-remote".into(),
+        "--no-npm".into(),
+    ];
     match config {
         Some(config) => arguments.extend(["--config".into(), config.as_os_str().to_owned()]),
         None => arguments.push("--no-config".into()),
     }
     arguments.push(entry.as_os_str().to_owned());
     let output = tool.run(folder, arguments).await?;
-    let info: Info = serde_json::from_str(&output.stdout).map_err(|error| EngineError::Unavailable {
-        context: "reading a component's imports".into(),
-        reason: format!("{error}; {}", output.error()),
-    })?;
+    let info: Info =
+        serde_json::from_str(&output.stdout).map_err(|error| EngineError::Unavailable {
+            context: "reading a component's imports".into(),
+            reason: format!("{error}; {}", output.error()),
+        })?;
     let mut graph = Graph::default();
     for module in info.modules {
         let Some(file) = module.local.clone().or_else(|| file_of(&module.specifier)) else {
             continue;
         };
         match &module.error {
-            Some(message) if message.starts_with("SyntaxError") || message.contains("could not be parsed") => {
-                return Ok(Err(SyntaxError { message: message.clone() }));
+            Some(message)
+                if message.starts_with("SyntaxError")
+                    || message.contains("could not be parsed") =>
+            {
+                return Ok(Err(SyntaxError {
+                    message: message.clone(),
+                }));
             }
             // Not there: the importing file's entry says so.
             Some(_) => {}
@@ -129,7 +150,11 @@ impl Graph {
             }
         }
         for import in other.imports {
-            if !self.imports.iter().any(|known| known.importer == import.importer && known.written == import.written) {
+            if !self
+                .imports
+                .iter()
+                .any(|known| known.importer == import.importer && known.written == import.written)
+            {
                 self.imports.push(import);
             }
         }
@@ -157,7 +182,11 @@ impl Graph {
         while at < self.files.len() {
             let importer = self.files[at].clone();
             at += 1;
-            if !importer.starts_with(folder) || importer.extension().is_some_and(|extension| extension == "json") {
+            if !importer.starts_with(folder)
+                || importer
+                    .extension()
+                    .is_some_and(|extension| extension == "json")
+            {
                 continue;
             }
             let Ok(code) = tokio::fs::read_to_string(&importer).await else {
@@ -175,22 +204,32 @@ impl Graph {
                     self.files.push(target.clone());
                 }
                 // Deno lists the requires of `.cjs` files too, without trying endings.
-                self.imports.retain(|known| known.importer != importer || known.written != written);
-                self.imports.push(Import { importer: importer.clone(), written, target, required: true });
+                self.imports
+                    .retain(|known| known.importer != importer || known.written != written);
+                self.imports.push(Import {
+                    importer: importer.clone(),
+                    written,
+                    target,
+                    required: true,
+                });
             }
         }
     }
 }
 
-/// The endings that `require` tries.
-pub(super) const REQUIRE_ENDINGS: &[&str] = &["", ".js", ".json", ".cjs"];
+/// The endings that the bundler tries for a `require`.
+pub(super) const REQUIRE_ENDINGS: &[&str] = &["", ".js"];
 
 /// The file that a relative `require` means, or the path as written when there is none.
 fn required_file(importer: &Path, written: &str) -> PathBuf {
     let base = importer.parent().unwrap_or(importer).join(written);
     let base = normalized(&base);
     let with = |ending: &&str| PathBuf::from(format!("{}{ending}", base.display()));
-    REQUIRE_ENDINGS.iter().map(with).find(|path| path.is_file()).unwrap_or(base)
+    REQUIRE_ENDINGS
+        .iter()
+        .map(with)
+        .find(|path| path.is_file())
+        .unwrap_or(base)
 }
 
 /// The path without `.` and `..`, which must not be resolved through links.
@@ -209,6 +248,8 @@ fn normalized(path: &Path) -> PathBuf {
 }
 
 fn file_of(specifier: &str) -> Option<PathBuf> {
-    let url = Url::parse(specifier).ok().filter(|url| url.scheme() == "file")?;
+    let url = Url::parse(specifier)
+        .ok()
+        .filter(|url| url.scheme() == "file")?;
     url.to_file_path().ok()
 }

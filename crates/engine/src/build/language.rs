@@ -17,9 +17,17 @@ const KNOWN: &[&str] = &["mjs", "js", "cjs", "ts", "mts", "cts", "jsx", "tsx"];
 ///
 /// Text with module statements is tried as JavaScript first, then as TypeScript. When neither parses,
 /// the error is that of the language which came further.
-pub(super) async fn write_module(tool: &DenoTool, folder: &Path, stem: &Path, code: &str) -> BuildResult<PathBuf> {
+pub(super) async fn write_module(
+    tool: &DenoTool,
+    folder: &Path,
+    stem: &Path,
+    code: &str,
+) -> BuildResult<PathBuf> {
     let full = folder.join(stem);
-    if full.extension().is_some_and(|ending| KNOWN.iter().any(|known| ending == *known)) {
+    if full
+        .extension()
+        .is_some_and(|ending| KNOWN.iter().any(|known| ending == *known))
+    {
         write(&full, code).await?;
         return Ok(full);
     }
@@ -36,7 +44,9 @@ pub(super) async fn write_module(tool: &DenoTool, folder: &Path, stem: &Path, co
             Ok(_) => return Ok(path),
             Err(error) => failures.push(error),
         }
-        tokio::fs::remove_file(&path).await.map_err(|error| disk(&path, &error))?;
+        tokio::fs::remove_file(&path)
+            .await
+            .map_err(|error| disk(&path, &error))?;
     }
     let furthest = failures.iter().rev().max_by_key(|error| error.position());
     match furthest {
@@ -47,9 +57,13 @@ pub(super) async fn write_module(tool: &DenoTool, folder: &Path, stem: &Path, co
 
 async fn write(path: &Path, code: &str) -> BuildResult<()> {
     if let Some(parent) = path.parent() {
-        tokio::fs::create_dir_all(parent).await.map_err(|error| disk(parent, &error))?;
+        tokio::fs::create_dir_all(parent)
+            .await
+            .map_err(|error| disk(parent, &error))?;
     }
-    tokio::fs::write(path, code).await.map_err(|error| disk(path, &error))
+    tokio::fs::write(path, code)
+        .await
+        .map_err(|error| disk(path, &error))
 }
 
 fn with_ending(path: &Path, ending: &str) -> PathBuf {

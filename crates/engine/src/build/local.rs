@@ -29,8 +29,13 @@ pub struct LocalBundling {
 /// # Errors
 /// The file cannot be read, does not parse, or imports a file that is not there.
 pub async fn bundle_local(config: &LocalBundling, file: &Path) -> Result<String, EngineError> {
-    let failed = |reason: String| EngineError::Unavailable { context: format!("bundling {}", file.display()), reason };
-    let full = tokio::fs::canonicalize(file).await.map_err(|error| failed(error.to_string()))?;
+    let failed = |reason: String| EngineError::Unavailable {
+        context: format!("bundling {}", file.display()),
+        reason,
+    };
+    let full = tokio::fs::canonicalize(file)
+        .await
+        .map_err(|error| failed(error.to_string()))?;
     let folder = full.parent().unwrap_or(&full);
     let tool = DenoTool {
         deno: config.deno.clone(),
@@ -42,14 +47,28 @@ pub async fn bundle_local(config: &LocalBundling, file: &Path) -> Result<String,
         Ok(graph) => graph,
         Err(error) => return Err(failed(error.message)),
     };
-    let relative = graph.imports.iter().filter(|import| Specifier::parse(&import.written) == Specifier::Relative);
-    let targets: Vec<_> = relative.map(|import| (import, import.target.as_ref())).collect();
-    if let Some((missing, _)) = targets.iter().find(|(_, target)| target.is_none_or(|target| !target.is_file())) {
-        let reason = format!("`{}`, imported by {}, is not there", missing.written, missing.importer.display());
+    let relative = graph
+        .imports
+        .iter()
+        .filter(|import| Specifier::parse(&import.written) == Specifier::Relative);
+    let targets: Vec<_> = relative
+        .map(|import| (import, import.target.as_ref()))
+        .collect();
+    if let Some((missing, _)) = targets
+        .iter()
+        .find(|(_, target)| target.is_none_or(|target| !target.is_file()))
+    {
+        let reason = format!(
+            "`{}`, imported by {}, is not there",
+            missing.written,
+            missing.importer.display()
+        );
         return Err(failed(reason));
     }
     if targets.is_empty() {
-        return tokio::fs::read_to_string(&full).await.map_err(|error| failed(error.to_string()));
+        return tokio::fs::read_to_string(&full)
+            .await
+            .map_err(|error| failed(error.to_string()));
     }
     let output = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
     let bundle = output.path().join("component.mjs");
@@ -57,14 +76,35 @@ pub async fn bundle_local(config: &LocalBundling, file: &Path) -> Result<String,
     if !step.success {
         return Err(failed(step.error()));
     }
-    tokio::fs::read_to_string(&bundle).await.map_err(|error| failed(error.to_string()))
+    tokio::fs::read_to_string(&bundle)
+        .await
+        .map_err(|error| failed(error.to_string()))
 }
 
-async fn run(tool: &DenoTool, folder: &Path, entry: &Path, output: &Path, graph: &Graph) -> Result<StepOutput, EngineError> {
-    let fixed = ["bundle", "--platform=deno", "--format=esm", "--no-config", "--no-lock", "--no-remote", "--quiet"];
+async fn run(
+    tool: &DenoTool,
+    folder: &Path,
+    entry: &Path,
+    output: &Path,
+    graph: &Graph,
+) -> Result<StepOutput, EngineError> {
+    let fixed = [
+        "bundle",
+        "--platform=deno",
+        "--format=esm",
+        "--no-config",
+        "--no-lock",
+        "--no-remote",
+        "--quiet",
+    ];
     let mut arguments: Vec<OsString> = fixed.map(OsString::from).to_vec();
     let external = graph.imports.iter().map(|import| &import.written);
-    for specifier in external.filter(|written| !matches!(Specifier::parse(written), Specifier::Relative | Specifier::BuiltIn)) {
+    for specifier in external.filter(|written| {
+        !matches!(
+            Specifier::parse(written),
+            Specifier::Relative | Specifier::BuiltIn
+        )
+    }) {
         arguments.extend(["--external".into(), specifier.into()]);
     }
     arguments.extend(["--output".into(), output.into(), entry.into()]);

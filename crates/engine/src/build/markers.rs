@@ -20,11 +20,24 @@ pub(super) fn unbundlable(bundle: &str) -> Option<String> {
 }
 
 fn sign(line: &str, in_package: bool) -> Option<&'static str> {
-    let beside = ["__dirname", "__filename"].into_iter().find(|word| has_word(line, word));
-    let addressed = ["import.meta.url", "import.meta.dirname", "import.meta.filename"];
-    let addressed = addressed.into_iter().find(|expression| in_package && line.contains(expression));
-    let native = [".node\"", ".node'", ".node`"].iter().any(|ending| line.contains(ending) && line.contains("equire"));
-    beside.or(addressed).or(native.then_some("a native addon")).or(computed_require(line).then_some("a computed require"))
+    let beside = ["__dirname", "__filename"]
+        .into_iter()
+        .find(|word| has_word(line, word));
+    let addressed = [
+        "import.meta.url",
+        "import.meta.dirname",
+        "import.meta.filename",
+    ];
+    let addressed = addressed
+        .into_iter()
+        .find(|expression| in_package && line.contains(expression));
+    let native = [".node\"", ".node'", ".node`"]
+        .iter()
+        .any(|ending| line.contains(ending) && line.contains("equire"));
+    beside
+        .or(addressed)
+        .or(native.then_some("a native addon"))
+        .or(computed_require(line).then_some("a computed require"))
 }
 
 /// A `require` whose argument is not a literal: the bundler leaves it to run time.
@@ -39,14 +52,19 @@ fn computed_require(line: &str) -> bool {
 /// Whether something is added to the literal that `argument` begins with.
 fn concatenated(argument: &str) -> bool {
     let quote = argument.chars().next().unwrap_or('"');
-    argument[1..].split_once(quote).is_some_and(|(_, after)| after.trim_start().starts_with('+'))
+    argument[1..]
+        .split_once(quote)
+        .is_some_and(|(_, after)| after.trim_start().starts_with('+'))
 }
 
 /// Whether `word` occurs in `line` by itself.
 fn has_word(line: &str, word: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
     line.match_indices(word).any(|(at, _)| {
-        let (before, after) = (line[..at].chars().next_back(), line[at + word.len()..].chars().next());
+        let (before, after) = (
+            line[..at].chars().next_back(),
+            line[at + word.len()..].chars().next(),
+        );
         !before.is_some_and(|c| is_word(c) || c == '.') && !after.is_some_and(is_word)
     })
 }
@@ -63,15 +81,26 @@ mod tests {
             ("__require(`cardinal${X}`)", true),
             ("__require(name)", true),
             ("__require(\"./lang/\" + name)", true),
-            ("sharp = require2(\"@img/sharp-linux-x64/sharp.node\");", true),
+            (
+                "sharp = require2(\"@img/sharp-linux-x64/sharp.node\");",
+                true,
+            ),
             ("var util = __require(\"node:util\");", false),
             ("try { color = __require(\"supports-color\"); }", false),
-            ("var __commonJS = (cb, mod) => function __require() {", false),
+            (
+                "var __commonJS = (cb, mod) => function __require() {",
+                false,
+            ),
             ("let my__dirname2 = 1; x.__dirname", false),
         ] {
             let bundle = format!("// ../../deno-dir/npm/host/pkg/1.0.0/index.js\n{line}\n");
             assert_eq!(unbundlable(&bundle).is_some(), found, "{line}");
         }
-        assert_eq!(unbundlable("var r = createRequire(import.meta.url);\n// code/component.mjs\nimport.meta.url"), None);
+        assert_eq!(
+            unbundlable(
+                "var r = createRequire(import.meta.url);\n// code/component.mjs\nimport.meta.url"
+            ),
+            None
+        );
     }
 }

@@ -26,7 +26,10 @@ pub(super) const PLATFORM: &str = "@pipedream/platform";
 
 /// Writes the import map of `sources` into the build folder.
 pub(super) async fn write_config(folder: &Path, sources: &Sources) -> BuildResult<()> {
-    let packages = sources.packages.iter().map(|package| (package.written.clone(), package.resolvable()));
+    let packages = sources
+        .packages
+        .iter()
+        .map(|package| (package.written.clone(), package.resolvable()));
     let addresses = sources.addresses.iter().filter_map(|(written, path)| {
         let relative = path.strip_prefix(folder).ok()?;
         Some((written.clone(), format!("./{}", relative.display())))
@@ -48,20 +51,40 @@ struct ResolvedModule {
 }
 
 /// Resolves and locks every package, downloading what is not in the cache.
-pub(super) async fn resolve(tool: &DenoTool, folder: &Path, packages: &[PackageImport]) -> BuildResult<()> {
+pub(super) async fn resolve(
+    tool: &DenoTool,
+    folder: &Path,
+    packages: &[PackageImport],
+) -> BuildResult<()> {
     if packages.is_empty() {
         return Ok(());
     }
-    let requirements: BTreeSet<String> = packages.iter().map(|package| format!("npm:{}", package.requirement())).collect();
-    let imports: Vec<String> = requirements.iter().map(|specifier| format!("import {};", Value::from(specifier.as_str()))).collect();
+    let requirements: BTreeSet<String> = packages
+        .iter()
+        .map(|package| format!("npm:{}", package.requirement()))
+        .collect();
+    let imports: Vec<String> = requirements
+        .iter()
+        .map(|specifier| format!("import {};", Value::from(specifier.as_str())))
+        .collect();
     write(folder, PACKAGES, &imports.join("\n")).await?;
-    let arguments = ["info", "--json", "--no-remote", "--config", CONFIG, "--lock", LOCK, PACKAGES];
+    let arguments = [
+        "info",
+        "--json",
+        "--no-remote",
+        "--config",
+        CONFIG,
+        "--lock",
+        LOCK,
+        PACKAGES,
+    ];
     let output = tool.run(folder, arguments).await?;
-    let resolved: Resolved =
-        serde_json::from_str(&output.stdout).map_err(|error| unavailable(&format!("{error}: {}", output.error())))?;
+    let resolved: Resolved = serde_json::from_str(&output.stdout)
+        .map_err(|error| unavailable(&format!("{error}: {}", output.error())))?;
     for module in resolved.modules {
         if let Some(error) = module.error {
-            return Err(explain(packages, &module.specifier, &error).map_or_else(|| unavailable(&error).into(), not_resolved));
+            return Err(explain(packages, &module.specifier, &error)
+                .map_or_else(|| unavailable(&error).into(), not_resolved));
         }
     }
     Ok(())
@@ -69,7 +92,11 @@ pub(super) async fn resolve(tool: &DenoTool, folder: &Path, packages: &[PackageI
 
 /// What an author can do about a package that cannot be resolved; nothing when it is not their fault.
 fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<String> {
-    let import = packages.iter().find(|package| specifier.trim_start_matches("npm:").starts_with(&package.requirement()));
+    let import = packages.iter().find(|package| {
+        specifier
+            .trim_start_matches("npm:")
+            .starts_with(&package.requirement())
+    });
     let written = import.map_or(specifier, |import| import.written.as_str());
     if error.contains("does not exist") {
         let name = import.map_or(specifier, |import| import.name.as_str());
@@ -79,7 +106,9 @@ fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<S
         ));
     }
     if error.contains("Could not find npm package") || error.contains("Could not find constraint") {
-        return Some(format!("`{written}`: no release matches ({error}) — import a version that exists, or none for the latest"));
+        return Some(format!(
+            "`{written}`: no release matches ({error}) — import a version that exists, or none for the latest"
+        ));
     }
     None
 }
@@ -96,33 +125,53 @@ pub(super) struct Installation {
 impl Installation {
     /// Of all `packages`, and of what registry code takes for granted.
     pub(super) fn of(packages: &[PackageImport]) -> Self {
-        let mut installation = Self { dependencies: BTreeMap::new(), links: BTreeMap::new() };
+        let mut installation = Self {
+            dependencies: BTreeMap::new(),
+            links: BTreeMap::new(),
+        };
         for package in packages.iter().filter(|package| package.range.is_none()) {
-            installation.dependencies.insert(package.name.clone(), "latest".into());
+            installation
+                .dependencies
+                .insert(package.name.clone(), "latest".into());
         }
         for package in packages {
             let Some(range) = &package.range else {
                 continue;
             };
             if package.prefixed && !installation.dependencies.contains_key(&package.name) {
-                installation.dependencies.insert(package.name.clone(), range.clone());
+                installation
+                    .dependencies
+                    .insert(package.name.clone(), range.clone());
             } else if installation.dependencies.get(&package.name) != Some(range) {
-                installation.dependencies.insert(alias(package), format!("npm:{}", package.requirement()));
+                installation
+                    .dependencies
+                    .insert(alias(package), format!("npm:{}", package.requirement()));
             }
             if !package.prefixed {
                 let same = installation.dependencies.get(&package.name) == Some(range);
-                let target = if same { package.name.clone() } else { alias(package) };
+                let target = if same {
+                    package.name.clone()
+                } else {
+                    alias(package)
+                };
                 installation.links.insert(package.requirement(), target);
             }
         }
-        installation.dependencies.entry(PLATFORM.into()).or_insert_with(|| "latest".into());
+        installation
+            .dependencies
+            .entry(PLATFORM.into())
+            .or_insert_with(|| "latest".into());
         installation
     }
 
     /// The links of the node_modules folder: path and relative target.
     pub(super) fn link_paths(&self) -> impl Iterator<Item = (PathBuf, PathBuf)> + '_ {
         self.links.iter().map(|(name, target)| {
-            let up = if name.contains('/') { Path::new("..") } else { Path::new("") };
+            let up = if name.contains('/') {
+                Path::new("..")
+            } else {
+                Path::new("")
+            };
             (PathBuf::from(name), up.join(target))
         })
     }
@@ -131,13 +180,17 @@ impl Installation {
 /// A name for one version of a package that no other package has.
 fn alias(package: &PackageImport) -> String {
     let text = package.requirement().to_lowercase();
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     format!("hw-{}", words.collect::<Vec<_>>().join("-"))
 }
 
 async fn write(folder: &Path, name: &str, text: &str) -> BuildResult<()> {
     let path = folder.join(name);
-    tokio::fs::write(&path, text).await.map_err(|error| disk(&path, &error))
+    tokio::fs::write(&path, text)
+        .await
+        .map_err(|error| disk(&path, &error))
 }
 
 #[cfg(test)]
@@ -146,7 +199,13 @@ mod tests {
 
     #[test]
     fn pinned_packages_are_installed_beside_unpinned_ones() {
-        let written = ["axios", "axios@0.19.2", "npm:pg@8/lib/x.js", "@scope/a@^1.0/sub", "npm:axios@0.20.0"];
+        let written = [
+            "axios",
+            "axios@0.19.2",
+            "npm:pg@8/lib/x.js",
+            "@scope/a@^1.0/sub",
+            "npm:axios@0.20.0",
+        ];
         let packages: Vec<_> = written
             .iter()
             .map(|written| match Specifier::parse(written) {
@@ -155,7 +214,11 @@ mod tests {
             })
             .collect();
         let installation = Installation::of(&packages);
-        let dependencies: Vec<_> = installation.dependencies.iter().map(|(name, range)| format!("{name}={range}")).collect();
+        let dependencies: Vec<_> = installation
+            .dependencies
+            .iter()
+            .map(|(name, range)| format!("{name}={range}"))
+            .collect();
         assert_eq!(
             dependencies,
             [
@@ -167,7 +230,16 @@ mod tests {
                 "pg=8",
             ]
         );
-        let links: Vec<_> = installation.link_paths().map(|(path, target)| format!("{} -> {}", path.display(), target.display())).collect();
-        assert_eq!(links, ["@scope/a@^1.0 -> ../hw-scope-a-1-0", "axios@0.19.2 -> hw-axios-0-19-2"]);
+        let links: Vec<_> = installation
+            .link_paths()
+            .map(|(path, target)| format!("{} -> {}", path.display(), target.display()))
+            .collect();
+        assert_eq!(
+            links,
+            [
+                "@scope/a@^1.0 -> ../hw-scope-a-1-0",
+                "axios@0.19.2 -> hw-axios-0-19-2"
+            ]
+        );
     }
 }

@@ -14,9 +14,17 @@ pub(super) fn raw_address(url: &Url) -> Url {
             format!("/{owner}/{repository}/raw/{}", rest.join("/"))
         }
         // GROUP/…/PROJECT/-/blob/REF/PATH, on the public host and on one's own.
-        (_, segments) => match segments.iter().zip(segments.iter().skip(1)).position(|pair| pair == (&"-", &"blob")) {
+        (_, segments) => match segments
+            .iter()
+            .zip(segments.iter().skip(1))
+            .position(|pair| pair == (&"-", &"blob"))
+        {
             Some(at) if segments.len() > at + 3 => {
-                format!("/{}/-/raw/{}", segments[..at].join("/"), segments[at + 2..].join("/"))
+                format!(
+                    "/{}/-/raw/{}",
+                    segments[..at].join("/"),
+                    segments[at + 2..].join("/")
+                )
             }
             _ => return url.clone(),
         },
@@ -34,13 +42,31 @@ mod tests {
     #[test]
     fn pages_about_files_become_files() {
         for (page, file) in [
-            ("https://github.com/o/r/blob/main/a/b.mjs", "https://github.com/o/r/raw/main/a/b.mjs"),
-            ("https://github.com/o/r/blob/main/b.mjs#L10", "https://github.com/o/r/raw/main/b.mjs"),
-            ("https://gitlab.com/g/s/p/-/blob/main/b.mjs", "https://gitlab.com/g/s/p/-/raw/main/b.mjs"),
-            ("https://git.example.com/g/p/-/blob/v1/x/b.ts", "https://git.example.com/g/p/-/raw/v1/x/b.ts"),
+            (
+                "https://github.com/o/r/blob/main/a/b.mjs",
+                "https://github.com/o/r/raw/main/a/b.mjs",
+            ),
+            (
+                "https://github.com/o/r/blob/main/b.mjs#L10",
+                "https://github.com/o/r/raw/main/b.mjs",
+            ),
+            (
+                "https://gitlab.com/g/s/p/-/blob/main/b.mjs",
+                "https://gitlab.com/g/s/p/-/raw/main/b.mjs",
+            ),
+            (
+                "https://git.example.com/g/p/-/blob/v1/x/b.ts",
+                "https://git.example.com/g/p/-/raw/v1/x/b.ts",
+            ),
             ("https://github.com/o/r", "https://github.com/o/r"),
-            ("https://github.com/o/r/blob/main", "https://github.com/o/r/blob/main"),
-            ("https://example.com/a/blob/b.mjs", "https://example.com/a/blob/b.mjs"),
+            (
+                "https://github.com/o/r/blob/main",
+                "https://github.com/o/r/blob/main",
+            ),
+            (
+                "https://example.com/a/blob/b.mjs",
+                "https://example.com/a/blob/b.mjs",
+            ),
         ] {
             assert_eq!(raw_address(&page.parse().unwrap()).as_str(), file);
         }

@@ -5,9 +5,12 @@
 pub(super) fn required_specifiers(code: &str) -> Vec<String> {
     let words = tokens(code);
     let calls = words.windows(4).filter_map(|window| match window {
-        [before, Token::Word("require"), Token::Mark('('), Token::Text(text)] if *before != Token::Mark('.') => {
-            Some((*text).to_owned())
-        }
+        [
+            before,
+            Token::Word("require"),
+            Token::Mark('('),
+            Token::Text(text),
+        ] if *before != Token::Mark('.') => Some((*text).to_owned()),
         _ => None,
     });
     let mut found: Vec<String> = Vec::new();
@@ -23,7 +26,11 @@ pub(super) fn required_specifiers(code: &str) -> Vec<String> {
 pub(super) fn is_common_js(code: &str) -> bool {
     let tokens = tokens(code);
     let old = tokens.windows(3).any(|window| match window {
-        [Token::Word("module"), Token::Mark('.'), Token::Word("exports")] => true,
+        [
+            Token::Word("module"),
+            Token::Mark('.'),
+            Token::Word("exports"),
+        ] => true,
         [before, Token::Word("exports"), Token::Mark('.' | '[')] => *before != Token::Mark('.'),
         [before, Token::Word("require"), Token::Mark('(')] => *before != Token::Mark('.'),
         _ => false,
@@ -114,7 +121,10 @@ mod tests {
             const text = "require('quoted')"; loader.require("method");
             const again = require("axios@^0.20"); require(name); require(`node:fs`);
         "#;
-        assert_eq!(required_specifiers(code), ["axios@^0.20", "path", "node:fs"]);
+        assert_eq!(
+            required_specifiers(code),
+            ["axios@^0.20", "path", "node:fs"]
+        );
     }
 
     #[test]
@@ -122,7 +132,10 @@ mod tests {
         for (code, expected) in [
             ("module.exports = { run() {} }", true),
             ("exports.run = 1", true),
-            ("const a = require('a'); module.exports = a; const b = import('b')", true),
+            (
+                "const a = require('a'); module.exports = a; const b = import('b')",
+                true,
+            ),
             ("export default { run() {} }", false),
             ("import a from 'a'\nmodule.exports = a", false),
             ("import 'a'; import b from 'b'; export { b }", false),

@@ -23,21 +23,38 @@ pub(super) struct Bundle {
 
 impl Bundle {
     pub(super) fn parse(text: &str) -> BuildResult<Self> {
-        let invalid = |reason: String| EngineError::Unavailable { context: "reading a bundle".into(), reason };
-        let at = text.rfind(PREFIX).ok_or_else(|| invalid("it has no source map".into()))?;
-        let map = STANDARD.decode(text[at + PREFIX.len()..].trim()).map_err(|error| invalid(error.to_string()))?;
+        let invalid = |reason: String| EngineError::Unavailable {
+            context: "reading a bundle".into(),
+            reason,
+        };
+        let at = text
+            .rfind(PREFIX)
+            .ok_or_else(|| invalid("it has no source map".into()))?;
+        let map = STANDARD
+            .decode(text[at + PREFIX.len()..].trim())
+            .map_err(|error| invalid(error.to_string()))?;
         let map = serde_json::from_slice(&map).map_err(|error| invalid(error.to_string()))?;
-        Ok(Self { code: text[..at].to_owned(), map })
+        Ok(Self {
+            code: text[..at].to_owned(),
+            map,
+        })
     }
 
     /// Where the bundled modules were, relative to the bundle.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
-        self.map["sources"].as_array().into_iter().flatten().filter_map(Value::as_str)
+        self.map["sources"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
     }
 
     /// The text for the archive, every source named by `name`.
     pub(super) fn finish(mut self, name: impl Fn(&str) -> String) -> String {
-        let names: Vec<Value> = self.sources().map(|source| Value::from(name(source))).collect();
+        let names: Vec<Value> = self
+            .sources()
+            .map(|source| Value::from(name(source)))
+            .collect();
         self.map["sources"] = Value::Array(names);
         if let Some(map) = self.map.as_object_mut() {
             // The texts would double the archive; nobody reads them there.
@@ -47,7 +64,11 @@ impl Bundle {
             let moved = self.moved(mappings).to_owned();
             self.map["mappings"] = Value::from(moved);
         }
-        format!("{}{PREFIX}{}\n", self.code, STANDARD.encode(self.map.to_string()))
+        format!(
+            "{}{PREFIX}{}\n",
+            self.code,
+            STANDARD.encode(self.map.to_string())
+        )
     }
 
     /// The mappings, with the lines dropped that the bundle no longer has.
@@ -56,6 +77,10 @@ impl Bundle {
         // Modules begin with a comment that names them; what comes before is not mapped.
         let first_module = self.code.lines().position(|line| line.starts_with("// "));
         let misplaced = first_module.is_some_and(|line| first_mapped >= line + 1 + REPLACED_LINES);
-        if self.code.contains(REPLACED_REQUIRE) && misplaced { &mappings[REPLACED_LINES..] } else { mappings }
+        if self.code.contains(REPLACED_REQUIRE) && misplaced {
+            &mappings[REPLACED_LINES..]
+        } else {
+            mappings
+        }
     }
 }

@@ -59,7 +59,9 @@ impl Gathering<'_> {
                 return Ok(sources);
             }
             if sources.origins.len() + missing.len() > MODULES_MAX {
-                return Err(not_fetched(format!("the component has more than {MODULES_MAX} modules of its own")));
+                return Err(not_fetched(format!(
+                    "the component has more than {MODULES_MAX} modules of its own"
+                )));
             }
             for wanted in missing {
                 self.fetch(wanted, &mut sources).await?;
@@ -72,13 +74,20 @@ impl Gathering<'_> {
             ComponentCode::Text(code) => (code, PathBuf::from(TEXT_STEM), None),
             ComponentCode::Url(url) => {
                 let found = self.fetcher.fetch(&url).await?;
-                let module = found.ok_or_else(|| not_fetched(format!("{url} answered 404 Not Found")))?;
+                let module =
+                    found.ok_or_else(|| not_fetched(format!("{url} answered 404 Not Found")))?;
                 (module.code, mirror_path(&module.url)?, Some(module.url))
             }
         };
         let entry = language::write_module(self.tool, self.folder, &stem, &code).await?;
         let origins = origin.into_iter().map(|url| (entry.clone(), url)).collect();
-        Ok(Sources { code, entry, packages: Vec::new(), addresses: BTreeMap::new(), origins })
+        Ok(Sources {
+            code,
+            entry,
+            packages: Vec::new(),
+            addresses: BTreeMap::new(),
+            origins,
+        })
     }
 
     /// What the entry reaches, and what the modules reach that are imported by address: Deno's graph,
@@ -133,7 +142,11 @@ impl Gathering<'_> {
         if Specifier::parse(written) == Specifier::Address {
             sources.addresses.insert(written.clone(), path.clone());
         }
-        let endings = if import.required { REQUIRE_ENDINGS } else { &[""] };
+        let endings = if import.required {
+            REQUIRE_ENDINGS
+        } else {
+            &[""]
+        };
         Ok(Some(Wanted { url, path, endings }))
     }
 
@@ -146,13 +159,20 @@ impl Gathering<'_> {
             };
             let path = PathBuf::from(format!("{}{ending}", wanted.path.display()));
             if let Some(parent) = path.parent() {
-                tokio::fs::create_dir_all(parent).await.map_err(|error| disk(parent, &error))?;
+                tokio::fs::create_dir_all(parent)
+                    .await
+                    .map_err(|error| disk(parent, &error))?;
             }
-            tokio::fs::write(&path, &module.code).await.map_err(|error| disk(&path, &error))?;
+            tokio::fs::write(&path, &module.code)
+                .await
+                .map_err(|error| disk(&path, &error))?;
             sources.origins.insert(path, url);
             return Ok(());
         }
-        Err(not_fetched(format!("{}, which the component imports, answered 404 Not Found", wanted.url)))
+        Err(not_fetched(format!(
+            "{}, which the component imports, answered 404 Not Found",
+            wanted.url
+        )))
     }
 }
 
@@ -166,7 +186,10 @@ struct Wanted {
 
 impl Wanted {
     fn is_there(&self) -> bool {
-        let mut paths = self.endings.iter().map(|ending| PathBuf::from(format!("{}{ending}", self.path.display())));
+        let mut paths = self
+            .endings
+            .iter()
+            .map(|ending| PathBuf::from(format!("{}{ending}", self.path.display())));
         paths.any(|path| path.is_file())
     }
 }
@@ -176,8 +199,15 @@ impl Wanted {
 fn packages(graph: &Graph, folder: &Path) -> BuildResult<Vec<PackageImport>> {
     let mut packages = BTreeSet::new();
     for import in &graph.imports {
-        if import.target.as_ref().is_some_and(|target| !target.starts_with(folder)) {
-            return Err(not_resolved(format!("`{}` leads out of the component", import.written)));
+        if import
+            .target
+            .as_ref()
+            .is_some_and(|target| !target.starts_with(folder))
+        {
+            return Err(not_resolved(format!(
+                "`{}` leads out of the component",
+                import.written
+            )));
         }
         if let Specifier::Package(package) = Specifier::parse(&import.written) {
             packages.insert(package);
@@ -190,13 +220,17 @@ fn packages(graph: &Graph, folder: &Path) -> BuildResult<Vec<PackageImport>> {
 fn mirror_path(url: &Url) -> BuildResult<PathBuf> {
     let refused = || not_fetched(format!("{url} has a path that no file can have"));
     let host = url.host_str().ok_or_else(refused)?;
-    let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    let authority = url
+        .port()
+        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
     // Going through a file URL decodes the path as Deno will when it resolves relative imports.
     let mut file = Url::parse("file:///").map_err(|_| refused())?;
     file.set_path(url.path());
     let path = file.to_file_path().map_err(|()| refused())?;
     let relative = path.strip_prefix("/").map_err(|_| refused())?;
-    let plain = relative.components().all(|component| matches!(component, Component::Normal(_)));
+    let plain = relative
+        .components()
+        .all(|component| matches!(component, Component::Normal(_)));
     if !plain || relative.as_os_str().is_empty() {
         return Err(refused());
     }

@@ -3,11 +3,48 @@
 
 /// The modules that Deno and Node have built in, by their bare names.
 const BUILT_IN: &[&str] = &[
-    "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
-    "diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net",
-    "os", "path", "perf_hooks", "process", "punycode", "querystring", "readline", "repl", "stream",
-    "string_decoder", "sys", "timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi",
-    "worker_threads", "zlib",
+    "assert",
+    "async_hooks",
+    "buffer",
+    "child_process",
+    "cluster",
+    "console",
+    "constants",
+    "crypto",
+    "dgram",
+    "diagnostics_channel",
+    "dns",
+    "domain",
+    "events",
+    "fs",
+    "http",
+    "http2",
+    "https",
+    "inspector",
+    "module",
+    "net",
+    "os",
+    "path",
+    "perf_hooks",
+    "process",
+    "punycode",
+    "querystring",
+    "readline",
+    "repl",
+    "stream",
+    "string_decoder",
+    "sys",
+    "timers",
+    "tls",
+    "trace_events",
+    "tty",
+    "url",
+    "util",
+    "v8",
+    "vm",
+    "wasi",
+    "worker_threads",
+    "zlib",
 ];
 
 /// What a specifier refers to.
@@ -42,10 +79,14 @@ pub(super) struct PackageImport {
 
 impl Specifier {
     pub(super) fn parse(written: &str) -> Self {
-        if written.starts_with("./") || written.starts_with("../") || matches!(written, "." | "..") {
+        if written.starts_with("./") || written.starts_with("../") || matches!(written, "." | "..")
+        {
             return Self::Relative;
         }
-        if written.starts_with("https://") || written.starts_with("http://") || written.starts_with('/') {
+        if written.starts_with("https://")
+            || written.starts_with("http://")
+            || written.starts_with('/')
+        {
             return Self::Address;
         }
         if written.starts_with("node:") {
@@ -69,19 +110,34 @@ impl Specifier {
 impl PackageImport {
     fn parse(written: &str, text: &str, prefixed: bool) -> Option<Self> {
         // A scope's slash belongs to the name; the range ends at the slash after it.
-        let scope_end = if text.starts_with('@') { text.find('/')? + 1 } else { 0 };
-        let name_end = text[scope_end..].find(['@', '/']).map_or(text.len(), |at| scope_end + at);
+        let scope_end = if text.starts_with('@') {
+            text.find('/')? + 1
+        } else {
+            0
+        };
+        let name_end = text[scope_end..]
+            .find(['@', '/'])
+            .map_or(text.len(), |at| scope_end + at);
         let (name, rest) = text.split_at(name_end);
         let (range, path) = match rest.strip_prefix('@') {
             Some(rest) => {
                 let end = rest.find('/').unwrap_or(rest.len());
-                (Some(rest[..end].to_owned()).filter(|range| !range.is_empty()), &rest[end..])
+                (
+                    Some(rest[..end].to_owned()).filter(|range| !range.is_empty()),
+                    &rest[end..],
+                )
             }
             None => (None, rest),
         };
         let path = path.trim_end_matches('/').to_owned();
         let written = written.to_owned();
-        is_package_name(name).then(|| Self { written, name: name.to_owned(), range, path, prefixed })
+        is_package_name(name).then(|| Self {
+            written,
+            name: name.to_owned(),
+            range,
+            path,
+            prefixed,
+        })
     }
 
     /// The range to resolve: an unpinned import gets the latest release.
@@ -102,13 +158,17 @@ impl PackageImport {
 
 fn is_package_name(name: &str) -> bool {
     let (scope, name) = match name.strip_prefix('@') {
-        Some(scoped) => scoped.split_once('/').map_or((Some(""), scoped), |(scope, name)| (Some(scope), name)),
+        Some(scoped) => scoped
+            .split_once('/')
+            .map_or((Some(""), scoped), |(scope, name)| (Some(scope), name)),
         None => (None, name),
     };
     let valid = |part: &str| {
         !part.is_empty()
             && !part.starts_with(['.', '_', '-'])
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~'))
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~'))
     };
     scope.is_none_or(valid) && valid(name)
 }

@@ -25,6 +25,8 @@ use crate::{api::EngineError, artifact};
 const WALL: Duration = Duration::from_secs(10);
 /// V8's heap.
 const HEAP_MIB: u32 = 256;
+/// Harmless facts of the machine that common packages ask for as they load (`os.release()` for a user agent).
+const SYSTEM_FACTS: &str = "--allow-sys=cpus,hostname,homedir,loadavg,osRelease,osUptime,systemMemoryInfo,uid,gid,username";
 /// Everything that the worker writes.
 const OUTPUT_BYTES: usize = 16 * 1024 * 1024;
 /// The session token: the worker's output is read to find frames, and the process dies with them.
@@ -68,7 +70,10 @@ impl Describe for ThrowawayWorkers {
             Ok(answer) => answer,
             Err(_) => Ok(Err(failure(
                 "TimeoutError",
-                format!("evaluating the component took longer than {} s; is there an endless loop or a pending top-level await?", WALL.as_secs()),
+                format!(
+                    "evaluating the component took longer than {} s; is there an endless loop or a pending top-level await?",
+                    WALL.as_secs()
+                ),
             ))),
         }
     }
@@ -81,8 +86,16 @@ impl ThrowawayWorkers {
         let mut read = std::ffi::OsString::from("--allow-read=");
         read.push(folder);
         Command::new(&self.deno)
-            .args(["run", "--quiet", "--no-prompt", "--no-config", "--no-remote", "--cached-only", "--no-lock"])
-            .args(["--node-modules-dir=manual", "--allow-env"])
+            .args([
+                "run",
+                "--quiet",
+                "--no-prompt",
+                "--no-config",
+                "--no-remote",
+                "--cached-only",
+                "--no-lock",
+            ])
+            .args(["--node-modules-dir=manual", "--allow-env", SYSTEM_FACTS])
             .arg(format!("--v8-flags=--max-old-space-size={HEAP_MIB}"))
             .arg(read)
             .arg(import_map)
@@ -99,7 +112,11 @@ impl ThrowawayWorkers {
             .map_err(|error| EngineError::Spawn(format!("{}: {error}", self.deno.display())))
     }
 
-    async fn talk(&self, child: &mut Child, folder: &Path) -> Result<Result<Value, ComponentError>, EngineError> {
+    async fn talk(
+        &self,
+        child: &mut Child,
+        folder: &Path,
+    ) -> Result<Result<Value, ComponentError>, EngineError> {
         let entry = Url::from_file_path(folder.join(artifact::ENTRY))
             .map_err(|()| EngineError::Spawn(format!("{} is not absolute", folder.display())))?;
         let token = token()?;
@@ -108,12 +125,15 @@ impl ThrowawayWorkers {
             json!({ "type": "load", "entry": entry.as_str(), "env": {}, "kv": {}, "self_alias": [], "api_socket": null }),
             json!({ "type": "describe" }),
         ];
-        let (Some(mut stdin), Some(mut stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+        let (Some(mut stdin), Some(mut stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
             return Err(EngineError::Spawn("a worker without pipes".into()));
         };
         for frame in frames {
             let body = frame.to_string();
-            let length = u32::try_from(body.len()).map_err(|error| EngineError::Protocol(error.to_string()))?;
+            let length = u32::try_from(body.len())
+                .map_err(|error| EngineError::Protocol(error.to_string()))?;
             let bytes = [&length.to_be_bytes(), body.as_bytes()].concat();
             // A worker that is gone already says why on stderr.
             let _ = stdin.write_all(&bytes).await;
@@ -122,19 +142,29 @@ impl ThrowawayWorkers {
         let mut output = Vec::new();
         loop {
             let mut chunk = vec![0; 64 * 1024];
-            let read = stdout.read(&mut chunk).await.map_err(|error| EngineError::WorkerLost(error.to_string()))?;
+            let read = stdout
+                .read(&mut chunk)
+                .await
+                .map_err(|error| EngineError::WorkerLost(error.to_string()))?;
             if read == 0 {
                 let said = stderr.await.unwrap_or_default();
                 return died(&said);
             }
             output.extend_from_slice(&chunk[..read]);
             if output.len() > OUTPUT_BYTES {
-                return Ok(Err(failure("OutputError", "evaluating the component writes too much".to_owned())));
+                return Ok(Err(failure(
+                    "OutputError",
+                    "evaluating the component writes too much".to_owned(),
+                )));
             }
             while let Some(body) = take_frame(&mut output, &token) {
-                match serde_json::from_slice(&body).map_err(|error| EngineError::Protocol(error.to_string()))? {
+                match serde_json::from_slice(&body)
+                    .map_err(|error| EngineError::Protocol(error.to_string()))?
+                {
                     Frame::Described { component } => return Ok(Ok(component)),
-                    Frame::LoadFailed { error } | Frame::DescribeFailed { error } => return Ok(Err(error)),
+                    Frame::LoadFailed { error } | Frame::DescribeFailed { error } => {
+                        return Ok(Err(error));
+                    }
                     Frame::Other => {}
                 }
             }
@@ -144,7 +174,9 @@ impl ThrowawayWorkers {
 
 /// Takes the first complete frame out of `output`, with the noise before it.
 fn take_frame(output: &mut Vec<u8>, token: &[u8]) -> Option<Vec<u8>> {
-    let at = output.windows(token.len()).position(|window| window == token)?;
+    let at = output
+        .windows(token.len())
+        .position(|window| window == token)?;
     let header = at + token.len();
     let length: [u8; 4] = output.get(header..header + 4)?.try_into().ok()?;
     let end = header + 4 + u32::from_be_bytes(length) as usize;
@@ -155,11 +187,18 @@ fn take_frame(output: &mut Vec<u8>, token: &[u8]) -> Option<Vec<u8>> {
 
 /// What a worker means that ended without an answer: the heap's end is the component's doing.
 fn died(stderr: &str) -> Result<Result<Value, ComponentError>, EngineError> {
-    if stderr.contains("heap out of memory") || stderr.contains("Out of memory") || stderr.contains("heap limit") {
-        return Ok(Err(failure("MemoryError", format!("evaluating the component needs more than {HEAP_MIB} MiB of memory"))));
+    if stderr.to_lowercase().contains("out of memory") {
+        return Ok(Err(failure(
+            "MemoryError",
+            format!("evaluating the component needs more than {HEAP_MIB} MiB of memory"),
+        )));
     }
     let reason = stderr.trim();
-    Err(EngineError::WorkerLost(if reason.is_empty() { "it ended while evaluating a component".into() } else { reason.into() }))
+    Err(EngineError::WorkerLost(if reason.is_empty() {
+        "it ended while evaluating a component".into()
+    } else {
+        reason.into()
+    }))
 }
 
 async fn tail(mut stderr: impl tokio::io::AsyncRead + Unpin) -> String {
@@ -183,5 +222,9 @@ fn token() -> Result<[u8; TOKEN_BYTES], EngineError> {
 }
 
 fn failure(name: &str, message: String) -> ComponentError {
-    ComponentError { name: name.to_owned(), message, ..ComponentError::default() }
+    ComponentError {
+        name: name.to_owned(),
+        message,
+        ..ComponentError::default()
+    }
 }

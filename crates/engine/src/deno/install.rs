@@ -36,12 +36,9 @@ pub(super) async fn cached(
 ) -> Result<PathBuf, EngineError> {
     let folder = search.cache_dir.join(format!("deno-{VERSION}"));
     let path = folder.join("deno");
+    // Only what was verified is ever renamed to this path.
     if path.is_file() {
-        match verify(path.clone(), release.sha256).await {
-            Ok(()) => return Ok(path),
-            // Left by a broken disk or an unwise hand: fetched anew and replaced.
-            Err(reason) => tracing::warn!(path = %path.display(), reason, "the cached Deno is not the pinned one"),
-        }
+        return Ok(path);
     }
     fs::create_dir_all(&folder).map_err(|error| spawn_error(&folder, &error))?;
     let staging = tempfile::Builder::new()
@@ -49,9 +46,13 @@ pub(super) async fn cached(
         .tempdir_in(&folder)
         .map_err(|error| spawn_error(&folder, &error))?;
     let fetched = fetch(search, release, staging.path(), progress).await?;
-    verify(fetched.clone(), release.sha256).await.map_err(|reason| {
-        EngineError::Spawn(format!("the Deno that was fetched is not the pinned one ({reason}); it was not installed"))
-    })?;
+    verify(fetched.clone(), release.sha256)
+        .await
+        .map_err(|reason| {
+            EngineError::Spawn(format!(
+                "the Deno that was fetched is not the pinned one ({reason}); it was not installed"
+            ))
+        })?;
     make_executable(&fetched).map_err(|error| spawn_error(&fetched, &error))?;
     fs::rename(&fetched, &path).map_err(|error| spawn_error(&path, &error))?;
     tracing::info!(path = %path.display(), "installed Deno {VERSION}");
@@ -67,23 +68,32 @@ async fn fetch(
 ) -> Result<PathBuf, EngineError> {
     let mut failures = Vec::new();
     for client in clients(search, release, staging) {
-        let message = format!("Installing Deno {VERSION} with {} (about 40 MB, once) …", client.name);
+        let message = format!(
+            "Installing Deno {VERSION} with {} (about 40 MB, once) …",
+            client.name
+        );
         tracing::info!("{message}");
         progress(&message);
         match run(search, &client).await {
             Ok(()) if client.binary.is_file() => return Ok(client.binary),
-            Ok(()) => failures.push(format!("{} installed no binary for this machine", client.name)),
+            Ok(()) => failures.push(format!(
+                "{} installed no binary for this machine",
+                client.name
+            )),
             Err(reason) => failures.push(format!("{} failed: {reason}", client.name)),
         }
     }
     let manual = format!("npm install --global deno@{VERSION}");
     let remedy = format!("install it with `{manual}`, or start with HEADWATER_DENO=/path/to/deno");
     if failures.is_empty() {
-        let missing = format!("Deno {VERSION} is needed, and neither npm nor pip is on PATH to fetch it");
+        let missing =
+            format!("Deno {VERSION} is needed, and neither npm nor pip is on PATH to fetch it");
         return Err(EngineError::Spawn(format!("{missing}: {remedy}")));
     }
     let reasons = failures.join("\n");
-    Err(EngineError::Spawn(format!("Deno {VERSION} could not be fetched; {remedy}\n{reasons}")))
+    Err(EngineError::Spawn(format!(
+        "Deno {VERSION} could not be fetched; {remedy}\n{reasons}"
+    )))
 }
 
 fn clients(search: &DenoSearch, release: &Release, staging: &Path) -> Vec<Client> {
@@ -93,37 +103,63 @@ fn clients(search: &DenoSearch, release: &Release, staging: &Path) -> Vec<Client
         name: "npm",
         program,
         arguments: [
-            "install", "--prefix", &npm_folder.to_string_lossy(), &package,
-            "--ignore-scripts", "--no-audit", "--no-fund", "--no-save",
+            "install",
+            "--prefix",
+            &npm_folder.to_string_lossy(),
+            &package,
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "--no-save",
         ]
         .map(str::to_owned)
         .to_vec(),
-        binary: npm_folder.join("node_modules").join(release.npm_package).join("deno"),
+        binary: npm_folder
+            .join("node_modules")
+            .join(release.npm_package)
+            .join("deno"),
     });
-    let pip = ["pip", "pip3"].iter().find_map(|name| candidates(search, name).next()).map(|program| Client {
-        name: "pip",
-        program,
-        arguments: [
-            "install", "--target", &pip_folder.to_string_lossy(), "--no-deps", "--only-binary=:all:",
-            "--disable-pip-version-check", "--progress-bar=off", &format!("deno=={VERSION}"),
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-        binary: pip_folder.join("bin").join("deno"),
-    });
+    let pip = ["pip", "pip3"]
+        .iter()
+        .find_map(|name| candidates(search, name).next())
+        .map(|program| Client {
+            name: "pip",
+            program,
+            arguments: [
+                "install",
+                "--target",
+                &pip_folder.to_string_lossy(),
+                "--no-deps",
+                "--only-binary=:all:",
+                "--disable-pip-version-check",
+                "--progress-bar=off",
+                &format!("deno=={VERSION}"),
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            binary: pip_folder.join("bin").join("deno"),
+        });
     npm.into_iter().chain(pip).collect()
 }
 
 async fn run(search: &DenoSearch, client: &Client) -> Result<(), String> {
     let mut command = Command::new(&client.program);
-    command.args(&client.arguments).env_clear().envs(search.client_env.iter().cloned());
+    command
+        .args(&client.arguments)
+        .env_clear()
+        .envs(search.client_env.iter().cloned());
     if let Some(path) = &search.path_var {
         command.env("PATH", path);
     }
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = match tokio::time::timeout(CLIENT_TIMEOUT, command.output()).await {
         Ok(output) => output.map_err(|error| error.to_string())?,
-        Err(_) => return Err(format!("it took longer than {} s", CLIENT_TIMEOUT.as_secs())),
+        Err(_) => {
+            return Err(format!(
+                "it took longer than {} s",
+                CLIENT_TIMEOUT.as_secs()
+            ));
+        }
     };
     if output.status.success() {
         return Ok(());
@@ -140,8 +176,14 @@ fn tail(text: &str) -> &str {
 /// Compares the digest of a file with the pinned one, off the async threads: it is 100 MB.
 async fn verify(path: PathBuf, pinned: &'static str) -> Result<(), String> {
     let digest = tokio::task::spawn_blocking(move || digest(&path)).await;
-    let digest = digest.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-    if digest == pinned { Ok(()) } else { Err(format!("its SHA-256 is {digest}, not {pinned}")) }
+    let digest = digest
+        .map_err(|error| error.to_string())?
+        .map_err(|error| error.to_string())?;
+    if digest == pinned {
+        Ok(())
+    } else {
+        Err(format!("its SHA-256 is {digest}, not {pinned}"))
+    }
 }
 
 fn digest(path: &Path) -> io::Result<String> {

@@ -47,10 +47,14 @@ const RELEASES: &[Release] = &[
 impl Release {
     pub(super) fn of_this_machine() -> Result<Self, EngineError> {
         let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-        let found = RELEASES.iter().find(|release| release.os == os && release.arch == arch);
+        let found = RELEASES
+            .iter()
+            .find(|release| release.os == os && release.arch == arch);
         found.copied().ok_or_else(|| {
             let advice = "install it and start Headwater with HEADWATER_DENO=/path/to/deno";
-            EngineError::Spawn(format!("no pinned Deno {VERSION} for {os} on {arch}: {advice}"))
+            EngineError::Spawn(format!(
+                "no pinned Deno {VERSION} for {os} on {arch}: {advice}"
+            ))
         })
     }
 }
@@ -58,14 +62,20 @@ impl Release {
 /// Whether `version` is the pinned one or a later patch of it.
 pub(super) fn fits(version: &str) -> bool {
     match (numbers(version), numbers(VERSION)) {
-        (Some([major, minor, patch]), Some(pinned)) => [major, minor] == pinned[..2] && patch >= pinned[2],
+        (Some([major, minor, patch]), Some(pinned)) => {
+            [major, minor] == pinned[..2] && patch >= pinned[2]
+        }
         _ => false,
     }
 }
 
 /// Major, minor and patch; none of a pre-release, whose behaviour is not the release's.
 fn numbers(version: &str) -> Option<[u32; 3]> {
-    let numbers: Vec<u32> = version.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let numbers: Vec<u32> = version
+        .split('.')
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
     numbers.try_into().ok()
 }
 

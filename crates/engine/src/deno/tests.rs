@@ -32,12 +32,21 @@ async fn the_users_choice_is_taken_or_refused_but_never_passed_over() {
     let old = script(root.path(), "old", "echo deno 1.0.0");
     let found = |path: &Path| {
         let override_path = Some(path.to_owned());
-        DenoSearch { override_path, ..search(root.path(), &[]) }
+        DenoSearch {
+            override_path,
+            ..search(root.path(), &[])
+        }
     };
-    assert_eq!(locate(&found(&good), &|_| {}).await.unwrap().version, VERSION);
+    assert_eq!(
+        locate(&found(&good), &|_| {}).await.unwrap().version,
+        VERSION
+    );
     let refused = locate(&found(&old), &|_| {}).await.unwrap_err().to_string();
     assert!(refused.contains("is 1.0.0"), "{refused}");
-    let missing = locate(&found(&root.path().join("none")), &|_| {}).await.unwrap_err().to_string();
+    let missing = locate(&found(&root.path().join("none")), &|_| {})
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(missing.contains("does not run"), "{missing}");
 }
 
@@ -47,15 +56,23 @@ async fn the_first_deno_on_the_path_that_fits_is_taken() {
     let (old, new) = (root.path().join("a"), root.path().join("b"));
     script(&old, "deno", "echo deno 2.9.0");
     let fitting = script(&new, "deno", &format!("echo deno {VERSION}"));
-    let deno = locate(&search(root.path(), &[&old, &new]), &|_| {}).await.unwrap();
+    let deno = locate(&search(root.path(), &[&old, &new]), &|_| {})
+        .await
+        .unwrap();
     assert_eq!(deno.path, fitting);
 }
 
 #[tokio::test]
 async fn without_deno_and_without_a_package_client_the_error_says_what_to_install() {
     let root = tempfile::tempdir().unwrap();
-    let error = locate(&search(root.path(), &[]), &|_| {}).await.unwrap_err().to_string();
-    assert!(error.contains(&format!("npm install --global deno@{VERSION}")), "{error}");
+    let error = locate(&search(root.path(), &[]), &|_| {})
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains(&format!("npm install --global deno@{VERSION}")),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -63,7 +80,10 @@ async fn a_failing_client_is_quoted() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("bin");
     script(&folder, "npm", "echo 'mirror unreachable' >&2; exit 1");
-    let error = locate(&search(root.path(), &[&folder]), &|_| {}).await.unwrap_err().to_string();
+    let error = locate(&search(root.path(), &[&folder]), &|_| {})
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("npm failed: mirror unreachable"), "{error}");
 }
 
@@ -78,5 +98,11 @@ async fn a_binary_that_is_not_the_pinned_one_is_not_installed() {
     let search = search(root.path(), &[&folder]);
     let error = locate(&search, &|_| {}).await.unwrap_err().to_string();
     assert!(error.contains("not the pinned one"), "{error}");
-    assert!(!search.cache_dir.join(format!("deno-{VERSION}")).join("deno").exists());
+    assert!(
+        !search
+            .cache_dir
+            .join(format!("deno-{VERSION}"))
+            .join("deno")
+            .exists()
+    );
 }

@@ -38,12 +38,17 @@ impl Cidr {
 
     /// Whether `address` is in the range.
     pub fn contains(&self, address: IpAddr) -> bool {
-        width(address) == width(self.first) && bits(address) & mask(width(address), self.prefix) == bits(self.first)
+        width(address) == width(self.first)
+            && bits(address) & mask(width(address), self.prefix) == bits(self.first)
     }
 
     /// What is left of the range when all of `others` are taken out.
     pub fn without_all(self, others: &[Self]) -> Vec<Self> {
-        others.iter().fold(vec![self], |left, other| left.into_iter().flat_map(|range| range.without(*other)).collect())
+        others.iter().fold(vec![self], |left, other| {
+            left.into_iter()
+                .flat_map(|range| range.without(*other))
+                .collect()
+        })
     }
 
     fn without(self, other: Self) -> Vec<Self> {
@@ -54,7 +59,10 @@ impl Cidr {
             return vec![self];
         }
         // `other` is a proper part: halve until it is what remains, keeping the other halves.
-        self.halves().into_iter().flat_map(|half| half.without(other)).collect()
+        self.halves()
+            .into_iter()
+            .flat_map(|half| half.without(other))
+            .collect()
     }
 
     fn halves(self) -> [Self; 2] {
@@ -70,8 +78,13 @@ impl FromStr for Cidr {
 
     fn from_str(text: &str) -> Result<Self, InvalidCidr> {
         let invalid = || InvalidCidr(text.to_owned());
-        let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
-        let address: IpAddr = address.trim_matches(['[', ']']).parse().map_err(|_| invalid())?;
+        let (address, prefix) = text
+            .split_once('/')
+            .map_or((text, None), |(address, prefix)| (address, Some(prefix)));
+        let address: IpAddr = address
+            .trim_matches(['[', ']'])
+            .parse()
+            .map_err(|_| invalid())?;
         let prefix = match prefix {
             Some(prefix) => prefix.parse().map_err(|_| invalid())?,
             None => width(address),
@@ -99,14 +112,21 @@ fn bits(address: IpAddr) -> u128 {
 
 fn from_bits(family: IpAddr, bits: u128) -> IpAddr {
     match family {
-        #[expect(clippy::cast_possible_truncation, reason = "an IPv4 address has 32 bits")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "an IPv4 address has 32 bits"
+        )]
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::from_bits(bits as u32)),
         IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::from_bits(bits)),
     }
 }
 
 fn mask(width: u8, prefix: u8) -> u128 {
-    let all = if width == 32 { u128::from(u32::MAX) } else { u128::MAX };
+    let all = if width == 32 {
+        u128::from(u32::MAX)
+    } else {
+        u128::MAX
+    };
     let host_bits = u32::from(width - prefix);
     all & u128::MAX.checked_shl(host_bits).unwrap_or(0)
 }
@@ -125,18 +145,34 @@ mod tests {
             ("10.0.0.0/8", "192.168.0.0/16", vec!["10.0.0.0/8"]),
             ("10.0.0.0/8", "10.0.0.0/8", vec![]),
             ("10.0.0.0/8", "0.0.0.0/0", vec![]),
-            ("10.0.0.0/30", "10.0.0.2/32", vec!["10.0.0.0/31", "10.0.0.3/32"]),
+            (
+                "10.0.0.0/30",
+                "10.0.0.2/32",
+                vec!["10.0.0.0/31", "10.0.0.3/32"],
+            ),
             ("fc00::/7", "fd00::/8", vec!["fc00::/8"]),
             ("10.0.0.0/8", "::/0", vec!["10.0.0.0/8"]),
         ] {
-            let rest: Vec<String> = cidr(range).without_all(&[cidr(other)]).iter().map(Cidr::to_string).collect();
+            let rest: Vec<String> = cidr(range)
+                .without_all(&[cidr(other)])
+                .iter()
+                .map(Cidr::to_string)
+                .collect();
             assert_eq!(rest, left, "{range} without {other}");
         }
     }
 
     #[test]
     fn texts_that_are_no_range_are_refused() {
-        for text in ["", "10.0.0.0/", "10.0.0/8", "10.0.0.0/33", "::/129", "localhost", "10.0.0.0/-1"] {
+        for text in [
+            "",
+            "10.0.0.0/",
+            "10.0.0/8",
+            "10.0.0.0/33",
+            "::/129",
+            "localhost",
+            "10.0.0.0/-1",
+        ] {
             assert!(text.parse::<Cidr>().is_err(), "{text}");
         }
     }

@@ -40,8 +40,12 @@ impl Resolve for PolicyResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let policy = self.policy.clone();
         Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let allowed: Vec<SocketAddr> = found.into_iter().filter(|found| policy.is_allowed(found.ip())).collect();
+            let found: Vec<SocketAddr> =
+                tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let allowed: Vec<SocketAddr> = found
+                .into_iter()
+                .filter(|found| policy.is_allowed(found.ip()))
+                .collect();
             if allowed.is_empty() {
                 let host = name.as_str().to_owned();
                 return Err(RefusedAddress { host }.into());
@@ -99,5 +103,8 @@ pub fn http_client(
         .timeout(timeout)
         .no_proxy()
         .build()
-        .map_err(|error| EngineError::Unavailable { context: "setting up HTTP".into(), reason: error.to_string() })
+        .map_err(|error| EngineError::Unavailable {
+            context: "setting up HTTP".into(),
+            reason: error.to_string(),
+        })
 }

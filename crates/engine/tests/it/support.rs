@@ -33,7 +33,10 @@ pub(crate) async fn deno() -> PathBuf {
 }
 
 pub(crate) async fn builder(network: NetworkPolicy) -> Builder {
-    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime").canonicalize().unwrap();
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../runtime")
+        .canonicalize()
+        .unwrap();
     let deno = deno().await;
     let describer = ThrowawayWorkers {
         deno: deno.clone(),
@@ -41,31 +44,54 @@ pub(crate) async fn builder(network: NetworkPolicy) -> Builder {
         runtime_import_map: runtime.join("import_map.json"),
         deno_dir: cache_dir().join("worker"),
     };
-    let config = BuilderConfig { deno, cache_dir: cache_dir(), registry_env: registry_env(), network };
+    let config = BuilderConfig {
+        deno,
+        cache_dir: cache_dir(),
+        registry_env: registry_env(),
+        network,
+    };
     Builder::new(config, Arc::new(describer)).unwrap()
 }
 
 fn registry_env() -> Vec<(OsString, OsString)> {
-    let passed = |name: &str| name == "HOME" || name.starts_with("NPM_CONFIG") || name.starts_with("SSL_CERT");
-    std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(passed)).collect()
+    let passed = |name: &str| {
+        name == "HOME" || name.starts_with("NPM_CONFIG") || name.starts_with("SSL_CERT")
+    };
+    std::env::vars_os()
+        .filter(|(name, _)| name.to_str().is_some_and(passed))
+        .collect()
 }
 
 pub(crate) async fn bundled(file: &Path) -> Result<String, EngineError> {
-    let config = LocalBundling { deno: deno().await, cache_dir: cache_dir(), registry_env: registry_env() };
+    let config = LocalBundling {
+        deno: deno().await,
+        cache_dir: cache_dir(),
+        registry_env: registry_env(),
+    };
     bundle_local(&config, file).await
 }
 
 pub(crate) async fn build_text(code: &str) -> Result<Build, Rejection> {
-    builder(NetworkPolicy::PublicOnly).await.build(ComponentCode::Text(code.to_owned())).await.expect("a working host")
+    builder(NetworkPolicy::PublicOnly)
+        .await
+        .build(ComponentCode::Text(code.to_owned()))
+        .await
+        .expect("a working host")
 }
 
 pub(crate) async fn rejected(code: &str) -> Rejection {
-    build_text(code).await.map(|build| build.description).expect_err("a rejection")
+    build_text(code)
+        .await
+        .map(|build| build.description)
+        .expect_err("a rejection")
 }
 
 /// A server of modules by path; every other path is 404, and `/elsewhere/X` redirects to `/X`.
 pub(crate) async fn module_server(modules: &[(&str, &str)]) -> Url {
-    let modules: BTreeMap<String, String> = modules.iter().map(|&(path, code)| (path.to_owned(), code.to_owned())).collect();
+    let modules: BTreeMap<String, String> = modules
+        .iter()
+        .map(|&(path, code)| (path.to_owned(), code.to_owned()))
+        .collect();
     let app = Router::new().fallback(serve).with_state(Arc::new(modules));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -73,7 +99,10 @@ pub(crate) async fn module_server(modules: &[(&str, &str)]) -> Url {
     Url::parse(&format!("http://{address}/")).unwrap()
 }
 
-async fn serve(State(modules): State<Arc<BTreeMap<String, String>>>, uri: Uri) -> axum::response::Response {
+async fn serve(
+    State(modules): State<Arc<BTreeMap<String, String>>>,
+    uri: Uri,
+) -> axum::response::Response {
     if let Some(path) = uri.path().strip_prefix("/elsewhere") {
         return axum::response::Redirect::temporary(path).into_response();
     }
@@ -90,7 +119,10 @@ pub(crate) fn files(build: &Build) -> BTreeMap<String, usize> {
     entries
         .map(|entry| {
             let entry = entry.unwrap();
-            (entry.path().unwrap().display().to_string(), usize::try_from(entry.size()).unwrap())
+            (
+                entry.path().unwrap().display().to_string(),
+                usize::try_from(entry.size()).unwrap(),
+            )
         })
         .collect()
 }

@@ -16,20 +16,39 @@ async fn a_pinned_package_is_bundled_and_locked() {
     assert_eq!(build.code, code);
     assert_eq!(build.description.name, "Pinned");
     assert_eq!(build.description.props.len(), 1);
-    assert_eq!(files(&build).into_keys().collect::<Vec<_>>(), ["component.mjs"]);
+    assert_eq!(
+        files(&build).into_keys().collect::<Vec<_>>(),
+        ["component.mjs"]
+    );
     let lock: Value = serde_json::from_str(&build.lock).unwrap();
     assert_eq!(lock["specifiers"]["npm:axios@0.19.2"], "0.19.2");
-    assert!(lock["npm"]["axios@0.19.2"]["integrity"].as_str().unwrap().starts_with("sha512-"));
+    assert!(
+        lock["npm"]["axios@0.19.2"]["integrity"]
+            .as_str()
+            .unwrap()
+            .starts_with("sha512-")
+    );
     let text = String::from_utf8_lossy(&build.artifact.bytes);
-    assert!(!text.contains("deno-dir"), "names of the building machine are in the archive");
+    assert!(
+        !text.contains("deno-dir"),
+        "names of the building machine are in the archive"
+    );
 }
 
 #[tokio::test]
 async fn the_same_code_gives_the_same_archive() {
     let code = "import get from 'lodash.get@4.4.2'; export default { name: 'a', version: '1', run() { return get; } }";
     let builder = builder(NetworkPolicy::PublicOnly).await;
-    let one = builder.build(ComponentCode::Text(code.into())).await.unwrap().unwrap();
-    let two = builder.build(ComponentCode::Text(code.into())).await.unwrap().unwrap();
+    let one = builder
+        .build(ComponentCode::Text(code.into()))
+        .await
+        .unwrap()
+        .unwrap();
+    let two = builder
+        .build(ComponentCode::Text(code.into()))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(one.artifact.hash, two.artifact.hash);
     assert_eq!(one.lock, two.lock);
 }
@@ -59,7 +78,10 @@ async fn typescript_is_recognised_without_a_file_name() {
 async fn a_registry_source_with_hooks_and_inherited_props_is_described() {
     let code = r#"export { default } from "npm:@pipedream/pipedream/sources/new-scheduled-tasks/new-scheduled-tasks.mjs";"#;
     let build = build_text(code).await.unwrap();
-    assert_eq!(build.description.key.as_deref(), Some("pipedream-new-scheduled-tasks"));
+    assert_eq!(
+        build.description.key.as_deref(),
+        Some("pipedream-new-scheduled-tasks")
+    );
     assert!(build.description.has_run);
 }
 
@@ -75,14 +97,28 @@ async fn packages_that_read_their_own_files_are_kept_as_they_are() {
     let files = files(&build);
     assert!(files.contains_key("component.mjs"));
     assert!(files.contains_key("node_modules/axios@0.19.2"));
-    assert!(files.keys().any(|path| path.contains("pg-format") && path.ends_with("reserved.js")));
-    assert!(!files.keys().any(|path| path.ends_with(".d.ts") || path.ends_with(".map")));
+    assert!(
+        files
+            .keys()
+            .any(|path| path.contains("pg-format") && path.ends_with("reserved.js"))
+    );
+    assert!(
+        !files
+            .keys()
+            .any(|path| path.ends_with(".d.ts") || path.ends_with(".map"))
+    );
 }
 
 #[tokio::test]
-async fn a_package_imported_without_being_declared_by_its_importer_is_found() {
-    // This release imports the platform package, which its package.json does not name.
-    let code = r#"export { default } from "npm:@pipedream/rss/sources/new-item-in-feed/new-item-in-feed.mjs";"#;
+async fn the_platform_package_is_there_for_packages_that_do_not_declare_it() {
+    // Any package that must stay unbundled: what is beside it in the archive is what counts.
+    let code = "import format from \"pg-format@1.0.4\"; export default { name: \"a\", version: \"1\", run() { return format; } };";
     let build = build_text(code).await.unwrap();
-    assert_eq!(build.description.key.as_deref(), Some("rss-new-item-in-feed"));
+    assert!(files(&build).contains_key("node_modules/@pipedream/platform"));
+}
+
+#[tokio::test]
+async fn a_package_may_ask_for_facts_of_the_machine_as_it_loads() {
+    let code = "import { WebClient } from \"@slack/web-api@7.9.0\"; export default { name: \"a\", version: \"1\", run() { return WebClient; } };";
+    assert_eq!(build_text(code).await.unwrap().description.name, "a");
 }

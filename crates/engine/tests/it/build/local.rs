@@ -19,7 +19,11 @@ async fn relative_imports_are_inlined_and_packages_are_left_to_the_server() {
     fs::create_dir(folder.path().join("common")).unwrap();
     fs::write(folder.path().join("data.json"), "{\"name\": \"Local\"}").unwrap();
     fs::write(folder.path().join("common/base.ts"), "import get from \"lodash.get@4.4.2\";\nexport const pick = (from: object, what: string): string => get(from, what);").unwrap();
-    fs::write(folder.path().join("common/old.cjs"), "module.exports = { version: require(\"lodash.get@4.4.2\")({ v: \"2\" }, \"v\") };").unwrap();
+    fs::write(
+        folder.path().join("common/old.cjs"),
+        "module.exports = { version: require(\"lodash.get@4.4.2\")({ v: \"2\" }, \"v\") };",
+    )
+    .unwrap();
     let file = folder.path().join("source.mjs");
     fs::write(
         &file,
@@ -29,7 +33,10 @@ async fn relative_imports_are_inlined_and_packages_are_left_to_the_server() {
     )
     .unwrap();
     let text = bundled(&file).await.unwrap();
-    assert!(text.contains("\"lodash.get@4.4.2\"") && !text.contains("./common"), "{text}");
+    assert!(
+        text.contains("\"lodash.get@4.4.2\"") && !text.contains("./common"),
+        "{text}"
+    );
     let build = build_text(&text).await.unwrap();
     assert_eq!(build.description.name, "Local");
     assert_eq!(build.description.version.as_deref(), Some("2"));

@@ -9,43 +9,112 @@ async fn code_that_does_not_parse_is_refused_with_its_line() {
     let rejection = rejected("export default {\n  name: 'a',\n  run( {\n};\n").await;
     assert_eq!(rejection.stage, BuildStage::Resolve);
     assert_eq!(rejection.error.name, "SyntaxError");
-    assert!(rejection.error.message.contains("component.mjs:"), "{}", rejection.error.message);
-    assert!(!rejection.error.message.contains("file://"), "{}", rejection.error.message);
+    assert!(
+        rejection.error.message.contains("component.mjs:"),
+        "{}",
+        rejection.error.message
+    );
+    assert!(
+        !rejection.error.message.contains("file://"),
+        "{}",
+        rejection.error.message
+    );
 }
 
 #[tokio::test]
 async fn a_throwing_module_is_refused_with_a_stack_in_its_own_lines() {
     let rejection = rejected("// one\nimport get from \"lodash.get\";\n\nfunction boom() {\n  throw new TypeError(\"no \" + get({ a: \"luck\" }, \"a\"));\n}\nboom();\nexport default {};\n").await;
     assert_eq!(rejection.stage, BuildStage::Evaluate);
-    assert_eq!((rejection.error.name.as_str(), rejection.error.message.as_str()), ("TypeError", "no luck"));
-    assert!(rejection.error.stack.contains("component.mjs:5:"), "{}", rejection.error.stack);
-    assert!(rejection.error.stack.contains("component.mjs:7:"), "{}", rejection.error.stack);
+    assert_eq!(
+        (
+            rejection.error.name.as_str(),
+            rejection.error.message.as_str()
+        ),
+        ("TypeError", "no luck")
+    );
+    assert!(
+        rejection.error.stack.contains("component.mjs:5:"),
+        "{}",
+        rejection.error.stack
+    );
+    assert!(
+        rejection.error.stack.contains("component.mjs:7:"),
+        "{}",
+        rejection.error.stack
+    );
 }
 
 #[tokio::test]
 async fn lines_are_right_behind_packages_that_require() {
-    let rejection = rejected("import axios from \"axios@0.19.2\";\n\nvoid axios;\nthrow new Error(\"line four\");\n").await;
-    assert!(rejection.error.stack.contains("component.mjs:4:"), "{}", rejection.error.stack);
+    let rejection = rejected(
+        "import axios from \"axios@0.19.2\";\n\nvoid axios;\nthrow new Error(\"line four\");\n",
+    )
+    .await;
+    assert!(
+        rejection.error.stack.contains("component.mjs:4:"),
+        "{}",
+        rejection.error.stack
+    );
 }
 
 #[tokio::test]
 async fn an_unknown_package_is_refused_by_name() {
-    let rejection = rejected("import x from \"@headwater-test/no-such-package\"; export default x;").await;
+    let rejection =
+        rejected("import x from \"@headwater-test/no-such-package\"; export default x;").await;
     assert_eq!(rejection.stage, BuildStage::Resolve);
     let message = rejection.error.message;
-    assert!(message.contains("`@headwater-test/no-such-package`") && message.contains("spelling"), "{message}");
+    assert!(
+        message.contains("`@headwater-test/no-such-package`") && message.contains("spelling"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
 async fn an_unknown_version_is_refused_by_specifier() {
-    let message = rejected("import x from \"axios@99\"; export default x;").await.error.message;
-    assert!(message.contains("`axios@99`: no release matches"), "{message}");
+    let message = rejected("import x from \"axios@99\"; export default x;")
+        .await
+        .error
+        .message;
+    assert!(
+        message.contains("`axios@99`: no release matches"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn a_missing_export_is_refused_with_its_line() {
+    let rejection = rejected("import { nothing } from \"axios@1\";\nexport default nothing;").await;
+    assert_eq!(rejection.stage, BuildStage::Resolve);
+    let message = rejection.error.message;
+    assert!(
+        message.contains("nothing")
+            && message.contains("component.mjs:1:")
+            && !message.contains("deno-dir"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn a_package_with_native_code_is_named() {
+    let code =
+        "import Database from \"better-sqlite3\"; new Database(\":memory:\"); export default {};";
+    let message = rejected(code).await.error.message;
+    assert!(
+        message.contains("native code is needed by better-sqlite3"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
 async fn a_file_beside_text_is_refused_with_what_to_do() {
-    let message = rejected("import x from \"./x.mjs\"; export default x;").await.error.message;
-    assert!(message.contains("`./x.mjs`") && message.contains("component_url"), "{message}");
+    let message = rejected("import x from \"./x.mjs\"; export default x;")
+        .await
+        .error
+        .message;
+    assert!(
+        message.contains("`./x.mjs`") && message.contains("component_url"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -67,12 +136,19 @@ async fn what_is_no_component_is_refused() {
         ("export default { version: \"1\", run() {} };", "`name`"),
         ("export default { name: \"a\", run() {} };", "`version`"),
         ("export default { name: \"a\", version: \"1\" };", "run"),
-        ("export default { type: \"app\", app: \"a\", name: \"a\", version: \"1\" };", "app"),
+        (
+            "export default { type: \"app\", app: \"a\", name: \"a\", version: \"1\" };",
+            "app",
+        ),
         ("export const a = 1;", "default"),
     ] {
         let rejection = rejected(code).await;
         assert_eq!(rejection.stage, BuildStage::Evaluate, "{code}");
-        assert!(rejection.error.message.contains(complaint), "{code}: {}", rejection.error.message);
+        assert!(
+            rejection.error.message.contains(complaint),
+            "{code}: {}",
+            rejection.error.message
+        );
     }
 }
 
@@ -80,23 +156,43 @@ async fn what_is_no_component_is_refused() {
 async fn an_endless_module_is_ended() {
     let rejection = rejected("for (;;) {}\nexport default {};").await;
     assert_eq!(rejection.stage, BuildStage::Evaluate);
-    assert!(rejection.error.message.contains("10 s"), "{}", rejection.error.message);
+    assert!(
+        rejection.error.message.contains("10 s"),
+        "{}",
+        rejection.error.message
+    );
 }
 
 #[tokio::test]
 async fn a_module_that_takes_all_memory_is_ended() {
     let rejection = rejected("const kept = []; for (;;) kept.push(new Array(1000).fill(kept.length));\nexport default kept;").await;
     assert_eq!(rejection.stage, BuildStage::Evaluate);
-    assert!(rejection.error.message.contains("256 MiB"), "{}", rejection.error.message);
+    assert!(
+        rejection.error.message.contains("256 MiB"),
+        "{}",
+        rejection.error.message
+    );
 }
 
 #[tokio::test]
 async fn evaluation_reaches_neither_network_nor_files() {
     for (code, denied) in [
-        ("await fetch(\"http://127.0.0.1:9/\"); export default {};", "net access"),
-        ("import fs from \"fs\"; fs.readFileSync(\"/etc/passwd\"); export default {};", "read access"),
-        ("import fs from \"fs\"; fs.writeFileSync(\"component.mjs\", \"\"); export default {};", "write access"),
-        ("new Deno.Command(\"true\").outputSync(); export default {};", "run access"),
+        (
+            "await fetch(\"http://127.0.0.1:8080/\"); export default {};",
+            "net access",
+        ),
+        (
+            "import fs from \"fs\"; fs.readFileSync(\"/etc/passwd\"); export default {};",
+            "read access",
+        ),
+        (
+            "import fs from \"fs\"; fs.writeFileSync(\"component.mjs\", \"\"); export default {};",
+            "write access",
+        ),
+        (
+            "new Deno.Command(\"/bin/true\").outputSync(); export default {};",
+            "run access",
+        ),
     ] {
         let rejection = rejected(code).await;
         let said = format!("{} {}", rejection.error.message, rejection.error.stack);

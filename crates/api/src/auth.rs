@@ -1,0 +1,56 @@
+//! Authentication of the API: `Authorization: Bearer <API_KEY>` on every request, whatever its path.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, header::AUTHORIZATION},
+    middleware::Next,
+    response::Response,
+};
+use headwater_app::{App, AppError};
+
+use crate::error::ApiError;
+
+/// Lets only requests of known callers through; handlers find the caller as `Extension<Arc<Caller>>`.
+pub(crate) async fn require_caller(
+    State(app): State<Arc<App>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let key = bearer(request.headers()).ok_or(AppError::Unauthenticated)?;
+    let caller = app.authenticate(key).await?;
+    request.extensions_mut().insert(Arc::new(caller));
+    Ok(next.run(request).await)
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = value.trim().split_once(' ')?;
+    let key = key.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !key.is_empty()).then_some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn the_scheme_is_bearer_in_any_case() {
+        for (value, key) in [
+            ("Bearer k", Some("k")),
+            ("bearer  k ", Some("k")),
+            ("BEARER k", Some("k")),
+            ("Bearer", None),
+            ("Bearer ", None),
+            ("Basic k", None),
+            ("k", None),
+        ] {
+            let headers = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_static(value))]);
+            assert_eq!(bearer(&headers), key, "{value:?}");
+        }
+        assert_eq!(bearer(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,257 @@
+//! How failures look on the wire: one table from error to status, code and public text
+//! (design section 7, "Errors"). What must not leave the node is logged here, once.
+
+use axum::{
+    Json,
+    body::Body,
+    http::{HeaderValue, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use headwater_app::AppError;
+
+use crate::{request_id::RequestId, wire::ErrorBody};
+
+/// What a request can be answered instead of its result.
+#[derive(Debug)]
+pub(crate) enum ApiError {
+    /// A use case failed.
+    App(AppError),
+    /// The body is not a JSON object.
+    MalformedBody(String),
+    /// The body announces itself as something else than JSON.
+    UnsupportedMediaType(String),
+    /// The body is over the bound.
+    PayloadTooLarge { limit_bytes: usize },
+    /// The body did not arrive whole.
+    BrokenBody(String),
+    /// Nothing is served at the path.
+    NoRoute { method: Method },
+    /// The path is served, by other methods.
+    MethodNotAllowed { method: Method },
+    /// No active source has the endpoint.
+    NoEndpoint,
+    /// The run threw before it answered the request that triggered it.
+    RunThrew,
+    /// The run exceeded its time before it answered the request that triggered it.
+    RunTimedOut,
+    /// The run answered with a status that cannot end a request.
+    RunAnsweredInterim(u16),
+    /// A handler panicked.
+    Panicked,
+}
+
+impl From<AppError> for ApiError {
+    fn from(error: AppError) -> Self {
+        Self::App(error)
+    }
+}
+
+/// Status, stable code and public text of a failure.
+#[derive(Debug)]
+struct Problem {
+    status: StatusCode,
+    body: ErrorBody,
+}
+
+fn problem(status: StatusCode, code: &'static str, message: impl Into<String>) -> Problem {
+    let body = ErrorBody::new(code, message);
+    Problem { status, body }
+}
+
+impl Problem {
+    fn with_param(mut self, param: String) -> Self {
+        self.body.error.param = Some(param).filter(|param| !param.is_empty());
+        self
+    }
+
+    fn with_stack(mut self, stack: String) -> Self {
+        self.body.error.stack = Some(stack).filter(|stack| !stack.is_empty());
+        self
+    }
+}
+
+const UNAVAILABLE: &str = "temporarily unavailable, try again; the node's log says why";
+const INTERNAL: &str = "internal error; the node's log has the details";
+
+impl From<AppError> for Problem {
+    fn from(error: AppError) -> Self {
+        let text = error.to_string();
+        match error {
+            AppError::NotFound { .. } => problem(StatusCode::NOT_FOUND, "not_found", text),
+            AppError::Invalid(invalid) => {
+                problem(StatusCode::BAD_REQUEST, "invalid_parameter", text)
+                    .with_param(invalid.field)
+            }
+            AppError::InvalidProps(invalid) => {
+                problem(StatusCode::UNPROCESSABLE_ENTITY, "invalid_props", text)
+                    .with_param(invalid.field)
+            }
+            AppError::Component { error, .. } => {
+                problem(StatusCode::UNPROCESSABLE_ENTITY, "component_failed", text)
+                    .with_stack(error.stack)
+            }
+            AppError::Conflict(_) => problem(StatusCode::CONFLICT, "conflict", text),
+            AppError::Unauthenticated => problem(StatusCode::UNAUTHORIZED, "unauthenticated", text),
+            AppError::Forbidden(_) => problem(StatusCode::FORBIDDEN, "forbidden", text),
+            AppError::Unavailable(reason) => {
+                tracing::warn!(reason, "unavailable");
+                problem(StatusCode::SERVICE_UNAVAILABLE, "unavailable", UNAVAILABLE)
+            }
+            AppError::Internal(reason) => {
+                tracing::error!(reason, "internal error");
+                problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", INTERNAL)
+            }
+        }
+    }
+}
+
+impl From<ApiError> for Problem {
+    fn from(error: ApiError) -> Self {
+        match error {
+            ApiError::App(error) => Self::from(error),
+            ApiError::MalformedBody(reason) | ApiError::BrokenBody(reason) => {
+                problem(StatusCode::BAD_REQUEST, "invalid_parameter", reason)
+            }
+            ApiError::UnsupportedMediaType(given) => problem(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                format!("send the body as `Content-Type: application/json`, not `{given}`"),
+            ),
+            ApiError::PayloadTooLarge { limit_bytes } => problem(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "payload_too_large",
+                format!("the body may have at most {limit_bytes} bytes"),
+            ),
+            ApiError::NoRoute { method } => problem(
+                StatusCode::NOT_FOUND,
+                "not_found",
+                format!("nothing answers {method} at this path"),
+            ),
+            ApiError::MethodNotAllowed { method } => problem(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "method_not_allowed",
+                format!("{method} is not possible here; the `Allow` header says what is"),
+            ),
+            ApiError::NoEndpoint => problem(
+                StatusCode::NOT_FOUND,
+                "not_found",
+                "no active source has this endpoint",
+            ),
+            ApiError::RunThrew => problem(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "component_failed",
+                "the component threw before it responded",
+            ),
+            ApiError::RunTimedOut => problem(
+                StatusCode::GATEWAY_TIMEOUT,
+                "component_timed_out",
+                "the component did not respond in time",
+            ),
+            ApiError::RunAnsweredInterim(status) => problem(
+                StatusCode::BAD_GATEWAY,
+                "component_failed",
+                format!("the component responded with {status}, which cannot end a request"),
+            ),
+            ApiError::Panicked => {
+                // The panic itself, with its place, is reported by the panic hook.
+                problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", INTERNAL)
+            }
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let Problem { status, body } = Problem::from(self);
+        let mut response = (status, Json(&body)).into_response();
+        let headers = response.headers_mut();
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if status.is_server_error() {
+            response.extensions_mut().insert(body);
+        }
+        response
+    }
+}
+
+/// Writes the request's id into the body of a failure of the server, so that whoever reports it
+/// quotes what the log can be searched for.
+pub(crate) fn name_request(mut response: Response, id: &RequestId) -> Response {
+    let Some(mut body) = response.extensions_mut().remove::<ErrorBody>() else {
+        return response;
+    };
+    body.error.request_id = Some(id.as_str().to_owned());
+    if let Ok(text) = serde_json::to_vec(&body) {
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        *response.body_mut() = Body::from(text);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_model::{error::Invalid, outcome::ComponentError};
+
+    use super::*;
+
+    fn of(error: AppError) -> (u16, serde_json::Value) {
+        let Problem { status, body } = Problem::from(error);
+        (
+            status.as_u16(),
+            serde_json::to_value(body).unwrap()["error"].take(),
+        )
+    }
+
+    #[test]
+    fn every_failure_has_its_status_and_code() {
+        let invalid = || Invalid::new("configured_props.url", "is required");
+        let thrown = ComponentError {
+            message: "boom".to_owned(),
+            stack: "at run".to_owned(),
+            ..ComponentError::default()
+        };
+        let component = AppError::Component {
+            stage: "the `activate` hook threw".to_owned(),
+            error: thrown,
+        };
+        for (error, status, code) in [
+            (AppError::not_found("source", "dc_x"), 404, "not_found"),
+            (AppError::Invalid(invalid()), 400, "invalid_parameter"),
+            (AppError::InvalidProps(invalid()), 422, "invalid_props"),
+            (component, 422, "component_failed"),
+            (AppError::Conflict(String::new()), 409, "conflict"),
+            (AppError::Unauthenticated, 401, "unauthenticated"),
+            (AppError::Forbidden(String::new()), 403, "forbidden"),
+            (AppError::Unavailable(String::new()), 503, "unavailable"),
+            (AppError::Internal(String::new()), 500, "internal"),
+        ] {
+            let (got, body) = of(error);
+            assert_eq!((got, body["code"].as_str()), (status, Some(code)));
+            assert_eq!(
+                body["param"].is_string(),
+                code.starts_with("invalid"),
+                "{body}"
+            );
+            assert_eq!(
+                body["stack"].is_string(),
+                code == "component_failed",
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn internals_are_not_shown() {
+        for error in [
+            AppError::Internal("/secret".to_owned()),
+            AppError::Unavailable("/secret".to_owned()),
+        ] {
+            let (_, body) = of(error);
+            assert!(!body.to_string().contains("secret"), "{body}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The parameters of an operation: fields of the query and, unless it is a GET, of a JSON body.
+//! A field that both have counts as the body gives it, because that is the spec's place for it.
+
+use axum::{
+    body::Body,
+    extract::{FromRequest, Request},
+    http::{HeaderMap, Method, header::CONTENT_TYPE},
+};
+use headwater_app::AppError;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use url::form_urlencoded;
+
+use crate::{body, error::ApiError, fields::BodySelection};
+
+/// A request's body at the API: components come with their code in it.
+const BODY_BYTES: usize = 20 * 1024 * 1024;
+
+/// Parameters of an operation. Unknown ones are ignored; a wrong one is named in the answer.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Params<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let mut fields = query_fields(parts.uri.query().unwrap_or_default());
+        if parts.method != Method::GET && parts.method != Method::HEAD {
+            let given = body_fields(&parts.headers, body).await?;
+            if let Some(selection) = parts.extensions.get::<BodySelection>() {
+                selection.note(&given);
+            }
+            fields.extend(given);
+        }
+        Ok(Self(typed(fields)?))
+    }
+}
+
+fn query_fields(query: &str) -> Map<String, Value> {
+    let pairs = form_urlencoded::parse(query.as_bytes());
+    pairs
+        .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
+        .collect()
+}
+
+async fn body_fields(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, ApiError> {
+    let bytes = body::read(body, BODY_BYTES).await?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Map::new());
+    }
+    check_media_type(headers)?;
+    object(&bytes)
+}
+
+/// A body without a type is taken for JSON; whatever charset is named, JSON is UTF-8.
+fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(value) = headers.get(CONTENT_TYPE) else {
+        return Ok(());
+    };
+    let given = value.to_str().unwrap_or_default();
+    let essence = given
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    match essence == "application/json" || essence.ends_with("+json") {
+        true => Ok(()),
+        false => Err(ApiError::UnsupportedMediaType(given.to_owned())),
+    }
+}
+
+fn object(text: &[u8]) -> Result<Map<String, Value>, ApiError> {
+    let malformed = |error| ApiError::MalformedBody(format!("the body is not valid JSON: {error}"));
+    let value: Value = serde_json::from_slice(text).map_err(malformed)?;
+    match value {
+        Value::Object(fields) => Ok(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(ApiError::MalformedBody(
+                "the body must be a JSON object".to_owned(),
+            ))
+        }
+    }
+}
+
+fn typed<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ApiError> {
+    let typed = serde_path_to_error::deserialize(Value::Object(fields));
+    typed.map_err(|error| {
+        let param = error.path().to_string();
+        AppError::invalid(&param, error.into_inner()).into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+    use headwater_model::{id::WorkspaceId, prop::ConfiguredProps};
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+    use crate::extract;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Wanted {
+        name: Option<String>,
+        #[serde(default, deserialize_with = "extract::boolean")]
+        active: Option<bool>,
+        #[serde(default, deserialize_with = "extract::object")]
+        configured_props: Option<ConfiguredProps>,
+        workspace_id: Option<WorkspaceId>,
+    }
+
+    async fn read(query: &str, body: &'static str) -> Result<Wanted, ApiError> {
+        let request = Request::post(format!("/?{query}"))
+            .body(Body::from(body))
+            .unwrap();
+        Params::<Wanted>::from_request(request, &())
+            .await
+            .map(|params| params.0)
+    }
+
+    #[tokio::test]
+    async fn fields_come_from_query_and_body_alike() {
+        let props = json!({"a": 1});
+        let wanted = Wanted {
+            name: Some("n".to_owned()),
+            active: Some(false),
+            configured_props: props.as_object().cloned(),
+            workspace_id: None,
+        };
+        for (query, body) in [
+            ("name=n&active=false&configured_props=%7B%22a%22%3A1%7D", ""),
+            (
+                "",
+                r#"{"name": "n", "active": false, "configured_props": {"a": 1}}"#,
+            ),
+            (
+                "name=other&active=true&more=1",
+                r#"{"name": "n", "active": false, "configured_props": {"a": 1}}"#,
+            ),
+        ] {
+            assert_eq!(read(query, body).await.unwrap(), wanted, "{query} {body}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wrong_field_is_named() {
+        for (body, param) in [
+            (r#"{"name": 7}"#, "name"),
+            (r#"{"active": "maybe"}"#, "active"),
+            (r#"{"configured_props": []}"#, "configured_props"),
+            (r#"{"workspace_id": "u_x"}"#, "workspace_id"),
+        ] {
+            match read("", body).await {
+                Err(ApiError::App(AppError::Invalid(invalid))) => assert_eq!(invalid.field, param),
+                other => panic!("{body}: {other:?}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn malformed_json_is_told_with_its_position() {
+        match read("", "{\"a\": \n }").await {
+            Err(ApiError::MalformedBody(reason)) => assert!(reason.contains("line 2"), "{reason}"),
+            other => panic!("{other:?}"),
+        }
+        assert!(matches!(
+            read("", "[]").await,
+            Err(ApiError::MalformedBody(_))
+        ));
+    }
+
+    #[test]
+    fn any_json_type_will_do() {
+        for (given, fits) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("application/merge-patch+json", true),
+            ("text/plain", false),
+            ("application/x-www-form-urlencoded", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(given))]);
+            assert_eq!(check_media_type(&headers).is_ok(), fits, "{given}");
+        }
+        assert!(check_media_type(&HeaderMap::new()).is_ok());
+    }
+}

@@ -1,0 +1,51 @@
+//! Ids in paths. One that is malformed names nothing that exists, so it is answered like an
+//! unknown one: 404.
+
+use std::str::FromStr;
+
+use axum::{
+    RequestPartsExt,
+    extract::{FromRequestParts, Path},
+    http::request::Parts,
+};
+use headwater_app::AppError;
+use headwater_model::id::{AccountId, SourceId, WorkflowId, WorkspaceId};
+
+use crate::error::ApiError;
+
+/// The one id in a route's path.
+pub(crate) struct PathId<T>(pub(crate) T);
+
+/// What an id names, in the spec's words.
+pub(crate) trait Named {
+    const KIND: &'static str;
+}
+
+impl Named for SourceId {
+    const KIND: &'static str = "source";
+}
+
+impl Named for WorkflowId {
+    const KIND: &'static str = "workflow";
+}
+
+impl Named for WorkspaceId {
+    const KIND: &'static str = "workspace";
+}
+
+impl Named for AccountId {
+    const KIND: &'static str = "account";
+}
+
+impl<S: Send + Sync, T: FromStr + Named> FromRequestParts<S> for PathId<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let path = parts.extract::<Path<String>>().await;
+        let text = path.map(|Path(text)| text).unwrap_or_default();
+        let id = text
+            .parse()
+            .map_err(|_| AppError::not_found(T::KIND, text))?;
+        Ok(Self(id))
+    }
+}

@@ -1,0 +1,142 @@
+//! What happens to every request before it is routed and to every response before it leaves:
+//! the request id, the tracing span, hosts that are endpoints, trailing slashes, panics.
+//! Knows no route.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use axum::{
+    extract::{Request, State},
+    http::{StatusCode, Uri, uri::PathAndQuery},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use futures::FutureExt;
+use headwater_app::App;
+use tracing::Instrument;
+
+use crate::{
+    error::{self, ApiError},
+    ingress::{self, EndpointDomain},
+    request_id::RequestId,
+};
+
+/// What the front needs to know of the node.
+pub(crate) struct Front {
+    app: Arc<App>,
+    domain: Option<EndpointDomain>,
+}
+
+impl Front {
+    pub(crate) fn new(app: Arc<App>) -> Self {
+        let domain = EndpointDomain::of(app.config());
+        Self { app, domain }
+    }
+
+    fn endpoint_of_host(&self, request: &Request) -> Option<String> {
+        self.domain.as_ref()?.token(request)
+    }
+}
+
+/// Takes a request in and lets its response out.
+pub(crate) async fn receive(
+    State(front): State<Arc<Front>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let id = RequestId::of(request.headers(), front.app.environment());
+    let endpoint = front.endpoint_of_host(&request);
+    let span = tracing::info_span!(
+        "request",
+        id = id.as_str(),
+        method = %request.method(),
+        path = shown_path(request.uri().path(), endpoint.is_some()),
+        status = tracing::field::Empty,
+    );
+    let answering = async {
+        match endpoint {
+            Some(token) => ingress::at_host(&front.app, token, request).await,
+            None => {
+                trim_trailing_slash(request.uri_mut());
+                next.run(request).await
+            }
+        }
+    };
+    let answered = AssertUnwindSafe(answering)
+        .catch_unwind()
+        .instrument(span.clone())
+        .await;
+    let _entered = span.entered();
+    let response = answered.unwrap_or_else(|_| ApiError::Panicked.into_response());
+    let mut response = error::name_request(response, &id);
+    id.write(response.headers_mut());
+    tracing::Span::current().record("status", response.status().as_u16());
+    log_answer(response.status());
+    response
+}
+
+fn log_answer(status: StatusCode) {
+    tracing::debug!(status = status.as_u16(), "answered");
+}
+
+/// The path as it is logged: whoever knows an endpoint's token can call it, so it is left out.
+fn shown_path(path: &str, is_endpoint: bool) -> &str {
+    match is_endpoint || path.starts_with(ingress::PREFIX) {
+        true => "/e/{token}",
+        false => path,
+    }
+}
+
+/// Every route may be called with a slash at its end. Endpoints are spared: there the path is data.
+fn trim_trailing_slash(uri: &mut Uri) {
+    let path = uri.path();
+    if !path.ends_with('/') || path.len() == 1 || path.starts_with(ingress::PREFIX) {
+        return;
+    }
+    let trimmed = match path.trim_end_matches('/') {
+        "" => "/",
+        trimmed => trimmed,
+    };
+    let path_and_query = match uri.query() {
+        Some(query) => format!("{trimmed}?{query}"),
+        None => trimmed.to_owned(),
+    };
+    let mut parts = uri.clone().into_parts();
+    let changed = path_and_query.parse::<PathAndQuery>().ok().and_then(|new| {
+        parts.path_and_query = Some(new);
+        Uri::from_parts(parts).ok()
+    });
+    if let Some(changed) = changed {
+        *uri = changed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_are_trimmed_except_at_endpoints() {
+        for (given, expected) in [
+            ("/v1/sources/", "/v1/sources"),
+            ("/v1/sources/?limit=2", "/v1/sources?limit=2"),
+            ("/v1/sources//", "/v1/sources"),
+            ("/v1/", "/v1"),
+            ("/", "/"),
+            ("//", "/"),
+            ("/e/token/a/b/", "/e/token/a/b/"),
+            ("/e/token/", "/e/token/"),
+            ("http://node/v1/users/me/", "http://node/v1/users/me"),
+        ] {
+            let mut uri: Uri = given.parse().unwrap();
+            trim_trailing_slash(&mut uri);
+            assert_eq!(uri, expected.parse::<Uri>().unwrap(), "{given}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_not_logged() {
+        assert_eq!(shown_path("/e/secret/a", false), "/e/{token}");
+        assert_eq!(shown_path("/a", true), "/e/{token}");
+        assert_eq!(shown_path("/v1/users/me", false), "/v1/users/me");
+    }
+}

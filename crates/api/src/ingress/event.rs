@@ -1,0 +1,177 @@
+//! The event of a request (spec "Component model: props", HTTP interface; design section 7), written
+//! straight to JSON text: no tree of values is built on the way.
+
+use std::{borrow::Cow, net::IpAddr};
+
+use axum::http::{HeaderMap, HeaderValue, header, request::Parts};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{
+    content::Content,
+    fields::{self, Fields},
+};
+
+/// A request at an endpoint, arrived whole.
+pub(super) struct Arrived<'a> {
+    /// The component's part of the path.
+    pub(super) path: &'a str,
+    /// The whole URL as the outside knows it.
+    pub(super) url: &'a str,
+    pub(super) parts: &'a Parts,
+    pub(super) client_ip: Option<IpAddr>,
+    pub(super) body: &'a [u8],
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    method: &'a str,
+    path: &'a str,
+    query: Fields<'a, Cow<'a, str>>,
+    headers: Headers<'a>,
+    #[serde(rename = "bodyRaw")]
+    body_raw: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<Content<'a>>,
+    #[serde(rename = "isBase64", skip_serializing_if = "Option::is_none")]
+    is_base64: Option<bool>,
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_ip: Option<IpAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inferred_body_type: Option<&'static str>,
+}
+
+impl Arrived<'_> {
+    /// The event as JSON text.
+    pub(super) fn event(&self) -> Result<Box<RawValue>, serde_json::Error> {
+        let headers = &self.parts.headers;
+        let content_type = headers
+            .get(header::CONTENT_TYPE)
+            .map(text)
+            .unwrap_or_default();
+        let body = Content::of(&content_type, self.body);
+        let utf8 = std::str::from_utf8(self.body).ok();
+        to_raw_value(&Event {
+            method: self.parts.method.as_str(),
+            path: self.path,
+            query: fields::url_encoded(self.parts.uri.query().unwrap_or_default()),
+            headers: Headers(headers),
+            body_raw: utf8.map_or_else(|| STANDARD.encode(self.body).into(), Cow::Borrowed),
+            inferred_body_type: body.as_ref().map(Content::type_name),
+            body: body.filter(Content::has_value),
+            is_base64: utf8.is_none().then_some(true),
+            url: self.url,
+            client_ip: self.client_ip,
+        })
+    }
+}
+
+/// Header names in lower case; repeated ones joined as one line.
+struct Headers<'a>(&'a HeaderMap);
+
+impl Serialize for Headers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.keys_len()))?;
+        for name in self.0.keys() {
+            let mut values = self.0.get_all(name).iter();
+            let first = values.next().map(text).unwrap_or_default();
+            let separator = if name == header::COOKIE { "; " } else { ", " };
+            let line = values.fold(first, |line, value| {
+                Cow::Owned(format!("{line}{separator}{}", text(value)))
+            });
+            map.serialize_entry(name.as_str(), &line)?;
+        }
+        map.end()
+    }
+}
+
+/// UTF-8 if it is, else Latin-1, which every byte sequence is.
+fn text(value: &HeaderValue) -> Cow<'_, str> {
+    match std::str::from_utf8(value.as_bytes()) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => value
+            .as_bytes()
+            .iter()
+            .map(|byte| char::from(*byte))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(request: axum::http::request::Builder, body: &[u8]) -> Value {
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let arrived = Arrived {
+            path: "/a",
+            url: "http://node/e/tok/a",
+            parts: &parts,
+            client_ip: Some([192, 0, 2, 1].into()),
+            body,
+        };
+        serde_json::from_str(arrived.event().unwrap().get()).unwrap()
+    }
+
+    #[test]
+    fn a_request_is_told_whole() {
+        let request = Request::post("/e/tok/a?x=1&y=a&y=b&z")
+            .header("Content-Type", "application/json; charset=utf-8")
+            .header("X-Two", "1")
+            .header("x-two", "2")
+            .header("cookie", "a=1")
+            .header("cookie", "b=2");
+        assert_eq!(
+            event(request, br#"{"n": 1}"#),
+            json!({
+                "method": "POST",
+                "path": "/a",
+                "query": {"x": "1", "y": ["a", "b"], "z": ""},
+                "headers": {
+                    "content-type": "application/json; charset=utf-8",
+                    "x-two": "1, 2",
+                    "cookie": "a=1; b=2",
+                },
+                "bodyRaw": r#"{"n": 1}"#,
+                "body": {"n": 1},
+                "url": "http://node/e/tok/a",
+                "client_ip": "192.0.2.1",
+                "inferred_body_type": "JSON",
+            })
+        );
+    }
+
+    #[test]
+    fn without_a_body_there_is_none() {
+        let event = event(Request::get("/e/tok/a"), b"");
+        assert_eq!(event["bodyRaw"], "");
+        assert_eq!(event["query"], json!({}));
+        for absent in ["body", "isBase64", "inferred_body_type"] {
+            assert!(event.get(absent).is_none(), "{absent}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_come_as_base64() {
+        let event = event(Request::put("/"), &[0xFF, 0x00]);
+        assert_eq!(
+            (&event["bodyRaw"], &event["isBase64"]),
+            (&json!("/wA="), &json!(true))
+        );
+        assert!(event.get("body").is_none());
+    }
+
+    #[test]
+    fn header_values_may_hold_any_bytes() {
+        let request = Request::get("/")
+            .header("x-utf8", HeaderValue::from_bytes("ü".as_bytes()).unwrap())
+            .header("x-latin1", HeaderValue::from_bytes(&[0xFC]).unwrap());
+        let event = event(request, b"");
+        assert_eq!(event["headers"], json!({"x-utf8": "ü", "x-latin1": "ü"}));
+    }
+}

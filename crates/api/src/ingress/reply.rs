@@ -1,0 +1,158 @@
+//! What a run says, as the response to the request that triggered it.
+
+use axum::{
+    body::Body,
+    http::{
+        HeaderMap, HeaderName, HeaderValue, StatusCode,
+        header::{self, CONTENT_TYPE},
+    },
+    response::{IntoResponse, Response},
+};
+use headwater_app::Ingress;
+
+use crate::error::ApiError;
+
+const ACCEPTED: &str = r#"{"success":true}"#;
+
+/// The response that tells how the request was taken.
+pub(super) fn to(ingress: Ingress) -> Response {
+    match ingress {
+        Ingress::Accepted => ([(CONTENT_TYPE, "application/json")], ACCEPTED).into_response(),
+        Ingress::Responded(response) => responded(response),
+        Ingress::NoResponse => StatusCode::OK.into_response(),
+        Ingress::Threw => ApiError::RunThrew.into_response(),
+        Ingress::TimedOut => ApiError::RunTimedOut.into_response(),
+    }
+}
+
+fn responded(given: headwater_app::Response) -> Response {
+    // The spec lets components say 100 to 199, but such a response never ends a request.
+    let status = StatusCode::from_u16(given.status).ok();
+    let Some(status) = status.filter(|status| !status.is_informational()) else {
+        return ApiError::RunAnsweredInterim(given.status).into_response();
+    };
+    let has_body = !matches!(
+        status,
+        StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT | StatusCode::NOT_MODIFIED
+    );
+    let body = if has_body {
+        Body::from(given.body)
+    } else {
+        Body::empty()
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers(given.headers);
+    response
+}
+
+/// The component's headers without those that are the connection's, and without malformed ones.
+fn headers(given: Vec<(String, String)>) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(given.len());
+    for (name, value) in given {
+        let parsed = HeaderName::from_bytes(name.as_bytes())
+            .ok()
+            .zip(HeaderValue::try_from(value.into_bytes()).ok());
+        match parsed {
+            Some((name, _)) if is_connections(&name) => {}
+            Some((name, value)) => {
+                headers.append(name, value);
+            }
+            None => tracing::debug!(
+                name,
+                "a component's response header is malformed and left out"
+            ),
+        }
+    }
+    headers
+}
+
+/// Whether the header is about this connection, or about the length, which is counted anew.
+fn is_connections(name: &HeaderName) -> bool {
+    const NAMES: [HeaderName; 6] = [
+        header::CONNECTION,
+        header::CONTENT_LENGTH,
+        header::TE,
+        header::TRAILER,
+        header::TRANSFER_ENCODING,
+        header::UPGRADE,
+    ];
+    NAMES.contains(name) || matches!(name.as_str(), "keep-alive" | "proxy-connection")
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+
+    use super::*;
+
+    fn given(status: u16, headers: &[(&str, &str)]) -> Response {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        to(Ingress::Responded(headwater_app::Response {
+            status,
+            headers: headers.collect(),
+            body: "body".into(),
+        }))
+    }
+
+    #[test]
+    fn headers_are_the_components_but_for_those_of_the_connection() {
+        let response = given(
+            201,
+            &[
+                ("X-A", "ü"),
+                ("set-cookie", "a=1"),
+                ("Set-Cookie", "b=2"),
+                ("Content-Length", "9"),
+                ("transfer-encoding", "chunked"),
+                ("Connection", "close"),
+                ("bad name", "x"),
+                ("x-bad", "a\r\nx-injected: 1"),
+            ],
+        );
+        assert_eq!(response.status(), 201);
+        let shown: Vec<_> = response
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("x-a", "ü".as_bytes()),
+                ("set-cookie", b"a=1"),
+                ("set-cookie", b"b=2")
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn statuses_without_a_body_have_none() {
+        for (status, body) in [
+            (200, "body"),
+            (204, ""),
+            (304, ""),
+            (404, "body"),
+            (599, "body"),
+        ] {
+            let response = given(status, &[]);
+            assert_eq!(response.status(), status);
+            assert_eq!(to_bytes(response.into_body(), 10).await.unwrap(), body);
+        }
+    }
+
+    #[test]
+    fn a_run_that_did_not_answer_gets_a_status_of_its_own() {
+        for (ingress, status) in [
+            (Ingress::Accepted, 200),
+            (Ingress::NoResponse, 200),
+            (Ingress::Threw, 500),
+            (Ingress::TimedOut, 504),
+        ] {
+            assert_eq!(to(ingress).status(), status);
+        }
+        assert_eq!(given(101, &[]).status(), 502);
+    }
+}

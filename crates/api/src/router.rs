@@ -1,0 +1,103 @@
+//! The whole interface on one screen, grouped by caller. What happens before a request is routed
+//! is `front`'s business.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::Request,
+    middleware::{from_fn, from_fn_with_state},
+    routing::{any, delete, get, post, put},
+};
+use headwater_app::App;
+use tower::Layer;
+
+use crate::{
+    auth,
+    error::ApiError,
+    fields,
+    front::{self, Front},
+    ingress,
+    routes::{
+        accounts, components, events, health, orgs, sources, subscriptions, users, workflows,
+    },
+};
+
+/// Everything the node serves over HTTP. Serve it with the peer's address
+/// (`into_make_service_with_connect_info::<SocketAddr>()`), which events of HTTP interfaces show.
+pub fn router(app: Arc<App>) -> Router {
+    router_with_pages(app, Router::new())
+}
+
+/// The same with further pages. They must come in here rather than be merged into the result:
+/// with an endpoint domain, the request's host decides before its path does.
+pub fn router_with_pages(app: Arc<App>, pages: Router) -> Router {
+    let front = Arc::new(Front::new(Arc::clone(&app)));
+    let routes = Router::new()
+        // Machines that watch the node.
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        // Whoever calls the endpoint of an HTTP interface.
+        .route("/e/{token}", any(ingress::at_path))
+        .route("/e/{token}/", any(ingress::at_path))
+        .route("/e/{token}/{*rest}", any(ingress::at_path))
+        // Clients of the API.
+        .nest("/v1", v1(&app))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .with_state(app)
+        .merge(pages);
+    // Layers of a router run after routing; what changes the path must wrap the router itself.
+    Router::new().fallback_service(from_fn_with_state(front, front::receive).layer(routes))
+}
+
+/// The API. Paths are written without the trailing slash that requests may carry.
+fn v1(app: &Arc<App>) -> Router<Arc<App>> {
+    Router::new()
+        .route("/components", post(components::save))
+        .route("/components/{reference}", get(components::show))
+        .route("/components/registry/{key}", get(components::registry))
+        .route("/sources", post(sources::deploy))
+        .route(
+            "/sources/{id}",
+            put(sources::put)
+                .get(sources::show)
+                .patch(sources::patch)
+                .delete(sources::delete),
+        )
+        .route("/sources/{id}/run", post(sources::run))
+        .route("/sources/{id}/event_summaries", get(events::summaries))
+        .route("/sources/{id}/events", delete(events::delete))
+        .route("/sources/{id}/logs", get(events::logs))
+        .route("/workflows/{id}/event_summaries", get(workflows::events))
+        .route(
+            "/workflows/{id}/$errors/event_summaries",
+            get(workflows::events),
+        )
+        .route(
+            "/subscriptions",
+            post(subscriptions::create).delete(subscriptions::delete),
+        )
+        .route("/accounts", post(accounts::create).get(accounts::list))
+        .route("/accounts/{id}", delete(accounts::delete))
+        .route("/users/me", get(users::me))
+        .route("/users/me/sources", get(users::sources))
+        .route("/users/me/subscriptions", get(users::subscriptions))
+        .route("/orgs/{id}/sources", get(orgs::sources))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(from_fn(fields::select))
+        .layer(from_fn_with_state(Arc::clone(app), auth::require_caller))
+}
+
+async fn no_route(request: Request) -> ApiError {
+    ApiError::NoRoute {
+        method: request.method().clone(),
+    }
+}
+
+async fn no_method(request: Request) -> ApiError {
+    ApiError::MethodNotAllowed {
+        method: request.method().clone(),
+    }
+}

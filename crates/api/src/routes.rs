@@ -1,0 +1,37 @@
+//! The operations, one file per resource: take typed parameters, call one use case, show its result.
+
+pub(crate) mod accounts;
+pub(crate) mod components;
+pub(crate) mod events;
+pub(crate) mod health;
+pub(crate) mod orgs;
+pub(crate) mod sources;
+pub(crate) mod subscriptions;
+pub(crate) mod users;
+pub(crate) mod workflows;
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Extension, State},
+};
+use headwater_app::{App, Caller};
+
+use crate::{
+    error::ApiError,
+    wire::{Data, Paged},
+};
+
+/// The platform.
+type AppState = State<Arc<App>>;
+/// Who is calling, as authentication found out.
+type CallerExtension = Extension<Arc<Caller>>;
+/// `{data: <object>}`.
+type DataReply<T> = Result<Json<Data<T>>, ApiError>;
+/// `{page_info, data: [<object>]}`.
+type PageReply<T> = Result<Json<Paged<T>>, ApiError>;
+
+fn data<T>(data: T) -> DataReply<T> {
+    Ok(Json(Data { data }))
+}

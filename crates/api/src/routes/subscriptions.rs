@@ -1,0 +1,52 @@
+//! `/subscriptions` (spec "Subscriptions").
+
+use axum::{
+    extract::{Extension, State},
+    http::StatusCode,
+};
+use headwater_app::AppError;
+
+use super::{AppState, CallerExtension, DataReply, data};
+use crate::{
+    error::ApiError,
+    extract::Params,
+    wire::{Subscription, SubscriptionRequest},
+};
+
+/// `POST /subscriptions`
+pub(crate) async fn create(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<SubscriptionRequest>,
+) -> DataReply<Subscription> {
+    let (emitter_id, listener_id, event_name) = triple(request)?;
+    let subscription = app.subscribe(&caller, &emitter_id, &listener_id, &event_name);
+    data(subscription.await?.into())
+}
+
+/// `DELETE /subscriptions`
+pub(crate) async fn delete(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<SubscriptionRequest>,
+) -> Result<StatusCode, ApiError> {
+    let (emitter_id, listener_id, event_name) = triple(request)?;
+    app.unsubscribe(&caller, &emitter_id, &listener_id, &event_name)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn triple(request: SubscriptionRequest) -> Result<(String, String, String), AppError> {
+    let emitter_id = required("emitter_id", request.emitter_id)?;
+    let listener_id = required("listener_id", request.listener_id)?;
+    Ok((
+        emitter_id,
+        listener_id,
+        request.event_name.unwrap_or_default(),
+    ))
+}
+
+fn required(param: &str, value: Option<String>) -> Result<String, AppError> {
+    let value = value.filter(|value| !value.is_empty());
+    value.ok_or_else(|| AppError::invalid(param, format!("`{param}` is required")))
+}

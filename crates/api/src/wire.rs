@@ -1,0 +1,24 @@
+//! The shapes of requests and responses (spec "Resources and their fields"), one file per resource.
+//! Field names are the spec's. Only shapes and how to fill them; no decisions.
+
+mod account;
+mod component;
+mod envelope;
+mod error;
+mod event;
+mod health;
+mod source;
+mod subscription;
+mod user;
+
+pub(crate) use self::{
+    account::{Account, AccountsRequest, CreateAccount},
+    component::{Component, ComponentScope, SaveComponent},
+    envelope::{Data, Paged},
+    error::ErrorBody,
+    event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
+    health::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck},
+    source::{DeploySource, RunSource, Source, UpdateSource},
+    subscription::{Subscription, SubscriptionRequest},
+    user::User,
+};

@@ -1,0 +1,70 @@
+//! What surrounds every result (spec "Conventions").
+
+use headwater_model::page::Page;
+use serde::Serialize;
+
+/// One resource, or a listing that is not paginated.
+#[derive(Debug, Serialize)]
+pub(crate) struct Data<T> {
+    pub(crate) data: T,
+}
+
+/// One page of a listing.
+#[derive(Debug, Serialize)]
+pub(crate) struct Paged<T> {
+    page_info: PageInfo,
+    data: Vec<T>,
+}
+
+#[derive(Debug, Serialize)]
+struct PageInfo {
+    total_count: u64,
+    count: usize,
+    /// Null on an empty page.
+    start_cursor: Option<String>,
+    end_cursor: Option<String>,
+}
+
+impl<T> Paged<T> {
+    /// The page with each item as it is shown and the cursor of each.
+    pub(crate) fn new<I>(
+        page: Page<I>,
+        cursor: impl Fn(&I) -> String,
+        show: impl FnMut(I) -> T,
+    ) -> Self {
+        let page_info = PageInfo {
+            total_count: page.total_count,
+            count: page.items.len(),
+            start_cursor: page.items.first().map(&cursor),
+            end_cursor: page.items.last().map(&cursor),
+        };
+        let data = page.items.into_iter().map(show).collect();
+        Self { page_info, data }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(items: Vec<u8>) -> serde_json::Value {
+        let page = Page {
+            total_count: 9,
+            items,
+        };
+        serde_json::to_value(Paged::new(page, u8::to_string, |item| item * 10)).unwrap()
+    }
+
+    #[test]
+    fn a_page_tells_where_it_begins_and_ends() {
+        let info = json!({"total_count": 9, "count": 3, "start_cursor": "1", "end_cursor": "3"});
+        assert_eq!(
+            shown(vec![1, 2, 3]),
+            json!({"page_info": info, "data": [10, 20, 30]})
+        );
+        let info = json!({"total_count": 9, "count": 0, "start_cursor": null, "end_cursor": null});
+        assert_eq!(shown(vec![]), json!({"page_info": info, "data": []}));
+    }
+}

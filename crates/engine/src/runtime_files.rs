@@ -1,0 +1,95 @@
+//! The TypeScript that runs inside Deno, carried in the binary and written out for Deno to read.
+//!
+//! Responsible for: one folder per content, whole or not there at all. Not for: what the runtime does.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use include_dir::{Dir, include_dir};
+use sha2::{Digest, Sha256};
+
+static WORKER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/worker");
+static BUILTINS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/builtins");
+const IMPORT_MAP: &str = include_str!("../../../runtime/import_map.json");
+
+/// Where the runtime's files are.
+#[derive(Debug, Clone)]
+pub(crate) struct RuntimeFiles {
+    /// The module that a worker runs.
+    pub(crate) main: PathBuf,
+    /// What leads components' built-in modules through the runtime.
+    pub(crate) import_map: PathBuf,
+}
+
+impl RuntimeFiles {
+    /// Writes the runtime below `cache_dir`, unless it is there.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub(crate) fn materialise(cache_dir: &Path) -> io::Result<Self> {
+        let files = files();
+        let folder = cache_dir.join(format!("runtime-{}", content_hash(&files)));
+        if !folder.is_dir() {
+            fs::create_dir_all(cache_dir)?;
+            let staging = tempfile::Builder::new().prefix("runtime-new-").tempdir_in(cache_dir)?;
+            for (path, content) in &files {
+                let path = staging.path().join(path);
+                fs::create_dir_all(path.parent().unwrap_or(cache_dir))?;
+                fs::write(path, content)?;
+            }
+            publish(staging, &folder)?;
+        }
+        Ok(Self { main: folder.join("worker").join("main.ts"), import_map: folder.join("import_map.json") })
+    }
+}
+
+/// Gives a finished folder its name; another process may have been faster, with the same content.
+pub(crate) fn publish(staging: tempfile::TempDir, folder: &Path) -> io::Result<()> {
+    let staging = staging.keep();
+    let renamed = fs::rename(&staging, folder);
+    if renamed.is_err() {
+        // What is left of the loser; its failure changes nothing.
+        let _ = fs::remove_dir_all(&staging);
+    }
+    if folder.is_dir() { Ok(()) } else { renamed }
+}
+
+fn files() -> Vec<(PathBuf, &'static [u8])> {
+    let mut files = vec![(PathBuf::from("import_map.json"), IMPORT_MAP.as_bytes())];
+    for (name, folder) in [("worker", &WORKER), ("builtins", &BUILTINS)] {
+        files.extend(folder.files().map(|file| (Path::new(name).join(file.path()), file.contents())));
+    }
+    files.sort();
+    files
+}
+
+fn content_hash(files: &[(PathBuf, &[u8])]) -> String {
+    let mut hash = Sha256::new();
+    for (path, content) in files {
+        hash.update(path.as_os_str().as_encoded_bytes());
+        hash.update([0]);
+        hash.update(Sha256::digest(content));
+    }
+    hex::encode(&hash.finalize()[..8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RuntimeFiles, files};
+
+    #[test]
+    fn the_runtime_is_written_once_and_whole() {
+        let cache = tempfile::tempdir().unwrap();
+        let first = RuntimeFiles::materialise(cache.path()).unwrap();
+        let written = std::fs::metadata(&first.main).unwrap().modified().unwrap();
+        let again = RuntimeFiles::materialise(cache.path()).unwrap();
+        assert_eq!(first.main, again.main);
+        assert_eq!(std::fs::metadata(&again.main).unwrap().modified().unwrap(), written);
+        let folder = first.import_map.parent().unwrap();
+        assert!(files().len() > 30);
+        assert!(files().iter().all(|(path, content)| std::fs::read(folder.join(path)).unwrap() == *content));
+        assert_eq!(std::fs::read_dir(cache.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,154 @@
+//! Starting JavaScript processes that cannot do harm.
+//!
+//! Responsible for: Deno's command line, and what the operating system can add to Deno's permissions.
+//! Not for: what is said to a process, or when it has to end.
+
+mod limits;
+mod spawner;
+mod syscalls;
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use tokio::process::{Child, Command};
+
+use crate::{api::EngineError, network::NetworkPolicy, runtime_files::RuntimeFiles};
+use spawner::Spawner;
+
+/// Where `setpriv` of util-linux is, on systems that have it.
+const SETPRIV_FOLDERS: &[&str] = &["/usr/bin", "/bin", "/usr/sbin", "/usr/local/bin", "/run/current-system/sw/bin"];
+
+/// What one process may do.
+#[derive(Debug, Clone)]
+pub(crate) struct Permissions {
+    /// Files and folders it may read.
+    pub(crate) read: Vec<PathBuf>,
+    /// Files and folders it may write.
+    pub(crate) write: Vec<PathBuf>,
+    /// Whether it may reach what the network policy allows, or nothing.
+    pub(crate) network: bool,
+    /// V8's heap.
+    pub(crate) heap_mib: u32,
+}
+
+/// What all processes have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct SandboxConfig {
+    /// The executable.
+    pub(crate) deno: PathBuf,
+    /// Deno's cache, for the runtime's own modules.
+    pub(crate) deno_dir: PathBuf,
+    /// What processes run.
+    pub(crate) runtime: RuntimeFiles,
+    /// What they may reach.
+    pub(crate) network: NetworkPolicy,
+}
+
+/// Starts processes.
+#[derive(Debug)]
+pub(crate) struct Sandbox {
+    config: SandboxConfig,
+    deny_net: Vec<String>,
+    setpriv: Option<PathBuf>,
+    spawner: Spawner,
+}
+
+impl Sandbox {
+    /// # Errors
+    /// The thread that starts processes cannot be started.
+    pub(crate) fn new(config: SandboxConfig) -> Result<Self, EngineError> {
+        let spawner = Spawner::start(config.network.needs_ipv6_off())?;
+        let deny_net = config.network.deny_net_ranges();
+        let setpriv = SETPRIV_FOLDERS.iter().map(|folder| Path::new(folder).join("setpriv"));
+        let setpriv = setpriv.filter(|_| cfg!(target_os = "linux")).find(|path| path.is_file());
+        Ok(Self { config, deny_net, setpriv, spawner })
+    }
+
+    /// Starts a process in `code`, with `tmp` as the folder for temporary files.
+    ///
+    /// # Errors
+    /// The process cannot be started.
+    pub(crate) async fn spawn(&self, code: &Path, tmp: &Path, permissions: &Permissions) -> Result<Child, EngineError> {
+        let mut command = self.command(permissions);
+        command
+            .current_dir(code)
+            .env_clear()
+            .env("TMPDIR", tmp)
+            .env("HOME", tmp)
+            .env("DENO_DIR", &self.config.deno_dir)
+            .env("NO_COLOR", "1")
+            .env("DENO_NO_UPDATE_CHECK", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        self.spawner
+            .spawn(command)
+            .await
+            .map_err(|error| EngineError::Spawn(format!("{}: {error}", self.config.deno.display())))
+    }
+
+    /// The layers of the sandbox by name, and whether they apply on this machine.
+    pub(crate) fn layers(&self) -> BTreeMap<String, bool> {
+        let filtered = self.spawner.filters_syscalls();
+        let layers = [
+            ("deno_permissions", true),
+            ("process_group", true),
+            ("rlimits", limits::ARE_SUPPORTED),
+            ("no_new_privs", filtered || self.setpriv.is_some()),
+            ("dies_with_node", self.setpriv.is_some()),
+            ("landlock", false),
+            ("seccomp", filtered),
+            ("ipv6_policy", filtered || !self.config.network.needs_ipv6_off()),
+        ];
+        layers.into_iter().map(|(name, on)| (name.to_owned(), on)).collect()
+    }
+
+    fn command(&self, permissions: &Permissions) -> Command {
+        let mut command = match &self.setpriv {
+            // Deno ends when its standard input does, unless a component keeps it busy for ever.
+            Some(setpriv) => {
+                let mut command = Command::new(setpriv);
+                command.args(["--no-new-privs", "--pdeathsig", "KILL", "--"]).arg(&self.config.deno);
+                command
+            }
+            None => Command::new(&self.config.deno),
+        };
+        command
+            .args(["run", "--quiet", "--no-prompt", "--no-config", "--no-remote", "--cached-only", "--no-lock"])
+            .args(["--node-modules-dir=manual", "--allow-env"]);
+        if permissions.network {
+            command.arg("--allow-net");
+            if !self.deny_net.is_empty() {
+                command.arg(format!("--deny-net={}", self.deny_net.join(",")));
+            }
+        }
+        for (flag, paths) in [("--allow-read=", &permissions.read), ("--allow-write=", &permissions.write)] {
+            // Without a value the flag would allow everything.
+            if !paths.is_empty() {
+                command.arg(flag_with_paths(flag, paths));
+            }
+        }
+        command
+            .arg(flag_with_paths("--import-map=", std::slice::from_ref(&self.config.runtime.import_map)))
+            .arg(format!("--v8-flags=--max-old-space-size={}", permissions.heap_mib))
+            .arg(&self.config.runtime.main);
+        command
+    }
+}
+
+fn flag_with_paths(flag: &str, paths: &[PathBuf]) -> OsString {
+    let mut argument = OsString::from(flag);
+    for (position, path) in paths.iter().enumerate() {
+        if position > 0 {
+            argument.push(",");
+        }
+        argument.push(path);
+    }
+    argument
+}

@@ -1,0 +1,226 @@
+//! The frames of the worker protocol as Rust values; `runtime/worker/protocol.ts` is the other side.
+//!
+//! Not responsible for bytes (`frames.rs`) nor for what a frame makes the host do.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use headwater_model::{
+    event::{Emit, EmitOptions},
+    outcome::{ComponentError, Outcome},
+};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::api::{Entry, KvChange, LogLevel, Response};
+
+/// The protocol's version, as both sides say in their first frame.
+pub(crate) const VERSION: u32 = 1;
+
+/// What the host says.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum HostFrame<'a> {
+    Hello {
+        version: u32,
+        token: String,
+    },
+    Load {
+        entry: &'a str,
+        env: &'a BTreeMap<String, String>,
+        kv: &'a Map<String, Value>,
+        self_alias: &'a [String],
+        api_socket: Option<&'a str>,
+    },
+    Describe,
+    Invoke {
+        id: u64,
+        entry: &'a Entry,
+        event: &'a RawValue,
+        props: &'a Map<String, Value>,
+        log_limit_bytes: usize,
+    },
+}
+
+/// Which frame a worker's frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    Ready,
+    Loaded,
+    LoadFailed,
+    Described,
+    DescribeFailed,
+    Emit,
+    Respond,
+    Log,
+    Kv,
+    Outcome,
+}
+
+/// What a worker says: the fields of every kind in one, because an enum with a tag inside would have
+/// each frame copied before its kind is known, and raw JSON does not survive that.
+#[derive(Debug, Deserialize)]
+pub(crate) struct WorkerFrame<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: Kind,
+    #[serde(default)]
+    pub(crate) id: Option<u64>,
+    #[serde(default)]
+    pub(crate) version: Option<u32>,
+    #[serde(default)]
+    pub(crate) error: Option<ComponentError>,
+    #[serde(default)]
+    pub(crate) component: Option<Value>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    event: Option<&'a RawValue>,
+    #[serde(default)]
+    options: Option<EmitOptions>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    value: Option<&'a RawValue>,
+    #[serde(default)]
+    level: Option<LogLevel>,
+    #[serde(default, borrow)]
+    text: Option<Cow<'a, str>>,
+    #[serde(default)]
+    seq: u64,
+    #[serde(default, borrow)]
+    key: Option<Cow<'a, str>>,
+    #[serde(default)]
+    status: u16,
+    #[serde(default)]
+    headers: Option<Headers>,
+    #[serde(default, borrow)]
+    body: Option<Cow<'a, str>>,
+    #[serde(default)]
+    encoding: Option<Encoding>,
+}
+
+/// Header values by name, in the order given (`serde_json` keeps it).
+type Headers = Map<String, Value>;
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Encoding {
+    Utf8,
+    Base64,
+}
+
+impl<'a> WorkerFrame<'a> {
+    /// # Errors
+    /// The bytes are not a frame of this protocol.
+    pub(crate) fn parse(body: &'a [u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(body)
+    }
+
+    /// Of an `emit`.
+    pub(crate) fn into_emit(self) -> Emit {
+        let event = self.event.map_or_else(|| RawValue::NULL.to_owned(), ToOwned::to_owned);
+        Emit { event, options: self.options.unwrap_or_default() }
+    }
+
+    /// Of a `kv`.
+    pub(crate) fn into_kv_change(self) -> KvChange {
+        let key = self.key.unwrap_or_default().into_owned();
+        KvChange { seq: self.seq, key, value: self.value.map(ToOwned::to_owned) }
+    }
+
+    /// Of a `log`.
+    pub(crate) fn into_log(self) -> (LogLevel, String) {
+        (self.level.unwrap_or(LogLevel::Info), self.text.unwrap_or_default().into_owned())
+    }
+
+    /// Of a `respond`; `None` when its body is not what its encoding says.
+    pub(crate) fn into_response(self) -> Option<Response> {
+        let mut headers = Vec::new();
+        for (name, value) in self.headers.unwrap_or_default() {
+            match value {
+                Value::String(value) => headers.push((name, value)),
+                Value::Array(values) => {
+                    let texts = values.iter().filter_map(Value::as_str);
+                    headers.extend(texts.map(|value| (name.clone(), value.to_owned())));
+                }
+                _ => return None,
+            }
+        }
+        let body = self.body.unwrap_or_default();
+        let body = match self.encoding {
+            Some(Encoding::Base64) => Bytes::from(STANDARD.decode(body.as_bytes()).ok()?),
+            Some(Encoding::Utf8) | None => Bytes::from(body.into_owned()),
+        };
+        Some(Response { status: self.status, headers, body })
+    }
+
+    /// Of an `outcome`.
+    ///
+    /// # Errors
+    /// The returned value is no JSON.
+    pub(crate) fn into_outcome(self) -> Result<Outcome, serde_json::Error> {
+        if let Some(error) = self.error {
+            return Ok(Outcome::Threw { error });
+        }
+        let value = self.value.map(|value| serde_json::from_str(value.get())).transpose()?;
+        Ok(Outcome::Returned { value })
+    }
+}
+
+/// The run that the beginning of a frame names.
+pub(crate) fn run_of_beginning(beginning: &[u8]) -> Option<u64> {
+    let text = String::from_utf8_lossy(beginning);
+    // The runtime writes the kind first and the run second, before anything a component chose.
+    let digits = text.strip_prefix("{\"type\":\"")?.split_once("\",\"id\":")?.1;
+    let end = digits.find(|character: char| !character.is_ascii_digit())?;
+    digits[..end].parse().ok()
+}
+
+/// A field that is there, be it `null`, as opposed to one that is not.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_model::outcome::Outcome;
+    use serde_json::{Value, json};
+
+    use super::{WorkerFrame, run_of_beginning};
+
+    fn parse(text: &str) -> WorkerFrame<'_> {
+        WorkerFrame::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn null_and_absent_are_different() {
+        let outcome = |text| parse(text).into_outcome().unwrap();
+        let null = Outcome::Returned { value: Some(Value::Null) };
+        assert_eq!(outcome(r#"{"type":"outcome","id":1,"value":null}"#), null);
+        assert_eq!(outcome(r#"{"type":"outcome","id":1}"#), Outcome::Returned { value: None });
+        let change = |text| parse(text).into_kv_change().value.map(|value| value.get().to_owned());
+        assert_eq!(change(r#"{"type":"kv","id":1,"seq":3,"key":"k"}"#), None);
+        assert_eq!(change(r#"{"type":"kv","id":1,"seq":3,"key":"k","value":null}"#).as_deref(), Some("null"));
+    }
+
+    #[test]
+    fn an_event_is_kept_as_it_was_written() {
+        let emit = parse(r#"{"type":"emit","id":1,"event":{"b": 1.0,"a":"\u00e9"},"options":{"id":7}}"#).into_emit();
+        assert_eq!(emit.event.get(), r#"{"b": 1.0,"a":"\u00e9"}"#);
+        assert_eq!(parse(r#"{"type":"emit","id":1,"options":{}}"#).into_emit().event.get(), "null");
+    }
+
+    #[test]
+    fn a_response_keeps_repeated_headers_and_binary_bodies() {
+        let frame = json!({"type": "respond", "id": 1, "status": 201, "headers": {"a": "1", "set-cookie": ["x", "y"]}, "body": "AP8=", "encoding": "base64"});
+        let response = parse(&frame.to_string()).into_response().unwrap();
+        let headers: Vec<_> = response.headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        assert_eq!(headers, [("a", "1"), ("set-cookie", "x"), ("set-cookie", "y")]);
+        assert_eq!((response.status, &response.body[..]), (201, &[0, 255][..]));
+    }
+
+    #[test]
+    fn a_beginning_names_its_run() {
+        assert_eq!(run_of_beginning(br#"{"type":"emit","id":42,"event":"#), Some(42));
+        assert_eq!(run_of_beginning(br#"{"type":"log","id":null,"text":"\"id\":3,"#), None);
+        assert_eq!(run_of_beginning(b"garbage"), None);
+    }
+}

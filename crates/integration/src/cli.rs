@@ -1,0 +1,70 @@
+//! The command line against a node: what a person sees.
+
+use std::{path::Path, process::Output};
+
+use serde_json::Value;
+
+use crate::{binary, node::Node};
+
+/// What a command left behind.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The exit code.
+    pub code: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Seen {
+    /// The same, checked to have succeeded.
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        assert_eq!(self.code, 0, "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", self.stdout, self.stderr))
+    }
+}
+
+impl From<Output> for Seen {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Node {
+    /// Runs `headwater ARGUMENTS` with this node's address and key.
+    pub async fn cli(&self, arguments: &[&str]) -> Seen {
+        self.command(arguments).output().await.unwrap().into()
+    }
+
+    /// The same, from a folder.
+    pub async fn cli_in(&self, folder: &Path, arguments: &[&str]) -> Seen {
+        self.command(arguments).current_dir(folder).output().await.unwrap().into()
+    }
+
+    /// The command itself, not started yet.
+    pub fn command(&self, arguments: &[&str]) -> tokio::process::Command {
+        let mut command = tokio::process::Command::new(binary::path());
+        command
+            .args(arguments)
+            .env("HEADWATER_URL", self.url())
+            .env("HEADWATER_API_KEY", self.api_key())
+            .env("HEADWATER_DATA_DIR", self.data_dir())
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+}

@@ -1,0 +1,86 @@
+//! Reading a source's events, and waiting for them.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{node::Node, source::Source};
+
+/// Far beyond what anything here takes, also on a machine that is busy with other tests.
+const DEADLINE: Duration = Duration::from_secs(90);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(25);
+/// The largest page.
+const LIMIT: usize = 100;
+
+/// What was emitted, oldest first.
+pub fn payloads(events: &[Value]) -> Vec<Value> {
+    events.iter().map(|event| event["event"].clone()).collect()
+}
+
+/// One field of what was emitted, oldest first.
+pub fn fields(events: &[Value], name: &str) -> Vec<Value> {
+    events.iter().map(|event| event["event"][name].clone()).collect()
+}
+
+impl Node {
+    /// Every event on a source's ordinary channels, whole, oldest first.
+    pub async fn events(&self, source: &Source) -> Vec<Value> {
+        self.read_events(source, "").await
+    }
+
+    /// Every event on one channel of a source, whole, oldest first.
+    pub async fn channel(&self, source: &Source, name: &str) -> Vec<Value> {
+        self.read_events(source, &format!("&event_name={name}")).await
+    }
+
+    /// Waits until a source's events are as wanted, and returns them oldest first.
+    pub async fn events_until(&self, source: &Source, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        self.poll_events(source, "", wanted).await
+    }
+
+    /// The same for one channel.
+    pub async fn channel_until(&self, source: &Source, name: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        self.poll_events(source, &format!("&event_name={name}"), wanted).await
+    }
+
+    /// The only place where the tests wait by looking again and again: a listing cannot be awaited.
+    /// It fails on its own deadline and never proves that something happens *in time*.
+    async fn poll_events(&self, source: &Source, filter: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let events = self.read_events(source, filter).await;
+            if wanted(&events) {
+                return events;
+            }
+            if Instant::now() > deadline {
+                let errors = self.read_events(source, "&event_name=$errors").await;
+                panic!(
+                    "the events of {} did not become as wanted; events: {:#}\nerrors: {:#}",
+                    source.id,
+                    Value::from(events),
+                    Value::from(errors),
+                );
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn read_events(&self, source: &Source, filter: &str) -> Vec<Value> {
+        let mut newest_first = Vec::new();
+        let mut after = String::new();
+        loop {
+            let path = format!("{}/event_summaries?expand=event&limit={LIMIT}{filter}{after}", source.path());
+            let page = self.get(&path).await.is(200);
+            let items = page.items();
+            let is_last = items.len() < LIMIT;
+            newest_first.extend(items);
+            if is_last {
+                newest_first.reverse();
+                return newest_first;
+            }
+            let cursor = page.json()["page_info"]["end_cursor"].clone();
+            after = format!("&after={}", cursor.as_str().expect("a full page has a cursor"));
+        }
+    }
+}

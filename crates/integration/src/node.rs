@@ -1,0 +1,211 @@
+//! A node: the real binary with a data folder of its own, reached over HTTP.
+
+use std::{
+    net::SocketAddr,
+    ops::Deref,
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{answer::Answer, binary, client::Client, process::Process, source::Source};
+
+const API_KEY: &str = "hw_0123456789abcdef-of-the-tests";
+/// What a node prints once it serves, before its address.
+const READY: &str = "is ready on http://";
+/// Settings of the machine that a node under test keeps: where the runtime is.
+const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
+
+/// How to start a node.
+#[derive(Debug, Default)]
+pub struct NodeBuilder {
+    flags: Vec<String>,
+    environment: Vec<(String, String)>,
+    data_dir: Option<TempDir>,
+    api_key: Option<Option<String>>,
+}
+
+/// A running node; dropping it kills it. Requests go to it directly: `node.get("/users/me")`.
+pub struct Node {
+    process: Process,
+    client: Client,
+    address: SocketAddr,
+    data_dir: TempDir,
+    flags: Vec<String>,
+    environment: Vec<(String, String)>,
+    api_key: String,
+}
+
+impl NodeBuilder {
+    /// Adds a flag of `serve`.
+    #[must_use]
+    pub fn flag(mut self, flag: &str) -> Self {
+        self.flags.push(flag.to_owned());
+        self
+    }
+
+    /// Lets components reach servers of the test.
+    #[must_use]
+    pub fn private_network(self) -> Self {
+        self.flag("--allow-private-network=127.0.0.0/8")
+    }
+
+    /// Adds an environment variable of the node.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Leaves it to the node to make its first key.
+    #[must_use]
+    pub fn without_key(mut self) -> Self {
+        self.api_key = Some(None);
+        self
+    }
+
+    /// Starts it and waits until it serves.
+    pub async fn start(self) -> Node {
+        let data_dir = self.data_dir.unwrap_or_else(|| TempDir::with_prefix("headwater-node-").unwrap());
+        let given = self.api_key.unwrap_or_else(|| Some(API_KEY.to_owned()));
+        let environment: Vec<_> =
+            given.iter().map(|key| ("HEADWATER_API_KEY".to_owned(), key.clone())).chain(self.environment).collect();
+        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        let (process, address) = serve(listen, data_dir.path(), &self.flags, &environment).await;
+        let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));
+        let client = Client::new(format!("http://{address}"), Some(api_key.clone()));
+        Node { process, client, address, data_dir, flags: self.flags, environment, api_key }
+    }
+}
+
+/// Starts the binary; a thread of its own waits, so that the servers of the test go on meanwhile.
+async fn serve(
+    listen: SocketAddr,
+    data_dir: &Path,
+    flags: &[String],
+    environment: &[(String, String)],
+) -> (Process, SocketAddr) {
+    let mut command = Command::new(binary::path());
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("HEADWATER_") && !KEPT.contains(&&*name) {
+            command.env_remove(&*name);
+        }
+    }
+    command
+        .args(["serve", "--listen", &listen.to_string(), "--warm-workers", "1", "--data-dir"])
+        .arg(data_dir)
+        .args(flags)
+        .envs(environment.iter().map(|(name, value)| (name, value)));
+    let started = tokio::task::spawn_blocking(move || {
+        Process::start("the node", &mut command, |line| {
+            let (_, address) = line.split_once(READY)?;
+            address.trim().parse().ok()
+        })
+    });
+    started.await.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+}
+
+fn read_key(data_dir: &Path) -> String {
+    let key = std::fs::read_to_string(data_dir.join("api-key")).expect("the node keeps its first key");
+    key.trim().to_owned()
+}
+
+impl Node {
+    /// How to start a node, beginning with the defaults.
+    pub fn builder() -> NodeBuilder {
+        NodeBuilder::default()
+    }
+
+    /// A node with the defaults: components reach no private network.
+    pub async fn start() -> Self {
+        Self::builder().start().await
+    }
+
+    /// Its address, without a trailing slash.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The first user's key.
+    pub fn api_key(&self) -> &str {
+        &self.api_key
+    }
+
+    /// Its data folder.
+    pub fn data_dir(&self) -> &Path {
+        self.data_dir.path()
+    }
+
+    /// The files of its store.
+    pub fn store_files(&self) -> Vec<PathBuf> {
+        let files = std::fs::read_dir(self.data_dir()).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("headwater.db")).collect()
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// What it has printed since it was started last.
+    pub fn output(&self) -> String {
+        self.process.output()
+    }
+
+    /// Kills it with SIGKILL: nothing of it gets to say goodbye. `restart` starts it again.
+    pub fn kill_9(&mut self) {
+        self.process.kill();
+    }
+
+    /// Starts it again with the same folder, flags and address, killing it first if it still runs.
+    pub async fn restart(&mut self) {
+        self.process.kill();
+        let (process, _) = serve(self.address, self.data_dir.path(), &self.flags, &self.environment).await;
+        self.process = process;
+        // Connections of the former process are of no use.
+        self.client = Client::new(self.url(), Some(self.api_key.clone()));
+    }
+
+    /// Asks it to stop with SIGTERM and waits until it has.
+    pub async fn terminate(&mut self) -> ExitStatus {
+        self.process.signal("TERM");
+        tokio::task::block_in_place(|| self.process.wait())
+    }
+
+    /// Tries to deploy code with these props.
+    pub async fn try_deploy(&self, code: &str, props: Value) -> Answer {
+        self.post("/sources", json!({"component_code": code, "configured_props": props})).await
+    }
+
+    /// Deploys code with these props.
+    pub async fn deploy(&self, code: &str, props: Value) -> Source {
+        Source::new(self.try_deploy(code, props).await.is(200).data())
+    }
+
+    /// Saves code.
+    pub async fn save(&self, code: &str) -> Value {
+        self.post("/components", json!({"component_code": code})).await.is(200).data()
+    }
+
+    /// Runs a source by hand and returns the report.
+    pub async fn run(&self, source: &Source, event: Value) -> Value {
+        self.post(&format!("{}/run", source.path()), json!({"event": event})).await.is(200).data()
+    }
+
+    /// Makes an account and returns its id.
+    pub async fn account(&self, app: &str, fields: Value) -> String {
+        let account = self.post("/accounts", json!({"app": app, "fields": fields})).await.is(200).data();
+        account["id"].as_str().expect("an account has an id").to_owned()
+    }
+}
+
+impl Deref for Node {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}

@@ -1,0 +1,199 @@
+//! A real PostgreSQL server: Debian's programs, in a folder and on a port of their own.
+
+use std::{
+    net::TcpListener,
+    os::unix::{fs::chown, process::CommandExt as _},
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{Arc, Mutex, Weak},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::process::Process;
+
+const PASSWORD: &str = "of-the-tests";
+/// Where Debian keeps each major version's programs.
+const DEBIAN: &str = "/usr/lib/postgresql";
+
+/// The server of this test process, as long as a test uses it.
+static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+
+struct Server {
+    _process: Process,
+    folder: TempDir,
+    programs: PathBuf,
+    port: u16,
+    certificate: String,
+}
+
+/// A database of its own on a server that tests of one process share. The server ends with its last database.
+pub struct Postgres {
+    server: Arc<Server>,
+    database: String,
+}
+
+/// The user that the server runs as when the tests run as root, which PostgreSQL refuses to.
+#[derive(Clone, Copy)]
+struct Account {
+    uid: u32,
+    gid: u32,
+}
+
+impl Postgres {
+    /// Starts the server if no test of this process has, and makes a database.
+    pub async fn start(database: &str) -> Self {
+        let database = database.to_owned();
+        let started = tokio::task::spawn_blocking(move || {
+            let mut shared = SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let server = shared.upgrade().unwrap_or_else(|| Arc::new(Server::start()));
+            *shared = Arc::downgrade(&server);
+            drop(shared);
+            server.psql("postgres", &format!("create database \"{database}\""));
+            Self { server, database }
+        });
+        started.await.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+    }
+
+    /// Runs SQL and returns what it printed: a line per row, fields apart by `|`.
+    pub fn sql(&self, sql: &str) -> String {
+        self.server.psql(&self.database, sql)
+    }
+
+    /// The fields that an account of the app `postgresql` has. The connection is encrypted and the
+    /// server's certificate is checked.
+    pub fn account_fields(&self) -> Value {
+        json!({
+            "host": "127.0.0.1",
+            "port": self.server.port,
+            "user": "postgres",
+            "password": PASSWORD,
+            "database": self.database,
+            "ca": self.server.certificate,
+            "ssl_verification_mode": "full_verification",
+        })
+    }
+}
+
+impl Server {
+    fn start() -> Self {
+        let programs = programs();
+        let folder = TempDir::with_prefix("headwater-postgres-").unwrap();
+        let account = unprivileged();
+        let data = folder.path().join("data");
+        let certificate = write_certificate(folder.path());
+        let password = folder.path().join("password");
+        std::fs::write(&password, PASSWORD).unwrap();
+        own(folder.path(), account);
+        let mut initdb = run_as(&programs.join("initdb"), account);
+        initdb.args(["--username=postgres", "--auth=scram-sha-256", "--no-sync", "--encoding=UTF8", "--locale=C"]);
+        initdb.arg("--pwfile").arg(&password).arg("--pgdata").arg(&data);
+        let made = initdb.output().unwrap_or_else(|error| panic!("cannot start {initdb:?}: {error}"));
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let port = free_port();
+        let mut postgres = run_as(&programs.join("postgres"), account);
+        postgres.arg("-D").arg(&data).arg("-k").arg(folder.path()).args(["-p", &port.to_string()]);
+        let settings = [
+            "listen_addresses=127.0.0.1",
+            "fsync=off",
+            "synchronous_commit=off",
+            "full_page_writes=off",
+            "max_connections=40",
+            "shared_buffers=16MB",
+            "ssl=on",
+            "ssl_cert_file=../server.crt",
+            "ssl_key_file=../server.key",
+        ];
+        for setting in settings {
+            postgres.args(["-c", setting]);
+        }
+        let (process, ()) = Process::start("postgres", &mut postgres, |line| {
+            line.contains("ready to accept connections").then_some(())
+        });
+        Self { _process: process, folder, programs, port, certificate }
+    }
+
+    fn psql(&self, database: &str, sql: &str) -> String {
+        let mut psql = Command::new(self.programs.join("psql"));
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-p", &self.port.to_string()])
+            .arg("-h")
+            .arg(self.folder.path())
+            .args(["-d", database, "-c", sql])
+            .env("PGPASSWORD", PASSWORD);
+        let output = psql.output().unwrap_or_else(|error| panic!("cannot start {psql:?}: {error}"));
+        assert!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+}
+
+/// The folder with `initdb`, `postgres` and `psql`.
+fn programs() -> PathBuf {
+    if let Some(given) = std::env::var_os("HEADWATER_TEST_POSTGRES_BIN").filter(|path| !path.is_empty()) {
+        return given.into();
+    }
+    let versions = std::fs::read_dir(DEBIAN).into_iter().flatten().flatten();
+    let newest = versions
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|version| Path::new(DEBIAN).join(version.to_string()).join("bin/initdb").is_file())
+        .max();
+    let newest = newest.expect(
+        "no PostgreSQL server is installed; install Debian's with `apt-get install postgresql`, \
+         or set HEADWATER_TEST_POSTGRES_BIN to the folder of its programs",
+    );
+    Path::new(DEBIAN).join(newest.to_string()).join("bin")
+}
+
+/// Whom to run as: nobody else, unless this is root.
+fn unprivileged() -> Option<Account> {
+    let own = std::fs::metadata("/proc/self").expect("Linux has /proc");
+    if std::os::unix::fs::MetadataExt::uid(&own) != 0 {
+        return None;
+    }
+    let users = std::fs::read_to_string("/etc/passwd").unwrap();
+    let account = |wanted: &str| {
+        users.lines().map(|line| line.split(':').collect::<Vec<_>>()).find_map(|user| match user.as_slice() {
+            [name, _, uid, gid, ..] if *name == wanted => {
+                Some(Account { uid: uid.parse().ok()?, gid: gid.parse().ok()? })
+            }
+            _ => None,
+        })
+    };
+    let found = account("postgres").or_else(|| account("nobody"));
+    Some(found.expect("PostgreSQL does not run as root, and there is no user postgres or nobody"))
+}
+
+fn run_as(program: &Path, account: Option<Account>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir("/");
+    if let Some(Account { uid, gid }) = account {
+        command.uid(uid).gid(gid);
+    }
+    command
+}
+
+/// Gives the folder and what is in it to the server's user.
+fn own(folder: &Path, account: Option<Account>) {
+    let Some(Account { uid, gid }) = account else { return };
+    for entry in std::fs::read_dir(folder).unwrap() {
+        chown(entry.unwrap().path(), Some(uid), Some(gid)).unwrap();
+    }
+    chown(folder, Some(uid), Some(gid)).unwrap();
+}
+
+/// A certificate for 127.0.0.1, and its key as PostgreSQL wants it: nobody else may read it.
+fn write_certificate(folder: &Path) -> String {
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
+    let certificate = made.cert.pem();
+    std::fs::write(folder.join("server.crt"), &certificate).unwrap();
+    let key = folder.join("server.key");
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    certificate
+}
+
+/// A port that was free a moment ago: PostgreSQL cannot choose one itself.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}

@@ -1,0 +1,106 @@
+//! A process of ours: its output is kept, one of its lines can be awaited, and it does not outlive
+//! the test.
+
+use std::{
+    io::{BufRead as _, BufReader, Read},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, mpsc},
+    time::{Duration, Instant},
+};
+
+/// Generous: a first start may install a runtime.
+const START_DEADLINE: Duration = Duration::from_secs(180);
+
+/// A started process; dropping it kills it.
+pub(crate) struct Process {
+    name: String,
+    child: Child,
+    output: Arc<Mutex<Vec<String>>>,
+}
+
+impl Process {
+    /// Starts the command and waits until it prints a line in which `is_ready` finds something.
+    pub(crate) fn start<T>(
+        name: &str,
+        command: &mut Command,
+        is_ready: impl Fn(&str) -> Option<T>,
+    ) -> (Self, T) {
+        let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = spawned.unwrap_or_else(|error| panic!("cannot start {name} ({command:?}): {error}"));
+        let output = Arc::new(Mutex::new(Vec::new()));
+        let (lines, printed) = mpsc::channel();
+        for stream in streams(&mut child) {
+            keep_lines(stream, Arc::clone(&output), lines.clone());
+        }
+        drop(lines);
+        let mut process = Self { name: name.to_owned(), child, output };
+        let deadline = Instant::now() + START_DEADLINE;
+        loop {
+            match printed.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => {
+                    if let Some(found) = is_ready(&line) {
+                        return (process, found);
+                    }
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => panic!("{name} did not become ready in time:\n{}", process.output()),
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    let status = process.child.wait();
+                    panic!("{name} ended before it was ready ({status:?}):\n{}", process.output())
+                }
+            }
+        }
+    }
+
+    /// What it has printed so far, to standard output and error.
+    pub(crate) fn output(&self) -> String {
+        self.output.lock().unwrap().join("\n")
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// SIGKILL; returns when it is gone.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Sends a signal by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, "--", &id]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "cannot send SIG{name} to {}", self.name);
+    }
+
+    /// Waits until it ends by itself.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            eprintln!("---- {} printed ----\n{}\n----", self.name, self.output());
+        }
+    }
+}
+
+fn streams(child: &mut Child) -> Vec<Box<dyn Read + Send>> {
+    let stdout = child.stdout.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>);
+    let stderr = child.stderr.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>);
+    stdout.into_iter().chain(stderr).collect()
+}
+
+fn keep_lines(stream: Box<dyn Read + Send>, kept: Arc<Mutex<Vec<String>>>, lines: mpsc::Sender<String>) {
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line).into_owned();
+            kept.lock().unwrap().push(line.clone());
+            // Nobody listens any more once the process is ready.
+            let _ = lines.send(line);
+        }
+    });
+}

@@ -1,0 +1,75 @@
+//! Components that several tests deploy.
+
+/// Emits what a run by hand is given: `{"emits": [[event, options], …]}`.
+pub(crate) const EMITTER: &str = r#"
+export default {
+  name: "Emitter",
+  version: "0.0.1",
+  run({ emits }) {
+    for (const [event, options] of emits) this.$emit(event, options);
+  },
+};
+"#;
+
+/// The same with a dedupe strategy.
+pub(crate) fn emitter(dedupe: &str) -> String {
+    EMITTER.replace("version:", &format!("dedupe: \"{dedupe}\",\n  version:"))
+}
+
+/// Emits every request.
+pub(crate) const INBOX: &str = r#"
+export default {
+  name: "Inbox",
+  version: "0.0.1",
+  props: { http: "$.interface.http" },
+  run(request) {
+    this.$emit(request);
+  },
+};
+"#;
+
+/// Answers every request with its own version and emits nothing.
+pub(crate) fn answering(version: &str) -> String {
+    r#"
+export default {
+  name: "Answering",
+  version: "VERSION",
+  props: { http: { type: "$.interface.http", customResponse: true } },
+  run() {
+    this.http.respond({ status: 200, body: "VERSION" });
+  },
+};
+"#
+    .replace("VERSION", version)
+}
+
+/// Tells the receiver at `url` of each call of its hooks as `VERSION HOOK`. A hook named in `fails`
+/// throws after that. Answers requests with its version.
+pub(crate) fn hooked(version: &str) -> String {
+    r#"
+export default {
+  name: "Hooked",
+  version: "VERSION",
+  props: {
+    url: "string",
+    fails: { type: "string", optional: true },
+    http: { type: "$.interface.http", customResponse: true },
+  },
+  methods: {
+    async tell(hook) {
+      await fetch(this.url, { method: "POST", body: `VERSION ${hook}` });
+      if (this.fails === hook) throw new Error(`${hook} fails`);
+    },
+  },
+  hooks: {
+    async deploy() { await this.tell("deploy"); },
+    async activate() { await this.tell("activate"); },
+    async deactivate() { await this.tell("deactivate"); },
+  },
+  run() {
+    this.http.respond({ status: 200, body: "VERSION" });
+  },
+};
+"#
+    .replace("VERSION", version)
+}

@@ -1,0 +1,6 @@
+//! What Headwater is for, from one end to the other, with real components and real servers.
+
+mod http_orders;
+mod postgresql_new_row;
+mod rss_timer;
+mod scheduled_tasks;

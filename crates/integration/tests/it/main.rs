@@ -1,0 +1,19 @@
+//! The tests across crates, against the real binary: `routes/` mirrors the API's paths, `cli/` the
+//! command line, `journeys/` is what Headwater is for, from one end to the other.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy lets test functions unwrap, and what they share is no different"
+)]
+
+mod channels;
+mod cli;
+mod code;
+mod components;
+mod dedupe;
+mod journeys;
+mod restart;
+mod routes;
+mod secrets;
+mod servers;
+mod timers;

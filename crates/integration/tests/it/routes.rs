@@ -1,0 +1,67 @@
+//! Every operation of the API: a module per path, a file per method.
+
+mod accounts {
+    mod delete;
+    mod get;
+    mod post;
+}
+mod components {
+    mod get;
+    mod post;
+    mod registry {
+        mod get;
+    }
+}
+mod endpoints {
+    mod custom_response;
+    mod plain;
+}
+mod every_request;
+mod health {
+    mod get;
+}
+mod orgs {
+    mod sources {
+        mod get;
+    }
+}
+mod sources {
+    mod delete;
+    mod event_summaries {
+        mod get;
+    }
+    mod events {
+        mod delete;
+    }
+    mod get;
+    mod logs {
+        mod get;
+    }
+    mod patch;
+    mod post;
+    mod put;
+    mod run {
+        mod post;
+    }
+}
+mod subscriptions {
+    mod delete;
+    mod post;
+}
+mod unauthorized;
+mod users {
+    mod me {
+        mod get;
+        mod sources {
+            mod get;
+        }
+        mod subscriptions {
+            mod get;
+        }
+    }
+}
+mod workflows {
+    mod event_summaries {
+        mod get;
+    }
+}

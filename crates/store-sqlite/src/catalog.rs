@@ -1,0 +1,129 @@
+//! The catalog: users, components and sources behind the trait.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use headwater_model::{
+    id::{ComponentId, SourceId, UserId},
+    page::{Page, PageRequest},
+};
+use headwater_store::{
+    ArtifactBytes, Catalog, FirstUser, Identity, NewSource, Owner, SavedComponent, SettledSource,
+    Source, SourceFilter, SourceState, StoreError, Usage,
+};
+
+use crate::{SqliteStore, components, sources, users};
+
+#[async_trait]
+impl Catalog for SqliteStore {
+    async fn create_first_user(&self, first: FirstUser) -> Result<Identity, StoreError> {
+        self.write(move |connection| users::create_first(connection, &first))
+            .await
+    }
+
+    async fn has_users(&self) -> Result<bool, StoreError> {
+        self.read(users::any).await
+    }
+
+    async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError> {
+        let key_hash = key_hash.to_owned();
+        self.read(move |connection| users::by_key(connection, &key_hash))
+            .await
+    }
+
+    async fn usage(&self, user_id: &UserId, now_ms: u64) -> Result<Usage, StoreError> {
+        let user_id = user_id.clone();
+        self.read(move |connection| users::usage(connection, &user_id, now_ms))
+            .await
+    }
+
+    async fn save_component(
+        &self,
+        component: SavedComponent,
+        artifact: ArtifactBytes,
+    ) -> Result<(), StoreError> {
+        self.write(move |connection| components::save(connection, &component, &artifact))
+            .await
+    }
+
+    async fn component(&self, id: &ComponentId) -> Result<Option<SavedComponent>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| components::by_id(connection, id.as_str()))
+            .await
+    }
+
+    async fn component_by_key(
+        &self,
+        owner: &Owner,
+        key: &str,
+    ) -> Result<Option<SavedComponent>, StoreError> {
+        let (owner, key) = (owner.clone(), key.to_owned());
+        self.read(move |connection| components::by_key(connection, &owner, &key))
+            .await
+    }
+
+    async fn artifact(&self, hash: &str) -> Result<Option<Bytes>, StoreError> {
+        let hash = hash.to_owned();
+        self.read(move |connection| components::artifact(connection, &hash))
+            .await
+    }
+
+    async fn begin_deploy(&self, source: NewSource) -> Result<Source, StoreError> {
+        self.write(move |connection| sources::begin_deploy(connection, &source))
+            .await
+    }
+
+    async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError> {
+        self.write(move |connection| sources::settle(connection, &settled))
+            .await
+    }
+
+    async fn set_source_state(&self, id: &SourceId, state: SourceState) -> Result<(), StoreError> {
+        let id = id.clone();
+        self.write(move |connection| sources::set_state(connection, id.as_str(), state))
+            .await
+    }
+
+    async fn rename_source(
+        &self,
+        id: &SourceId,
+        name: &str,
+        now_at: u64,
+    ) -> Result<(), StoreError> {
+        let (id, name) = (id.clone(), name.to_owned());
+        self.write(move |connection| sources::rename(connection, id.as_str(), &name, now_at))
+            .await
+    }
+
+    async fn delete_source(&self, id: &SourceId) -> Result<(), StoreError> {
+        let id = id.clone();
+        self.write(move |connection| sources::delete(connection, id.as_str()))
+            .await
+    }
+
+    async fn source(&self, id: &SourceId) -> Result<Option<Source>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| sources::by_id(connection, id.as_str()))
+            .await
+    }
+
+    async fn source_by_endpoint(&self, token: &str) -> Result<Option<Source>, StoreError> {
+        let token = token.to_owned();
+        self.read(move |connection| sources::by_endpoint(connection, &token))
+            .await
+    }
+
+    async fn sources(
+        &self,
+        filter: &SourceFilter,
+        page: &PageRequest<SourceId>,
+    ) -> Result<Page<Source>, StoreError> {
+        let (filter, page) = (filter.clone(), page.clone());
+        self.read(move |connection| sources::page(connection, &filter, &page))
+            .await
+    }
+
+    async fn unsettled_sources(&self, limit: u32) -> Result<Vec<Source>, StoreError> {
+        self.read(move |connection| sources::unsettled(connection, limit))
+            .await
+    }
+}

@@ -1,0 +1,110 @@
+//! Saved components and their artifacts.
+
+use bytes::Bytes;
+use headwater_store::{ArtifactBytes, Owner, SavedComponent, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{
+    connection::failed,
+    row::{get, json, parsed, parsed_opt, signed, to_json, unsigned},
+};
+
+pub(crate) fn save(
+    connection: &Connection,
+    component: &SavedComponent,
+    artifact: &ArtifactBytes,
+) -> Result<(), StoreError> {
+    let description = to_json(&component.description)?;
+    let insert = || -> rusqlite::Result<()> {
+        connection.execute(
+            "INSERT INTO artifacts (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            params![artifact.hash, &artifact.bytes[..]],
+        )?;
+        connection.execute(
+            "INSERT INTO components (id, user_id, workspace_id, key, code, code_url, code_hash, artifact_hash, lock,
+                                     description, created_at, updated_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                component.id.as_str(),
+                component.owner.user_id.as_str(),
+                component.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                component.description.key,
+                component.code,
+                component.code_url,
+                component.code_hash,
+                component.artifact_hash,
+                component.lock,
+                description,
+                signed(component.created_at),
+                signed(component.updated_at),
+            ],
+        )?;
+        Ok(())
+    };
+    insert().map_err(failed("saving a component"))
+}
+
+pub(crate) fn by_id(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<SavedComponent>, StoreError> {
+    one(connection, "SELECT * FROM components WHERE id = ?1", &[id])
+}
+
+pub(crate) fn by_key(
+    connection: &Connection,
+    owner: &Owner,
+    key: &str,
+) -> Result<Option<SavedComponent>, StoreError> {
+    let (of_owner, owner_id) = match &owner.workspace_id {
+        Some(id) => ("workspace_id = ?2", id.as_str()),
+        None => ("user_id = ?2", owner.user_id.as_str()),
+    };
+    let sql =
+        format!("SELECT * FROM components WHERE key = ?1 AND {of_owner} ORDER BY id DESC LIMIT 1");
+    one(connection, &sql, &[key, owner_id])
+}
+
+fn one(
+    connection: &Connection,
+    sql: &str,
+    parameters: &[&str],
+) -> Result<Option<SavedComponent>, StoreError> {
+    let failed = failed("reading a component");
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement
+        .query(rusqlite::params_from_iter(parameters))
+        .map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(component).transpose()
+}
+
+fn component(row: &Row<'_>) -> Result<SavedComponent, StoreError> {
+    Ok(SavedComponent {
+        id: parsed(row, "id")?,
+        owner: owner(row)?,
+        code: get(row, "code")?,
+        code_url: get(row, "code_url")?,
+        code_hash: get(row, "code_hash")?,
+        artifact_hash: get(row, "artifact_hash")?,
+        lock: get(row, "lock")?,
+        description: json(row, "description")?,
+        created_at: unsigned(row, "created_at")?,
+        updated_at: unsigned(row, "updated_at")?,
+    })
+}
+
+/// The columns `user_id` and `workspace_id`.
+pub(crate) fn owner(row: &Row<'_>) -> Result<Owner, StoreError> {
+    Ok(Owner {
+        user_id: parsed(row, "user_id")?,
+        workspace_id: parsed_opt(row, "workspace_id")?,
+    })
+}
+
+pub(crate) fn artifact(connection: &Connection, hash: &str) -> Result<Option<Bytes>, StoreError> {
+    let bytes: Option<Vec<u8>> = connection
+        .prepare_cached("SELECT bytes FROM artifacts WHERE hash = ?")
+        .and_then(|mut statement| statement.query_row([hash], |row| row.get(0)).optional())
+        .map_err(failed("reading an artifact"))?;
+    Ok(bytes.map(Bytes::from))
+}

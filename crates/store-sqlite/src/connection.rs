@@ -1,0 +1,58 @@
+//! Connections and their settings.
+
+use std::{path::Path, time::Duration};
+
+use headwater_store::StoreError;
+use rusqlite::{Connection, OpenFlags};
+
+/// Distinct statements of this crate; all stay prepared.
+const STATEMENTS: usize = 128;
+
+/// Wraps a database error with what was being done.
+pub(crate) fn failed(context: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+    move |error| StoreError::unavailable(context, error)
+}
+
+/// The connection of the writer.
+pub(crate) fn writing(path: &Path) -> Result<Connection, StoreError> {
+    let open = || -> rusqlite::Result<Connection> {
+        let connection = Connection::open(path)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        // Checkpoints copy pages back into the file; rarer ones disturb writers less.
+        connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+        configure(&connection)?;
+        Ok(connection)
+    };
+    open().map_err(|error| StoreError::unavailable(format!("opening {}", path.display()), error))
+}
+
+/// A connection that cannot write.
+pub(crate) fn reading(path: &Path) -> Result<Connection, StoreError> {
+    let open = || -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        configure(&connection)?;
+        Ok(connection)
+    };
+    open().map_err(|error| StoreError::unavailable(format!("opening {}", path.display()), error))
+}
+
+/// A database without a file.
+pub(crate) fn in_memory() -> Result<Connection, StoreError> {
+    let open = || -> rusqlite::Result<Connection> {
+        let connection = Connection::open_in_memory()?;
+        configure(&connection)?;
+        Ok(connection)
+    };
+    open().map_err(failed("opening a database in memory"))
+}
+
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "cache_size", -16_000)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! Reading the event log, and the state that lives beside it.
+
+use async_trait::async_trait;
+use headwater_model::{
+    channel::Channel,
+    dedupe,
+    event::Event,
+    id::{EmitterId, EventId, SourceId},
+    page::{Page, PageRequest, Position},
+};
+use headwater_store::{ChannelFilter, EventDeletion, EventLog, KeyValue, Progress, StoreError};
+use rusqlite::{Connection, Row, params};
+use serde_json::{Map, Value};
+
+use crate::{
+    SqliteStore,
+    connection::failed,
+    deletion, dispatch,
+    row::{get, json_opt, raw, signed, unsigned},
+    scheduled, sources,
+};
+
+#[async_trait]
+impl EventLog for SqliteStore {
+    async fn events(
+        &self,
+        emitter: &EmitterId,
+        channels: &ChannelFilter,
+        page: &PageRequest<EventId>,
+    ) -> Result<Page<Event>, StoreError> {
+        let (emitter, channels, page) = (emitter.clone(), channels.clone(), page.clone());
+        self.read(move |connection| events(connection, &emitter, &channels, &page))
+            .await
+    }
+
+    async fn request_deletion(&self, deletion: EventDeletion) -> Result<(), StoreError> {
+        self.write(move |connection| deletion::request(connection, &deletion))
+            .await
+    }
+
+    async fn run_deletions(&self, limit: u32) -> Result<Progress, StoreError> {
+        self.write(move |connection| deletion::run(connection, limit))
+            .await
+    }
+
+    async fn trim(&self, keep: u32, limit: u32) -> Result<Progress, StoreError> {
+        self.write(move |connection| deletion::trim(connection, keep, limit))
+            .await
+    }
+
+    async fn release_scheduled(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+        self.write(move |connection| scheduled::release(connection, now_ms, limit))
+            .await
+    }
+
+    async fn dispatch(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+        // Most nudges find nothing new; a look that only reads costs no transaction.
+        if !self.read(dispatch::has_events).await? {
+            return Ok(Progress::default());
+        }
+        self.write(move |connection| dispatch::run(connection, now_ms, limit))
+            .await
+    }
+}
+
+#[async_trait]
+impl KeyValue for SqliteStore {
+    async fn key_values(&self, source_id: &SourceId) -> Result<Map<String, Value>, StoreError> {
+        let id = source_id.clone();
+        self.read(move |connection| key_values(connection, id.as_str()))
+            .await
+    }
+
+    async fn dedupe_state(
+        &self,
+        source_id: &SourceId,
+    ) -> Result<Option<dedupe::State>, StoreError> {
+        let id = source_id.clone();
+        self.read(move |connection| sources::dedupe_state(connection, id.as_str()))
+            .await
+    }
+}
+
+fn key_values(connection: &Connection, id: &str) -> Result<Map<String, Value>, StoreError> {
+    let failed = failed("reading the key-value store");
+    let mut statement = connection
+        .prepare_cached("SELECT key, value FROM key_values WHERE source_id = ? ORDER BY key")
+        .map_err(&failed)?;
+    let mut rows = statement.query([id]).map_err(&failed)?;
+    let mut map = Map::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        map.insert(get(row, "key")?, crate::row::json(row, "value")?);
+    }
+    Ok(map)
+}
+
+/// The condition for a channel filter on `?2`, and its value.
+fn filter(channels: &ChannelFilter) -> (String, String) {
+    match channels {
+        ChannelFilter::Class(class) => (format!("class = {}", class.code()), String::new()),
+        ChannelFilter::Named(channel) => (
+            format!("class = {} AND channel = ?2", channel.class().code()),
+            channel.name().to_owned(),
+        ),
+    }
+}
+
+/// Hides what a requested deletion covers but has not reached yet.
+const NOT_DELETED: &str = "NOT EXISTS (
+    SELECT 1 FROM deletions
+    WHERE deletions.emitter_id = events.emitter_id
+      AND deletions.class = events.class
+      AND (deletions.channel IS NULL OR deletions.channel = events.channel)
+      AND (events.ms, events.sequence) >= (start_ms, start_sequence)
+      AND (events.ms, events.sequence) <= (end_ms, end_sequence)
+      AND events.position <= up_to_position)";
+
+fn events(
+    connection: &Connection,
+    emitter: &EmitterId,
+    channels: &ChannelFilter,
+    page: &PageRequest<EventId>,
+) -> Result<Page<Event>, StoreError> {
+    let failed = failed("reading events");
+    let (of_channels, channel) = filter(channels);
+    let matched = format!("emitter_id = ?1 AND {of_channels} AND ?2 IS NOT NULL AND {NOT_DELETED}");
+    let total: i64 = connection
+        .prepare_cached(&format!("SELECT count(*) FROM events WHERE {matched}"))
+        .and_then(|mut statement| {
+            statement.query_row([emitter.as_str(), &channel], |row| row.get(0))
+        })
+        .map_err(&failed)?;
+    let (bound, order, from) = match page.position {
+        Position::First => (
+            "(ms, sequence) <= (?3, ?4)",
+            "DESC",
+            EventId {
+                ms: i64::MAX as u64,
+                sequence: u32::MAX,
+            },
+        ),
+        Position::After(after) => ("(ms, sequence) < (?3, ?4)", "DESC", after),
+        Position::Before(before) => ("(ms, sequence) > (?3, ?4)", "ASC", before),
+    };
+    let sql = format!(
+        "SELECT * FROM events WHERE {matched} AND {bound} ORDER BY ms {order}, sequence {order} LIMIT ?5"
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let parameters = params![
+        emitter.as_str(),
+        channel,
+        signed(from.ms),
+        from.sequence,
+        page.limit
+    ];
+    let mut rows = statement.query(parameters).map_err(&failed)?;
+    let mut items = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        items.push(event(row)?);
+    }
+    if order == "ASC" {
+        items.reverse();
+    }
+    Ok(Page {
+        total_count: total.unsigned_abs(),
+        items,
+    })
+}
+
+fn event(row: &Row<'_>) -> Result<Event, StoreError> {
+    Ok(Event {
+        id: EventId {
+            ms: unsigned(row, "ms")?,
+            sequence: get(row, "sequence")?,
+        },
+        indexed_at_ms: unsigned(row, "indexed_at_ms")?,
+        channel: Channel::named(get::<String>(row, "channel")?),
+        event: raw(row, "event")?,
+        key: json_opt(row, "key")?,
+        summary: get(row, "summary")?,
+        ts: get(row, "ts")?,
+    })
+}

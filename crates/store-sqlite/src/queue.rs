@@ -1,0 +1,263 @@
+//! The queue of invocations: leases, claims and commits behind the trait.
+
+use async_trait::async_trait;
+use headwater_model::id::{InvocationId, SourceId};
+use headwater_store::{
+    Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit, SourceState,
+    StoreError, WorkQueue,
+};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{
+    SqliteStore,
+    connection::failed,
+    row::{get, name_of, named, parsed, raw, signed, unsigned},
+    run_commit, sources, timers,
+};
+
+/// An invocation that may be claimed: nobody holds it, or the lease ran out.
+const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
+
+#[async_trait]
+impl WorkQueue for SqliteStore {
+    async fn start_node(&self, _now_ms: u64) -> Result<NodeEpoch, StoreError> {
+        self.write(start_node).await
+    }
+
+    async fn enqueue(
+        &self,
+        invocation: NewInvocation,
+        term: Option<LeaseTerm>,
+    ) -> Result<Option<Lease>, StoreError> {
+        self.write(move |connection| enqueue(connection, &invocation, term))
+            .await
+    }
+
+    async fn claim(
+        &self,
+        source_id: &SourceId,
+        term: LeaseTerm,
+        now_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<Claimed>, StoreError> {
+        let id = source_id.clone();
+        self.write(move |connection| claim(connection, &id, term, (now_ms, limit)))
+            .await
+    }
+
+    async fn sources_with_work(
+        &self,
+        now_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<SourceId>, StoreError> {
+        self.read(move |connection| sources_with_work(connection, now_ms, limit))
+            .await
+    }
+
+    async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError> {
+        let leases = leases.to_vec();
+        self.write(move |connection| {
+            leases.iter().try_for_each(|lease| {
+                update(
+                    connection,
+                    lease,
+                    "SET lease_expires_at_ms = ?4",
+                    signed(expires_at_ms),
+                )
+            })
+        })
+        .await
+    }
+
+    async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let lease = lease.clone();
+        let free =
+            "SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + ?4";
+        self.write(move |connection| update(connection, &lease, free, 1))
+            .await
+    }
+
+    async fn commit_runs(&self, commits: Vec<RunCommit>) -> Vec<Result<(), StoreError>> {
+        let count = commits.len();
+        let written = self
+            .write(move |connection| Ok(run_commit::commit_all(connection, &commits)))
+            .await;
+        match written {
+            Ok(results) => results,
+            Err(error) => {
+                let message = error.to_string();
+                (0..count)
+                    .map(|_| Err(StoreError::unavailable("committing runs", message.clone())))
+                    .collect()
+            }
+        }
+    }
+
+    async fn fire_timers(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+        // Looking costs no transaction; most looks find that nothing is due.
+        let next_due_ms = self.read(timers::next_due).await?;
+        if next_due_ms.is_none_or(|due_ms| due_ms > now_ms) {
+            return Ok(Progress {
+                next_due_ms,
+                ..Progress::default()
+            });
+        }
+        self.write(move |connection| timers::fire(connection, now_ms, limit))
+            .await
+    }
+}
+
+fn start_node(connection: &Connection) -> Result<NodeEpoch, StoreError> {
+    let start = || -> rusqlite::Result<i64> {
+        connection.execute("UPDATE node SET epoch = epoch + 1", ())?;
+        // The file is locked by this process: whoever held these leases is dead.
+        connection.execute(
+            "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL WHERE lease_epoch IS NOT NULL",
+            (),
+        )?;
+        connection.query_row("SELECT epoch FROM node", (), |row| row.get(0))
+    };
+    start()
+        .map(|epoch| NodeEpoch(epoch.unsigned_abs()))
+        .map_err(failed("starting the node"))
+}
+
+/// The id of an invocation that follows from stored rows: unique per pair, and time-ordered like any.
+pub(crate) fn invocation_id(now_ms: u64, (first, second): (i64, i64)) -> InvocationId {
+    let half = |number: i64| u128::from(number.unsigned_abs() & 0xFF_FFFF_FFFF);
+    InvocationId::new(now_ms, (half(first) << 88) | (half(second) << 48))
+}
+
+fn enqueue(
+    connection: &Connection,
+    invocation: &NewInvocation,
+    term: Option<LeaseTerm>,
+) -> Result<Option<Lease>, StoreError> {
+    let id = invocation.source_id.as_str();
+    let failed = failed("queueing an invocation");
+    let state: Option<String> = connection
+        .prepare_cached("SELECT state FROM sources WHERE id = ?")
+        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+        .map_err(&failed)?;
+    match state.as_deref().map(named).transpose()? {
+        None | Some(SourceState::Deleting) => return Err(sources::gone(id)),
+        Some(SourceState::Inactive) => {
+            return Err(StoreError::Conflict(format!("source `{id}` is not active")));
+        }
+        Some(SourceState::Active | SourceState::Deploying | SourceState::Updating) => {}
+    }
+    let trigger = name_of(&invocation.trigger)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms, lease_epoch,
+                                      lease_expires_at_ms, attempt)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![
+                invocation.id.as_str(),
+                id,
+                trigger,
+                invocation.event.get(),
+                invocation.hops,
+                signed(invocation.now_ms),
+                term.map(|term| signed(term.epoch.0)),
+                term.map(|term| signed(term.expires_at_ms)),
+                u32::from(term.is_some()),
+            ])
+        })
+        .map_err(&failed)?;
+    Ok(term.map(|term| Lease {
+        invocation_id: invocation.id.clone(),
+        epoch: term.epoch,
+        attempt: 1,
+    }))
+}
+
+fn claim(
+    connection: &Connection,
+    id: &SourceId,
+    term: LeaseTerm,
+    (now_ms, limit): (u64, u32),
+) -> Result<Vec<Claimed>, StoreError> {
+    let failed = failed("claiming invocations");
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "UPDATE invocations SET lease_epoch = ?4, lease_expires_at_ms = ?5, attempt = attempt + 1
+             WHERE position IN (SELECT position FROM invocations
+                                WHERE source_id = ?2 AND {FREE} ORDER BY position LIMIT ?3)
+             RETURNING *"
+        ))
+        .map_err(&failed)?;
+    let parameters = params![
+        signed(now_ms),
+        id.as_str(),
+        limit,
+        signed(term.epoch.0),
+        signed(term.expires_at_ms)
+    ];
+    let mut rows = statement.query(parameters).map_err(&failed)?;
+    let mut found: Vec<(i64, Claimed)> = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push((get(row, "position")?, claimed(row, term.epoch)?));
+    }
+    // RETURNING promises no order.
+    found.sort_by_key(|(position, _)| *position);
+    Ok(found.into_iter().map(|(_, claimed)| claimed).collect())
+}
+
+fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
+    Ok(Claimed {
+        lease: Lease {
+            invocation_id: parsed(row, "id")?,
+            epoch,
+            attempt: get(row, "attempt")?,
+        },
+        source_id: parsed(row, "source_id")?,
+        trigger: named(&get::<String>(row, "trigger")?)?,
+        event: raw(row, "event")?,
+        hops: get(row, "hops")?,
+        queued_at_ms: unsigned(row, "queued_at_ms")?,
+        starts: get::<u32>(row, "attempt")?.saturating_sub(get(row, "given_back")?),
+    })
+}
+
+fn sources_with_work(
+    connection: &Connection,
+    now_ms: u64,
+    limit: u32,
+) -> Result<Vec<SourceId>, StoreError> {
+    let failed = failed("looking for work");
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "SELECT DISTINCT source_id FROM invocations JOIN sources ON sources.id = source_id
+             WHERE {FREE} AND state IN ('active', 'updating', 'deploying') LIMIT ?2"
+        ))
+        .map_err(&failed)?;
+    let mut rows = statement
+        .query(params![signed(now_ms), limit])
+        .map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(parsed(row, "source_id")?);
+    }
+    Ok(found)
+}
+
+/// Changes an invocation if the lease still holds; `?4` is `value`.
+fn update(connection: &Connection, lease: &Lease, set: &str, value: i64) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(&format!(
+            "UPDATE invocations {set} WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3"
+        ))
+        .and_then(|mut statement| {
+            statement.execute(params![
+                lease.invocation_id.as_str(),
+                signed(lease.epoch.0),
+                lease.attempt,
+                value
+            ])
+        })
+        .map_err(failed("changing a lease"))
+        .map(drop)
+}

@@ -1,0 +1,95 @@
+//! Between columns and the model's types. Text that does not parse is corruption, never a panic.
+
+use std::str::FromStr;
+
+use headwater_store::StoreError;
+use rusqlite::{Row, types::FromSql};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use crate::connection::failed;
+
+/// A column's value.
+pub(crate) fn get<T: FromSql>(row: &Row<'_>, column: &str) -> Result<T, StoreError> {
+    row.get(column).map_err(failed("reading a row"))
+}
+
+/// A column whose text is an id or the like.
+pub(crate) fn parsed<T: FromStr>(row: &Row<'_>, column: &str) -> Result<T, StoreError>
+where
+    T::Err: std::fmt::Display,
+{
+    let text: String = get(row, column)?;
+    text.parse()
+        .map_err(|error| StoreError::Corrupt(format!("column {column}: {error}")))
+}
+
+/// The same, where the column may be null.
+pub(crate) fn parsed_opt<T: FromStr>(row: &Row<'_>, column: &str) -> Result<Option<T>, StoreError>
+where
+    T::Err: std::fmt::Display,
+{
+    match get::<Option<String>>(row, column)? {
+        None => Ok(None),
+        Some(text) => text
+            .parse()
+            .map(Some)
+            .map_err(|error| StoreError::Corrupt(format!("column {column}: {error}"))),
+    }
+}
+
+/// A column that holds JSON.
+pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T, StoreError> {
+    let text: String = get(row, column)?;
+    from_json(&text)
+}
+
+/// A column that holds JSON or null.
+pub(crate) fn json_opt<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: &str,
+) -> Result<Option<T>, StoreError> {
+    get::<Option<String>>(row, column)?
+        .map(|text| from_json(&text))
+        .transpose()
+}
+
+/// A column whose text is kept as the JSON it is.
+pub(crate) fn raw(row: &Row<'_>, column: &str) -> Result<Box<RawValue>, StoreError> {
+    RawValue::from_string(get(row, column)?).map_err(|error| corrupt(&error))
+}
+
+/// A number that is never negative.
+pub(crate) fn unsigned(row: &Row<'_>, column: &str) -> Result<u64, StoreError> {
+    let number: i64 = get(row, column)?;
+    u64::try_from(number).map_err(|_| StoreError::Corrupt(format!("column {column} is negative")))
+}
+
+/// JSON text back to a value.
+pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|error| corrupt(&error))
+}
+
+/// A value as JSON text.
+pub(crate) fn to_json(value: &impl Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| corrupt(&error))
+}
+
+fn corrupt(error: &serde_json::Error) -> StoreError {
+    StoreError::Corrupt(format!("JSON: {error}"))
+}
+
+/// The value of a unit enum as its serde name (`"active"`), for a text column.
+pub(crate) fn name_of(value: &impl Serialize) -> Result<String, StoreError> {
+    Ok(to_json(value)?.trim_matches('"').to_owned())
+}
+
+/// The unit enum with that serde name.
+pub(crate) fn named<T: DeserializeOwned>(name: &str) -> Result<T, StoreError> {
+    serde_json::from_value(serde_json::Value::from(name)).map_err(|error| corrupt(&error))
+}
+
+/// Milliseconds as SQLite keeps them.
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,173 @@
+//! The commit of a run: everything it leaves behind, or nothing.
+
+use headwater_model::{event::NewEvent, id::EventId};
+use headwater_store::{KvWrite, Lease, RunCommit, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::{
+    connection::failed,
+    row::{signed, to_json},
+    sources, users,
+    writer::savepoint,
+};
+
+/// Commits each of them, or refuses it, on its own.
+pub(crate) fn commit_all(
+    connection: &Connection,
+    commits: &[RunCommit],
+) -> Vec<Result<(), StoreError>> {
+    commits
+        .iter()
+        .map(|part| savepoint(connection, || commit(connection, part)))
+        .collect()
+}
+
+pub(crate) fn commit(connection: &Connection, commit: &RunCommit) -> Result<(), StoreError> {
+    let id = commit.source_id.as_str();
+    let user: Option<String> = connection
+        .prepare_cached("SELECT user_id FROM sources WHERE id = ?")
+        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+        .map_err(failed("looking a source up"))?;
+    let user = user.ok_or_else(|| sources::gone(id))?;
+    if let Some(lease) = &commit.lease {
+        end_invocation(connection, lease)?;
+    }
+    append(connection, id, &commit.events, commit.now_ms)?;
+    if let Some(state) = &commit.dedupe {
+        connection
+            .prepare_cached("UPDATE emitters SET dedupe_state = ? WHERE emitter_id = ?")
+            .and_then(|mut statement| statement.execute([&to_json(state).map_err(into_sql)?, id]))
+            .map_err(failed("writing the dedupe state"))?;
+    }
+    write_key_values(connection, id, &commit.kv_writes)?;
+    users::add_usage(connection, &user, commit.usage, commit.now_ms)
+}
+
+fn into_sql(error: StoreError) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
+fn end_invocation(connection: &Connection, lease: &Lease) -> Result<(), StoreError> {
+    let ended = connection
+        .prepare_cached("DELETE FROM invocations WHERE id = ? AND lease_epoch = ? AND attempt = ?")
+        .and_then(|mut statement| {
+            statement.execute(params![
+                lease.invocation_id.as_str(),
+                signed(lease.epoch.0),
+                lease.attempt
+            ])
+        })
+        .map_err(failed("ending an invocation"))?;
+    match ended {
+        0 => Err(StoreError::Conflict(format!(
+            "the lease of invocation `{}` was lost",
+            lease.invocation_id
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Appends events to an emitter's log with the next ids.
+pub(crate) fn append(
+    connection: &Connection,
+    emitter: &str,
+    events: &[NewEvent],
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let failed = failed("appending events");
+    let mut last = last_id(connection, emitter)?;
+    let mut insert = connection
+        .prepare_cached(
+            "INSERT INTO events (emitter_id, ms, sequence, class, channel, event, key, summary, ts, hops,
+                                 indexed_at_ms, deliver_at_ms, deliver_channel)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .map_err(&failed)?;
+    let mut classes = Vec::new();
+    for event in events {
+        let id = EventId::next(last, now_ms);
+        last = Some(id);
+        let class = event.channel.class().code();
+        let scheduled = event.scheduled.as_ref();
+        insert
+            .execute(params![
+                emitter,
+                signed(id.ms),
+                id.sequence,
+                class,
+                event.channel.name(),
+                event.event.get(),
+                event.key.as_ref().map(to_json).transpose()?,
+                event.summary,
+                event.ts,
+                event.hops,
+                signed(now_ms),
+                scheduled.map(|scheduled| signed(scheduled.deliver_at_ms)),
+                scheduled.map(|scheduled| scheduled.channel.name()),
+            ])
+            .map_err(&failed)?;
+        if !classes.contains(&class) {
+            classes.push(class);
+        }
+    }
+    let last = last.unwrap_or_default();
+    connection
+        .prepare_cached("UPDATE emitters SET last_ms = ?, last_sequence = ? WHERE emitter_id = ?")
+        .and_then(|mut statement| {
+            statement.execute(params![signed(last.ms), last.sequence, emitter])
+        })
+        .map_err(&failed)?;
+    for class in classes {
+        connection
+            .prepare_cached(
+                "INSERT INTO untrimmed (emitter_id, class) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            )
+            .and_then(|mut statement| statement.execute(params![emitter, class]))
+            .map_err(&failed)?;
+    }
+    Ok(())
+}
+
+fn last_id(connection: &Connection, emitter: &str) -> Result<Option<EventId>, StoreError> {
+    let last: Option<(Option<i64>, Option<u32>)> = connection
+        .prepare_cached("SELECT last_ms, last_sequence FROM emitters WHERE emitter_id = ?")
+        .and_then(|mut statement| {
+            statement
+                .query_row([emitter], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })
+        .map_err(failed("reading the last event id"))?;
+    match last {
+        None => Err(sources::gone(emitter)),
+        Some((Some(ms), Some(sequence))) => Ok(Some(EventId {
+            ms: ms.unsigned_abs(),
+            sequence,
+        })),
+        Some(_) => Ok(None),
+    }
+}
+
+fn write_key_values(
+    connection: &Connection,
+    id: &str,
+    writes: &[KvWrite],
+) -> Result<(), StoreError> {
+    for write in writes {
+        let done = match &write.value {
+            Some(value) => connection
+                .prepare_cached(
+                    "INSERT INTO key_values (source_id, key, value) VALUES (?1, ?2, ?3)
+                     ON CONFLICT DO UPDATE SET value = ?3",
+                )
+                .and_then(|mut statement| statement.execute([id, &write.key, value.get()])),
+            None => connection
+                .prepare_cached("DELETE FROM key_values WHERE source_id = ? AND key = ?")
+                .and_then(|mut statement| statement.execute([id, &write.key])),
+        };
+        done.map_err(failed("writing a key"))?;
+    }
+    Ok(())
+}

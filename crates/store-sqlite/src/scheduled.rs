@@ -1,0 +1,85 @@
+//! Releasing scheduled events: from `$in` to the channel they are meant for, when they are due.
+
+use headwater_model::{channel::Channel, event::NewEvent};
+use headwater_store::{Progress, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{
+    connection::failed,
+    row::{get, json_opt, raw, signed},
+    run_commit,
+};
+
+struct Due {
+    position: i64,
+    emitter: String,
+    event: NewEvent,
+}
+
+pub(crate) fn release(
+    connection: &Connection,
+    now_ms: u64,
+    limit: u32,
+) -> Result<Progress, StoreError> {
+    let due = due(connection, now_ms, limit)?;
+    for Due {
+        position,
+        emitter,
+        event,
+    } in &due
+    {
+        connection
+            .execute("DELETE FROM events WHERE position = ?", [position])
+            .map_err(failed("releasing a scheduled event"))?;
+        run_commit::append(connection, emitter, std::slice::from_ref(event), now_ms)?;
+    }
+    let more = due.len() == limit as usize;
+    Ok(Progress {
+        done: due.len() as u64,
+        more,
+        next_due_ms: next_due(connection)?,
+        ..Progress::default()
+    })
+}
+
+fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, StoreError> {
+    let failed = failed("looking for scheduled events");
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT * FROM events WHERE deliver_at_ms IS NOT NULL AND deliver_at_ms <= ?
+             ORDER BY deliver_at_ms, position LIMIT ?",
+        )
+        .map_err(&failed)?;
+    let mut rows = statement
+        .query(params![signed(now_ms), limit])
+        .map_err(&failed)?;
+    let mut due = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        due.push(Due {
+            position: get(row, "position")?,
+            emitter: get(row, "emitter_id")?,
+            event: released(row)?,
+        });
+    }
+    Ok(due)
+}
+
+fn released(row: &Row<'_>) -> Result<NewEvent, StoreError> {
+    Ok(NewEvent {
+        channel: Channel::named(get::<Option<String>>(row, "deliver_channel")?.unwrap_or_default()),
+        event: raw(row, "event")?,
+        key: json_opt(row, "key")?,
+        summary: get(row, "summary")?,
+        ts: get(row, "ts")?,
+        scheduled: None,
+        hops: get(row, "hops")?,
+    })
+}
+
+fn next_due(connection: &Connection) -> Result<Option<u64>, StoreError> {
+    let next: Option<i64> = connection
+        .prepare_cached("SELECT deliver_at_ms FROM events WHERE deliver_at_ms IS NOT NULL ORDER BY deliver_at_ms LIMIT 1")
+        .and_then(|mut statement| statement.query_row((), |row| row.get(0)).optional())
+        .map_err(failed("looking for scheduled events"))?;
+    Ok(next.map(i64::unsigned_abs))
+}

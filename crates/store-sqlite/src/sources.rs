@@ -1,0 +1,461 @@
+//! Sources and their life.
+
+use headwater_model::{
+    dedupe::{self, Strategy},
+    id::SourceId,
+    page::{Page, PageRequest, Position},
+    schedule::Schedule,
+};
+use headwater_store::{
+    Endpoint, NewSource, SettledSource, Source, SourceFilter, SourceSpec, SourceState, StoreError,
+    Timer,
+};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde_json::Value;
+
+use crate::{
+    components,
+    connection::failed,
+    row::{from_json, get, json, name_of, named, parsed, signed, unsigned},
+    run_commit,
+};
+
+pub(crate) fn begin_deploy(connection: &Connection, new: &NewSource) -> Result<Source, StoreError> {
+    let slug = free_slug(connection, new)?;
+    let mut spec = new.spec.clone();
+    if spec.name.is_empty() {
+        spec.name.clone_from(&slug);
+    }
+    let source = Source {
+        id: new.id.clone(),
+        owner: new.owner.clone(),
+        name_slug: slug,
+        state: SourceState::Deploying,
+        spec,
+        created_at: new.now_at,
+        updated_at: new.now_at,
+    };
+    insert(connection, &source)?;
+    write_endpoints(connection, &source.id, &source.spec.endpoints)?;
+    Ok(source)
+}
+
+fn free_slug(connection: &Connection, new: &NewSource) -> Result<String, StoreError> {
+    let owner_id = new
+        .owner
+        .workspace_id
+        .as_ref()
+        .map_or(new.owner.user_id.as_str(), |id| id.as_str());
+    let failed = failed("choosing a slug");
+    let mut taken = connection
+        .prepare_cached(
+            "SELECT 1 FROM sources WHERE coalesce(workspace_id, user_id) = ? AND name_slug = ?",
+        )
+        .map_err(&failed)?;
+    let mut slug = new.slug.clone();
+    let mut number = 0_u32;
+    while taken.exists([owner_id, &slug]).map_err(&failed)? {
+        number += 1;
+        slug = format!("{}-{number}", new.slug);
+    }
+    Ok(slug)
+}
+
+fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
+    let (state, spec) = (name_of(&source.state)?, &source.spec);
+    let dedupe = spec.dedupe.as_ref().map(name_of).transpose()?;
+    let write = || -> rusqlite::Result<()> {
+        connection.execute(
+            "INSERT INTO sources (id, user_id, workspace_id, name, name_slug, state, component_id, artifact_hash,
+                                  configured_props, dedupe, created_at, updated_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                source.id.as_str(),
+                source.owner.user_id.as_str(),
+                source.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                spec.name,
+                source.name_slug,
+                state,
+                spec.component_id.as_str(),
+                spec.artifact_hash,
+                Value::Object(spec.configured_props.clone()).to_string(),
+                dedupe,
+                signed(source.created_at),
+                signed(source.updated_at),
+            ],
+        )?;
+        connection.execute(
+            "INSERT INTO emitters (emitter_id) VALUES (?)",
+            [source.id.as_str()],
+        )?;
+        Ok(())
+    };
+    write().map_err(failed("writing a source"))
+}
+
+fn write_endpoints(
+    connection: &Connection,
+    id: &SourceId,
+    endpoints: &[Endpoint],
+) -> Result<(), StoreError> {
+    let write = || -> rusqlite::Result<()> {
+        connection.execute("DELETE FROM endpoints WHERE source_id = ?", [id.as_str()])?;
+        for endpoint in endpoints {
+            connection.execute(
+                "INSERT INTO endpoints (source_id, prop, token) VALUES (?, ?, ?)",
+                [id.as_str(), &endpoint.prop, &endpoint.token],
+            )?;
+        }
+        Ok(())
+    };
+    write().map_err(failed("writing endpoints"))
+}
+
+pub(crate) fn settle(
+    connection: &Connection,
+    settled: &SettledSource,
+) -> Result<Source, StoreError> {
+    let id = settled.id.as_str();
+    let former = by_id(connection, id)?.ok_or_else(|| gone(id))?;
+    let spec = &settled.spec;
+    let dedupe = spec.dedupe.as_ref().map(name_of).transpose()?;
+    let state = if settled.active {
+        SourceState::Active
+    } else {
+        SourceState::Inactive
+    };
+    let state_name = name_of(&state)?;
+    let write = || -> rusqlite::Result<()> {
+        connection.execute(
+            "UPDATE sources SET name = ?2, state = ?3, component_id = ?4, artifact_hash = ?5, configured_props = ?6,
+                                dedupe = ?7, updated_at = ?8
+             WHERE id = ?1",
+            params![
+                id,
+                spec.name,
+                state_name,
+                spec.component_id.as_str(),
+                spec.artifact_hash,
+                Value::Object(spec.configured_props.clone()).to_string(),
+                dedupe,
+                signed(settled.now_ms / 1000),
+            ],
+        )?;
+        if !settled.active {
+            connection.execute(
+                "DELETE FROM invocations WHERE source_id = ? AND lease_epoch IS NULL",
+                [id],
+            )?;
+        }
+        Ok(())
+    };
+    write().map_err(failed("settling a source"))?;
+    reset_dedupe(connection, id, spec.dedupe)?;
+    write_endpoints(connection, &settled.id, &spec.endpoints)?;
+    write_timers(connection, settled, &former)?;
+    for commit in &settled.commits {
+        run_commit::commit(connection, commit)?;
+    }
+    by_id(connection, id)?.ok_or_else(|| gone(id))
+}
+
+/// A state of another strategy means nothing to the new one.
+fn reset_dedupe(
+    connection: &Connection,
+    id: &str,
+    strategy: Option<Strategy>,
+) -> Result<(), StoreError> {
+    let state = dedupe_state(connection, id)?;
+    if state.is_none_or(|state| Some(state.strategy()) == strategy) {
+        return Ok(());
+    }
+    connection
+        .execute(
+            "UPDATE emitters SET dedupe_state = NULL WHERE emitter_id = ?",
+            [id],
+        )
+        .map_err(failed("resetting dedupe"))
+        .map(drop)
+}
+
+pub(crate) fn dedupe_state(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<dedupe::State>, StoreError> {
+    let text: Option<Option<String>> = connection
+        .prepare_cached("SELECT dedupe_state FROM emitters WHERE emitter_id = ?")
+        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+        .map_err(failed("reading the dedupe state"))?;
+    text.flatten().map(|text| from_json(&text)).transpose()
+}
+
+fn write_timers(
+    connection: &Connection,
+    settled: &SettledSource,
+    former: &Source,
+) -> Result<(), StoreError> {
+    let failed = failed("writing timers");
+    let id = settled.id.as_str();
+    let phases: Vec<(String, Option<i64>)> = {
+        let mut statement = connection
+            .prepare_cached("SELECT prop, next_fire_at_ms FROM timers WHERE source_id = ?")
+            .map_err(&failed)?;
+        let rows = statement
+            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(&failed)?;
+        rows.collect::<Result<_, _>>().map_err(&failed)?
+    };
+    connection
+        .execute("DELETE FROM timers WHERE source_id = ?", [id])
+        .map_err(&failed)?;
+    for timer in &settled.spec.timers {
+        let unchanged = former.spec.timers.contains(timer);
+        let phase = phases
+            .iter()
+            .find(|(prop, _)| *prop == timer.prop)
+            .and_then(|(_, next)| *next);
+        let next = match (settled.active, phase) {
+            (false, _) => None,
+            (true, Some(next)) if unchanged => Some(next),
+            (true, _) => timer.schedule.first_after(settled.now_ms).map(signed),
+        };
+        connection
+            .execute(
+                "INSERT INTO timers (source_id, prop, schedule, next_fire_at_ms) VALUES (?, ?, ?, ?)",
+                params![id, timer.prop, timer.schedule.to_value().to_string(), next],
+            )
+            .map_err(&failed)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn set_state(
+    connection: &Connection,
+    id: &str,
+    state: SourceState,
+) -> Result<(), StoreError> {
+    let changed = connection
+        .execute(
+            "UPDATE sources SET state = ? WHERE id = ?",
+            [&name_of(&state)?, id],
+        )
+        .map_err(failed("changing a source's state"))?;
+    if changed == 0 { Err(gone(id)) } else { Ok(()) }
+}
+
+pub(crate) fn rename(
+    connection: &Connection,
+    id: &str,
+    name: &str,
+    now_at: u64,
+) -> Result<(), StoreError> {
+    let changed = connection
+        .execute(
+            "UPDATE sources SET name = ?, updated_at = ? WHERE id = ?",
+            params![name, signed(now_at), id],
+        )
+        .map_err(failed("renaming a source"))?;
+    if changed == 0 { Err(gone(id)) } else { Ok(()) }
+}
+
+pub(crate) fn gone(id: &str) -> StoreError {
+    StoreError::Conflict(format!("source `{id}` is gone"))
+}
+
+pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
+    const OF_SOURCE: &[&str] = &[
+        "DELETE FROM invocations WHERE source_id = ?",
+        "DELETE FROM events WHERE emitter_id = ?",
+        "DELETE FROM untrimmed WHERE emitter_id = ?",
+        "DELETE FROM deletions WHERE emitter_id = ?",
+        "DELETE FROM key_values WHERE source_id = ?",
+        "DELETE FROM emitters WHERE emitter_id = ?",
+        "DELETE FROM subscriptions WHERE emitter = ?",
+        "DELETE FROM subscriptions WHERE listener = ?",
+        "DELETE FROM endpoints WHERE source_id = ?",
+        "DELETE FROM timers WHERE source_id = ?",
+        "DELETE FROM sources WHERE id = ?",
+    ];
+    for sql in OF_SOURCE {
+        connection
+            .execute(sql, [id])
+            .map_err(failed("deleting a source"))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<Source>, StoreError> {
+    one(connection, "SELECT * FROM sources WHERE id = ?", id)
+}
+
+pub(crate) fn by_endpoint(
+    connection: &Connection,
+    token: &str,
+) -> Result<Option<Source>, StoreError> {
+    one(
+        connection,
+        "SELECT * FROM sources WHERE id = (SELECT source_id FROM endpoints WHERE token = ?)",
+        token,
+    )
+}
+
+fn one(connection: &Connection, sql: &str, parameter: &str) -> Result<Option<Source>, StoreError> {
+    let failed = failed("reading a source");
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement.query([parameter]).map_err(&failed)?;
+    rows.next()
+        .map_err(&failed)?
+        .map(|row| source(connection, row))
+        .transpose()
+}
+
+fn source(connection: &Connection, row: &Row<'_>) -> Result<Source, StoreError> {
+    let id: SourceId = parsed(row, "id")?;
+    let dedupe: Option<String> = get(row, "dedupe")?;
+    Ok(Source {
+        owner: components::owner(row)?,
+        name_slug: get(row, "name_slug")?,
+        state: named(&get::<String>(row, "state")?)?,
+        spec: SourceSpec {
+            component_id: parsed(row, "component_id")?,
+            artifact_hash: get(row, "artifact_hash")?,
+            name: get(row, "name")?,
+            configured_props: json(row, "configured_props")?,
+            endpoints: endpoints(connection, &id)?,
+            timers: timers(connection, &id)?,
+            dedupe: dedupe.as_deref().map(named).transpose()?,
+        },
+        created_at: unsigned(row, "created_at")?,
+        updated_at: unsigned(row, "updated_at")?,
+        id,
+    })
+}
+
+fn endpoints(connection: &Connection, id: &SourceId) -> Result<Vec<Endpoint>, StoreError> {
+    let failed = failed("reading endpoints");
+    let mut statement = connection
+        .prepare_cached("SELECT prop, token FROM endpoints WHERE source_id = ? ORDER BY prop")
+        .map_err(&failed)?;
+    let rows = statement
+        .query_map([id.as_str()], |row| {
+            Ok(Endpoint {
+                prop: row.get(0)?,
+                token: row.get(1)?,
+            })
+        })
+        .map_err(&failed)?;
+    rows.collect::<Result<_, _>>().map_err(&failed)
+}
+
+fn timers(connection: &Connection, id: &SourceId) -> Result<Vec<Timer>, StoreError> {
+    let failed = failed("reading timers");
+    let mut statement = connection
+        .prepare_cached("SELECT prop, schedule FROM timers WHERE source_id = ? ORDER BY prop")
+        .map_err(&failed)?;
+    let mut rows = statement.query([id.as_str()]).map_err(&failed)?;
+    let mut timers = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        timers.push(Timer {
+            prop: get(row, "prop")?,
+            schedule: schedule(row)?,
+        });
+    }
+    Ok(timers)
+}
+
+/// The column `schedule`.
+pub(crate) fn schedule(row: &Row<'_>) -> Result<Schedule, StoreError> {
+    let value: Value = json(row, "schedule")?;
+    Schedule::parse(&value)
+        .map_err(|invalid| StoreError::Corrupt(format!("a timer's schedule: {invalid}")))
+}
+
+pub(crate) fn page(
+    connection: &Connection,
+    filter: &SourceFilter,
+    page: &PageRequest<SourceId>,
+) -> Result<Page<Source>, StoreError> {
+    let (filter, parameter) = match filter {
+        SourceFilter::User(id) => (
+            "user_id = ?1 AND state NOT IN ('deploying', 'deleting')",
+            id.as_str(),
+        ),
+        SourceFilter::Workspace(id) => (
+            "workspace_id = ?1 AND state NOT IN ('deploying', 'deleting')",
+            id.as_str(),
+        ),
+    };
+    let listing = Listing {
+        table: "sources",
+        filter,
+        parameter,
+    };
+    page_of(connection, &listing, page, SourceId::as_str, |row| {
+        source(connection, row)
+    })
+}
+
+pub(crate) fn unsettled(connection: &Connection, limit: u32) -> Result<Vec<Source>, StoreError> {
+    let failed = failed("looking for unsettled sources");
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT * FROM sources WHERE state IN ('deploying', 'updating', 'deleting') ORDER BY id LIMIT ?",
+        )
+        .map_err(&failed)?;
+    let mut rows = statement.query([limit]).map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(source(connection, row)?);
+    }
+    Ok(found)
+}
+
+/// A listing in creation order, which is the order of ids.
+pub(crate) struct Listing<'a> {
+    pub(crate) table: &'static str,
+    /// A condition on `?1`.
+    pub(crate) filter: &'static str,
+    pub(crate) parameter: &'a str,
+}
+
+/// One page of a listing.
+pub(crate) fn page_of<T, C>(
+    connection: &Connection,
+    listing: &Listing<'_>,
+    page: &PageRequest<C>,
+    cursor: impl Fn(&C) -> &str,
+    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Page<T>, StoreError> {
+    let failed = failed("reading a page");
+    let Listing {
+        table,
+        filter,
+        parameter,
+    } = listing;
+    let total: i64 = connection
+        .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {filter}"))
+        .and_then(|mut statement| statement.query_row([parameter], |row| row.get(0)))
+        .map_err(&failed)?;
+    let (bound, order, from) = match &page.position {
+        Position::First => ("id > ?2", "ASC", ""),
+        Position::After(after) => ("id > ?2", "ASC", cursor(after)),
+        Position::Before(before) => ("id < ?2", "DESC", cursor(before)),
+    };
+    let sql =
+        format!("SELECT * FROM {table} WHERE {filter} AND {bound} ORDER BY id {order} LIMIT ?3");
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let mut rows = statement
+        .query(params![parameter, from, page.limit])
+        .map_err(&failed)?;
+    let mut items = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        items.push(read(row)?);
+    }
+    if order == "DESC" {
+        items.reverse();
+    }
+    Ok(Page {
+        total_count: total.unsigned_abs(),
+        items,
+    })
+}

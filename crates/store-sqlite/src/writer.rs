@@ -1,0 +1,153 @@
+//! Group commit: one thread writes; what waits while it commits shares the next transaction.
+//!
+//! Each step runs in a savepoint of its own, so that one that fails takes nothing else with it.
+//! A step is answered only after the transaction is on disk.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+
+use headwater_store::StoreError;
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::connection::failed;
+
+/// Steps waiting before those who ask have to wait themselves.
+const WAITING: usize = 4096;
+/// Steps per transaction.
+const GROUP: usize = 512;
+
+/// Called with whether the transaction is on disk.
+type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+/// Runs in a savepoint; tells whether to keep what it wrote.
+type Step = Box<dyn FnOnce(&Connection) -> (bool, Answer) + Send>;
+
+/// The way to the writer thread. The thread ends when the last clone is gone.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    steps: SyncSender<Step>,
+}
+
+impl Writer {
+    /// Gives the connection to a thread of its own.
+    pub(crate) fn start(connection: Connection) -> Result<Self, StoreError> {
+        let (steps, waiting) = sync_channel(WAITING);
+        std::thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || write_in_groups(&connection, &waiting))
+            .map_err(|error| StoreError::unavailable("starting the writer", error))?;
+        Ok(Self { steps })
+    }
+
+    /// Runs a step and waits until it is durable.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (sender, answer) = oneshot::channel();
+        let step: Step = Box::new(move |connection| {
+            let result = step(connection);
+            let kept = result.is_ok();
+            let answer = move |committed: Result<(), StoreError>| {
+                let _ = sender.send(committed.and(result));
+            };
+            (kept, Box::new(answer))
+        });
+        self.submit(step).await?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    async fn submit(&self, step: Step) -> Result<(), StoreError> {
+        match self.steps.try_send(step) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Disconnected(_)) => Err(gone()),
+            Err(TrySendError::Full(step)) => {
+                let steps = self.steps.clone();
+                let sent = tokio::task::spawn_blocking(move || steps.send(step)).await;
+                sent.map_err(|_| gone())?.map_err(|_| gone())
+            }
+        }
+    }
+}
+
+fn gone() -> StoreError {
+    StoreError::unavailable(
+        "reaching the writer",
+        std::io::Error::from(std::io::ErrorKind::BrokenPipe),
+    )
+}
+
+fn write_in_groups(connection: &Connection, waiting: &Receiver<Step>) {
+    while let Ok(first) = waiting.recv() {
+        let group = std::iter::once(first).chain(waiting.try_iter().take(GROUP - 1));
+        let answers = match begin(connection) {
+            Ok(()) => group
+                .map(|step| run_step(connection, step))
+                .collect::<Vec<_>>(),
+            Err(error) => {
+                // Nothing may be run outside a transaction: the steps are dropped, which their callers see.
+                tracing::error!(%error, "a transaction could not begin");
+                group.for_each(drop);
+                continue;
+            }
+        };
+        let committed = commit(connection);
+        for answer in answers {
+            answer(match &committed {
+                Ok(()) => Ok(()),
+                Err(error) => Err(StoreError::unavailable("committing", error.to_string())),
+            });
+        }
+    }
+}
+
+fn begin(connection: &Connection) -> Result<(), StoreError> {
+    connection
+        .execute_batch("BEGIN IMMEDIATE")
+        .map_err(failed("beginning a transaction"))
+}
+
+fn commit(connection: &Connection) -> Result<(), StoreError> {
+    let committed = connection
+        .execute_batch("COMMIT")
+        .map_err(failed("committing"));
+    if committed.is_err() && !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    committed
+}
+
+fn run_step(connection: &Connection, step: Step) -> Answer {
+    let mut answer: Option<Answer> = None;
+    let kept = savepoint(connection, || {
+        let (kept, own) = step(connection);
+        answer = Some(own);
+        match kept {
+            true => Ok(()),
+            false => Err(StoreError::Conflict("rolled back".to_owned())),
+        }
+    });
+    match (answer, kept) {
+        // The step's own error is what its caller wants to see.
+        (Some(answer), Ok(()) | Err(StoreError::Conflict(_))) => answer,
+        (Some(answer), Err(error)) => Box::new(move |_| answer(Err(error))),
+        (None, _) => Box::new(|_| ()),
+    }
+}
+
+/// Runs a part of a transaction that is kept or rolled back as a whole.
+pub(crate) fn savepoint<T>(
+    connection: &Connection,
+    part: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let run = |sql: &str| {
+        let mut statement = connection.prepare_cached(sql)?;
+        statement.execute(()).map(drop)
+    };
+    run("SAVEPOINT part").map_err(failed("setting a savepoint"))?;
+    let result = part();
+    if result.is_err() {
+        run("ROLLBACK TO part").map_err(failed("rolling back"))?;
+    }
+    run("RELEASE part").map_err(failed("releasing a savepoint"))?;
+    result
+}

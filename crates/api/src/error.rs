@@ -93,6 +93,9 @@ impl From<AppError> for Problem {
             AppError::Conflict(_) => problem(StatusCode::CONFLICT, "conflict", text),
             AppError::Unauthenticated => problem(StatusCode::UNAUTHORIZED, "unauthenticated", text),
             AppError::Forbidden(_) => problem(StatusCode::FORBIDDEN, "forbidden", text),
+            AppError::Unreachable(_) => {
+                problem(StatusCode::SERVICE_UNAVAILABLE, "unavailable", text)
+            }
             AppError::Unavailable(reason) => {
                 tracing::warn!(reason, "unavailable");
                 problem(StatusCode::SERVICE_UNAVAILABLE, "unavailable", UNAVAILABLE)
@@ -153,7 +156,8 @@ impl From<ApiError> for Problem {
                 format!("the component responded with {status}, which cannot end a request"),
             ),
             ApiError::Panicked => {
-                // The panic itself, with its place, is reported by the panic hook.
+                // Where and why is reported by the panic hook, which does not know the request.
+                tracing::error!("a handler panicked");
                 problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", INTERNAL)
             }
         }
@@ -216,7 +220,7 @@ mod tests {
         };
         let component = AppError::Component {
             stage: "the `activate` hook threw".to_owned(),
-            error: thrown,
+            error: Box::new(thrown),
         };
         for (error, status, code) in [
             (AppError::not_found("source", "dc_x"), 404, "not_found"),

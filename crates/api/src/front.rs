@@ -6,7 +6,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use axum::{
     extract::{Request, State},
-    http::{StatusCode, Uri, uri::PathAndQuery},
+    http::{Uri, uri::PathAndQuery},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -70,12 +70,8 @@ pub(crate) async fn receive(
     let mut response = error::name_request(response, &id);
     id.write(response.headers_mut());
     tracing::Span::current().record("status", response.status().as_u16());
-    log_answer(response.status());
+    tracing::debug!("answered");
     response
-}
-
-fn log_answer(status: StatusCode) {
-    tracing::debug!(status = status.as_u16(), "answered");
 }
 
 /// The path as it is logged: whoever knows an endpoint's token can call it, so it is left out.

@@ -17,27 +17,33 @@ use std::{
 };
 
 use axum::{
+    body::Body,
     extract::{ConnectInfo, Request, State},
-    http::request::Parts,
+    http::{request::Parts, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
-use headwater_app::{App, AppError, IngressRequest};
+use headwater_app::{App, AppError, Ingress, IngressRequest};
 use headwater_model::limits::INGRESS_BODY_BYTES;
 
 pub(crate) use self::address::{EndpointDomain, PREFIX};
 use self::event::Arrived;
 use crate::{body, error::ApiError};
 
+/// The endpoint that a request is meant for.
+struct Target<'a> {
+    token: &'a str,
+    /// The component's part of the path.
+    path: &'a str,
+    /// The whole URL as the outside knows it.
+    url: String,
+}
+
 /// `/e/{token}` and everything below.
 pub(crate) async fn at_path(State(app): State<Arc<App>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let whole = parts
-        .uri
-        .path_and_query()
-        .map_or("", |whole| whole.as_str());
-    let url = format!("{}{whole}", app.config().public_url);
+    let url = format!("{}{}", app.config().public_url, whole_path(&parts));
     match address::split(parts.uri.path()) {
-        Some((token, path)) => answer(&app, token, path, &url, &parts, body).await,
+        Some((token, path)) => answer(&app, Target { token, path, url }, &parts, body).await,
         None => ApiError::NoEndpoint.into_response(),
     }
 }
@@ -46,42 +52,47 @@ pub(crate) async fn at_path(State(app): State<Arc<App>>, request: Request) -> Re
 pub(crate) async fn at_host(app: &Arc<App>, token: String, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let domain = app.config().endpoint_domain.as_deref().unwrap_or_default();
-    let whole = parts
-        .uri
-        .path_and_query()
-        .map_or("", |whole| whole.as_str());
-    let url = format!("https://{token}.{domain}{whole}");
-    answer(app, &token, parts.uri.path(), &url, &parts, body).await
+    let target = Target {
+        token: &token,
+        path: parts.uri.path(),
+        url: format!("https://{token}.{domain}{}", whole_path(&parts)),
+    };
+    answer(app, target, &parts, body).await
 }
 
-async fn answer(
-    app: &Arc<App>,
-    token: &str,
-    path: &str,
-    url: &str,
-    parts: &Parts,
-    body: axum::body::Body,
-) -> Response {
-    let taken = async {
-        let body = body::read(body, INGRESS_BODY_BYTES).await?;
-        let arrived = Arrived {
-            path,
-            url,
-            parts,
-            client_ip: client_ip(parts),
-            body: &body,
-        };
-        let event = arrived
-            .event()
-            .map_err(|error| AppError::Internal(error.to_string()))?;
-        let token = token.to_owned();
-        Ok(app.ingress(IngressRequest { token, event }).await?)
-    };
-    match taken.await {
+fn whole_path(parts: &Parts) -> &str {
+    parts.uri.path_and_query().map_or("", PathAndQuery::as_str)
+}
+
+async fn answer(app: &Arc<App>, target: Target<'_>, parts: &Parts, body: Body) -> Response {
+    match take(app, target, parts, body).await {
         Ok(ingress) => reply::to(ingress),
+        // Which id was looked for, and where, is no business of callers without credentials.
         Err(ApiError::App(AppError::NotFound { .. })) => ApiError::NoEndpoint.into_response(),
         Err(error) => error.into_response(),
     }
+}
+
+async fn take(
+    app: &Arc<App>,
+    target: Target<'_>,
+    parts: &Parts,
+    body: Body,
+) -> Result<Ingress, ApiError> {
+    let body = body::read(body, INGRESS_BODY_BYTES).await?;
+    let arrived = Arrived {
+        path: target.path,
+        url: &target.url,
+        parts,
+        client_ip: client_ip(parts),
+        body: &body,
+    };
+    let event = arrived.event();
+    let request = IngressRequest {
+        token: target.token.to_owned(),
+        event: event.map_err(|error| AppError::Internal(error.to_string()))?,
+    };
+    Ok(app.ingress(request).await?)
 }
 
 /// The peer's address. Forwarding headers are in the event; whom to believe is the component's choice.

@@ -1,6 +1,6 @@
 //! Saving and finding components (spec "Components").
 
-use headwater_engine::ComponentCode;
+use headwater_engine::{ComponentCode, EngineError};
 use headwater_model::id::{ComponentId, WorkspaceId};
 use headwater_store::{ArtifactBytes, Owner, SavedComponent};
 use sha2::{Digest, Sha256};
@@ -54,6 +54,14 @@ impl ComponentInput {
                 "give `component_code` or `component_url`",
             )),
         }
+    }
+}
+
+/// While building, what cannot be reached is the package registry, which the caller can do something about.
+fn unbuilt(error: EngineError) -> AppError {
+    match error {
+        EngineError::Unavailable { .. } => AppError::Unreachable(error.to_string()),
+        error => error.into(),
     }
 }
 
@@ -129,7 +137,7 @@ impl App {
         owner: Owner,
         input: &ComponentInput,
     ) -> Result<SavedComponent, AppError> {
-        let build = self.engine.build(input.code()?).await??;
+        let build = self.engine.build(input.code()?).await.map_err(unbuilt)??;
         let now_at = self.env.now_at();
         let component = SavedComponent {
             id: self.env.id(ComponentId::new),

@@ -27,7 +27,7 @@ pub enum AppError {
         /// What was being done, such as "the `activate` hook threw".
         stage: String,
         /// What it threw.
-        error: ComponentError,
+        error: Box<ComponentError>,
     },
     /// The step does not apply to the present state.
     #[error("{0}")]
@@ -38,6 +38,9 @@ pub enum AppError {
     /// The caller is not a member.
     #[error("you are not a member of workspace `{0}`")]
     Forbidden(String),
+    /// What the request needs from outside, such as the package registry, does not answer.
+    #[error("{0}")]
+    Unreachable(String),
     /// Store or engine cannot be reached at present.
     #[error("temporarily unavailable, try again: {0}")]
     Unavailable(String),
@@ -91,7 +94,7 @@ impl From<Rejection> for AppError {
         };
         Self::Component {
             stage: stage.to_owned(),
-            error: rejection.error,
+            error: Box::new(rejection.error),
         }
     }
 }

@@ -126,7 +126,7 @@ impl RunnerHandle {
             ))),
             (_, Some(error)) => Err(AppError::Component {
                 stage: format!("the `{name}` hook threw"),
-                error,
+                error: Box::new(error),
             }),
         }
     }

@@ -118,7 +118,7 @@ impl Lifecycles {
 
 impl App {
     /// The URL of an HTTP interface.
-    pub(crate) fn endpoint_url(&self, token: &str) -> String {
+    pub fn endpoint_url(&self, token: &str) -> String {
         match &self.config.endpoint_domain {
             Some(domain) => format!("https://{token}.{domain}"),
             None => format!("{}/e/{token}", self.config.public_url),
@@ -160,7 +160,8 @@ impl App {
         })
     }
 
-    /// Queues an invocation durably, leased to this node, and hands it to the source's runner.
+    /// Queues an invocation durably, leased to this node, and hands it to the source's runner. A caller
+    /// that goes away meanwhile does not leave it leased but not running.
     pub(crate) async fn start_work(
         self: &Arc<Self>,
         id: &SourceId,
@@ -180,20 +181,31 @@ impl App {
         let term = (!self.stopping.is_cancelled()).then(|| self.lease_term());
         let invocation_id = invocation.id.clone();
         let event = invocation.event.clone();
-        let lease = self.store.enqueue(invocation, term).await?;
-        let Some(lease) = lease else { return Ok(()) };
-        let work = Work {
-            invocation_id,
-            lease: Some(lease),
-            trigger,
-            event,
-            hops: 0,
-            queued_at_ms: now_ms,
-            starts: 1,
-            tries: 0,
-            reply,
-        };
-        self.run_work(id, work);
-        Ok(())
+        let (app, id) = (Arc::clone(self), id.clone());
+        let queued = tokio::spawn(async move {
+            let lease = app.store.enqueue(invocation, term).await?;
+            if lease.is_some() {
+                let (hops, starts, tries) = (0, 1, 0);
+                let queued_at_ms = now_ms;
+                app.run_work(
+                    &id,
+                    Work {
+                        invocation_id,
+                        lease,
+                        trigger,
+                        event,
+                        hops,
+                        queued_at_ms,
+                        starts,
+                        tries,
+                        reply,
+                    },
+                );
+            }
+            Ok(())
+        });
+        queued
+            .await
+            .map_err(|error| AppError::Internal(error.to_string()))?
     }
 }

@@ -37,26 +37,39 @@ const CLIENT_ENV_PREFIXES: &[&str] = &["NPM_CONFIG_", "npm_config_"];
 /// The environment that package clients are given.
 pub(crate) fn client_env() -> Vec<(OsString, OsString)> {
     let wanted = |name: &str| {
-        CLIENT_ENV.contains(&name) || CLIENT_ENV_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        CLIENT_ENV.contains(&name)
+            || CLIENT_ENV_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
     };
-    std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(wanted)).collect()
+    std::env::vars_os()
+        .filter(|(name, _)| name.to_str().is_some_and(wanted))
+        .collect()
 }
 
 /// The user's cache folder for Headwater.
 pub(crate) fn cache_dir() -> Result<PathBuf> {
-    let from_env = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let from_env = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     if let Some(own) = from_env("HEADWATER_CACHE_DIR") {
         return Ok(own);
     }
-    let base = from_env("XDG_CACHE_HOME").or_else(|| from_env("HOME").map(|home| home.join(".cache")));
-    let base = base.context("neither HEADWATER_CACHE_DIR, XDG_CACHE_HOME nor HOME is set; set one of them")?;
+    let base =
+        from_env("XDG_CACHE_HOME").or_else(|| from_env("HOME").map(|home| home.join(".cache")));
+    let base = base
+        .context("neither HEADWATER_CACHE_DIR, XDG_CACHE_HOME nor HOME is set; set one of them")?;
     Ok(base.join("headwater"))
 }
 
 /// Finds Deno, or installs it while telling the person so.
 pub(crate) async fn locate() -> Result<Deno> {
     let search = DenoSearch {
-        override_path: std::env::var_os("HEADWATER_DENO").filter(|path| !path.is_empty()).map(PathBuf::from),
+        override_path: std::env::var_os("HEADWATER_DENO")
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from),
         path_var: std::env::var_os("PATH"),
         cache_dir: cache_dir()?,
         client_env: client_env(),

@@ -30,15 +30,28 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let options = arguments.with_file()?;
     log(options.log_json.unwrap_or(false));
     let data_dir = DataDir::open(&global.data_dir)?;
-    let listener = listen(options.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 3000)))).await?;
+    let listener = listen(
+        options
+            .listen
+            .unwrap_or(SocketAddr::from(([127, 0, 0, 1], 3000))),
+    )
+    .await?;
     let address = listener.local_addr()?;
+    // Before the first worker starts: workers get a link to the socket.
+    let socket = data_dir.bind_api_socket()?;
     let app = node::start(&options, &data_dir, address).await?;
     first_user(&app, global, &options, &data_dir).await?;
     let router = headwater_api::router(Arc::clone(&app));
-    let socket = UnixListener::bind(data_dir.api_socket()).context("cannot open the API's socket")?;
     let stopping = CancellationToken::new();
-    let node = Node { app, router, stopping };
-    output::note(&format!("headwater {} is ready on http://{address}", env!("CARGO_PKG_VERSION")));
+    let node = Node {
+        app,
+        router,
+        stopping,
+    };
+    output::note(&format!(
+        "headwater {} is ready on http://{address}",
+        env!("CARGO_PKG_VERSION")
+    ));
     node.serve(listener, socket).await?;
     Ok(Exit::Success)
 }
@@ -53,8 +66,12 @@ struct Node {
 impl Node {
     /// Serves until a signal, then lets requests and runs finish.
     async fn serve(self, listener: TcpListener, socket: UnixListener) -> Result<()> {
-        let make = self.router.clone().into_make_service_with_connect_info::<SocketAddr>();
-        let public = axum::serve(listener, make).with_graceful_shutdown(self.stopping.clone().cancelled_owned());
+        let make = self
+            .router
+            .clone()
+            .into_make_service_with_connect_info::<SocketAddr>();
+        let public = axum::serve(listener, make)
+            .with_graceful_shutdown(self.stopping.clone().cancelled_owned());
         let internal = axum::serve(socket, self.router.clone());
         let public = tokio::spawn(public.into_future());
         // Components may call the API until their runs have ended, so this one is not shut down gracefully.
@@ -74,9 +91,9 @@ impl Node {
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
-        .with_context(|| format!("cannot listen on {address}; choose another address with --listen"))
+    TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen on {address}; choose another address with --listen")
+    })
 }
 
 async fn stop_signal() -> Result<()> {
@@ -91,8 +108,11 @@ async fn stop_signal() -> Result<()> {
 
 /// Log lines go to standard error; `HEADWATER_LOG` chooses them, such as `info,headwater_app=debug`.
 fn log(as_json: bool) {
-    let filter = EnvFilter::try_from_env("HEADWATER_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let filter =
+        EnvFilter::try_from_env("HEADWATER_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     if as_json {
         lines.json().init();
     } else {
@@ -101,18 +121,37 @@ fn log(as_json: bool) {
 }
 
 /// Makes the first user at the first start, with the given key or a new one that is told once.
-async fn first_user(app: &App, global: &Global, options: &ServeArguments, data_dir: &DataDir) -> Result<()> {
+async fn first_user(
+    app: &App,
+    global: &Global,
+    options: &ServeArguments,
+    data_dir: &DataDir,
+) -> Result<()> {
     if !app.is_empty().await? {
         return Ok(());
     }
     let given = global.api_key.clone().filter(|key| !key.is_empty());
     let api_key = given.clone().map_or_else(data_dir::new_api_key, Ok)?;
     data_dir.write_api_key(&api_key)?;
-    let username = options.username.clone().unwrap_or_else(|| "admin".to_owned());
-    let email = options.email.clone().unwrap_or_else(|| "admin@localhost".to_owned());
-    app.create_first_user(FirstUserOptions { api_key: api_key.clone(), username, email }).await?;
+    let username = options
+        .username
+        .clone()
+        .unwrap_or_else(|| "admin".to_owned());
+    let email = options
+        .email
+        .clone()
+        .unwrap_or_else(|| "admin@localhost".to_owned());
+    app.create_first_user(FirstUserOptions {
+        api_key: api_key.clone(),
+        username,
+        email,
+    })
+    .await?;
     if given.is_none() {
-        output::note(&format!("API key of the first user (shown once, kept in {}): {api_key}", data_dir.shown_key_path()));
+        output::note(&format!(
+            "API key of the first user (shown once, kept in {}): {api_key}",
+            data_dir.shown_key_path()
+        ));
     }
     Ok(())
 }

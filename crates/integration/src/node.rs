@@ -169,10 +169,25 @@ impl Node {
         self.client = Client::new(self.url(), Some(self.api_key.clone()));
     }
 
-    /// Asks it to stop with SIGTERM and waits until it has.
-    pub async fn terminate(&mut self) -> ExitStatus {
+    /// Sets an environment variable from the next `restart` on.
+    pub fn add_env(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Asks it to stop with SIGTERM; `wait` waits until it has.
+    pub fn ask_to_stop(&self) {
         self.process.signal("TERM");
-        tokio::task::block_in_place(|| self.process.wait())
+    }
+
+    /// Waits until it has ended.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.process.wait()
+    }
+
+    /// Asks it to stop and waits until it has.
+    pub fn terminate(&mut self) -> ExitStatus {
+        self.ask_to_stop();
+        self.wait()
     }
 
     /// Tries to deploy code with these props.

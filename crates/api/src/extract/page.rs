@@ -69,7 +69,7 @@ fn limit(text: &str) -> Result<u32, AppError> {
     let wrong = || {
         AppError::invalid(
             "limit",
-            format!("expected an integer from 1 to {PAGE_LIMIT_MAX}"),
+            format!("`limit` must be an integer from 1 to {PAGE_LIMIT_MAX}"),
         )
     };
     let limit = text.parse().map_err(|_| wrong())?;

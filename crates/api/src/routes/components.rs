@@ -41,5 +41,5 @@ pub(crate) async fn show(
 
 /// `GET /components/registry/{key}`: this node has no registry yet, so no key is in it.
 pub(crate) async fn registry(Path(key): Path<String>) -> ApiError {
-    AppError::not_found("component in this node's registry", key).into()
+    AppError::not_found("registry component", key).into()
 }

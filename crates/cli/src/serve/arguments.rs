@@ -105,9 +105,13 @@ impl ServeArguments {
             return Ok(self);
         };
         let shown = path.display();
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read the configuration {shown}"))?;
-        let file = toml::from_str(&text)
-            .map_err(|error| UsageError(format!("{shown} is not a configuration of `headwater serve`: {error}")))?;
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read the configuration {shown}"))?;
+        let file = toml::from_str(&text).map_err(|error| {
+            UsageError(format!(
+                "{shown} is not a configuration of `headwater serve`: {error}"
+            ))
+        })?;
         Ok(self.or(file))
     }
 }
@@ -125,10 +129,15 @@ fn duration(text: &str) -> Result<Duration, String> {
         "h" => number.checked_mul(3_600_000),
         _ => None,
     };
-    milliseconds.filter(|ms| *ms > 0).map(Duration::from_millis).ok_or_else(wrong)
+    milliseconds
+        .filter(|ms| *ms > 0)
+        .map(Duration::from_millis)
+        .ok_or_else(wrong)
 }
 
-fn duration_in_file<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+fn duration_in_file<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Duration>, D::Error> {
     let text = String::deserialize(deserializer)?;
     duration(&text).map(Some).map_err(serde::de::Error::custom)
 }
@@ -151,7 +160,13 @@ mod tests {
 
     #[test]
     fn times_have_units() {
-        for (text, ms) in [("250ms", 250), ("30", 30_000), ("30s", 30_000), ("5m", 300_000), ("1h", 3_600_000)] {
+        for (text, ms) in [
+            ("250ms", 250),
+            ("30", 30_000),
+            ("30s", 30_000),
+            ("5m", 300_000),
+            ("1h", 3_600_000),
+        ] {
             assert_eq!(duration(text), Ok(Duration::from_millis(ms)));
         }
         for text in ["", "0s", "5d", "s", "-1s", "1.5s", "99999999999999999999s"] {
@@ -165,7 +180,9 @@ mod tests {
         let path = folder.path().join("headwater.toml");
         std::fs::write(&path, "warm_workers = 7\nrun_timeout = \"5s\"\n").unwrap();
         let path = path.to_str().unwrap();
-        let merged = parse(&["--config", path, "--warm-workers", "3"]).with_file().unwrap();
+        let merged = parse(&["--config", path, "--warm-workers", "3"])
+            .with_file()
+            .unwrap();
         assert_eq!(merged.warm_workers, Some(3));
         assert_eq!(merged.run_timeout, Some(Duration::from_secs(5)));
     }
@@ -175,14 +192,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("headwater.toml");
         std::fs::write(&path, "listne = \"127.0.0.1:1\"\n").unwrap();
-        let error = parse(&["--config", path.to_str().unwrap()]).with_file().unwrap_err();
+        let error = parse(&["--config", path.to_str().unwrap()])
+            .with_file()
+            .unwrap_err();
         assert!(error.to_string().contains("listne"), "{error}");
     }
 
     #[test]
     fn private_networks_may_be_allowed_as_a_whole_or_by_range() {
         assert_eq!(parse(&[]).allow_private_network, None);
-        assert_eq!(parse(&["--allow-private-network"]).allow_private_network.as_deref(), Some(""));
+        assert_eq!(
+            parse(&["--allow-private-network"])
+                .allow_private_network
+                .as_deref(),
+            Some("")
+        );
         let ranges = parse(&["--allow-private-network=10.0.0.0/8"]).allow_private_network;
         assert_eq!(ranges.as_deref(), Some("10.0.0.0/8"));
     }

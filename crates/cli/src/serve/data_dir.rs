@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
+use tokio::net::UnixListener;
 
 /// A node's data folder. Everything in it is the owner's alone.
 pub(crate) struct DataDir {
@@ -18,7 +19,8 @@ impl DataDir {
     /// Makes the folder if it is missing.
     pub(crate) fn open(root: &Path) -> Result<Self> {
         let shown = root.display();
-        let failed = || format!("cannot use the data folder {shown}; choose another with --data-dir");
+        let failed =
+            || format!("cannot use the data folder {shown}; choose another with --data-dir");
         fs::create_dir_all(root).with_context(failed)?;
         let root = root.canonicalize().with_context(failed)?;
         fs::set_permissions(&root, Permissions::from_mode(0o700)).with_context(failed)?;
@@ -40,12 +42,18 @@ impl DataDir {
         self.root.join("cache")
     }
 
-    /// Where components reach the API under a `--self-alias`. A former node's is taken away.
+    /// Where components reach the API under a `--self-alias`.
     pub(crate) fn api_socket(&self) -> PathBuf {
-        let path = self.root.join("api.sock");
+        self.root.join("api.sock")
+    }
+
+    /// Listens there, in place of a former node.
+    pub(crate) fn bind_api_socket(&self) -> Result<UnixListener> {
+        let path = self.api_socket();
         // Binding says so if it could not be removed.
         let _ = fs::remove_file(&path);
-        path
+        UnixListener::bind(&path)
+            .with_context(|| format!("cannot open the API's socket {}", path.display()))
     }
 
     /// The secret key: the given one, else the one in the folder, made at the first start.
@@ -60,12 +68,20 @@ impl DataDir {
                     write_private(&path, &text)?;
                     text
                 }
-                Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+                Err(error) => {
+                    return Err(error).with_context(|| format!("cannot read {}", path.display()));
+                }
             },
         };
-        match hex::decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok()) {
+        match hex::decode(text.trim())
+            .ok()
+            .and_then(|bytes| bytes.try_into().ok())
+        {
             Some(key) => Ok(key),
-            None => bail!("the secret key (HEADWATER_SECRET_KEY or {}) must be 64 hexadecimal digits", path.display()),
+            None => bail!(
+                "the secret key (HEADWATER_SECRET_KEY or {}) must be 64 hexadecimal digits",
+                path.display()
+            ),
         }
     }
 
@@ -87,7 +103,8 @@ pub(super) fn new_api_key() -> Result<String> {
 
 fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("the system has no random bits: {error}"))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("the system has no random bits: {error}"))?;
     Ok(bytes)
 }
 
@@ -102,7 +119,9 @@ fn write_private(path: &Path, text: &str) -> Result<()> {
         .mode(0o600)
         .open(&unfinished)
         .with_context(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).with_context(failed)?;
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .with_context(failed)?;
     fs::rename(&unfinished, path).with_context(failed)
 }
 
@@ -116,9 +135,15 @@ mod tests {
         let data_dir = DataDir::open(&folder.path().join("data")).unwrap();
         let key = data_dir.secret_key(None).unwrap();
         assert_eq!(data_dir.secret_key(None).unwrap(), key);
-        assert_ne!(data_dir.secret_key(Some(&hex::encode([7; 32]))).unwrap(), key);
+        assert_ne!(
+            data_dir.secret_key(Some(&hex::encode([7; 32]))).unwrap(),
+            key
+        );
         assert!(data_dir.secret_key(Some("short")).is_err());
-        let mode = fs::metadata(folder.path().join("data/secret-key")).unwrap().permissions().mode();
+        let mode = fs::metadata(folder.path().join("data/secret-key"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 }

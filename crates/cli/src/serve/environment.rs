@@ -11,7 +11,9 @@ struct SystemClock;
 
 impl Clock for SystemClock {
     fn now_ms(&self) -> u64 {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since_epoch = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
     }
 }
@@ -26,5 +28,8 @@ impl Random for SystemRandom {
 
 /// The system's clock and randomness.
 pub(super) fn system() -> Environment {
-    Environment { clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) }
+    Environment {
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+    }
 }

@@ -90,10 +90,7 @@ impl Bundling<'_> {
     /// What a failed bundling says, with files named as their author knows them.
     pub(super) fn readable(&self, error: &str) -> String {
         let names = self.names();
-        names.readable(error).replace(
-            &names.package_prefix(self.folder, &self.tool.deno_dir),
-            "npm/",
-        )
+        names.without_package_folder(&names.readable(error), self.folder, &self.tool.deno_dir)
     }
 
     async fn bundle(
@@ -150,10 +147,7 @@ impl Bundling<'_> {
         let names = self.names();
         let text = bundle.finish(|source| names.of_source(source));
         // Paths of this machine also name the modules inside the code.
-        let text = text.replace(
-            &names.package_prefix(self.folder, &self.tool.deno_dir),
-            "npm/",
-        );
+        let text = names.without_package_folder(&text, self.folder, &self.tool.deno_dir);
         tokio::fs::write(file, text)
             .await
             .map_err(|error| disk(file, &error))
@@ -196,8 +190,9 @@ impl Names<'_> {
             .map_or_else(|| relative.to_owned(), Url::to_string)
     }
 
-    /// What names of packages' modules begin with: the way from the build folder to Deno's cache.
-    fn package_prefix(&self, folder: &Path, deno_dir: &Path) -> String {
+    /// The text with packages' modules named `npm:NAME/VERSION/FILE`, instead of by the way that leads from
+    /// the build folder to Deno's cache and by the registry's host in there.
+    fn without_package_folder(&self, text: &str, folder: &Path, deno_dir: &Path) -> String {
         let common = folder
             .components()
             .zip(deno_dir.components())
@@ -205,7 +200,18 @@ impl Names<'_> {
             .count();
         let up = folder.components().count() - common;
         let down: PathBuf = deno_dir.components().skip(common).collect();
-        format!("{}{}/npm/", "../".repeat(up), down.display())
+        let packages = format!("{}{}/npm/", "../".repeat(up), down.display());
+        let mut text = text.to_owned();
+        // One turn for each registry: there are as many as .npmrc names.
+        while let Some(at) = text.find(&packages) {
+            let rest = &text[at + packages.len()..];
+            let Some(host_end) = rest.find('/') else {
+                break;
+            };
+            let registry = format!("{packages}{}/", &rest[..host_end]);
+            text = text.replace(&registry, "npm:");
+        }
+        text
     }
 
     fn readable(&self, error: &str) -> String {

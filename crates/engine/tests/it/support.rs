@@ -33,11 +33,9 @@ pub(crate) async fn deno() -> PathBuf {
 }
 
 pub(crate) async fn builder(network: NetworkPolicy) -> Builder {
-    let runtime = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../runtime")
-        .canonicalize()
-        .unwrap();
     let deno = deno().await;
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime");
+    let runtime = runtime.canonicalize().unwrap();
     let describer = ThrowawayWorkers {
         deno: deno.clone(),
         runtime_main: runtime.join("worker/main.ts"),

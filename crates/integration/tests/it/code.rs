@@ -73,3 +73,8 @@ export default {
 "#
     .replace("VERSION", version)
 }
+
+/// An id of that kind which names nothing.
+pub(crate) fn unknown(prefix: &str) -> String {
+    format!("{prefix}{}", "0".repeat(22))
+}

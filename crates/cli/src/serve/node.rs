@@ -1,0 +1,106 @@
+//! Putting a node together from its options.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result};
+use headwater_app::{App, AppConfig, Parts, SecretKey};
+use headwater_engine::{DenoEngine, EngineConfig, network::NetworkPolicy};
+use headwater_model::limits::{RETAINED_EVENTS, RunLimits};
+use headwater_store_sqlite::SqliteStore;
+
+use super::{arguments::ServeArguments, data_dir::DataDir, environment};
+use crate::{exit::UsageError, runtime};
+
+const SOURCE_CONCURRENCY: usize = 16;
+const WARM_WORKERS: usize = 2;
+const WORKERS_MEMORY_MIB: u64 = 2048;
+const WORKER_IDLE: Duration = Duration::from_secs(300);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
+const MIB: usize = 1024 * 1024;
+
+/// Store, engine and use cases, started.
+pub(super) async fn start(
+    options: &ServeArguments,
+    data_dir: &DataDir,
+    address: SocketAddr,
+) -> Result<Arc<App>> {
+    let config = app_config(options, address)?;
+    let store = SqliteStore::open(&data_dir.store()).context("cannot open the store")?;
+    let secret_key = data_dir.secret_key(std::env::var("HEADWATER_SECRET_KEY").ok().as_deref())?;
+    let engine = DenoEngine::start(engine_config(options, data_dir).await?).await?;
+    let parts = Parts {
+        store: Arc::new(store),
+        engine,
+        env: environment::system(),
+        secret_key: SecretKey::new(1, &secret_key),
+        config,
+    };
+    Ok(App::start(parts).await?)
+}
+
+fn app_config(options: &ServeArguments, address: SocketAddr) -> Result<AppConfig> {
+    let public_url = options
+        .public_url
+        .clone()
+        .unwrap_or_else(|| format!("http://{address}"));
+    let parsed = url::Url::parse(&public_url);
+    if !parsed.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+        let reason = format!("--public-url: `{public_url}` is not an http or https URL");
+        return Err(UsageError(reason).into());
+    }
+    let retained_events = options.retained_events.unwrap_or(RETAINED_EVENTS);
+    if retained_events < RETAINED_EVENTS {
+        let reason = format!(
+            "--retained-events: at least {RETAINED_EVENTS} events are kept, not {retained_events}"
+        );
+        return Err(UsageError(reason).into());
+    }
+    Ok(AppConfig {
+        public_url: public_url.trim_end_matches('/').to_owned(),
+        endpoint_domain: options.endpoint_domain.clone(),
+        source_concurrency: options
+            .source_concurrency
+            .unwrap_or(SOURCE_CONCURRENCY)
+            .max(1),
+        retained_events,
+        shutdown_grace: options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
+        daily_invocations_quota: None,
+    })
+}
+
+async fn engine_config(options: &ServeArguments, data_dir: &DataDir) -> Result<EngineConfig> {
+    let defaults = RunLimits::default();
+    let self_alias = options.self_alias.clone().unwrap_or_default();
+    Ok(EngineConfig {
+        deno: runtime::locate().await?,
+        cache_dir: data_dir.cache(),
+        work_dir: data_dir.workers(),
+        limits: RunLimits {
+            run_wall: options.run_timeout.unwrap_or(defaults.run_wall),
+            hook_wall: options.hook_timeout.unwrap_or(defaults.hook_wall),
+            heap_mib: options.worker_heap_mib.unwrap_or(defaults.heap_mib),
+            output_bytes: options
+                .run_output_mib
+                .map_or(defaults.output_bytes, |mib| mib * MIB),
+            log_bytes: options
+                .run_log_kib
+                .map_or(defaults.log_bytes, |kib| kib * 1024),
+        },
+        network: network(options)?,
+        warm_workers: options.warm_workers.unwrap_or(WARM_WORKERS),
+        workers_memory_mib: options.workers_memory_mib.unwrap_or(WORKERS_MEMORY_MIB),
+        worker_idle: options.worker_idle.unwrap_or(WORKER_IDLE),
+        api_socket: (!self_alias.is_empty()).then(|| data_dir.api_socket()),
+        self_alias,
+        registry_env: runtime::client_env(),
+    })
+}
+
+fn network(options: &ServeArguments) -> Result<NetworkPolicy> {
+    match options.allow_private_network.as_deref() {
+        None => Ok(NetworkPolicy::PublicOnly),
+        Some(ranges) => ranges
+            .parse()
+            .map_err(|error| UsageError(format!("--allow-private-network: {error}")).into()),
+    }
+}

@@ -1,0 +1,95 @@
+//! Code folders on this node: each archive unpacked once, and linked into the folders of workers.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+use tokio::task::spawn_blocking;
+
+use crate::{
+    api::{EngineError, WorkerSpec},
+    artifact,
+    runtime_files::publish,
+};
+
+/// Unpacked archives by hash.
+#[derive(Debug)]
+pub(super) struct ArtifactCache {
+    folder: PathBuf,
+}
+
+impl ArtifactCache {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The folder with the source's code, fetched and unpacked if this node has not done so.
+    ///
+    /// # Errors
+    /// The archive cannot be had, is not the one that was asked for, or cannot be written.
+    pub(super) async fn unpacked(&self, spec: &WorkerSpec) -> Result<PathBuf, EngineError> {
+        let hash = &spec.artifact_hash;
+        if hash.is_empty() || !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(failed("finding a component's code", &io::Error::other(format!("`{hash}` is no hash"))));
+        }
+        let folder = self.folder.join(hash);
+        if tokio::fs::metadata(&folder).await.is_ok() {
+            return Ok(folder);
+        }
+        let archive = spec.state.artifact().await?;
+        let (hash, unpacked) = (hash.clone(), folder.clone());
+        let context = "unpacking a component's code";
+        blocking(context, move || unpack(&archive, &hash, &unpacked)).await?;
+        Ok(folder)
+    }
+}
+
+/// Makes `code`, which is empty, a copy of `artifact` that shares its files.
+///
+/// # Errors
+/// A file can neither be linked nor copied.
+pub(super) async fn link(artifact: PathBuf, code: PathBuf) -> Result<(), EngineError> {
+    blocking("giving a worker its code", move || link_folder(&artifact, &code)).await
+}
+
+async fn blocking(context: &str, work: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), EngineError> {
+    let done = spawn_blocking(work).await.map_err(io::Error::other).and_then(|done| done);
+    done.map_err(|error| failed(context, &error))
+}
+
+fn failed(context: &str, error: &io::Error) -> EngineError {
+    EngineError::Unavailable { context: context.to_owned(), reason: error.to_string() }
+}
+
+fn unpack(archive: &Bytes, hash: &str, folder: &Path) -> io::Result<()> {
+    let actual = hex::encode(Sha256::digest(archive));
+    if actual != hash {
+        return Err(io::Error::other(format!("the archive is {actual}, not {hash}; save the component again")));
+    }
+    let parent = folder.parent().unwrap_or(folder);
+    fs::create_dir_all(parent)?;
+    let staging = tempfile::Builder::new().prefix("new-").tempdir_in(parent)?;
+    artifact::unpack(archive, staging.path())?;
+    publish(staging, folder)
+}
+
+fn link_folder(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            fs::create_dir(&target)?;
+            link_folder(&source, &target)?;
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
+        } else if fs::hard_link(&source, &target).is_err() {
+            // Another file system, or one without links.
+            fs::copy(&source, &target)?;
+        }
+    }
+    Ok(())
+}

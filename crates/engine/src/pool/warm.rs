@@ -1,0 +1,116 @@
+//! Workers that are ready and belong to no source.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    api::EngineError,
+    worker::{Worker, WorkerLaunch},
+};
+
+/// Processes that are started at a time: more would only make each slower.
+const CONCURRENT_STARTS: usize = 4;
+/// How long to wait when a worker cannot be started.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The warm workers.
+pub(super) struct WarmWorkers {
+    launch: Arc<WorkerLaunch>,
+    wanted: usize,
+    ready: Mutex<VecDeque<Arc<Worker>>>,
+    taken: Notify,
+    starts: Semaphore,
+    closing: CancellationToken,
+}
+
+impl WarmWorkers {
+    /// Keeps `wanted` workers ready until `closing` is cancelled.
+    pub(super) fn start(launch: Arc<WorkerLaunch>, wanted: usize, closing: CancellationToken) -> Arc<Self> {
+        let warm = Arc::new(Self {
+            launch,
+            wanted,
+            ready: Mutex::default(),
+            taken: Notify::new(),
+            starts: Semaphore::new(CONCURRENT_STARTS),
+            closing,
+        });
+        tokio::spawn(Arc::clone(&warm).refill());
+        warm
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ready.lock().iter().filter(|worker| worker.is_open()).count()
+    }
+
+    /// A warm worker, or a new one when there is none.
+    ///
+    /// # Errors
+    /// A process could not be started.
+    pub(super) async fn take(&self) -> Result<Arc<Worker>, EngineError> {
+        let worker = self.take_ready();
+        self.taken.notify_one();
+        if let Some(worker) = worker {
+            return Ok(worker);
+        }
+        let closed = || EngineError::WorkerLost("the engine is shutting down".into());
+        let _permit = self.starts.acquire().await.map_err(|_| closed())?;
+        // One may have got ready while we waited.
+        if let Some(worker) = self.take_ready() {
+            return Ok(worker);
+        }
+        Worker::start(&self.launch).await
+    }
+
+    /// Stops starting workers and hands out those that are there.
+    pub(super) async fn close(&self) -> Vec<Arc<Worker>> {
+        // Whoever starts one holds a permit; there are none to be had afterwards.
+        let all = u32::try_from(CONCURRENT_STARTS).unwrap_or(u32::MAX);
+        if let Ok(permits) = self.starts.acquire_many(all).await {
+            self.starts.close();
+            drop(permits);
+        }
+        self.ready.lock().drain(..).collect()
+    }
+
+    fn take_ready(&self) -> Option<Arc<Worker>> {
+        let mut ready = self.ready.lock();
+        std::iter::from_fn(|| ready.pop_front()).find(|worker| worker.is_open())
+    }
+
+    /// One at a time: runs need the processor more than what is ready for the next ones.
+    async fn refill(self: Arc<Self>) {
+        let refilling = async {
+            loop {
+                while self.len() < self.wanted {
+                    let Ok(_permit) = self.starts.acquire().await else {
+                        return;
+                    };
+                    match Worker::start(&self.launch).await {
+                        Ok(worker) => self.ready.lock().push_back(worker),
+                        Err(error) => {
+                            tracing::error!(%error, "a warm worker cannot be started");
+                            tokio::time::sleep(RETRY).await;
+                        }
+                    }
+                }
+                self.ready.lock().retain(|worker| worker.is_open());
+                self.taken.notified().await;
+            }
+        };
+        tokio::select! {
+            () = refilling => {}
+            () = self.closing.cancelled() => {}
+        }
+    }
+}
+
+impl Drop for WarmWorkers {
+    fn drop(&mut self) {
+        for worker in self.ready.get_mut().drain(..) {
+            worker.dismiss();
+        }
+    }
+}

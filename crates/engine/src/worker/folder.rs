@@ -1,0 +1,104 @@
+//! The folder of a worker: its code, its temporary files, and the mark by which a later start of the
+//! node finds a process that outlived it.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+const PROCESS_MARK: &str = "process";
+
+/// The folder of one worker, removed by [`WorkerFolder::remove`].
+#[derive(Debug)]
+pub(crate) struct WorkerFolder {
+    path: PathBuf,
+}
+
+impl WorkerFolder {
+    /// A new one in `work_dir`.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub(crate) fn create(work_dir: &Path) -> io::Result<Self> {
+        let path = tempfile::Builder::new().prefix("w-").tempdir_in(work_dir)?.keep();
+        let folder = Self { path };
+        fs::create_dir(folder.code())?;
+        fs::create_dir(folder.tmp())?;
+        Ok(folder)
+    }
+
+    /// What the worker runs; it cannot write there.
+    pub(crate) fn code(&self) -> PathBuf {
+        self.path.join("code")
+    }
+
+    /// The only place where the worker can write.
+    pub(crate) fn tmp(&self) -> PathBuf {
+        self.path.join("tmp")
+    }
+
+    /// The node's own API, when the worker is to reach it.
+    pub(crate) fn api_socket(&self) -> PathBuf {
+        self.path.join("api.sock")
+    }
+
+    /// Notes whose folder this is.
+    pub(crate) fn mark(&self, pid: u32) {
+        let Some(started) = start_of(pid) else {
+            return;
+        };
+        if let Err(error) = fs::write(self.path.join(PROCESS_MARK), format!("{pid} {started}")) {
+            tracing::warn!(%error, "a worker's process cannot be noted");
+        }
+    }
+
+    pub(crate) fn remove(&self) {
+        match fs::remove_dir_all(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, folder = %self.path.display(), "a worker's folder cannot be removed");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Empties `work_dir`, ending processes of a former node that are still there.
+///
+/// # Errors
+/// A folder cannot be removed.
+pub(crate) fn wipe(work_dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(work_dir)? {
+        let path = entry?.path();
+        end_leftover(&path);
+        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn end_leftover(folder: &Path) {
+    let mark = fs::read_to_string(folder.join(PROCESS_MARK)).unwrap_or_default();
+    let Some((pid, started)) = mark.split_once(' ') else {
+        return;
+    };
+    // An id alone may be another process's by now.
+    let same = pid.parse().ok().filter(|&pid| start_of(pid).as_deref() == Some(started));
+    if let Some(group) = same.and_then(|pid: u32| Pid::from_raw(pid.cast_signed())) {
+        tracing::warn!(pid, "ending a worker that a former node left behind");
+        // It may have ended in between.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// When the process started, in the kernel's ticks: with its id, its identity. Linux only.
+fn start_of(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The program's name, in parentheses, may hold anything.
+    let after_name = stat.rsplit_once(')')?.1;
+    after_name.split_ascii_whitespace().nth(19).map(ToOwned::to_owned)
+}

@@ -1,0 +1,150 @@
+//! The process of a worker: its pipes and its end.
+//!
+//! Not responsible for what goes through the pipes (`worker.rs`), nor for starting it (`sandbox.rs`).
+
+use std::{os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout},
+    sync::Notify,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::api::EngineError;
+
+/// What is kept of standard error.
+const STDERR_TAIL_BYTES: usize = 4 * 1024;
+/// A buffer for writing that has grown beyond this is not kept.
+const KEPT_OUTBOX_BYTES: usize = 256 * 1024;
+/// How long a process may take to end once it has closed its output.
+const EXIT_GRACE: Duration = Duration::from_secs(2);
+
+/// The ends of a process's pipes.
+pub(crate) struct Pipes {
+    pub(crate) stdin: ChildStdin,
+    pub(crate) stdout: ChildStdout,
+    pub(crate) stderr: ChildStderr,
+}
+
+impl Pipes {
+    /// # Errors
+    /// The process was started without pipes.
+    pub(crate) fn take(child: &mut Child) -> Result<Self, EngineError> {
+        match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+            (Some(stdin), Some(stdout), Some(stderr)) => Ok(Self { stdin, stdout, stderr }),
+            _ => Err(EngineError::Spawn("a worker without pipes".into())),
+        }
+    }
+}
+
+/// What waits to be written to a worker. Frames are appended in place, and written many at a time.
+#[derive(Default)]
+pub(super) struct Outbox {
+    waiting: Mutex<Vec<u8>>,
+    changed: Notify,
+}
+
+impl Outbox {
+    /// Has `append` add to what waits.
+    pub(super) fn add<T>(&self, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        let result = append(&mut self.waiting.lock());
+        self.changed.notify_one();
+        result
+    }
+
+    /// Writes what is added, until the process is gone.
+    pub(super) async fn write_to(self: Arc<Self>, mut stdin: ChildStdin, gone: CancellationToken) {
+        let mut writing = Vec::new();
+        loop {
+            std::mem::swap(&mut *self.waiting.lock(), &mut writing);
+            if writing.is_empty() {
+                tokio::select! {
+                    () = self.changed.notified() => continue,
+                    () = gone.cancelled() => return,
+                }
+            }
+            let written = tokio::select! {
+                written = stdin.write_all(&writing) => written,
+                () = gone.cancelled() => return,
+            };
+            // Whoever reads the output learns what happened to the process.
+            if written.is_err() {
+                return;
+            }
+            writing.clear();
+            writing.shrink_to(KEPT_OUTBOX_BYTES);
+        }
+    }
+}
+
+/// Waits for the process, ending it with its whole group as soon as `kill` says so.
+pub(super) async fn reap(mut child: Child, kill: CancellationToken) -> String {
+    let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    let exited = tokio::select! {
+        status = child.wait() => Some(status),
+        () = kill.cancelled() => None,
+    };
+    let status = match exited {
+        Some(status) => status,
+        None => {
+            // The process has not been waited for, so that its id is still its own.
+            if let Some(group) = group
+                && let Err(error) = kill_process_group(group, Signal::KILL)
+            {
+                tracing::debug!(%error, "a worker's process group is gone already");
+            }
+            child.wait().await
+        }
+    };
+    status.map_or_else(|error| format!("cannot be waited for ({error})"), in_words)
+}
+
+/// Waits for the end of a process that has closed its output, ending it if need be.
+pub(super) async fn exit_of(mut reaper: tokio::task::JoinHandle<String>, kill: &CancellationToken) -> String {
+    let exited = tokio::time::timeout(EXIT_GRACE, &mut reaper).await;
+    let exited = match exited {
+        Ok(exited) => exited,
+        Err(_) => {
+            kill.cancel();
+            reaper.await
+        }
+    };
+    exited.unwrap_or_else(|error| format!("is gone ({error})"))
+}
+
+/// The last that is read from `stderr`; every line also goes to the node's own log, at its lowest level.
+pub(crate) async fn tail(mut stderr: impl AsyncRead + Unpin) -> String {
+    let mut kept: Vec<u8> = Vec::new();
+    let mut chunk = vec![0; STDERR_TAIL_BYTES];
+    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        let said = &chunk[..read];
+        tracing::debug!(stderr = %String::from_utf8_lossy(said).trim_end(), "a worker says");
+        kept.extend_from_slice(said);
+        if kept.len() > 2 * STDERR_TAIL_BYTES {
+            kept.drain(..kept.len() - STDERR_TAIL_BYTES);
+        }
+    }
+    let kept = &kept[kept.len().saturating_sub(STDERR_TAIL_BYTES)..];
+    String::from_utf8_lossy(kept).into_owned()
+}
+
+/// Memory that the process shares with no other, in bytes; 0 when it is gone or this is not Linux.
+pub(super) fn private_memory(pid: u32) -> u64 {
+    let Ok(pages) = std::fs::read_to_string(format!("/proc/{pid}/statm")) else {
+        return 0;
+    };
+    let mut pages = pages.split_ascii_whitespace().skip(1).map_while(|count| count.parse::<u64>().ok());
+    let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+    resident.saturating_sub(shared) * rustix::param::page_size() as u64
+}
+
+fn in_words(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}

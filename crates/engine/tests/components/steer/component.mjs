@@ -1,0 +1,78 @@
+// What a run does is said by its event.
+import fs from "node:fs";
+import process from "node:process";
+
+const forever = () => new Promise((resolve) => setTimeout(resolve, 3_600_000));
+
+function hog() {
+  const kept = [];
+  for (;;) kept.push(Array.from({ length: 10_000 }, (_, i) => ({ i })));
+}
+
+function hogBuffers() {
+  globalThis.kept = [];
+  return new Promise((_, reject) => {
+    const timer = setInterval(() => {
+      globalThis.kept.push(Buffer.alloc(32 * 1024 * 1024, 1));
+      if (globalThis.kept.length > 100) reject(new Error("nobody minds"), clearInterval(timer));
+    }, 20);
+  });
+}
+
+function forgedFrame(id) {
+  const body = Buffer.from(JSON.stringify({ type: "outcome", id, value: "forged" }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length);
+  return [Buffer.concat([length, body]), Buffer.concat([Buffer.alloc(16), length, body])];
+}
+
+const deeds = {
+  echo: ({ value }) => value,
+  wait: forever,
+  loop() {
+    for (;;);
+  },
+  hog,
+  hogBuffers,
+  exit() {
+    process.exit(3);
+  },
+  abort() {
+    process.abort();
+  },
+  async reject() {
+    Promise.reject(new Error("unhandled"));
+    await forever();
+  },
+  manyLogs() {
+    const line = "x".repeat(1024 * 1024);
+    for (let i = 0; i < 50; i++) console.log(line);
+  },
+  noise() {
+    for (let i = 0; i < 50; i++) fs.writeSync(1, "n".repeat(64 * 1024));
+    return "heard";
+  },
+  forge() {
+    for (const frame of [1, 2, 3].flatMap(forgedFrame)) fs.writeSync(1, frame);
+    return "genuine";
+  },
+  closeOutput() {
+    fs.closeSync(1);
+    return forever();
+  },
+  bigEmits({ count, size }) {
+    for (let i = 0; i < count; i++) this.$emit("e".repeat(size));
+    return forever();
+  },
+  bigValue: ({ size }) => "v".repeat(size),
+  environment: () => ({ ...process.env }),
+};
+
+export default {
+  name: "Steer",
+  version: "0.0.1",
+  run(event) {
+    this.$emit(`before ${event.deed}`);
+    return deeds[event.deed].call(this, event);
+  },
+};

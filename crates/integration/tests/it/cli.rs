@@ -1,0 +1,8 @@
+//! The command line against a real node: what a person sees, and the exit codes. How each command
+//! asks the node is tested where the commands are.
+
+mod accounts;
+mod deploy;
+mod doctor;
+mod events;
+mod sources;

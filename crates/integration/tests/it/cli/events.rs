@@ -1,0 +1,70 @@
+//! `headwater events`, `headwater logs` and `headwater run`.
+
+use std::process::Stdio;
+
+use headwater_integration::{Node, payloads};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+use crate::code::EMITTER;
+
+#[tokio::test]
+async fn events_are_lines_oldest_first_or_json_newest_first() {
+    let node = Node::start().await;
+    let source = node.deploy(EMITTER, json!({})).await;
+    let emits = json!([[{"n": 1}, {}], [{"n": 2}, {"summary": "Two", "name": "news"}]]);
+    node.run(&source, json!({"emits": emits})).await;
+    let seen = node.cli(&["events", "emitter"]).await.ok();
+    let lines: Vec<_> = seen.stdout.lines().map(|line| line.split_once("  ").unwrap().1).collect();
+    assert_eq!(lines, ["-  {\"n\":1}", "news  Two"]);
+    let items = node.cli(&["events", &source.id, "--json"]).await.ok().json();
+    assert_eq!(payloads(items.as_array().unwrap()), [json!({"n": 2}), json!({"n": 1})]);
+    let one = node.cli(&["events", &source.id, "-n", "1", "--json"]).await.ok().json();
+    assert_eq!(payloads(one.as_array().unwrap()), [json!({"n": 2})]);
+    let channel = node.cli(&["events", &source.id, "--channel", "news", "--json"]).await.ok().json();
+    assert_eq!(channel.as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn following_shows_events_as_they_are_emitted() {
+    let node = Node::start().await;
+    let source = node.deploy(EMITTER, json!({})).await;
+    node.run(&source, json!({"emits": [[0, {}]]})).await;
+    let mut command = node.command(&["events", &source.id, "-f", "--json"]);
+    let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for n in 0..3 {
+        let line = lines.next_line().await.unwrap().unwrap();
+        let event: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(event["event"], n);
+        node.run(&source, json!({"emits": [[n + 1, {}]]})).await;
+    }
+    child.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_run_shows_its_report_and_its_logs() {
+    let node = Node::start().await;
+    let code = r#"
+export default {
+  name: "Runner",
+  version: "0.0.1",
+  run(event) { console.log("hello"); this.$emit(event); if (event.fails) throw new Error("boom"); return 7; },
+};
+"#;
+    let source = node.deploy(code, json!({})).await;
+    let seen = node.cli(&["run", "runner", "--event", "{\"a\": 1}"]).await.ok();
+    assert!(seen.stdout.contains("OUTCOME      returned\nEVENTS       1\nVALUE        7\n"), "{}", seen.stdout);
+    assert_eq!(seen.stderr, "info   hello\n");
+    let seen = node.cli(&["run", "runner", "--event", "{\"fails\": true}", "--json"]).await;
+    assert_eq!(seen.code, 1);
+    assert_eq!(seen.json()["outcome"]["status"], "threw");
+    assert!(seen.stderr.contains("boom"), "{}", seen.stderr);
+    assert_eq!(node.cli(&["run", "runner", "--event", "{"]).await.code, 2);
+
+    let logs = node.cli(&["logs", "runner"]).await.ok();
+    let lines: Vec<_> = logs.stdout.lines().map(|line| line.split_once("  ").unwrap().1).collect();
+    assert_eq!(lines, ["info   hello", "info   hello"]);
+    let logs = node.cli(&["logs", &source.id, "-n", "1", "--json"]).await.ok().json();
+    assert_eq!(logs[0]["event"]["message"], "hello");
+}

@@ -1,0 +1,22 @@
+//! `GET /accounts`.
+
+use headwater_integration::Node;
+use serde_json::json;
+
+#[tokio::test]
+async fn accounts_are_listed_in_pages_without_their_credentials() {
+    let node = Node::start().await;
+    let mut made = Vec::new();
+    for name in ["a", "b", "c"] {
+        let body = json!({"app": "shop", "name": name, "fields": {"api_key": "sesame-open-up"}});
+        made.push(node.post("/accounts", body).await.is(200).data());
+    }
+    let all = node.get("/accounts").await.is(200);
+    assert_eq!(all.items(), made);
+    assert!(!all.text.contains("sesame"), "{}", all.text);
+    let page = node.get("/accounts?limit=2").await.is(200);
+    assert_eq!(page.items(), made[..2]);
+    let cursor = page.json()["page_info"]["end_cursor"].as_str().unwrap().to_owned();
+    assert_eq!(node.get(&format!("/accounts?after={cursor}")).await.is(200).items(), made[2..]);
+    node.get("/accounts?limit=0").await.is(400);
+}

@@ -1,0 +1,37 @@
+//! `GET /orgs/{workspace_id}/sources`.
+
+use headwater_integration::Node;
+use serde_json::{Value, json};
+
+use crate::code::{EMITTER, unknown};
+
+#[tokio::test]
+async fn a_workspace_lists_its_own_sources_only() {
+    let node = Node::start().await;
+    let user = node.get("/users/me").await.is(200).data();
+    let workspace = user["orgs"][0]["id"].as_str().unwrap();
+    let path = format!("/orgs/{workspace}/sources");
+    node.deploy(EMITTER, json!({})).await;
+    let empty = node.get(&path).await.is(200).json();
+    assert_eq!((&empty["data"], &empty["page_info"]["total_count"]), (&json!([]), &json!(0)));
+
+    let mut made = Vec::new();
+    for name in ["a", "b", "c"] {
+        let body = json!({"component_code": EMITTER, "org_id": workspace, "name": name});
+        made.push(node.post("/sources", body).await.is(200).data());
+    }
+    assert_eq!(node.get(&path).await.is(200).items(), made);
+    let page = node.get(&format!("{path}?limit=2")).await.is(200);
+    assert_eq!(page.items(), made[..2]);
+    let cursor = page.json()["page_info"]["end_cursor"].as_str().unwrap().to_owned();
+    assert_eq!(node.get(&format!("{path}?limit=2&after={cursor}")).await.is(200).items(), made[2..]);
+}
+
+#[tokio::test]
+async fn a_workspace_of_others_is_closed() {
+    let node = Node::start().await;
+    let error = node.get(&format!("/orgs/{}/sources", unknown("o_"))).await.is(403).error();
+    assert_eq!(error["code"], "forbidden");
+    let error = node.get("/orgs/nonsense/sources").await.is(404).error();
+    assert_eq!(error["param"], Value::Null);
+}

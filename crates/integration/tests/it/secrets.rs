@@ -1,0 +1,90 @@
+//! Secrets and credentials: given to the code, shown to nobody, unreadable on disk.
+
+use headwater_integration::{Node, payloads};
+use serde_json::json;
+
+const SECRETIVE: &str = r#"
+export default {
+  name: "Secretive",
+  version: "0.0.1",
+  props: {
+    shop: { type: "app", app: "shop" },
+    password: { type: "string", secret: true },
+    plain: { type: "string" },
+  },
+  run() {
+    const { password, plain, shop } = this;
+    const key = shop.$auth.api_key;
+    this.$emit({ password: password.length, plain: plain.length, key: key.length, last: password.slice(-4) });
+  },
+};
+"#;
+const PASSWORD: &str = "correct-horse-battery-staple";
+const PLAIN: &str = "nothing-to-hide-here";
+const API_KEY: &str = "sesame-open-up-at-once";
+
+/// Whether any file of the store holds this text.
+fn is_on_disk(node: &Node, text: &str) -> bool {
+    node.store_files().iter().any(|path| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    })
+}
+
+#[tokio::test]
+async fn secrets_reach_the_code_but_neither_answers_nor_the_disk() {
+    let mut node = Node::start().await;
+    let account = node.account("shop", json!({"api_key": API_KEY})).await;
+    let props = json!({"shop": {"authProvisionId": account}, "password": PASSWORD, "plain": PLAIN});
+    let answer = node.try_deploy(SECRETIVE, props).await.is(200);
+    let source = headwater_integration::Source::new(answer.data());
+    assert_eq!(source.record["configured_props"]["password"], json!(null));
+    assert!(source.record["configured_props"].as_object().unwrap().contains_key("password"));
+    assert_eq!(source.record["configured_props"]["plain"], PLAIN);
+
+    node.run(&source, json!({})).await;
+    let seen = json!({"password": PASSWORD.len(), "plain": PLAIN.len(), "key": API_KEY.len(), "last": "aple"});
+    assert_eq!(payloads(&node.events(&source).await), [seen.clone()]);
+    for path in [source.path(), "/users/me/sources".to_owned(), "/accounts".to_owned()] {
+        let answer = node.get(&path).await.is(200);
+        for secret in [PASSWORD, API_KEY] {
+            assert!(!answer.text.contains(secret), "{path}: {}", answer.text);
+        }
+    }
+
+    assert!(is_on_disk(&node, PLAIN), "the search finds what is not secret");
+    for secret in [PASSWORD, API_KEY, node.api_key()] {
+        assert!(!is_on_disk(&node, secret), "{secret}");
+    }
+    assert!(!node.output().contains(PASSWORD) && !node.output().contains(API_KEY));
+
+    node.restart().await;
+    node.run(&source, json!({})).await;
+    assert_eq!(payloads(&node.events(&source).await)[1], seen);
+}
+
+#[tokio::test]
+async fn an_update_keeps_a_secret_that_it_does_not_name() {
+    let node = Node::start().await;
+    let account = node.account("shop", json!({"api_key": API_KEY})).await;
+    let props = json!({"shop": {"authProvisionId": account}, "password": PASSWORD, "plain": PLAIN});
+    let source = node.deploy(SECRETIVE, props).await;
+    node.patch(&source.path(), json!({"configured_props": {"plain": "x"}})).await.is(200);
+    node.run(&source, json!({})).await;
+    let event = node.events(&source).await[0]["event"].clone();
+    assert_eq!((&event["last"], &event["plain"]), (&json!("aple"), &json!(1)));
+}
+
+#[tokio::test]
+async fn without_its_key_the_data_folder_keeps_the_secrets() {
+    let mut node = Node::start().await;
+    let account = node.account("shop", json!({"api_key": API_KEY})).await;
+    let props = json!({"shop": {"authProvisionId": account}, "password": PASSWORD, "plain": PLAIN});
+    let source = node.deploy(SECRETIVE, props).await;
+    node.kill_9();
+    std::fs::write(node.data_dir().join("secret-key"), "0".repeat(64)).unwrap();
+    node.restart().await;
+    let answer = node.post(&format!("{}/run", source.path()), json!({})).await;
+    assert!(!answer.text.contains(PASSWORD) && !answer.text.contains(API_KEY), "{}", answer.text);
+    assert_eq!(payloads(&node.events(&source).await), [json!(null); 0]);
+}

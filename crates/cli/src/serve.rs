@@ -6,7 +6,7 @@ mod data_dir;
 mod environment;
 mod node;
 
-use std::{future::IntoFuture as _, net::SocketAddr, sync::Arc};
+use std::{future::IntoFuture as _, io::IsTerminal as _, net::SocketAddr, sync::Arc};
 
 use anyhow::{Context as _, Result};
 use axum::Router;
@@ -112,7 +112,8 @@ fn log(as_json: bool) {
         EnvFilter::try_from_env("HEADWATER_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     if as_json {
         lines.json().init();
     } else {

@@ -196,8 +196,10 @@ fn respond(run: &mut Run, response: Response, commits: &mut Commits) {
     let Task::Work(work) = &mut run.task else {
         return;
     };
-    let Reply::Response(reply) = std::mem::replace(&mut work.reply, Reply::None) else {
-        return;
+    let reply = match std::mem::replace(&mut work.reply, Reply::None) {
+        Reply::Response(reply) => reply,
+        // Nobody waits for a response: the run was started by hand, or by an event.
+        other => return work.reply = other,
     };
     if run.effects.is_silent() {
         let _ = reply.send(CustomResponse::Responded(response));

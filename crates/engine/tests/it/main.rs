@@ -10,5 +10,7 @@
 )]
 
 mod build;
+mod harness;
 mod network;
+mod run;
 mod support;

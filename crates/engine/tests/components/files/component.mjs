@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { word } from "./node_modules/word/index.mjs";
+import { word } from "./linked/index.mjs";
 
 export default {
   name: "Files",

@@ -1,0 +1,7 @@
+//! Running components: what a run says, what it may use, what it may touch, and how workers live.
+
+mod lifecycle;
+mod limits;
+mod messages;
+mod sandbox;
+mod speed;

@@ -1,0 +1,115 @@
+//! Which worker a run gets, and how long workers live.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use headwater_engine::{Engine, EngineError, Entry, Invocation};
+use serde_json::{Map, json, value::RawValue};
+use tokio::sync::mpsc;
+
+use crate::harness::{Node, Source};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_first_invocations_share_one_worker() {
+    let node = Node::with(|config| config.warm_workers = 3).await;
+    let source = Source::named("steer");
+    let runs = (0..20).map(|number| node.run(&source, json!({"deed": "echo", "value": number})));
+    for (number, messages) in futures::future::join_all(runs).await.iter().enumerate() {
+        assert_eq!(messages.returned(), number);
+    }
+    assert_eq!(source.state.loads.load(Ordering::Relaxed), 1);
+    assert_eq!(node.engine.status().source_workers, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_worker_ends_and_the_next_run_gets_another() {
+    let node = Node::with(|config| config.worker_idle = Duration::ZERO).await;
+    let source = Source::named("steer");
+    for number in 0..2 {
+        assert_eq!(node.run(&source, json!({"deed": "echo", "value": number})).await.returned(), number);
+        node.until(|status| status.source_workers == 0).await;
+    }
+    assert_eq!(source.state.loads.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_beyond_the_memory_end_unless_they_run() {
+    let node = Node::with(|config| config.workers_memory_mib = 1).await;
+    let (busy, idle) = (Source::named("steer"), Source::named("emit"));
+    let mut waiting = node.steer(&busy, "wait").await;
+    waiting.has_begun().await;
+    node.run(&idle, json!(1)).await;
+    node.until(|status| status.source_workers == 1).await;
+    assert_eq!(node.engine.status().runs, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn evicting_ends_runs_as_lost_and_the_source_can_run_again() {
+    let node = Node::start().await;
+    let source = Source::named("steer");
+    let mut looping = node.steer(&source, "loop").await;
+    looping.has_begun().await;
+    node.engine.evict(&source.spec.source_id).await;
+    assert_eq!(node.engine.status().source_workers, 0);
+    assert!(looping.collect().await.is_lost());
+    assert_eq!(node.run(&source, json!({"deed": "echo", "value": 1})).await.returned(), 1);
+    node.engine.evict(&Source::named("emit").spec.source_id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_code_gets_another_worker_and_the_former_finishes_its_runs() {
+    let node = Node::start().await;
+    let (mut source, next) = (Source::named("together"), Source::named("emit"));
+    let mut former = node.invoke(&source, Entry::Run, json!({"name": "former", "of": 2}), json!({})).await;
+    former.has_begun().await;
+    let former_hash = std::mem::replace(&mut source.spec.artifact_hash, next.spec.artifact_hash.clone());
+    source.spec.state = next.spec.state;
+    assert_eq!(node.run(&source, json!(1)).await.returned(), json!({"given": 1}));
+    assert_eq!(node.engine.status().source_workers, 2);
+    assert_ne!(former_hash, source.spec.artifact_hash);
+    node.engine.evict(&source.spec.source_id).await;
+    assert!(former.collect().await.is_lost());
+    assert_eq!(node.engine.status().source_workers, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shutdown_ends_runs_removes_folders_and_refuses_more() {
+    let node = Node::with(|config| config.warm_workers = 2).await;
+    let source = Source::named("steer");
+    let mut waiting = node.steer(&source, "wait").await;
+    waiting.has_begun().await;
+    node.engine.shutdown().await;
+    assert!(waiting.collect().await.is_lost());
+    assert_eq!(std::fs::read_dir(node.work_dir.path()).unwrap().count(), 0);
+    let (sink, mut messages) = mpsc::unbounded_channel();
+    let invocation = Invocation { run: 1, entry: Entry::Run, event: RawValue::NULL.to_owned(), props: Map::new() };
+    let refused = node.engine.invoke(&source.spec, invocation, sink).await;
+    assert!(matches!(refused, Err(EngineError::WorkerLost(_))), "{refused:?}");
+    assert!(messages.recv().await.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_archive_that_is_another_is_refused() {
+    let node = Node::start().await;
+    let mut source = Source::named("emit");
+    for (hash, complaint) in [("0".repeat(64), "not 000"), ("../../etc".to_owned(), "is no hash")] {
+        source.spec.artifact_hash = hash;
+        let (sink, _messages) = mpsc::unbounded_channel();
+        let invocation = Invocation { run: 1, entry: Entry::Run, event: RawValue::NULL.to_owned(), props: Map::new() };
+        let refused = node.engine.invoke(&source.spec, invocation, sink).await.unwrap_err();
+        assert!(refused.to_string().contains(complaint), "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_former_node_left_behind_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("w-old").join("tmp")).unwrap();
+    std::fs::write(folder.path().join("w-old").join("process"), "1 not-its-start").unwrap();
+    let node = Node::with(|config| {
+        config.work_dir = folder.path().to_owned();
+        config.warm_workers = 0;
+    })
+    .await;
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    drop(node);
+}

@@ -6,7 +6,7 @@ use std::{path::Path, process::Command, time::Instant};
 use anyhow::{Context as _, Result};
 
 use crate::{
-    command::{cargo, find_program, output, root, run},
+    command::{cargo, find_program, root, run},
     provision, tidy,
 };
 
@@ -44,9 +44,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<()> {
         tests.arg("--workspace");
     }
     tests.args(arguments);
-    if needs_postgres()? {
-        tests.env("HEADWATER_TEST_POSTGRES_BIN", provision::postgres_bin()?);
-    }
+    tests.env("HEADWATER_TEST_POSTGRES_BIN", provision::postgres_bin()?);
     let status = tests.status().context("cannot start the tests")?;
     // The runner has said what failed; nothing is printed after its summary.
     if !status.success() {
@@ -75,12 +73,6 @@ fn deno_task(deno: &Path, task: &str) -> Result<()> {
 
 fn has_nextest() -> bool {
     find_program("cargo-nextest").is_some()
-}
-
-/// A PostgreSQL server is only asked for where a store crate for it is a member.
-fn needs_postgres() -> Result<bool> {
-    let metadata = output(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
-    Ok(metadata.contains("\"headwater-store-postgres\""))
 }
 
 fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {

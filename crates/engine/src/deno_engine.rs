@@ -95,12 +95,6 @@ impl DenoEngine {
         let runtime = RuntimeFiles::materialise(&config.cache_dir).map_err(|error| unusable(&config.cache_dir, &error))?;
         // Apart from the builder's: what it downloads is nothing that a worker may import.
         let deno_dir = config.cache_dir.join("deno-workers");
-        let describer = ThrowawayWorkers {
-            deno: config.deno.path.clone(),
-            runtime_main: runtime.main.clone(),
-            runtime_import_map: runtime.import_map.clone(),
-            deno_dir: deno_dir.clone(),
-        };
         let network = config.network.clone();
         let sandbox = SandboxConfig { deno: config.deno.path.clone(), deno_dir, runtime, network };
         let builder = BuilderConfig {
@@ -109,8 +103,9 @@ impl DenoEngine {
             registry_env: config.registry_env.clone(),
             network: config.network.clone(),
         };
-        let builder = Builder::new(builder, Arc::new(describer))?;
-        Ok((config, Arc::new(Sandbox::new(sandbox)?), builder))
+        let sandbox = Arc::new(Sandbox::new(sandbox)?);
+        let builder = Builder::new(builder, Arc::new(ThrowawayWorkers::new(Arc::clone(&sandbox))))?;
+        Ok((config, sandbox, builder))
     }
 }
 

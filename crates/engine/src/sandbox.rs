@@ -22,6 +22,10 @@ use spawner::Spawner;
 /// Where `setpriv` of util-linux is, on systems that have it.
 const SETPRIV_FOLDERS: &[&str] = &["/usr/bin", "/bin", "/usr/sbin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
+/// Harmless facts of the machine that common packages ask for as they load (`os.release()` for a user agent).
+const SYSTEM_FACTS: &str =
+    "--allow-sys=cpus,hostname,homedir,loadavg,osRelease,osUptime,systemMemoryInfo,uid,gid,username";
+
 /// What one process may do.
 #[derive(Debug, Clone)]
 pub(crate) struct Permissions {
@@ -121,7 +125,7 @@ impl Sandbox {
         };
         command
             .args(["run", "--quiet", "--no-prompt", "--no-config", "--no-remote", "--cached-only", "--no-lock"])
-            .args(["--node-modules-dir=manual", "--allow-env"]);
+            .args(["--node-modules-dir=manual", "--allow-env", SYSTEM_FACTS]);
         if permissions.network {
             command.arg("--allow-net");
             if !self.deny_net.is_empty() {

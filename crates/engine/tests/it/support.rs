@@ -34,14 +34,7 @@ pub(crate) async fn deno() -> PathBuf {
 
 pub(crate) async fn builder(network: NetworkPolicy) -> Builder {
     let deno = deno().await;
-    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime");
-    let runtime = runtime.canonicalize().unwrap();
-    let describer = ThrowawayWorkers {
-        deno: deno.clone(),
-        runtime_main: runtime.join("worker/main.ts"),
-        runtime_import_map: runtime.join("import_map.json"),
-        deno_dir: cache_dir().join("worker"),
-    };
+    let describer = ThrowawayWorkers::start(deno.clone(), &cache_dir()).unwrap();
     let config = BuilderConfig {
         deno,
         cache_dir: cache_dir(),

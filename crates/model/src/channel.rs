@@ -25,7 +25,7 @@ impl ChannelClass {
     pub const ALL: [Self; 4] = [Self::Ordinary, Self::Errors, Self::Logs, Self::Scheduled];
 
     /// A small number that stores keep; never reassigned.
-    pub fn code(self) -> u8 {
+    pub const fn code(self) -> u8 {
         match self {
             Self::Ordinary => 0,
             Self::Errors => 1,

@@ -180,8 +180,7 @@ fn last(id: &mut Option<String>, mut emits: Vec<Emit>) -> Vec<Emit> {
     };
     let newest = kept
         .iter()
-        .filter(|emit| emit.options.ts.is_some())
-        .next_back()
+        .rfind(|emit| emit.options.ts.is_some())
         .or(kept.last());
     if let Some(newest) = newest {
         *id = Some(key(newest));

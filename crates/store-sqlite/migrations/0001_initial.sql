@@ -191,7 +191,7 @@ CREATE TABLE invocations (
     given_back          INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX invocations_by_source ON invocations (source_id, position);
-CREATE UNIQUE INDEX invocations_of_timers ON invocations (source_id, timer_prop) WHERE timer_prop IS NOT NULL;
+CREATE INDEX invocations_of_timers ON invocations (source_id, timer_prop) WHERE timer_prop IS NOT NULL;
 
 CREATE TABLE accounts (
     id           TEXT PRIMARY KEY,

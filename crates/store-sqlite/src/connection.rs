@@ -3,14 +3,24 @@
 use std::{path::Path, time::Duration};
 
 use headwater_store::StoreError;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// Distinct statements of this crate; all stay prepared.
 const STATEMENTS: usize = 128;
 
-/// Wraps a database error with what was being done.
+/// Wraps a database error with what was being done. Trying again helps only where it is the engine's.
 pub(crate) fn failed(context: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
-    move |error| StoreError::unavailable(context, error)
+    use rusqlite::Error;
+    move |error| match &error {
+        Error::SqliteFailure(failure, _) if failure.code == ErrorCode::ConstraintViolation => {
+            StoreError::Conflict(format!("{context}: {error}"))
+        }
+        Error::FromSqlConversionFailure(..)
+        | Error::IntegralValueOutOfRange(..)
+        | Error::InvalidColumnType(..)
+        | Error::InvalidColumnName(_) => StoreError::Corrupt(format!("{context}: {error}")),
+        _ => StoreError::unavailable(context, error),
+    }
 }
 
 /// The connection of the writer.

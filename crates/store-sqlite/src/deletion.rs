@@ -2,9 +2,12 @@
 
 use headwater_model::{channel::ChannelClass, id::EventId};
 use headwater_store::{ChannelFilter, EventDeletion, Progress, StoreError};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use crate::{connection::failed, row::signed};
+
+/// Dispatch never passes these on from `$in`: nobody misses one that is deleted.
+const SCHEDULED: u8 = ChannelClass::Scheduled.code();
 
 pub(crate) fn request(connection: &Connection, deletion: &EventDeletion) -> Result<(), StoreError> {
     let (class, channel) = match &deletion.channels {
@@ -43,32 +46,44 @@ pub(crate) fn request(connection: &Connection, deletion: &EventDeletion) -> Resu
 
 pub(crate) fn run(connection: &Connection, limit: u32) -> Result<Progress, StoreError> {
     let mut left = limit;
-    let mut progress = Progress::default();
-    while let Some(id) = oldest(connection)? {
-        if left == 0 {
-            progress.more = true;
-            break;
-        }
+    for id in requested(connection, limit)? {
         let deleted = delete_covered(connection, id, left)?;
-        progress.done += u64::from(deleted);
         if deleted < left {
             finish(connection, id)?;
         }
         left -= deleted;
+        if left == 0 {
+            break;
+        }
     }
-    Ok(progress)
+    Ok(Progress {
+        done: u64::from(limit - left),
+        more: left == 0,
+        ..Progress::default()
+    })
 }
 
-fn oldest(connection: &Connection) -> Result<Option<i64>, StoreError> {
-    connection
-        .prepare_cached("SELECT id FROM deletions ORDER BY id LIMIT 1")
-        .and_then(|mut statement| statement.query_row((), |row| row.get(0)).optional())
-        .map_err(failed("looking for deletions"))
+fn requested(connection: &Connection, limit: u32) -> Result<Vec<i64>, StoreError> {
+    let failed = failed("looking for deletions");
+    let mut statement = connection
+        .prepare_cached("SELECT id FROM deletions ORDER BY id LIMIT ?")
+        .map_err(&failed)?;
+    let ids = statement
+        .query_map([limit], |row| row.get(0))
+        .map_err(&failed)?;
+    ids.collect::<Result<_, _>>().map_err(&failed)
 }
 
+/// Ends a deletion whose events are gone. Until dispatch has passed them all, it stays and hides them.
 fn finish(connection: &Connection, id: i64) -> Result<(), StoreError> {
     connection
-        .execute("DELETE FROM deletions WHERE id = ?", [id])
+        .execute(
+            &format!(
+                "DELETE FROM deletions
+                 WHERE id = ? AND (class = {SCHEDULED} OR up_to_position <= (SELECT position FROM dispatch_cursor))"
+            ),
+            [id],
+        )
         .map_err(failed("finishing a deletion"))
         .map(drop)
 }
@@ -76,7 +91,7 @@ fn finish(connection: &Connection, id: i64) -> Result<(), StoreError> {
 /// Deletes events that the deletion covers; fewer than `limit` means that none is left.
 fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<u32, StoreError> {
     let deleted = connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "DELETE FROM events WHERE position IN (
                  SELECT events.position
                  FROM deletions JOIN events ON events.emitter_id = deletions.emitter_id
@@ -86,8 +101,9 @@ fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<u32, S
                  WHERE deletions.id = ?1
                    AND (deletions.channel IS NULL OR events.channel = deletions.channel)
                    AND events.position <= up_to_position
+                   AND (events.class = {SCHEDULED} OR events.position <= (SELECT position FROM dispatch_cursor))
                  LIMIT ?2)",
-        )
+        ))
         .and_then(|mut statement| statement.execute(params![id, limit]))
         .map_err(failed("deleting events"))?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))

@@ -36,13 +36,12 @@ use crate::{readers::Readers, writer::Writer};
 /// Connections that read; more would only compete with the writer for the two cores.
 const READERS: usize = 4;
 
-/// A SQLite database as a store. Clones share it.
-#[derive(Clone)]
+/// A SQLite database as a store.
 pub struct SqliteStore {
     writer: Writer,
     readers: Option<Arc<Readers>>,
-    /// Held as long as the store is open.
-    _lock: Option<Arc<File>>,
+    /// Held until the writer has ended: fields are dropped in this order.
+    _lock: Option<File>,
 }
 
 impl SqliteStore {
@@ -59,7 +58,7 @@ impl SqliteStore {
         Ok(Self {
             writer: Writer::start(connection)?,
             readers: Some(Arc::new(readers)),
-            _lock: Some(Arc::new(lock)),
+            _lock: Some(lock),
         })
     }
 

@@ -5,14 +5,27 @@ use std::{path::Path, sync::Arc};
 use headwater_store::StoreError;
 use parking_lot::Mutex;
 use rusqlite::Connection;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::connection;
+use crate::connection::{self, failed};
 
 /// Connections that only read.
 pub(crate) struct Readers {
     idle: Mutex<Vec<Connection>>,
-    free: Semaphore,
+    free: Arc<Semaphore>,
+}
+
+/// A connection in use; goes back even if the step panics.
+struct Borrowed {
+    readers: Arc<Readers>,
+    connection: Option<Connection>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        self.readers.idle.lock().extend(self.connection.take());
+    }
 }
 
 impl Readers {
@@ -21,30 +34,36 @@ impl Readers {
         let idle: Result<Vec<_>, _> = (0..count).map(|_| connection::reading(path)).collect();
         Ok(Self {
             idle: Mutex::new(idle?),
-            free: Semaphore::new(count),
+            free: Arc::new(Semaphore::new(count)),
         })
     }
 
-    /// Runs a step on a free connection, on a thread that may block.
+    /// Runs a step on a free connection, on a thread that may block. All its statements see the same moment.
     pub(crate) async fn run<T: Send + 'static>(
         self: Arc<Self>,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let readers = Arc::clone(&self);
-        let _place = self
-            .free
-            .acquire()
+        let free = Arc::clone(&self.free);
+        let permit = free
+            .acquire_owned()
             .await
             .map_err(|error| StoreError::unavailable("reading", error))?;
+        // The permit goes along: a caller that goes away does not free a connection that is still in use.
         let read = tokio::task::spawn_blocking(move || {
-            let connection = readers
-                .idle
-                .lock()
-                .pop()
+            let connection = self.idle.lock().pop();
+            let borrowed = Borrowed {
+                readers: self,
+                connection,
+                _permit: permit,
+            };
+            let connection = borrowed
+                .connection
+                .as_ref()
                 .ok_or_else(|| no_reader("all are in use"))?;
-            let result = step(&connection);
-            readers.idle.lock().push(connection);
-            result
+            let moment = connection
+                .unchecked_transaction()
+                .map_err(failed("reading"))?;
+            step(&moment)
         });
         read.await.map_err(|error| no_reader(&error.to_string()))?
     }

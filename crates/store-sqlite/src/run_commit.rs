@@ -11,15 +11,23 @@ use crate::{
     writer::savepoint,
 };
 
-/// Commits each of them, or refuses it, on its own.
+/// Commits each of them, or refuses it, on its own; nothing after one that could not be tried.
 pub(crate) fn commit_all(
     connection: &Connection,
     commits: &[RunCommit],
 ) -> Vec<Result<(), StoreError>> {
-    commits
-        .iter()
-        .map(|part| savepoint(connection, || commit(connection, part)))
-        .collect()
+    let mut results = Vec::with_capacity(commits.len());
+    for part in commits {
+        let result = match results.last() {
+            Some(Err(StoreError::Unavailable { .. })) => Err(StoreError::unavailable(
+                "committing runs",
+                "an earlier commit could not be tried",
+            )),
+            _ => savepoint(connection, || commit(connection, part)),
+        };
+        results.push(result);
+    }
+    results
 }
 
 pub(crate) fn commit(connection: &Connection, commit: &RunCommit) -> Result<(), StoreError> {

@@ -40,6 +40,8 @@ pub(crate) fn begin_deploy(connection: &Connection, new: &NewSource) -> Result<S
     Ok(source)
 }
 
+/// The slug itself, or the first free number behind it: found by doubling, then by halving, so that a
+/// fleet of one component deploys as fast at its thousandth source as at its first.
 fn free_slug(connection: &Connection, new: &NewSource) -> Result<String, StoreError> {
     let owner_id = new
         .owner
@@ -47,18 +49,28 @@ fn free_slug(connection: &Connection, new: &NewSource) -> Result<String, StoreEr
         .as_ref()
         .map_or(new.owner.user_id.as_str(), |id| id.as_str());
     let failed = failed("choosing a slug");
-    let mut taken = connection
+    let mut statement = connection
         .prepare_cached(
             "SELECT 1 FROM sources WHERE coalesce(workspace_id, user_id) = ? AND name_slug = ?",
         )
         .map_err(&failed)?;
-    let mut slug = new.slug.clone();
-    let mut number = 0_u32;
-    while taken.exists([owner_id, &slug]).map_err(&failed)? {
-        number += 1;
-        slug = format!("{}-{number}", new.slug);
+    let mut is_taken = |slug: &str| statement.exists([owner_id, slug]).map_err(&failed);
+    if !is_taken(&new.slug)? {
+        return Ok(new.slug.clone());
     }
-    Ok(slug)
+    let numbered = |number: u32| format!("{}-{number}", new.slug);
+    let (mut taken, mut free) = (0, 1);
+    while is_taken(&numbered(free))? {
+        (taken, free) = (free, free * 2);
+    }
+    while free - taken > 1 {
+        let middle = taken + (free - taken) / 2;
+        match is_taken(&numbered(middle))? {
+            true => taken = middle,
+            false => free = middle,
+        }
+    }
+    Ok(numbered(free))
 }
 
 fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
@@ -234,13 +246,26 @@ pub(crate) fn set_state(
     id: &str,
     state: SourceState,
 ) -> Result<(), StoreError> {
+    let failed = failed("changing a source's state");
     let changed = connection
         .execute(
             "UPDATE sources SET state = ? WHERE id = ?",
             [&name_of(&state)?, id],
         )
-        .map_err(failed("changing a source's state"))?;
-    if changed == 0 { Err(gone(id)) } else { Ok(()) }
+        .map_err(&failed)?;
+    if changed == 0 {
+        return Err(gone(id));
+    }
+    if state == SourceState::Deleting {
+        // A source that is on its way out takes no tick.
+        connection
+            .execute(
+                "UPDATE timers SET next_fire_at_ms = NULL WHERE source_id = ?",
+                [id],
+            )
+            .map_err(&failed)?;
+    }
+    Ok(())
 }
 
 pub(crate) fn rename(

@@ -84,14 +84,16 @@ fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, Sto
     Ok(due)
 }
 
-/// Queues the tick, unless an earlier one of the timer is still queued or running: a unique index says so.
+/// Queues the tick, unless an earlier one of the timer still waits. While one runs, one more waits.
 fn queue_tick(connection: &Connection, timer: &Due, now_ms: u64) -> Result<bool, StoreError> {
     let id = queue::invocation_id(now_ms, (timer.position, 0));
     let trigger = name_of(&Trigger::Timer)?;
     let queued = connection
         .prepare_cached(
             "INSERT INTO invocations (id, source_id, trigger, timer_prop, event, hops, queued_at_ms)
-             VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT (source_id, timer_prop) WHERE timer_prop IS NOT NULL DO NOTHING",
+             SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6
+             WHERE NOT EXISTS (SELECT 1 FROM invocations
+                               WHERE source_id = ?2 AND timer_prop = ?4 AND lease_epoch IS NULL)",
         )
         .and_then(|mut statement| {
             let source_id = timer.source_id.as_str();

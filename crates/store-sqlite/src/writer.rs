@@ -3,7 +3,11 @@
 //! Each step runs in a savepoint of its own, so that one that fails takes nothing else with it.
 //! A step is answered only after the transaction is on disk.
 
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    thread::JoinHandle,
+};
 
 use headwater_store::StoreError;
 use rusqlite::Connection;
@@ -21,21 +25,24 @@ type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Runs in a savepoint; tells whether to keep what it wrote.
 type Step = Box<dyn FnOnce(&Connection) -> (bool, Answer) + Send>;
 
-/// The way to the writer thread. The thread ends when the last clone is gone.
-#[derive(Clone)]
+/// The way to the writer thread, which ends with it.
 pub(crate) struct Writer {
-    steps: SyncSender<Step>,
+    steps: Option<SyncSender<Step>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     /// Gives the connection to a thread of its own.
     pub(crate) fn start(connection: Connection) -> Result<Self, StoreError> {
         let (steps, waiting) = sync_channel(WAITING);
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || write_in_groups(&connection, &waiting))
             .map_err(|error| StoreError::unavailable("starting the writer", error))?;
-        Ok(Self { steps })
+        Ok(Self {
+            steps: Some(steps),
+            thread: Some(thread),
+        })
     }
 
     /// Runs a step and waits until it is durable.
@@ -57,14 +64,25 @@ impl Writer {
     }
 
     async fn submit(&self, step: Step) -> Result<(), StoreError> {
-        match self.steps.try_send(step) {
+        let steps = self.steps.as_ref().ok_or_else(gone)?;
+        match steps.try_send(step) {
             Ok(()) => Ok(()),
             Err(TrySendError::Disconnected(_)) => Err(gone()),
             Err(TrySendError::Full(step)) => {
-                let steps = self.steps.clone();
+                let steps = steps.clone();
                 let sent = tokio::task::spawn_blocking(move || steps.send(step)).await;
                 sent.map_err(|_| gone())?.map_err(|_| gone())
             }
+        }
+    }
+}
+
+impl Drop for Writer {
+    /// Waits until what is queued is written: nobody else may open the file before.
+    fn drop(&mut self) {
+        self.steps = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
         }
     }
 }
@@ -79,17 +97,19 @@ fn gone() -> StoreError {
 fn write_in_groups(connection: &Connection, waiting: &Receiver<Step>) {
     while let Ok(first) = waiting.recv() {
         let group = std::iter::once(first).chain(waiting.try_iter().take(GROUP - 1));
-        let answers = match begin(connection) {
-            Ok(()) => group
-                .map(|step| run_step(connection, step))
-                .collect::<Vec<_>>(),
-            Err(error) => {
-                // Nothing may be run outside a transaction: the steps are dropped, which their callers see.
-                tracing::error!(%error, "a transaction could not begin");
-                group.for_each(drop);
-                continue;
+        if let Err(error) = begin(connection) {
+            // Nothing may be run outside a transaction: the steps are dropped, which their callers see.
+            tracing::error!(%error, "a transaction could not begin");
+            group.for_each(drop);
+            continue;
+        }
+        let mut answers = Vec::new();
+        for step in group {
+            // An error such as a full disk ends the whole transaction, and with it every step before.
+            if !connection.is_autocommit() {
+                answers.push(run_step(connection, step));
             }
-        };
+        }
         let committed = commit(connection);
         for answer in answers {
             answer(match &committed {
@@ -107,6 +127,10 @@ fn begin(connection: &Connection) -> Result<(), StoreError> {
 }
 
 fn commit(connection: &Connection) -> Result<(), StoreError> {
+    if connection.is_autocommit() {
+        let ended = "an error of the database ended the transaction";
+        return Err(StoreError::unavailable("committing", ended));
+    }
     let committed = connection
         .execute_batch("COMMIT")
         .map_err(failed("committing"));
@@ -116,10 +140,12 @@ fn commit(connection: &Connection) -> Result<(), StoreError> {
     committed
 }
 
+/// Runs a step on its own terms. One that panics is rolled back, and its caller told by the dropped answer.
 fn run_step(connection: &Connection, step: Step) -> Answer {
     let mut answer: Option<Answer> = None;
     let kept = savepoint(connection, || {
-        let (kept, own) = step(connection);
+        let (kept, own) = catch_unwind(AssertUnwindSafe(|| step(connection)))
+            .map_err(|_| StoreError::Corrupt("a step panicked".to_owned()))?;
         answer = Some(own);
         match kept {
             true => Ok(()),

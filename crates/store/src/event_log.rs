@@ -50,7 +50,7 @@ pub trait EventLog {
     /// Reads up to `limit` events past the durable cursor, in order of appending, queues an invocation for each
     /// active source that subscribes to the event's emitter and channel, and moves the cursor, together.
     /// MUST queue exactly one invocation per (event, subscription), MUST match only subscriptions of the user who owns
-    /// the emitter, MUST NOT pass on an event with `HOPS_MAX` hops, nor a source's own `$logs`/`$errors` to itself.
+    /// the emitter, or, where they name the emitter or its workspace, of a member of that workspace, MUST NOT pass on an event with `HOPS_MAX` hops, nor a source's own `$logs`/`$errors` to itself.
     /// Listeners that are inactive or gone miss the event.
     async fn dispatch(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
 }

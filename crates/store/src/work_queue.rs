@@ -46,12 +46,13 @@ pub trait WorkQueue {
     /// Commits the ends of runs in this order; each is all or nothing, and one result per commit comes back.
     /// Per commit: append events with ids that increase per emitter (even if the clock stepped back), replace the
     /// dedupe state, apply key-value writes, add usage, end the invocation.
+    /// After one that is `Unavailable`, all later ones are too, and nothing of them is written.
     /// MUST refuse with `Conflict` a commit whose lease was lost, or whose source is gone; nothing of it is written.
     async fn commit_runs(&self, commits: Vec<RunCommit>) -> Vec<Result<(), StoreError>>;
 
     /// Fires up to `limit` due timers of active sources. Per timer, together: queue one invocation with the
-    /// schedule's tick event and move to the tick after it. While an earlier tick of the timer is still queued or
-    /// running, no further one is queued (ticks coalesce). `next_due_ms` tells when to come back.
+    /// schedule's tick event and move to the tick after it. While an earlier tick of the timer waits, no further one
+    /// is queued (ticks coalesce); while one runs, one more waits. `next_due_ms` tells when to come back.
     /// MUST fire one catch-up tick after downtime, not one per missed tick.
     async fn fire_timers(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
 }

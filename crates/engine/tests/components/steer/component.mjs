@@ -56,10 +56,6 @@ const deeds = {
     for (const frame of [1, 2, 3].flatMap(forgedFrame)) fs.writeSync(1, frame);
     return "genuine";
   },
-  closeOutput() {
-    fs.closeSync(1);
-    return forever();
-  },
   bigEmits({ count, size }) {
     for (let i = 0; i < count; i++) this.$emit("e".repeat(size));
     return forever();

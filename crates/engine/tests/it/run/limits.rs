@@ -1,8 +1,8 @@
 //! What runs may use, and what happens to them and to others when they use more.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
-use headwater_engine::{Engine, LogLevel};
+use headwater_engine::LogLevel;
 use headwater_model::outcome::{Limit, Outcome};
 use serde_json::{Value, json};
 
@@ -67,21 +67,18 @@ async fn a_process_that_goes_away_takes_its_run_along_and_says_how() {
     assert!(matches!(exit.outcome(), Outcome::Threw { error } if error.message.contains("exit")), "{exit:?}");
     let aborted = node.steer(&source, "abort").await.collect().await;
     assert!(matches!(aborted.outcome(), Outcome::Threw { .. }), "{aborted:?}");
-    let closed = node.steer(&source, "closeOutput").await.collect().await;
-    assert!(matches!(closed.outcome(), Outcome::Threw { error } if error.name == "WorkerExited"), "{closed:?}");
     let fine = node.run(&source, json!({"deed": "echo", "value": 1})).await;
     assert_eq!(fine.returned(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unhandled_rejection_fails_its_run_alone() {
+async fn an_unhandled_rejection_fails_the_run_that_it_can_only_belong_to() {
     let node = Node::start().await;
     let source = Source::named("steer");
-    let mut waiting = node.steer(&source, "wait").await;
-    waiting.has_begun().await;
     let rejected = node.steer(&source, "reject").await.collect().await;
     assert!(matches!(rejected.outcome(), Outcome::Threw { error } if error.message == "unhandled"), "{rejected:?}");
-    assert_eq!(node.engine.status().runs, 1);
+    assert_eq!(node.run(&source, json!({"deed": "echo", "value": 1})).await.returned(), 1);
+    assert_eq!(source.state.loads.load(Ordering::Relaxed), 1, "the worker goes on");
 }
 
 #[tokio::test(flavor = "multi_thread")]

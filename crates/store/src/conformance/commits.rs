@@ -1,0 +1,366 @@
+//! Commits of runs: ids, fencing, and all or nothing.
+
+use headwater_model::{channel::Channel, dedupe, event::EmitKey, id::EventId};
+
+use super::{Factory, fixture::*};
+use crate::{KvWrite, RunCommit, SourceState, Usage};
+
+/// Whatever the clock says, and whoever opened the store, ids increase.
+pub async fn event_ids_increase_across_reopen_and_when_the_clock_steps_back(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    emit(&*store, &source, &["1", "2"], T0).await;
+    emit(&*store, &source, &["3"], T0 - MINUTE).await;
+    let store = factory.reopen(store).await;
+    emit(&*store, &source, &["4"], T0 - 2 * MINUTE).await;
+    emit(&*store, &source, &["5"], T0 + 1).await;
+    assert_eq!(texts(&*store, &source).await, ["5", "4", "3", "2", "1"]);
+    let ids = ids(&*store, &source).await;
+    let at = |ms, sequence| EventId { ms, sequence };
+    assert_eq!(
+        ids,
+        [at(T0, 0), at(T0, 1), at(T0, 2), at(T0, 3), at(T0 + 1, 0)]
+    );
+}
+
+/// An id is never given twice, even when nothing is left to compare with.
+pub async fn event_ids_increase_after_all_events_were_deleted(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    emit(&*store, &source, &["1", "2"], T0).await;
+    let last = ids(&*store, &source).await[1];
+    let all = deletion(&source, ordinary(), (None, None));
+    store.request_deletion(all).await.unwrap();
+    run_all_deletions(&*store, 100).await;
+    let store = factory.reopen(store).await;
+    emit(&*store, &source, &["3"], T0 - MINUTE).await;
+    assert!(ids(&*store, &source).await[0] > last);
+}
+
+/// Ids of one emitter increase over all its channels together.
+pub async fn channels_of_an_emitter_share_its_ids(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let events = vec![
+        event("1"),
+        event_on(Channel::errors(), "2"),
+        event_on(Channel::named("orders"), "3"),
+    ];
+    commit(&*store, run_of(&source.id, events, T0)).await.unwrap();
+    let mut ids = Vec::new();
+    for channel in [Channel::default(), Channel::errors(), Channel::named("orders")] {
+        let filter = crate::ChannelFilter::Named(channel);
+        ids.extend(listed(&*store, &source, &filter).await.iter().map(|event| event.id));
+    }
+    let sequence: Vec<u32> = ids.iter().map(|id| id.sequence).collect();
+    assert_eq!(sequence, [0, 1, 2]);
+}
+
+/// Everything that a caller gave comes back as it was, to the byte.
+pub async fn an_event_is_kept_byte_for_byte(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let text = "{ \"b\":1.0,  \"a\": 12345678901234567890123, \"u\":\"\\u00e9\u{e9}\\u0000\" }";
+    let mut event = event_on(Channel::named("naïve"), text);
+    event.key = Some(EmitKey::Text("7".to_owned()));
+    event.summary = Some("a line\nof text".to_owned());
+    event.ts = Some(1.5e12 + 0.25);
+    commit(&*store, run_of(&source.id, vec![event], T0 + 5))
+        .await
+        .unwrap();
+    let store = factory.reopen(store).await;
+    let kept = listed(&*store, &source, &ordinary()).await.remove(0);
+    assert_eq!(kept.event.get(), text);
+    assert_eq!(kept.key, Some(EmitKey::Text("7".to_owned())));
+    assert_eq!(kept.summary.as_deref(), Some("a line\nof text"));
+    assert_eq!(kept.ts, Some(1.5e12 + 0.25));
+    assert_eq!(kept.channel, Channel::named("naïve"));
+    assert_eq!(kept.indexed_at_ms, T0 + 5);
+}
+
+/// A numeric key stays a number.
+pub async fn a_number_as_key_stays_a_number(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let mut event = event("1");
+    event.key = Some(EmitKey::Number(7.into()));
+    commit(&*store, run_of(&source.id, vec![event], T0)).await.unwrap();
+    let kept = listed(&*store, &source, &ordinary()).await.remove(0);
+    assert_eq!(kept.key, Some(EmitKey::Number(7.into())));
+}
+
+/// A run's effects of every kind.
+fn full_commit(source: &crate::Source) -> RunCommit {
+    RunCommit {
+        dedupe: Some(dedupe::State::Last {
+            id: Some("7".to_owned()),
+        }),
+        kv_writes: vec![KvWrite {
+            key: "cursor".to_owned(),
+            value: Some(json("7")),
+        }],
+        usage: Usage {
+            invocations: 1,
+            compute_ms: 20,
+        },
+        ..run_of(&source.id, vec![event("7")], T0)
+    }
+}
+
+async fn assert_nothing_was_written(store: &dyn crate::Store, source: &crate::Source) {
+    assert!(texts(store, source).await.is_empty());
+    assert!(store.key_values(&source.id).await.unwrap().is_empty());
+    assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
+    let usage = store.usage(&source.owner.user_id, T0).await.unwrap();
+    assert_eq!(usage, Usage::default());
+}
+
+/// A commit writes all that the run did, and ends the invocation.
+pub async fn a_commit_writes_everything_together(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    let run = RunCommit {
+        lease,
+        ..full_commit(&source)
+    };
+    commit(&*store, run).await.unwrap();
+    let store = factory.reopen(store).await;
+    assert_eq!(texts(&*store, &source).await, ["7"]);
+    assert_eq!(store.key_values(&source.id).await.unwrap()["cursor"], 7);
+    let state = store.dedupe_state(&source.id).await.unwrap();
+    assert_eq!(state, full_commit(&source).dedupe);
+    let usage = store.usage(&source.owner.user_id, T0).await.unwrap();
+    assert_eq!(usage, full_commit(&source).usage);
+    let epoch = store.start_node(T0).await.unwrap();
+    assert!(claim_all(&*store, &source.id, epoch, T0 + MINUTE).await.is_empty());
+}
+
+/// A node that was thought dead cannot write.
+pub async fn a_commit_is_refused_after_the_node_started_anew(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    let store = factory.reopen(store).await;
+    let next = store.start_node(T0).await.unwrap();
+    assert!(next > epoch);
+    let run = RunCommit {
+        lease,
+        ..full_commit(&source)
+    };
+    assert_conflict(commit(&*store, run).await);
+    assert_nothing_was_written(&*store, &source).await;
+    assert_eq!(claim_all(&*store, &source.id, next, T0).await.len(), 1);
+}
+
+/// Only the latest attempt counts, even within one epoch.
+pub async fn a_commit_is_refused_after_a_later_attempt_claimed_the_invocation(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    let later = claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
+    let run = RunCommit {
+        lease,
+        ..full_commit(&source)
+    };
+    assert_conflict(commit(&*store, run).await);
+    assert_nothing_was_written(&*store, &source).await;
+    commit(&*store, end_of(&later[0])).await.unwrap();
+}
+
+/// Whoever gave the invocation back has nothing to commit any more.
+pub async fn a_commit_is_refused_after_the_lease_was_given_back(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    store.release(lease.as_ref().unwrap()).await.unwrap();
+    let run = RunCommit {
+        lease,
+        ..full_commit(&source)
+    };
+    assert_conflict(commit(&*store, run).await);
+    assert_nothing_was_written(&*store, &source).await;
+}
+
+/// The second time, nothing is written.
+pub async fn completing_twice_writes_once(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    let run = RunCommit {
+        lease,
+        ..full_commit(&source)
+    };
+    commit(&*store, run.clone()).await.unwrap();
+    assert_conflict(commit(&*store, run).await);
+    assert_eq!(texts(&*store, &source).await, ["7"]);
+}
+
+/// A lease is the right to run one source's invocation, not another's.
+pub async fn a_commit_is_refused_with_the_lease_of_another_source(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    let lease = store
+        .enqueue(manual(&other.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    let run = RunCommit {
+        lease,
+        ..full_commit(&source)
+    };
+    assert_conflict(commit(&*store, run).await);
+    assert_nothing_was_written(&*store, &source).await;
+}
+
+/// A slow run is not thrown away as long as nobody repeats it.
+pub async fn a_run_that_outlives_its_lease_commits_if_nobody_took_it(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    let late = RunCommit {
+        lease,
+        now_ms: T0 + MINUTE,
+        ..full_commit(&source)
+    };
+    commit(&*store, late).await.unwrap();
+    assert_eq!(texts(&*store, &source).await, ["7"]);
+}
+
+/// What a source's run did is not kept when the source is not.
+pub async fn a_commit_is_refused_after_the_source_was_deleted(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    store.delete_source(&source.id).await.unwrap();
+    assert_conflict(commit(&*store, full_commit(&source)).await);
+    let run = RunCommit {
+        lease,
+        ..full_commit(&source)
+    };
+    assert_conflict(commit(&*store, run).await);
+    assert_nothing_was_written(&*store, &source).await;
+}
+
+/// Runs that are under way end normally: `deactivate` emits as the last thing.
+pub async fn a_source_that_is_inactive_or_being_deleted_may_still_commit(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    for state in [SourceState::Inactive, SourceState::Deleting] {
+        store.set_source_state(&source.id, state).await.unwrap();
+        emit(&*store, &source, &["1"], T0).await;
+    }
+    assert_eq!(texts(&*store, &source).await.len(), 2);
+}
+
+/// A refused commit leaves its neighbours alone, before and behind it.
+pub async fn a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    let lease = store
+        .enqueue(manual(&other.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    claim_all(&*store, &other.id, epoch, T0 + MINUTE).await;
+    let lost = RunCommit {
+        lease,
+        ..full_commit(&other)
+    };
+    let results = store
+        .commit_runs(vec![
+            run_of(&source.id, vec![event("1")], T0),
+            lost,
+            run_of(&source.id, vec![event("2")], T0),
+        ])
+        .await;
+    let kept: Vec<bool> = results.iter().map(Result::is_ok).collect();
+    assert_eq!(kept, [true, false, true]);
+    assert_eq!(texts(&*store, &source).await, ["2", "1"]);
+    assert_nothing_was_written(&*store, &other).await;
+}
+
+/// Commits of a batch apply in its order.
+pub async fn a_batch_is_committed_in_its_order(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let runs = (0..20)
+        .map(|number: u32| run_of(&source.id, vec![event(&number.to_string())], T0))
+        .collect();
+    let results = store.commit_runs(runs).await;
+    assert!(results.iter().all(Result::is_ok));
+    let newest_first: Vec<String> = (0..20).rev().map(|number: u32| number.to_string()).collect();
+    assert_eq!(texts(&*store, &source).await, newest_first);
+    assert!(store.commit_runs(Vec::new()).await.is_empty());
+}
+
+/// Writes to `$.service.db` apply in order; the last one to a key stands.
+pub async fn key_values_are_set_overwritten_and_deleted(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    let set = |key: &str, value: Option<&str>| KvWrite {
+        key: key.to_owned(),
+        value: value.map(json),
+    };
+    let writes = |kv_writes| RunCommit {
+        kv_writes,
+        ..run_of(&source.id, Vec::new(), T0)
+    };
+    let first = vec![
+        set("a", Some("1")),
+        set("b", Some("{\"x\":[null]}")),
+        set("a", Some("2")),
+        set("", Some("\"empty\"")),
+    ];
+    commit(&*store, writes(first)).await.unwrap();
+    let second = vec![set("b", None), set("never", None), set("a", Some("3"))];
+    commit(&*store, writes(second)).await.unwrap();
+    let store = factory.reopen(store).await;
+    let kept = serde_json::Value::Object(store.key_values(&source.id).await.unwrap());
+    assert_eq!(kept, serde_json::json!({ "": "empty", "a": 3 }));
+    assert!(store.key_values(&other.id).await.unwrap().is_empty());
+}
+
+/// Usage counts per user and UTC day.
+pub async fn usage_counts_per_user_and_utc_day(factory: &dyn Factory) {
+    const DAY: u64 = 24 * 60 * MINUTE;
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    let (one, two) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
+    let other = deploy(&*store, &owner()).await;
+    let midnight = T0 / DAY * DAY + DAY;
+    for (source, now_ms) in [(&one, midnight - 1), (&two, midnight - 1), (&one, midnight), (&other, midnight)] {
+        let run = RunCommit {
+            now_ms,
+            ..full_commit(source)
+        };
+        commit(&*store, run).await.unwrap();
+    }
+    let usage = async |now_ms| store.usage(&mine.user_id, now_ms).await.unwrap();
+    let twice = Usage {
+        invocations: 2,
+        compute_ms: 40,
+    };
+    assert_eq!(usage(T0).await, twice);
+    assert_eq!(usage(midnight + 5).await, full_commit(&one).usage);
+    assert_eq!(usage(midnight + DAY).await, Usage::default());
+}

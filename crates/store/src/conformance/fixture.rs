@@ -1,0 +1,460 @@
+//! What the tests build their stories from: ids, records and short ways to read a store.
+//!
+//! Time is whatever a test says; ids count up, so that what is made later sorts later.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use bytes::Bytes;
+use headwater_model::{
+    channel::{Channel, ChannelClass},
+    component::{ComponentType, Description, Hooks},
+    event::{Event, NewEvent, Scheduled},
+    id::{
+        AccountId, ComponentId, EmitterId, EventId, InvocationId, KeyId, SourceId, SubscriptionId,
+        UserId, WorkspaceId,
+    },
+    page::PageRequest,
+    schedule::Schedule,
+    subscription::{EmitterPattern, Subscription},
+};
+use serde_json::value::RawValue;
+
+use crate::{
+    Account, ApiKey, ArtifactBytes, ChannelFilter, Claimed, EventDeletion, EventRange, FirstUser,
+    Lease, LeaseTerm, NewInvocation, NewSource, NodeEpoch, Owner, RunCommit, SavedComponent,
+    SettledSource, Source, SourceSpec, Store, StoreError, Timer, Trigger, Usage, User, Workspace,
+};
+
+/// When the stories begin: a moment in 2023, in the middle of a UTC day.
+pub(super) const T0: u64 = 1_700_000_000_000;
+pub(super) const SECOND: u64 = 1_000;
+pub(super) const MINUTE: u64 = 60 * SECOND;
+
+/// Random bits that count up.
+pub(super) fn entropy() -> u128 {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    u128::from(COUNT.fetch_add(1, Ordering::Relaxed)) << 56
+}
+
+pub(super) fn json(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap()
+}
+
+/// A user who lives in no workspace.
+pub(super) fn owner() -> Owner {
+    Owner {
+        user_id: UserId::new(T0, entropy()),
+        workspace_id: None,
+    }
+}
+
+/// A user's things in a new workspace.
+pub(super) fn workspace_owner() -> Owner {
+    Owner {
+        user_id: UserId::new(T0, entropy()),
+        workspace_id: Some(WorkspaceId::new(T0, entropy())),
+    }
+}
+
+pub(super) fn first_user(name: &str) -> FirstUser {
+    let id = UserId::new(T0, entropy());
+    FirstUser {
+        key: ApiKey {
+            id: KeyId::new(T0, entropy()),
+            user_id: id.clone(),
+            hash: format!("hash-of-{name}"),
+            created_at: T0 / 1000,
+        },
+        workspace: Workspace {
+            id: WorkspaceId::new(T0, entropy()),
+            orgname: format!("{name}-org"),
+            name: format!("{name}'s workspace"),
+            email: format!("org@{name}.example"),
+            created_at: T0 / 1000,
+        },
+        user: User {
+            id,
+            username: name.to_owned(),
+            email: format!("me@{name}.example"),
+            created_at: T0 / 1000,
+        },
+    }
+}
+
+pub(super) fn account(owner: &Owner, name: &str) -> Account {
+    Account {
+        id: AccountId::new(T0, entropy()),
+        owner: owner.clone(),
+        app: "github".to_owned(),
+        name: name.to_owned(),
+        sealed: vec![0, 1, 255],
+        created_at: 1,
+        updated_at: 2,
+    }
+}
+
+pub(super) fn saved_component(owner: &Owner, key: Option<&str>) -> SavedComponent {
+    SavedComponent {
+        id: ComponentId::new(T0, entropy()),
+        owner: owner.clone(),
+        code: "export default {}".to_owned(),
+        code_url: Some("https://code.example/a.mjs".to_owned()),
+        code_hash: "c0de".to_owned(),
+        artifact_hash: "a47".to_owned(),
+        lock: "{}".to_owned(),
+        description: Description {
+            name: "New Row".to_owned(),
+            key: key.map(str::to_owned),
+            version: Some("0.0.1".to_owned()),
+            component_type: ComponentType::Source,
+            description: None,
+            dedupe: None,
+            props: Vec::new(),
+            hooks: Hooks::default(),
+            has_additional_props: false,
+            has_run: true,
+        },
+        created_at: 3,
+        updated_at: 4,
+    }
+}
+
+pub(super) fn artifact(bytes: &'static [u8]) -> ArtifactBytes {
+    ArtifactBytes {
+        hash: "a47".to_owned(),
+        bytes: Bytes::from_static(bytes),
+    }
+}
+
+pub(super) fn every(seconds: u64) -> Schedule {
+    Schedule::Interval { seconds }
+}
+
+pub(super) fn timer(prop: &str, seconds: u64) -> Timer {
+    Timer {
+        prop: prop.to_owned(),
+        schedule: every(seconds),
+    }
+}
+
+/// Begins a deployment of a component saved for it.
+pub(super) async fn begin(store: &dyn Store, owner: &Owner, slug: &str) -> Source {
+    let component = saved_component(owner, None);
+    let component_id = component.id.clone();
+    store
+        .save_component(component, artifact(b"archive"))
+        .await
+        .unwrap();
+    let spec = SourceSpec {
+        component_id,
+        artifact_hash: "a47".to_owned(),
+        name: String::new(),
+        configured_props: serde_json::Map::new(),
+        endpoints: Vec::new(),
+        timers: Vec::new(),
+        dedupe: None,
+    };
+    let new = NewSource {
+        id: SourceId::new(T0, entropy()),
+        owner: owner.clone(),
+        slug: slug.to_owned(),
+        spec,
+        now_at: T0 / 1000,
+    };
+    store.begin_deploy(new).await.unwrap()
+}
+
+/// The end of a source's deployment or update as it is, without commits.
+pub(super) fn settled(source: &Source, active: bool, now_ms: u64) -> SettledSource {
+    SettledSource {
+        id: source.id.clone(),
+        spec: source.spec.clone(),
+        active,
+        commits: Vec::new(),
+        now_ms,
+    }
+}
+
+/// An active source without triggers.
+pub(super) async fn deploy(store: &dyn Store, owner: &Owner) -> Source {
+    let source = begin(store, owner, "source").await;
+    store
+        .settle_source(settled(&source, true, T0))
+        .await
+        .unwrap()
+}
+
+/// An active source whose timers were activated at `T0`.
+pub(super) async fn deploy_with_timers(
+    store: &dyn Store,
+    owner: &Owner,
+    timers: Vec<Timer>,
+) -> Source {
+    let mut source = begin(store, owner, "source").await;
+    source.spec.timers = timers;
+    store
+        .settle_source(settled(&source, true, T0))
+        .await
+        .unwrap()
+}
+
+/// An event on the default channel.
+pub(super) fn event(text: &str) -> NewEvent {
+    event_on(Channel::default(), text)
+}
+
+pub(super) fn event_on(channel: Channel, text: &str) -> NewEvent {
+    NewEvent {
+        channel,
+        event: json(text),
+        key: None,
+        summary: None,
+        ts: None,
+        scheduled: None,
+        hops: 0,
+    }
+}
+
+/// An event that waits on `$in`.
+pub(super) fn event_later(channel: Channel, deliver_at_ms: u64, text: &str) -> NewEvent {
+    NewEvent {
+        scheduled: Some(Scheduled {
+            deliver_at_ms,
+            channel,
+        }),
+        ..event_on(Channel::scheduled(), text)
+    }
+}
+
+/// The commit of a run that was never queued.
+pub(super) fn run_of(source_id: &SourceId, events: Vec<NewEvent>, now_ms: u64) -> RunCommit {
+    RunCommit {
+        source_id: source_id.clone(),
+        lease: None,
+        events,
+        dedupe: None,
+        kv_writes: Vec::new(),
+        usage: Usage::default(),
+        now_ms,
+    }
+}
+
+/// The commit of a run that emitted nothing.
+pub(super) fn end_of(claimed: &Claimed) -> RunCommit {
+    end_of_lease(&claimed.source_id, &claimed.lease)
+}
+
+pub(super) fn end_of_lease(source_id: &SourceId, lease: &Lease) -> RunCommit {
+    RunCommit {
+        lease: Some(lease.clone()),
+        ..run_of(source_id, Vec::new(), T0)
+    }
+}
+
+pub(super) async fn commit(store: &dyn Store, run: RunCommit) -> Result<(), StoreError> {
+    let mut results = store.commit_runs(vec![run]).await;
+    assert_eq!(results.len(), 1, "one result per commit");
+    results.remove(0)
+}
+
+/// Emits these texts on the default channel at `now_ms`.
+pub(super) async fn emit(store: &dyn Store, source: &Source, texts: &[&str], now_ms: u64) {
+    let events = texts.iter().map(|text| event(text)).collect();
+    commit(store, run_of(&source.id, events, now_ms))
+        .await
+        .unwrap();
+}
+
+pub(super) async fn emit_on(store: &dyn Store, source: &Source, channel: Channel, text: &str) {
+    commit(
+        store,
+        run_of(&source.id, vec![event_on(channel, text)], T0),
+    )
+    .await
+    .unwrap();
+}
+
+pub(super) fn ordinary() -> ChannelFilter {
+    ChannelFilter::Class(ChannelClass::Ordinary)
+}
+
+pub(super) fn emitter(source: &Source) -> EmitterId {
+    source.id.clone().into()
+}
+
+/// Up to 100 events, newest first.
+pub(super) async fn listed(
+    store: &dyn Store,
+    source: &Source,
+    channels: &ChannelFilter,
+) -> Vec<Event> {
+    let page = store
+        .events(&emitter(source), channels, &PageRequest::first(100))
+        .await
+        .unwrap();
+    assert_eq!(page.total_count, page.items.len() as u64, "total_count");
+    page.items
+}
+
+/// The texts of a source's ordinary events, newest first.
+pub(super) async fn texts(store: &dyn Store, source: &Source) -> Vec<String> {
+    texts_of(&listed(store, source, &ordinary()).await)
+}
+
+pub(super) fn texts_of(events: &[Event]) -> Vec<String> {
+    events
+        .iter()
+        .map(|event| event.event.get().to_owned())
+        .collect()
+}
+
+/// The ids of a source's ordinary events, oldest first.
+pub(super) async fn ids(store: &dyn Store, source: &Source) -> Vec<EventId> {
+    let mut ids: Vec<EventId> = listed(store, source, &ordinary())
+        .await
+        .iter()
+        .map(|event| event.id)
+        .collect();
+    ids.reverse();
+    ids
+}
+
+pub(super) fn deletion(
+    source: &Source,
+    channels: ChannelFilter,
+    range: (Option<EventId>, Option<EventId>),
+) -> EventDeletion {
+    EventDeletion {
+        emitter: emitter(source),
+        channels,
+        range: EventRange {
+            start: range.0,
+            end: range.1,
+        },
+        now_ms: T0,
+    }
+}
+
+pub(super) fn manual(source_id: &SourceId, text: &str) -> NewInvocation {
+    NewInvocation {
+        id: InvocationId::new(T0, entropy()),
+        source_id: source_id.clone(),
+        trigger: Trigger::Manual,
+        event: json(text),
+        hops: 0,
+        now_ms: T0,
+    }
+}
+
+/// A lease of ten seconds from `T0`.
+pub(super) fn term(epoch: NodeEpoch) -> LeaseTerm {
+    LeaseTerm {
+        epoch,
+        expires_at_ms: T0 + 10 * SECOND,
+    }
+}
+
+/// Claims everything of a source that nobody holds at `now_ms`, for a minute.
+pub(super) async fn claim_all(
+    store: &dyn Store,
+    source_id: &SourceId,
+    epoch: NodeEpoch,
+    now_ms: u64,
+) -> Vec<Claimed> {
+    let term = LeaseTerm {
+        epoch,
+        expires_at_ms: now_ms + MINUTE,
+    };
+    store.claim(source_id, term, now_ms, 100).await.unwrap()
+}
+
+/// The texts of what a source is given to run, in the order of claiming.
+pub(super) fn given(claimed: &[Claimed]) -> Vec<&str> {
+    claimed.iter().map(|claimed| claimed.event.get()).collect()
+}
+
+/// A subscription of the owner's user.
+pub(super) fn subscription(
+    owner: &Owner,
+    emitter: EmitterPattern,
+    listener: &Source,
+    channel: Channel,
+) -> Subscription {
+    Subscription {
+        id: SubscriptionId::new(T0, entropy()),
+        user_id: owner.user_id.clone(),
+        emitter,
+        listener: headwater_model::id::ListenerId::Source(listener.id.clone()),
+        channel,
+    }
+}
+
+/// Subscribes a listener to one source's default channel.
+pub(super) async fn listen(
+    store: &dyn Store,
+    owner: &Owner,
+    from: &Source,
+    to: &Source,
+) -> Subscription {
+    let one = EmitterPattern::One(emitter(from));
+    store
+        .subscribe(subscription(owner, one, to, Channel::default()))
+        .await
+        .unwrap()
+}
+
+/// Dispatches until nothing is left, in steps of `limit`; the number of events passed.
+pub(super) async fn dispatch_all(store: &dyn Store, limit: u32) -> u64 {
+    let mut passed = 0;
+    loop {
+        let progress = store.dispatch(T0, limit).await.unwrap();
+        assert!(progress.done <= u64::from(limit), "a bounded step");
+        passed += progress.done;
+        if !progress.more {
+            return passed;
+        }
+    }
+}
+
+/// Runs requested deletions to their end, in steps of `limit`; the number of events deleted.
+pub(super) async fn run_all_deletions(store: &dyn Store, limit: u32) -> u64 {
+    let mut deleted = 0;
+    loop {
+        let progress = store.run_deletions(limit).await.unwrap();
+        assert!(progress.done <= u64::from(limit), "a bounded step");
+        deleted += progress.done;
+        if !progress.more {
+            return deleted;
+        }
+    }
+}
+
+/// Trims in steps of `limit`; the number of events deleted.
+pub(super) async fn trim_all(store: &dyn Store, keep: u32, limit: u32) -> u64 {
+    let mut deleted = 0;
+    loop {
+        let progress = store.trim(keep, limit).await.unwrap();
+        assert!(progress.done <= u64::from(limit), "a bounded step");
+        deleted += progress.done;
+        if !progress.more {
+            return deleted;
+        }
+    }
+}
+
+pub(super) fn assert_conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) {
+    assert!(
+        matches!(result, Err(StoreError::Conflict(_))),
+        "expected a conflict, got {result:?}"
+    );
+}
+
+/// A store and an epoch of its own, which is what most stories begin with.
+pub(super) async fn start(factory: &dyn super::Factory) -> (Arc<dyn Store>, NodeEpoch) {
+    let store = factory.open().await;
+    let epoch = store.start_node(T0).await.unwrap();
+    (store, epoch)
+}

@@ -1,14 +1,15 @@
 //! A component's code out of a local file: the text as it is, or, where it imports other local
 //! files, one text with those inlined. Packages stay imports, word for word: the node resolves
-//! them when the component is saved. The inlining itself is Deno's.
+//! them when the component is saved. The inlining itself is the engine's.
 
-mod deno;
-mod graph;
 mod imports;
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use headwater_engine::build::{LocalBundling, bundle_local};
+
+use crate::runtime;
 
 /// The code to send for a file. Without local imports no Deno is needed.
 pub(crate) async fn component_code(file: &Path) -> Result<String> {
@@ -17,26 +18,12 @@ pub(crate) async fn component_code(file: &Path) -> Result<String> {
     if !imports::mentions_local(&text) {
         return Ok(text);
     }
-    let deno = deno::locate().with_context(|| {
-        format!(
-            "{} imports other local files, and Deno is needed to bundle them",
-            file.display()
-        )
-    })?;
-    let bundled = bundle_local(&deno, file)
-        .await
-        .with_context(|| format!("cannot bundle {}", file.display()))?;
-    Ok(bundled.unwrap_or(text))
-}
-
-/// Inlines the local imports of a file; none if it turns out to have none.
-async fn bundle_local(deno: &Path, file: &Path) -> Result<Option<String>> {
-    let file = std::fs::canonicalize(file)?;
-    let graph = graph::read(deno, &file).await?;
-    if !graph.has_local_imports {
-        return Ok(None);
-    }
-    deno::bundle(deno, &file, &graph.packages).await.map(Some)
+    let bundling = LocalBundling {
+        deno: runtime::locate().await?.path,
+        cache_dir: runtime::cache_dir()?,
+        registry_env: runtime::client_env(),
+    };
+    Ok(bundle_local(&bundling, file).await?.unwrap_or(text))
 }
 
 #[cfg(test)]
@@ -69,7 +56,6 @@ mod tests {
     }
 
     #[tokio::test]
-    #[ignore = "needs Deno, which fetches its bundler at first use"]
     async fn local_imports_are_inlined_and_packages_stay_word_for_word() {
         let folder = tempfile::tempdir().unwrap();
         let main = r#"
@@ -117,7 +103,6 @@ mod tests {
     }
 
     #[tokio::test]
-    #[ignore = "needs Deno, which fetches its bundler at first use"]
     async fn requires_of_packages_survive_in_commonjs() {
         let folder = tempfile::tempdir().unwrap();
         let main = "const axios = require(\"axios@0.19.2\");\n\
@@ -135,7 +120,6 @@ mod tests {
     }
 
     #[tokio::test]
-    #[ignore = "needs Deno, which fetches its bundler at first use"]
     async fn a_missing_local_import_says_which() {
         let folder = tempfile::tempdir().unwrap();
         write(

@@ -253,7 +253,12 @@ pub trait Engine: Send + Sync + 'static {
     ///
     /// # Errors
     /// No worker could be had; nothing was sent to `sink` and nothing of the component has run.
-    async fn invoke(&self, worker: &WorkerSpec, invocation: Invocation, sink: RunSink) -> Result<(), EngineError>;
+    async fn invoke(
+        &self,
+        worker: &WorkerSpec,
+        invocation: Invocation,
+        sink: RunSink,
+    ) -> Result<(), EngineError>;
 
     /// Ends the source's worker, if it has one, and waits until it is gone. Its runs end `Lost`.
     async fn evict(&self, source_id: &SourceId);

@@ -8,7 +8,10 @@ use async_trait::async_trait;
 use headwater_model::{id::SourceId, limits::RunLimits};
 
 use crate::{
-    api::{Build, ComponentCode, Engine, EngineError, EngineStatus, Invocation, Rejection, RunSink, WorkerSpec},
+    api::{
+        Build, ComponentCode, Engine, EngineError, EngineStatus, Invocation, Rejection, RunSink,
+        WorkerSpec,
+    },
     build::{Builder, BuilderConfig, ThrowawayWorkers},
     deno::Deno,
     network::NetworkPolicy,
@@ -65,7 +68,8 @@ impl DenoEngine {
     /// A folder cannot be made, or something that processes need cannot be set up.
     pub async fn start(config: EngineConfig) -> Result<Arc<Self>, EngineError> {
         let prepared = tokio::task::spawn_blocking(move || Self::prepare(config)).await;
-        let (config, sandbox, builder) = prepared.map_err(|error| EngineError::Spawn(error.to_string()))??;
+        let (config, sandbox, builder) =
+            prepared.map_err(|error| EngineError::Spawn(error.to_string()))??;
         let launch = WorkerLaunch {
             sandbox: Arc::clone(&sandbox),
             work_dir: config.work_dir.clone(),
@@ -82,21 +86,35 @@ impl DenoEngine {
         };
         let runtime_version = config.deno.version;
         let pool = Pool::start(pool, launch);
-        Ok(Arc::new(Self { runtime_version, builder, sandbox, pool, work_dir: config.work_dir }))
+        Ok(Arc::new(Self {
+            runtime_version,
+            builder,
+            sandbox,
+            pool,
+            work_dir: config.work_dir,
+        }))
     }
 
     /// What is on disk before the first process.
-    fn prepare(mut config: EngineConfig) -> Result<(EngineConfig, Arc<Sandbox>, Builder), EngineError> {
+    fn prepare(
+        mut config: EngineConfig,
+    ) -> Result<(EngineConfig, Arc<Sandbox>, Builder), EngineError> {
         for folder in [&mut config.cache_dir, &mut config.work_dir] {
             let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
             *folder = made.map_err(|error| unusable(folder, &error))?;
         }
         folder::wipe(&config.work_dir).map_err(|error| unusable(&config.work_dir, &error))?;
-        let runtime = RuntimeFiles::materialise(&config.cache_dir).map_err(|error| unusable(&config.cache_dir, &error))?;
+        let runtime = RuntimeFiles::materialise(&config.cache_dir)
+            .map_err(|error| unusable(&config.cache_dir, &error))?;
         // Apart from the builder's: what it downloads is nothing that a worker may import.
         let deno_dir = config.cache_dir.join("deno-workers");
         let network = config.network.clone();
-        let sandbox = SandboxConfig { deno: config.deno.path.clone(), deno_dir, runtime, network };
+        let sandbox = SandboxConfig {
+            deno: config.deno.path.clone(),
+            deno_dir,
+            runtime,
+            network,
+        };
         let builder = BuilderConfig {
             deno: config.deno.path.clone(),
             cache_dir: config.cache_dir.clone(),
@@ -104,13 +122,19 @@ impl DenoEngine {
             network: config.network.clone(),
         };
         let sandbox = Arc::new(Sandbox::new(sandbox)?);
-        let builder = Builder::new(builder, Arc::new(ThrowawayWorkers::new(Arc::clone(&sandbox))))?;
+        let builder = Builder::new(
+            builder,
+            Arc::new(ThrowawayWorkers::new(Arc::clone(&sandbox))),
+        )?;
         Ok((config, sandbox, builder))
     }
 }
 
 fn unusable(folder: &std::path::Path, error: &io::Error) -> EngineError {
-    EngineError::Unavailable { context: format!("preparing the folder {}", folder.display()), reason: error.to_string() }
+    EngineError::Unavailable {
+        context: format!("preparing the folder {}", folder.display()),
+        reason: error.to_string(),
+    }
 }
 
 #[async_trait]
@@ -119,7 +143,12 @@ impl Engine for DenoEngine {
         self.builder.build(code).await
     }
 
-    async fn invoke(&self, worker: &WorkerSpec, invocation: Invocation, sink: RunSink) -> Result<(), EngineError> {
+    async fn invoke(
+        &self,
+        worker: &WorkerSpec,
+        invocation: Invocation,
+        sink: RunSink,
+    ) -> Result<(), EngineError> {
         self.pool.invoke(worker, &invocation, &sink).await
     }
 

@@ -82,7 +82,10 @@ impl Pool {
             closed: AtomicBool::new(false),
             closing,
         });
-        tokio::spawn(upkeep::look_after(Arc::downgrade(&pool), pool.closing.clone()));
+        tokio::spawn(upkeep::look_after(
+            Arc::downgrade(&pool),
+            pool.closing.clone(),
+        ));
         pool
     }
 
@@ -90,7 +93,12 @@ impl Pool {
     ///
     /// # Errors
     /// No worker could be had; nothing of the component has run.
-    pub(crate) async fn invoke(&self, spec: &WorkerSpec, invocation: &Invocation, sink: &RunSink) -> Result<(), EngineError> {
+    pub(crate) async fn invoke(
+        &self,
+        spec: &WorkerSpec,
+        invocation: &Invocation,
+        sink: &RunSink,
+    ) -> Result<(), EngineError> {
         loop {
             let slot = self.slot(&spec.source_id)?;
             if let Some(worker) = slot.worker(&spec.artifact_hash)
@@ -174,7 +182,10 @@ impl Pool {
     /// Drops a slot that is closed, unless another has its place.
     fn forget(&self, source: &SourceId, slot: &Arc<Slot>) {
         let mut slots = self.slots.lock();
-        if slots.get(source).is_some_and(|current| Arc::ptr_eq(current, slot)) {
+        if slots
+            .get(source)
+            .is_some_and(|current| Arc::ptr_eq(current, slot))
+        {
             slots.remove(source);
         }
     }
@@ -182,7 +193,8 @@ impl Pool {
     /// A worker with the source's code and state, told to load it.
     async fn prepared_worker(&self, spec: &WorkerSpec) -> Result<Arc<Worker>, EngineError> {
         let code = self.artifacts.unpacked(spec);
-        let (code, worker, key_values) = tokio::join!(code, self.warm.take(), spec.state.key_values());
+        let (code, worker, key_values) =
+            tokio::join!(code, self.warm.take(), spec.state.key_values());
         let worker = worker?;
         let prepared = async {
             artifacts::link(code?, worker.folder().code()).await?;
@@ -194,7 +206,11 @@ impl Pool {
     }
 
     fn source_workers(&self) -> Vec<Arc<Worker>> {
-        self.slots.lock().values().flat_map(|slot| slot.live()).collect()
+        self.slots
+            .lock()
+            .values()
+            .flat_map(|slot| slot.live())
+            .collect()
     }
 }
 

@@ -33,7 +33,9 @@ impl RuntimeFiles {
         let folder = cache_dir.join(format!("runtime-{}", content_hash(&files)));
         if !folder.is_dir() {
             fs::create_dir_all(cache_dir)?;
-            let staging = tempfile::Builder::new().prefix("runtime-new-").tempdir_in(cache_dir)?;
+            let staging = tempfile::Builder::new()
+                .prefix("runtime-new-")
+                .tempdir_in(cache_dir)?;
             for (path, content) in &files {
                 let path = staging.path().join(path);
                 fs::create_dir_all(path.parent().unwrap_or(cache_dir))?;
@@ -41,7 +43,10 @@ impl RuntimeFiles {
             }
             publish(staging, &folder)?;
         }
-        Ok(Self { main: folder.join("worker").join("main.ts"), import_map: folder.join("import_map.json") })
+        Ok(Self {
+            main: folder.join("worker").join("main.ts"),
+            import_map: folder.join("import_map.json"),
+        })
     }
 }
 
@@ -59,7 +64,11 @@ pub(crate) fn publish(staging: tempfile::TempDir, folder: &Path) -> io::Result<(
 fn files() -> Vec<(PathBuf, &'static [u8])> {
     let mut files = vec![(PathBuf::from("import_map.json"), IMPORT_MAP.as_bytes())];
     for (name, folder) in [("worker", &WORKER), ("builtins", &BUILTINS)] {
-        files.extend(folder.files().map(|file| (Path::new(name).join(file.path()), file.contents())));
+        files.extend(
+            folder
+                .files()
+                .map(|file| (Path::new(name).join(file.path()), file.contents())),
+        );
     }
     files.sort();
     files
@@ -86,10 +95,17 @@ mod tests {
         let written = std::fs::metadata(&first.main).unwrap().modified().unwrap();
         let again = RuntimeFiles::materialise(cache.path()).unwrap();
         assert_eq!(first.main, again.main);
-        assert_eq!(std::fs::metadata(&again.main).unwrap().modified().unwrap(), written);
+        assert_eq!(
+            std::fs::metadata(&again.main).unwrap().modified().unwrap(),
+            written
+        );
         let folder = first.import_map.parent().unwrap();
         assert!(files().len() > 30);
-        assert!(files().iter().all(|(path, content)| std::fs::read(folder.join(path)).unwrap() == *content));
+        assert!(
+            files()
+                .iter()
+                .all(|(path, content)| std::fs::read(folder.join(path)).unwrap() == *content)
+        );
         assert_eq!(std::fs::read_dir(cache.path()).unwrap().count(), 1);
     }
 }

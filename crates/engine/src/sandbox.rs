@@ -20,11 +20,16 @@ use crate::{api::EngineError, network::NetworkPolicy, runtime_files::RuntimeFile
 use spawner::Spawner;
 
 /// Where `setpriv` of util-linux is, on systems that have it.
-const SETPRIV_FOLDERS: &[&str] = &["/usr/bin", "/bin", "/usr/sbin", "/usr/local/bin", "/run/current-system/sw/bin"];
+const SETPRIV_FOLDERS: &[&str] = &[
+    "/usr/bin",
+    "/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/run/current-system/sw/bin",
+];
 
 /// Harmless facts of the machine that common packages ask for as they load (`os.release()` for a user agent).
-const SYSTEM_FACTS: &str =
-    "--allow-sys=cpus,hostname,homedir,loadavg,osRelease,osUptime,systemMemoryInfo,uid,gid,username";
+const SYSTEM_FACTS: &str = "--allow-sys=cpus,hostname,homedir,loadavg,osRelease,osUptime,systemMemoryInfo,uid,gid,username";
 
 /// What one process may do.
 #[derive(Debug, Clone)]
@@ -67,16 +72,30 @@ impl Sandbox {
     pub(crate) fn new(config: SandboxConfig) -> Result<Self, EngineError> {
         let spawner = Spawner::start(config.network.needs_ipv6_off())?;
         let deny_net = config.network.deny_net_ranges();
-        let setpriv = SETPRIV_FOLDERS.iter().map(|folder| Path::new(folder).join("setpriv"));
-        let setpriv = setpriv.filter(|_| cfg!(target_os = "linux")).find(|path| path.is_file());
-        Ok(Self { config, deny_net, setpriv, spawner })
+        let setpriv = SETPRIV_FOLDERS
+            .iter()
+            .map(|folder| Path::new(folder).join("setpriv"));
+        let setpriv = setpriv
+            .filter(|_| cfg!(target_os = "linux"))
+            .find(|path| path.is_file());
+        Ok(Self {
+            config,
+            deny_net,
+            setpriv,
+            spawner,
+        })
     }
 
     /// Starts a process in `code`, with `tmp` as the folder for temporary files.
     ///
     /// # Errors
     /// The process cannot be started.
-    pub(crate) async fn spawn(&self, code: &Path, tmp: &Path, permissions: &Permissions) -> Result<Child, EngineError> {
+    pub(crate) async fn spawn(
+        &self,
+        code: &Path,
+        tmp: &Path,
+        permissions: &Permissions,
+    ) -> Result<Child, EngineError> {
         let mut command = self.command(permissions);
         command
             .current_dir(code)
@@ -108,9 +127,15 @@ impl Sandbox {
             ("dies_with_node", self.setpriv.is_some()),
             ("landlock", false),
             ("seccomp", filtered),
-            ("ipv6_policy", filtered || !self.config.network.needs_ipv6_off()),
+            (
+                "ipv6_policy",
+                filtered || !self.config.network.needs_ipv6_off(),
+            ),
         ];
-        layers.into_iter().map(|(name, on)| (name.to_owned(), on)).collect()
+        layers
+            .into_iter()
+            .map(|(name, on)| (name.to_owned(), on))
+            .collect()
     }
 
     fn command(&self, permissions: &Permissions) -> Command {
@@ -118,13 +143,23 @@ impl Sandbox {
             // Deno ends when its standard input does, unless a component keeps it busy for ever.
             Some(setpriv) => {
                 let mut command = Command::new(setpriv);
-                command.args(["--no-new-privs", "--pdeathsig", "KILL", "--"]).arg(&self.config.deno);
+                command
+                    .args(["--no-new-privs", "--pdeathsig", "KILL", "--"])
+                    .arg(&self.config.deno);
                 command
             }
             None => Command::new(&self.config.deno),
         };
         command
-            .args(["run", "--quiet", "--no-prompt", "--no-config", "--no-remote", "--cached-only", "--no-lock"])
+            .args([
+                "run",
+                "--quiet",
+                "--no-prompt",
+                "--no-config",
+                "--no-remote",
+                "--cached-only",
+                "--no-lock",
+            ])
             .args(["--node-modules-dir=manual", "--allow-env", SYSTEM_FACTS]);
         if permissions.network {
             command.arg("--allow-net");
@@ -132,15 +167,24 @@ impl Sandbox {
                 command.arg(format!("--deny-net={}", self.deny_net.join(",")));
             }
         }
-        for (flag, paths) in [("--allow-read=", &permissions.read), ("--allow-write=", &permissions.write)] {
+        for (flag, paths) in [
+            ("--allow-read=", &permissions.read),
+            ("--allow-write=", &permissions.write),
+        ] {
             // Without a value the flag would allow everything.
             if !paths.is_empty() {
                 command.arg(flag_with_paths(flag, paths));
             }
         }
         command
-            .arg(flag_with_paths("--import-map=", std::slice::from_ref(&self.config.runtime.import_map)))
-            .arg(format!("--v8-flags=--max-old-space-size={}", permissions.heap_mib))
+            .arg(flag_with_paths(
+                "--import-map=",
+                std::slice::from_ref(&self.config.runtime.import_map),
+            ))
+            .arg(format!(
+                "--v8-flags=--max-old-space-size={}",
+                permissions.heap_mib
+            ))
             .arg(&self.config.runtime.main);
         command
     }

@@ -69,11 +69,18 @@ impl Worker {
     /// # Errors
     /// The process cannot be started, or does not get ready.
     pub(crate) async fn start(launch: &WorkerLaunch) -> Result<Arc<Self>, EngineError> {
-        let folder = WorkerFolder::create(&launch.work_dir).map_err(|error| EngineError::Unavailable {
-            context: format!("making a folder for a worker in {}", launch.work_dir.display()),
-            reason: error.to_string(),
-        })?;
-        let spawned = launch.sandbox.spawn(&folder.code(), &folder.tmp(), &launch.permissions(&folder)).await;
+        let folder =
+            WorkerFolder::create(&launch.work_dir).map_err(|error| EngineError::Unavailable {
+                context: format!(
+                    "making a folder for a worker in {}",
+                    launch.work_dir.display()
+                ),
+                reason: error.to_string(),
+            })?;
+        let spawned = launch
+            .sandbox
+            .spawn(&folder.code(), &folder.tmp(), &launch.permissions(&folder))
+            .await;
         match spawned {
             Ok(child) => Self::greet(launch, folder, child).await,
             Err(error) => {
@@ -83,7 +90,11 @@ impl Worker {
         }
     }
 
-    async fn greet(launch: &WorkerLaunch, folder: WorkerFolder, mut child: Child) -> Result<Arc<Self>, EngineError> {
+    async fn greet(
+        launch: &WorkerLaunch,
+        folder: WorkerFolder,
+        mut child: Child,
+    ) -> Result<Arc<Self>, EngineError> {
         let pipes = Pipes::take(&mut child)?;
         let token = SessionToken::random()?;
         let pid = child.id().unwrap_or_default();
@@ -99,17 +110,26 @@ impl Worker {
             gone: CancellationToken::new(),
             removed: CancellationToken::new(),
         });
-        worker.send(&HostFrame::Hello { version: protocol::VERSION, token: token.to_hex() })?;
+        worker.send(&HostFrame::Hello {
+            version: protocol::VERSION,
+            token: token.to_hex(),
+        })?;
         let (report, ready) = oneshot::channel();
         let frames = FrameReader::new(token, launch.limits.output_bytes + FRAME_SLACK_BYTES);
         tokio::spawn(Arc::clone(&worker.outbox).write_to(pipes.stdin, worker.gone.clone()));
         tokio::spawn(Arc::clone(&worker).watch_deadlines());
         let stderr = tokio::spawn(process::tail(pipes.stderr));
-        let listening = Listening { frames, stdout: pipes.stdout, ready: Some(report) };
+        let listening = Listening {
+            frames,
+            stdout: pipes.stdout,
+            ready: Some(report),
+        };
         tokio::spawn(Arc::clone(&worker).live(child, listening, stderr));
         match tokio::time::timeout(READY_TIMEOUT, ready).await {
             Ok(Ok(())) => Ok(worker),
-            Ok(Err(_)) => Err(EngineError::WorkerLost("it ended before it was ready".into())),
+            Ok(Err(_)) => Err(EngineError::WorkerLost(
+                "it ended before it was ready".into(),
+            )),
             Err(_) => {
                 worker.dismiss();
                 Err(EngineError::WorkerLost("it did not get ready".into()))
@@ -132,14 +152,24 @@ impl Worker {
             .map_err(|()| EngineError::Spawn(format!("{} is not absolute", entry.display())))?;
         let api_socket = launch.linked_api_socket(&self.folder);
         let api_socket = api_socket.as_deref().and_then(std::path::Path::to_str);
-        self.send(&HostFrame::Load { entry: entry.as_str(), env, kv, self_alias: &launch.self_alias, api_socket })
+        self.send(&HostFrame::Load {
+            entry: entry.as_str(),
+            env,
+            kv,
+            self_alias: &launch.self_alias,
+            api_socket,
+        })
     }
 
     /// Starts a run. `false` when this worker takes no more: nothing was done then.
     ///
     /// # Errors
     /// The invocation cannot be made a frame.
-    pub(crate) fn invoke(&self, invocation: &Invocation, sink: &RunSink) -> Result<bool, EngineError> {
+    pub(crate) fn invoke(
+        &self,
+        invocation: &Invocation,
+        sink: &RunSink,
+    ) -> Result<bool, EngineError> {
         let Some((id, is_earlier)) = self.runs.lock().add(invocation, sink, Instant::now()) else {
             return Ok(false);
         };
@@ -153,7 +183,8 @@ impl Worker {
             props: &invocation.props,
             log_limit_bytes: self.log_limit_bytes,
         };
-        self.send(&frame).inspect_err(|_| self.runs.lock().forget(id))?;
+        self.send(&frame)
+            .inspect_err(|_| self.runs.lock().forget(id))?;
         Ok(true)
     }
 
@@ -223,12 +254,20 @@ impl Worker {
     }
 
     /// The worker's life: listens until the process is silent, and cleans up after it.
-    async fn live(self: Arc<Self>, child: Child, mut listening: Listening, stderr: tokio::task::JoinHandle<String>) {
+    async fn live(
+        self: Arc<Self>,
+        child: Child,
+        mut listening: Listening,
+        stderr: tokio::task::JoinHandle<String>,
+    ) {
         let reaper = tokio::spawn(process::reap(child, self.kill.clone()));
         self.listen(&mut listening).await;
         drop(listening);
         let status = process::exit_of(reaper, &self.kill).await;
-        let exit = Exit { status, stderr: stderr.await.unwrap_or_default() };
+        let exit = Exit {
+            status,
+            stderr: stderr.await.unwrap_or_default(),
+        };
         tracing::debug!(pid = self.pid, status = exit.status, "a worker is gone");
         self.runs.lock().process_gone(&exit);
         self.gone.cancel();
@@ -260,14 +299,20 @@ impl Worker {
                 }
                 Piece::Frame(body) => match WorkerFrame::parse(body) {
                     Ok(frame) if frame.kind == Kind::Ready => {
-                        if let Some(ready) = listening.ready.take().filter(|_| frame.version == Some(protocol::VERSION)) {
+                        if let Some(ready) = listening
+                            .ready
+                            .take()
+                            .filter(|_| frame.version == Some(protocol::VERSION))
+                        {
                             // Who started the worker may have given up.
                             let _ = ready.send(());
                         }
                     }
                     Ok(frame) => runs.frame(frame, body.len(), now),
                     Err(error) => {
-                        runs.end(Ending::Protocol(format!("it sent a frame that is none ({error})")));
+                        runs.end(Ending::Protocol(format!(
+                            "it sent a frame that is none ({error})"
+                        )));
                         return false;
                     }
                 },

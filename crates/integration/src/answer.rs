@@ -20,7 +20,10 @@ impl Answer {
         Self {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
-            text: response.text().await.unwrap_or_else(|error| panic!("{call}: {error}")),
+            text: response
+                .text()
+                .await
+                .unwrap_or_else(|error| panic!("{call}: {error}")),
             call,
         }
     }
@@ -35,14 +38,17 @@ impl Answer {
     /// The body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{}: {error}: {}", self.call, self.text))
+        serde_json::from_str(&self.text)
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", self.call, self.text))
     }
 
     /// `data` of the body.
     #[track_caller]
     pub fn data(&self) -> Value {
         let mut body = self.json();
-        body.get_mut("data").map(Value::take).unwrap_or_else(|| panic!("{}: no data in {}", self.call, self.text))
+        body.get_mut("data")
+            .map(Value::take)
+            .unwrap_or_else(|| panic!("{}: no data in {}", self.call, self.text))
     }
 
     /// The items of a list.
@@ -58,12 +64,20 @@ impl Answer {
     #[track_caller]
     pub fn error(&self) -> Value {
         let error = self.json()["error"].take();
-        assert!(error["code"].is_string() && error["message"].is_string(), "{}: {}", self.call, self.text);
+        assert!(
+            error["code"].is_string() && error["message"].is_string(),
+            "{}: {}",
+            self.call,
+            self.text
+        );
         error
     }
 
     /// A header's value; empty if it is missing.
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 }

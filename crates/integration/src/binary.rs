@@ -2,19 +2,22 @@
 
 use std::path::PathBuf;
 
-/// The binary that cargo put beside the test executables (`target/<profile>/headwater`).
+/// The binary that cargo puts beside the folder of test executables: `target/<profile>/headwater`.
 ///
-/// It is another package's binary, so cargo does not build it for this crate's tests.
+/// It is another package's binary. Testing the workspace builds it, testing this crate alone does not.
 pub(crate) fn path() -> PathBuf {
     let test = std::env::current_exe().expect("a test executable knows where it is");
-    let folders = test.ancestors().skip(1).take(2);
-    let candidates: Vec<_> = folders.map(|folder| folder.join("headwater")).collect();
-    match candidates.iter().find(|path| path.is_file()) {
-        Some(path) => path.clone(),
-        None => panic!(
-            "the binary under test is not at {}; build it with `cargo build -p headwater`, \
-             or run the tests with `cargo xtask test`",
-            candidates[candidates.len() - 1].display()
-        ),
-    }
+    // It is in `target/<profile>/deps`.
+    let profile = test
+        .ancestors()
+        .nth(2)
+        .expect("a test executable is in cargo's target folder");
+    let binary = profile.join("headwater");
+    assert!(
+        binary.is_file(),
+        "the binary under test is not at {}; build it with `cargo build -p headwater`, \
+         or run the tests with `cargo xtask test`",
+        binary.display()
+    );
+    binary
 }

@@ -28,7 +28,8 @@ impl Seen {
     /// Standard output as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", self.stdout, self.stderr))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}{}", self.stdout, self.stderr))
     }
 }
 
@@ -50,7 +51,12 @@ impl Node {
 
     /// The same, from a folder.
     pub async fn cli_in(&self, folder: &Path, arguments: &[&str]) -> Seen {
-        self.command(arguments).current_dir(folder).output().await.unwrap().into()
+        self.command(arguments)
+            .current_dir(folder)
+            .output()
+            .await
+            .unwrap()
+            .into()
     }
 
     /// The command itself, not started yet.

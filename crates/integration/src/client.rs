@@ -18,13 +18,19 @@ impl Client {
     pub(crate) fn new(base: String, key: Option<String>) -> Self {
         // Whoever installed a provider first, it is the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().no_proxy().build().expect("the client has no special needs");
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .build()
+            .expect("the client has no special needs");
         Self { http, base, key }
     }
 
     /// The same client without a key, or with another one.
     pub fn with_key(&self, key: Option<&str>) -> Self {
-        Self { key: key.map(str::to_owned), ..self.clone() }
+        Self {
+            key: key.map(str::to_owned),
+            ..self.clone()
+        }
     }
 
     /// A request to a path of the API (`/sources`), to one outside it (`/healthz` as `//healthz`), or
@@ -47,7 +53,11 @@ impl Client {
         let request = request.build().unwrap();
         let call = format!("{} {}", request.method(), request.url());
         let response = self.http.execute(request).await;
-        Answer::read(call.clone(), response.unwrap_or_else(|error| panic!("{call}: {error:?}"))).await
+        Answer::read(
+            call.clone(),
+            response.unwrap_or_else(|error| panic!("{call}: {error:?}")),
+        )
+        .await
     }
 
     /// `GET`.
@@ -57,7 +67,8 @@ impl Client {
 
     /// `POST` with a JSON body.
     pub async fn post(&self, path: &str, body: Value) -> Answer {
-        self.send(self.request(Method::POST, path).json(&body)).await
+        self.send(self.request(Method::POST, path).json(&body))
+            .await
     }
 
     /// `PUT` with a JSON body.
@@ -67,7 +78,8 @@ impl Client {
 
     /// `PATCH` with a JSON body.
     pub async fn patch(&self, path: &str, body: Value) -> Answer {
-        self.send(self.request(Method::PATCH, path).json(&body)).await
+        self.send(self.request(Method::PATCH, path).json(&body))
+            .await
     }
 
     /// `DELETE`.

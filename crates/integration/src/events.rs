@@ -20,7 +20,10 @@ pub fn payloads(events: &[Value]) -> Vec<Value> {
 
 /// One field of what was emitted, oldest first.
 pub fn fields(events: &[Value], name: &str) -> Vec<Value> {
-    events.iter().map(|event| event["event"][name].clone()).collect()
+    events
+        .iter()
+        .map(|event| event["event"][name].clone())
+        .collect()
 }
 
 impl Node {
@@ -31,22 +34,38 @@ impl Node {
 
     /// Every event on one channel of a source, whole, oldest first.
     pub async fn channel(&self, source: &Source, name: &str) -> Vec<Value> {
-        self.read_events(source, &format!("&event_name={name}")).await
+        self.read_events(source, &format!("&event_name={name}"))
+            .await
     }
 
     /// Waits until a source's events are as wanted, and returns them oldest first.
-    pub async fn events_until(&self, source: &Source, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+    pub async fn events_until(
+        &self,
+        source: &Source,
+        wanted: impl Fn(&[Value]) -> bool,
+    ) -> Vec<Value> {
         self.poll_events(source, "", wanted).await
     }
 
     /// The same for one channel.
-    pub async fn channel_until(&self, source: &Source, name: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-        self.poll_events(source, &format!("&event_name={name}"), wanted).await
+    pub async fn channel_until(
+        &self,
+        source: &Source,
+        name: &str,
+        wanted: impl Fn(&[Value]) -> bool,
+    ) -> Vec<Value> {
+        self.poll_events(source, &format!("&event_name={name}"), wanted)
+            .await
     }
 
     /// The only place where the tests wait by looking again and again: a listing cannot be awaited.
     /// It fails on its own deadline and never proves that something happens *in time*.
-    async fn poll_events(&self, source: &Source, filter: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+    async fn poll_events(
+        &self,
+        source: &Source,
+        filter: &str,
+        wanted: impl Fn(&[Value]) -> bool,
+    ) -> Vec<Value> {
         let deadline = Instant::now() + DEADLINE;
         loop {
             let events = self.read_events(source, filter).await;
@@ -70,7 +89,10 @@ impl Node {
         let mut newest_first = Vec::new();
         let mut after = String::new();
         loop {
-            let path = format!("{}/event_summaries?expand=event&limit={LIMIT}{filter}{after}", source.path());
+            let path = format!(
+                "{}/event_summaries?expand=event&limit={LIMIT}{filter}{after}",
+                source.path()
+            );
             let page = self.get(&path).await.is(200);
             let items = page.items();
             let is_last = items.len() < LIMIT;
@@ -80,7 +102,10 @@ impl Node {
                 return newest_first;
             }
             let cursor = page.json()["page_info"]["end_cursor"].clone();
-            after = format!("&after={}", cursor.as_str().expect("a full page has a cursor"));
+            after = format!(
+                "&after={}",
+                cursor.as_str().expect("a full page has a cursor")
+            );
         }
     }
 }

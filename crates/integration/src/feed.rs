@@ -20,17 +20,33 @@ impl FeedServer {
         write(&folder, items);
         let mut command = Command::new("python3");
         command
-            .args(["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory"])
+            .args([
+                "-u",
+                "-m",
+                "http.server",
+                "0",
+                "--bind",
+                "127.0.0.1",
+                "--directory",
+            ])
             .arg(folder.path());
         let started = tokio::task::spawn_blocking(move || {
             // `Serving HTTP on 127.0.0.1 port 40815 (http://127.0.0.1:40815/) ...`
-            Process::start("python3 (install it with `apt-get install python3`)", &mut command, |line| {
-                let (_, rest) = line.split_once("(http://")?;
-                Some(rest.split_once('/')?.0.to_owned())
-            })
+            Process::start(
+                "python3 (install it with `apt-get install python3`)",
+                &mut command,
+                |line| {
+                    let (_, rest) = line.split_once("(http://")?;
+                    Some(rest.split_once('/')?.0.to_owned())
+                },
+            )
         });
         let (process, address) = started.await.unwrap();
-        Self { _process: process, folder, url: format!("http://{address}/feed.xml") }
+        Self {
+            _process: process,
+            folder,
+            url: format!("http://{address}/feed.xml"),
+        }
     }
 
     /// The feed's address.

@@ -68,15 +68,28 @@ impl NodeBuilder {
 
     /// Starts it and waits until it serves.
     pub async fn start(self) -> Node {
-        let data_dir = self.data_dir.unwrap_or_else(|| TempDir::with_prefix("headwater-node-").unwrap());
+        let data_dir = self
+            .data_dir
+            .unwrap_or_else(|| TempDir::with_prefix("headwater-node-").unwrap());
         let given = self.api_key.unwrap_or_else(|| Some(API_KEY.to_owned()));
-        let environment: Vec<_> =
-            given.iter().map(|key| ("HEADWATER_API_KEY".to_owned(), key.clone())).chain(self.environment).collect();
+        let environment: Vec<_> = given
+            .iter()
+            .map(|key| ("HEADWATER_API_KEY".to_owned(), key.clone()))
+            .chain(self.environment)
+            .collect();
         let listen = SocketAddr::from(([127, 0, 0, 1], 0));
         let (process, address) = serve(listen, data_dir.path(), &self.flags, &environment).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));
         let client = Client::new(format!("http://{address}"), Some(api_key.clone()));
-        Node { process, client, address, data_dir, flags: self.flags, environment, api_key }
+        Node {
+            process,
+            client,
+            address,
+            data_dir,
+            flags: self.flags,
+            environment,
+            api_key,
+        }
     }
 }
 
@@ -95,7 +108,14 @@ async fn serve(
         }
     }
     command
-        .args(["serve", "--listen", &listen.to_string(), "--warm-workers", "1", "--data-dir"])
+        .args([
+            "serve",
+            "--listen",
+            &listen.to_string(),
+            "--warm-workers",
+            "1",
+            "--data-dir",
+        ])
         .arg(data_dir)
         .args(flags)
         .envs(environment.iter().map(|(name, value)| (name, value)));
@@ -105,11 +125,14 @@ async fn serve(
             address.trim().parse().ok()
         })
     });
-    started.await.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+    started
+        .await
+        .unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
 }
 
 fn read_key(data_dir: &Path) -> String {
-    let key = std::fs::read_to_string(data_dir.join("api-key")).expect("the node keeps its first key");
+    let key =
+        std::fs::read_to_string(data_dir.join("api-key")).expect("the node keeps its first key");
     key.trim().to_owned()
 }
 
@@ -141,8 +164,17 @@ impl Node {
 
     /// The files of its store.
     pub fn store_files(&self) -> Vec<PathBuf> {
-        let files = std::fs::read_dir(self.data_dir()).unwrap().map(|entry| entry.unwrap().path());
-        files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("headwater.db")).collect()
+        let files = std::fs::read_dir(self.data_dir())
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        files
+            .filter(|path| {
+                path.file_name()
+                    .unwrap()
+                    .to_string_lossy()
+                    .starts_with("headwater.db")
+            })
+            .collect()
     }
 
     /// Its process id.
@@ -163,7 +195,13 @@ impl Node {
     /// Starts it again with the same folder, flags and address, killing it first if it still runs.
     pub async fn restart(&mut self) {
         self.process.kill();
-        let (process, _) = serve(self.address, self.data_dir.path(), &self.flags, &self.environment).await;
+        let (process, _) = serve(
+            self.address,
+            self.data_dir.path(),
+            &self.flags,
+            &self.environment,
+        )
+        .await;
         self.process = process;
         // Connections of the former process are of no use.
         self.client = Client::new(self.url(), Some(self.api_key.clone()));
@@ -180,19 +218,23 @@ impl Node {
     }
 
     /// Waits until it has ended.
-    pub fn wait(&mut self) -> ExitStatus {
-        self.process.wait()
+    pub async fn wait(&mut self) -> ExitStatus {
+        self.process.wait().await
     }
 
     /// Asks it to stop and waits until it has.
-    pub fn terminate(&mut self) -> ExitStatus {
+    pub async fn terminate(&mut self) -> ExitStatus {
         self.ask_to_stop();
-        self.wait()
+        self.wait().await
     }
 
     /// Tries to deploy code with these props.
     pub async fn try_deploy(&self, code: &str, props: Value) -> Answer {
-        self.post("/sources", json!({"component_code": code, "configured_props": props})).await
+        self.post(
+            "/sources",
+            json!({"component_code": code, "configured_props": props}),
+        )
+        .await
     }
 
     /// Deploys code with these props.
@@ -202,18 +244,31 @@ impl Node {
 
     /// Saves code.
     pub async fn save(&self, code: &str) -> Value {
-        self.post("/components", json!({"component_code": code})).await.is(200).data()
+        self.post("/components", json!({"component_code": code}))
+            .await
+            .is(200)
+            .data()
     }
 
     /// Runs a source by hand and returns the report.
     pub async fn run(&self, source: &Source, event: Value) -> Value {
-        self.post(&format!("{}/run", source.path()), json!({"event": event})).await.is(200).data()
+        self.post(&format!("{}/run", source.path()), json!({"event": event}))
+            .await
+            .is(200)
+            .data()
     }
 
     /// Makes an account and returns its id.
     pub async fn account(&self, app: &str, fields: Value) -> String {
-        let account = self.post("/accounts", json!({"app": app, "fields": fields})).await.is(200).data();
-        account["id"].as_str().expect("an account has an id").to_owned()
+        let account = self
+            .post("/accounts", json!({"app": app, "fields": fields}))
+            .await
+            .is(200)
+            .data();
+        account["id"]
+            .as_str()
+            .expect("an account has an id")
+            .to_owned()
     }
 }
 

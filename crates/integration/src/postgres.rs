@@ -5,7 +5,10 @@ use std::{
     os::unix::{fs::chown, process::CommandExt as _},
     path::{Path, PathBuf},
     process::Command,
-    sync::{Arc, Mutex, Weak},
+    sync::{
+        Arc, Mutex, Weak,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use serde_json::{Value, json};
@@ -19,6 +22,8 @@ const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// The server of this test process, as long as a test uses it.
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+/// Numbers the databases of this test process.
+static DATABASES: AtomicU32 = AtomicU32::new(1);
 
 struct Server {
     _process: Process,
@@ -43,17 +48,23 @@ struct Account {
 
 impl Postgres {
     /// Starts the server if no test of this process has, and makes a database.
-    pub async fn start(database: &str) -> Self {
-        let database = database.to_owned();
+    pub async fn start() -> Self {
+        let database = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         let started = tokio::task::spawn_blocking(move || {
-            let mut shared = SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let server = shared.upgrade().unwrap_or_else(|| Arc::new(Server::start()));
+            let mut shared = SHARED
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            let server = shared
+                .upgrade()
+                .unwrap_or_else(|| Arc::new(Server::start()));
             *shared = Arc::downgrade(&server);
             drop(shared);
             server.psql("postgres", &format!("create database \"{database}\""));
             Self { server, database }
         });
-        started.await.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+        started
+            .await
+            .unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
     }
 
     /// Runs SQL and returns what it printed: a line per row, fields apart by `|`.
@@ -87,13 +98,34 @@ impl Server {
         std::fs::write(&password, PASSWORD).unwrap();
         own(folder.path(), account);
         let mut initdb = run_as(&programs.join("initdb"), account);
-        initdb.args(["--username=postgres", "--auth=scram-sha-256", "--no-sync", "--encoding=UTF8", "--locale=C"]);
-        initdb.arg("--pwfile").arg(&password).arg("--pgdata").arg(&data);
-        let made = initdb.output().unwrap_or_else(|error| panic!("cannot start {initdb:?}: {error}"));
-        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        initdb.args([
+            "--username=postgres",
+            "--auth=scram-sha-256",
+            "--no-sync",
+            "--encoding=UTF8",
+            "--locale=C",
+        ]);
+        initdb
+            .arg("--pwfile")
+            .arg(&password)
+            .arg("--pgdata")
+            .arg(&data);
+        let made = initdb
+            .output()
+            .unwrap_or_else(|error| panic!("cannot start {initdb:?}: {error}"));
+        assert!(
+            made.status.success(),
+            "initdb: {}",
+            String::from_utf8_lossy(&made.stderr)
+        );
         let port = free_port();
         let mut postgres = run_as(&programs.join("postgres"), account);
-        postgres.arg("-D").arg(&data).arg("-k").arg(folder.path()).args(["-p", &port.to_string()]);
+        postgres
+            .arg("-D")
+            .arg(&data)
+            .arg("-k")
+            .arg(folder.path())
+            .args(["-p", &port.to_string()]);
         let settings = [
             "listen_addresses=127.0.0.1",
             "fsync=off",
@@ -111,31 +143,63 @@ impl Server {
         let (process, ()) = Process::start("postgres", &mut postgres, |line| {
             line.contains("ready to accept connections").then_some(())
         });
-        Self { _process: process, folder, programs, port, certificate }
+        Self {
+            _process: process,
+            folder,
+            programs,
+            port,
+            certificate,
+        }
     }
 
     fn psql(&self, database: &str, sql: &str) -> String {
         let mut psql = Command::new(self.programs.join("psql"));
-        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-p", &self.port.to_string()])
-            .arg("-h")
-            .arg(self.folder.path())
-            .args(["-d", database, "-c", sql])
-            .env("PGPASSWORD", PASSWORD);
-        let output = psql.output().unwrap_or_else(|error| panic!("cannot start {psql:?}: {error}"));
-        assert!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+        psql.args([
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-U",
+            "postgres",
+            "-p",
+            &self.port.to_string(),
+        ])
+        .arg("-h")
+        .arg(self.folder.path())
+        .args(["-d", database, "-c", sql])
+        .env("PGPASSWORD", PASSWORD);
+        let output = psql
+            .output()
+            .unwrap_or_else(|error| panic!("cannot start {psql:?}: {error}"));
+        assert!(
+            output.status.success(),
+            "{sql}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout)
+            .trim_end()
+            .to_owned()
     }
 }
 
 /// The folder with `initdb`, `postgres` and `psql`.
 fn programs() -> PathBuf {
-    if let Some(given) = std::env::var_os("HEADWATER_TEST_POSTGRES_BIN").filter(|path| !path.is_empty()) {
+    if let Some(given) =
+        std::env::var_os("HEADWATER_TEST_POSTGRES_BIN").filter(|path| !path.is_empty())
+    {
         return given.into();
     }
     let versions = std::fs::read_dir(DEBIAN).into_iter().flatten().flatten();
     let newest = versions
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|version| Path::new(DEBIAN).join(version.to_string()).join("bin/initdb").is_file())
+        .filter(|version| {
+            Path::new(DEBIAN)
+                .join(version.to_string())
+                .join("bin/initdb")
+                .is_file()
+        })
         .max();
     let newest = newest.expect(
         "no PostgreSQL server is installed; install Debian's with `apt-get install postgresql`, \
@@ -152,12 +216,16 @@ fn unprivileged() -> Option<Account> {
     }
     let users = std::fs::read_to_string("/etc/passwd").unwrap();
     let account = |wanted: &str| {
-        users.lines().map(|line| line.split(':').collect::<Vec<_>>()).find_map(|user| match user.as_slice() {
-            [name, _, uid, gid, ..] if *name == wanted => {
-                Some(Account { uid: uid.parse().ok()?, gid: gid.parse().ok()? })
-            }
-            _ => None,
-        })
+        users
+            .lines()
+            .map(|line| line.split(':').collect::<Vec<_>>())
+            .find_map(|user| match user.as_slice() {
+                [name, _, uid, gid, ..] if *name == wanted => Some(Account {
+                    uid: uid.parse().ok()?,
+                    gid: gid.parse().ok()?,
+                }),
+                _ => None,
+            })
     };
     let found = account("postgres").or_else(|| account("nobody"));
     Some(found.expect("PostgreSQL does not run as root, and there is no user postgres or nobody"))
@@ -174,7 +242,9 @@ fn run_as(program: &Path, account: Option<Account>) -> Command {
 
 /// Gives the folder and what is in it to the server's user.
 fn own(folder: &Path, account: Option<Account>) {
-    let Some(Account { uid, gid }) = account else { return };
+    let Some(Account { uid, gid }) = account else {
+        return;
+    };
     for entry in std::fs::read_dir(folder).unwrap() {
         chown(entry.unwrap().path(), Some(uid), Some(gid)).unwrap();
     }
@@ -183,7 +253,8 @@ fn own(folder: &Path, account: Option<Account>) {
 
 /// A certificate for 127.0.0.1, and its key as PostgreSQL wants it: nobody else may read it.
 fn write_certificate(folder: &Path) -> String {
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()])
+        .unwrap();
     let certificate = made.cert.pem();
     std::fs::write(folder.join("server.crt"), &certificate).unwrap();
     let key = folder.join("server.key");

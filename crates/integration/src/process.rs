@@ -14,7 +14,8 @@ const START_DEADLINE: Duration = Duration::from_secs(180);
 /// A started process; dropping it kills it.
 pub(crate) struct Process {
     name: String,
-    child: Child,
+    /// `None` while somebody waits for it.
+    child: Option<Child>,
     output: Arc<Mutex<Vec<String>>>,
 }
 
@@ -25,15 +26,24 @@ impl Process {
         command: &mut Command,
         is_ready: impl Fn(&str) -> Option<T>,
     ) -> (Self, T) {
-        let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut child = spawned.unwrap_or_else(|error| panic!("cannot start {name} ({command:?}): {error}"));
+        let spawned = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child =
+            spawned.unwrap_or_else(|error| panic!("cannot start {name} ({command:?}): {error}"));
         let output = Arc::new(Mutex::new(Vec::new()));
         let (lines, printed) = mpsc::channel();
         for stream in streams(&mut child) {
             keep_lines(stream, Arc::clone(&output), lines.clone());
         }
         drop(lines);
-        let mut process = Self { name: name.to_owned(), child, output };
+        let mut process = Self {
+            name: name.to_owned(),
+            child: Some(child),
+            output,
+        };
         let deadline = Instant::now() + START_DEADLINE;
         loop {
             match printed.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -42,10 +52,15 @@ impl Process {
                         return (process, found);
                     }
                 }
-                Err(mpsc::RecvTimeoutError::Timeout) => panic!("{name} did not become ready in time:\n{}", process.output()),
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    panic!("{name} did not become ready in time:\n{}", process.output())
+                }
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    let status = process.child.wait();
-                    panic!("{name} ended before it was ready ({status:?}):\n{}", process.output())
+                    let status = process.child.as_mut().map(Child::wait);
+                    panic!(
+                        "{name} ended before it was ready ({status:?}):\n{}",
+                        process.output()
+                    )
                 }
             }
         }
@@ -57,25 +72,38 @@ impl Process {
     }
 
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        self.child.as_ref().expect("nobody waits for it").id()
     }
 
     /// SIGKILL; returns when it is gone.
     pub(crate) fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 
     /// Sends a signal by its name.
     pub(crate) fn signal(&self, name: &str) {
         let id = self.id().to_string();
         let sent = Command::new("kill").args(["-s", name, "--", &id]).status();
-        assert!(sent.is_ok_and(|status| status.success()), "cannot send SIG{name} to {}", self.name);
+        assert!(
+            sent.is_ok_and(|status| status.success()),
+            "cannot send SIG{name} to {}",
+            self.name
+        );
     }
 
-    /// Waits until it ends by itself.
-    pub(crate) fn wait(&mut self) -> ExitStatus {
-        self.child.wait().unwrap()
+    /// Waits until it ends by itself; the servers of the test go on meanwhile.
+    pub(crate) async fn wait(&mut self) -> ExitStatus {
+        let mut child = self.child.take().expect("nobody else waits for it");
+        let waiting = tokio::task::spawn_blocking(move || {
+            let status = child.wait().unwrap();
+            (child, status)
+        });
+        let (child, status) = waiting.await.unwrap();
+        self.child = Some(child);
+        status
     }
 }
 
@@ -89,12 +117,22 @@ impl Drop for Process {
 }
 
 fn streams(child: &mut Child) -> Vec<Box<dyn Read + Send>> {
-    let stdout = child.stdout.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>);
-    let stderr = child.stderr.take().map(|stream| Box::new(stream) as Box<dyn Read + Send>);
+    let stdout = child
+        .stdout
+        .take()
+        .map(|stream| Box::new(stream) as Box<dyn Read + Send>);
+    let stderr = child
+        .stderr
+        .take()
+        .map(|stream| Box::new(stream) as Box<dyn Read + Send>);
     stdout.into_iter().chain(stderr).collect()
 }
 
-fn keep_lines(stream: Box<dyn Read + Send>, kept: Arc<Mutex<Vec<String>>>, lines: mpsc::Sender<String>) {
+fn keep_lines(
+    stream: Box<dyn Read + Send>,
+    kept: Arc<Mutex<Vec<String>>>,
+    lines: mpsc::Sender<String>,
+) {
     std::thread::spawn(move || {
         for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line).into_owned();

@@ -43,7 +43,8 @@ impl Received {
     /// The body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 }
 
@@ -61,12 +62,20 @@ pub struct Reply {
 impl Reply {
     /// An answer without a body.
     pub fn status(status: u16) -> Self {
-        Self { status, content_type: "text/plain", body: String::new() }
+        Self {
+            status,
+            content_type: "text/plain",
+            body: String::new(),
+        }
     }
 
     /// 200 with a JavaScript module.
     pub fn module(code: &str) -> Self {
-        Self { status: 200, content_type: "text/javascript", body: code.to_owned() }
+        Self {
+            status: 200,
+            content_type: "text/javascript",
+            body: code.to_owned(),
+        }
     }
 }
 
@@ -87,10 +96,15 @@ pub struct Receiver {
 impl Receiver {
     /// Starts it on a free port of the loopback interface.
     pub async fn start() -> Self {
-        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .unwrap();
         let address = listener.local_addr().unwrap();
         let answering: Arc<Answering> = Arc::new(|_| Reply::status(200));
-        let shared = Shared { received: watch::Sender::new(Vec::new()), answering: Arc::new(Mutex::new(answering)) };
+        let shared = Shared {
+            received: watch::Sender::new(Vec::new()),
+            answering: Arc::new(Mutex::new(answering)),
+        };
         let router = Router::new().fallback(receive).with_state(shared.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { address, shared }
@@ -127,12 +141,21 @@ impl Receiver {
         let waiting = arriving.wait_for(|received| wanted(received));
         match tokio::time::timeout(DEADLINE, waiting).await {
             Ok(received) => received.unwrap().clone(),
-            Err(_) => panic!("what arrived did not become as wanted: {:#?}", self.received()),
+            Err(_) => panic!(
+                "what arrived did not become as wanted: {:#?}",
+                self.received()
+            ),
         }
     }
 }
 
-async fn receive(State(shared): State<Shared>, method: Method, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn receive(
+    State(shared): State<Shared>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let received = Received {
         method: method.to_string(),
         path: uri.path().to_owned(),

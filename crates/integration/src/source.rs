@@ -15,8 +15,13 @@ impl Source {
     /// From the `data` of an answer.
     #[track_caller]
     pub fn new(record: Value) -> Self {
-        let id = record["id"].as_str().unwrap_or_else(|| panic!("no source: {record}"));
-        Self { id: id.to_owned(), record }
+        let id = record["id"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no source: {record}"));
+        Self {
+            id: id.to_owned(),
+            record,
+        }
     }
 
     /// Its path in the API.
@@ -28,6 +33,7 @@ impl Source {
     #[track_caller]
     pub fn endpoint(&self) -> &str {
         let url = &self.record["configured_props"]["http"]["endpoint_url"];
-        url.as_str().unwrap_or_else(|| panic!("no endpoint in {}", self.record))
+        url.as_str()
+            .unwrap_or_else(|| panic!("no endpoint in {}", self.record))
     }
 }

@@ -33,7 +33,10 @@ impl ArtifactCache {
     pub(super) async fn unpacked(&self, spec: &WorkerSpec) -> Result<PathBuf, EngineError> {
         let hash = &spec.artifact_hash;
         if hash.is_empty() || !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return Err(failed("finding a component's code", &io::Error::other(format!("`{hash}` is no hash"))));
+            return Err(failed(
+                "finding a component's code",
+                &io::Error::other(format!("`{hash}` is no hash")),
+            ));
         }
         let folder = self.folder.join(hash);
         if tokio::fs::metadata(&folder).await.is_ok() {
@@ -52,22 +55,36 @@ impl ArtifactCache {
 /// # Errors
 /// A file can neither be linked nor copied.
 pub(super) async fn link(artifact: PathBuf, code: PathBuf) -> Result<(), EngineError> {
-    blocking("giving a worker its code", move || link_folder(&artifact, &code)).await
+    blocking("giving a worker its code", move || {
+        link_folder(&artifact, &code)
+    })
+    .await
 }
 
-async fn blocking(context: &str, work: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), EngineError> {
-    let done = spawn_blocking(work).await.map_err(io::Error::other).and_then(|done| done);
+async fn blocking(
+    context: &str,
+    work: impl FnOnce() -> io::Result<()> + Send + 'static,
+) -> Result<(), EngineError> {
+    let done = spawn_blocking(work)
+        .await
+        .map_err(io::Error::other)
+        .and_then(|done| done);
     done.map_err(|error| failed(context, &error))
 }
 
 fn failed(context: &str, error: &io::Error) -> EngineError {
-    EngineError::Unavailable { context: context.to_owned(), reason: error.to_string() }
+    EngineError::Unavailable {
+        context: context.to_owned(),
+        reason: error.to_string(),
+    }
 }
 
 fn unpack(archive: &Bytes, hash: &str, folder: &Path) -> io::Result<()> {
     let actual = hex::encode(Sha256::digest(archive));
     if actual != hash {
-        return Err(io::Error::other(format!("the archive is {actual}, not {hash}; save the component again")));
+        return Err(io::Error::other(format!(
+            "the archive is {actual}, not {hash}; save the component again"
+        )));
     }
     let parent = folder.parent().unwrap_or(folder);
     fs::create_dir_all(parent)?;

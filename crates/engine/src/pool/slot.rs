@@ -34,7 +34,10 @@ impl Slot {
     /// The worker, if it runs this code and takes runs.
     pub(super) fn worker(&self, artifact_hash: &str) -> Option<Arc<Worker>> {
         let workers = self.workers.lock();
-        let (_, worker) = workers.current.as_ref().filter(|(hash, _)| hash == artifact_hash)?;
+        let (_, worker) = workers
+            .current
+            .as_ref()
+            .filter(|(hash, _)| hash == artifact_hash)?;
         Some(Arc::clone(worker))
     }
 
@@ -52,13 +55,21 @@ impl Slot {
 
     /// Workers that are not over, of former code too.
     pub(super) fn live(&self) -> Vec<Arc<Worker>> {
-        self.workers.lock().all().filter(|worker| worker.is_open()).cloned().collect()
+        self.workers
+            .lock()
+            .all()
+            .filter(|worker| worker.is_open())
+            .cloned()
+            .collect()
     }
 }
 
 impl Workers {
     fn all(&self) -> impl Iterator<Item = &Arc<Worker>> {
-        self.current.iter().map(|(_, worker)| worker).chain(&self.former)
+        self.current
+            .iter()
+            .map(|(_, worker)| worker)
+            .chain(&self.former)
     }
 }
 
@@ -77,7 +88,14 @@ impl Owner<'_> {
 
     /// Waits for workers that take no more runs, but whose runs may not have ended yet.
     pub(super) async fn wait_for_dying(&self) {
-        let dying: Vec<_> = self.slot.workers.lock().all().filter(|worker| !worker.is_open()).cloned().collect();
+        let dying: Vec<_> = self
+            .slot
+            .workers
+            .lock()
+            .all()
+            .filter(|worker| !worker.is_open())
+            .cloned()
+            .collect();
         for worker in dying {
             worker.gone().await;
         }
@@ -91,7 +109,11 @@ impl Owner<'_> {
 
     /// Whether no worker is left.
     pub(super) fn is_empty(&self) -> bool {
-        self.slot.workers.lock().all().all(|worker| !worker.is_open())
+        self.slot
+            .workers
+            .lock()
+            .all()
+            .all(|worker| !worker.is_open())
     }
 
     /// Ends the workers, waits until they are gone, and closes the slot.

@@ -31,7 +31,12 @@ pub(super) async fn look_after(pool: Weak<Pool>, closing: CancellationToken) {
 
 impl Pool {
     fn end_idle_workers(&self, now: Instant) {
-        let slots: Vec<_> = self.slots.lock().iter().map(|(source, slot)| (source.clone(), slot.clone())).collect();
+        let slots: Vec<_> = self
+            .slots
+            .lock()
+            .iter()
+            .map(|(source, slot)| (source.clone(), slot.clone()))
+            .collect();
         for (source, slot) in slots {
             // Who owns it is about to give it a run.
             let Some(owner) = slot.try_own() else {
@@ -39,7 +44,9 @@ impl Pool {
             };
             owner.dismiss_former();
             for worker in slot.live() {
-                let idle = worker.idle_since().map(|since| now.saturating_duration_since(since));
+                let idle = worker
+                    .idle_since()
+                    .map(|since| now.saturating_duration_since(since));
                 if idle.is_some_and(|idle| idle >= self.config.idle) {
                     worker.dismiss_if_idle();
                 }
@@ -53,15 +60,23 @@ impl Pool {
 
     /// Ends workers that are too large, and the longest idle ones while all together are.
     fn keep_to_memory(&self) {
-        let mut workers: Vec<_> = self.source_workers().into_iter().map(|worker| (worker.memory(), worker)).collect();
+        let mut workers: Vec<_> = self
+            .source_workers()
+            .into_iter()
+            .map(|worker| (worker.memory(), worker))
+            .collect();
         let limit = self.config.worker_memory_bytes;
         for (memory, worker) in &workers {
             if *memory > limit {
-                worker.dismiss_for_memory(format!("the component's process holds more than {} MiB", limit >> 20));
+                worker.dismiss_for_memory(format!(
+                    "the component's process holds more than {} MiB",
+                    limit >> 20
+                ));
             }
         }
         let mut total: u64 = workers.iter().map(|(memory, _)| memory).sum();
-        workers.sort_by_key(|(_, worker)| Reverse(worker.idle_since().map(|since| since.elapsed())));
+        workers
+            .sort_by_key(|(_, worker)| Reverse(worker.idle_since().map(|since| since.elapsed())));
         for (memory, worker) in workers {
             if total <= self.config.memory_bytes {
                 return;

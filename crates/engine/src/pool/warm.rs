@@ -28,7 +28,11 @@ pub(super) struct WarmWorkers {
 
 impl WarmWorkers {
     /// Keeps `wanted` workers ready until `closing` is cancelled.
-    pub(super) fn start(launch: Arc<WorkerLaunch>, wanted: usize, closing: CancellationToken) -> Arc<Self> {
+    pub(super) fn start(
+        launch: Arc<WorkerLaunch>,
+        wanted: usize,
+        closing: CancellationToken,
+    ) -> Arc<Self> {
         let warm = Arc::new(Self {
             launch,
             wanted,
@@ -42,7 +46,11 @@ impl WarmWorkers {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.ready.lock().iter().filter(|worker| worker.is_open()).count()
+        self.ready
+            .lock()
+            .iter()
+            .filter(|worker| worker.is_open())
+            .count()
     }
 
     /// A warm worker, or a new one when there is none.

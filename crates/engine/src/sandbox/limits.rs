@@ -18,11 +18,24 @@ pub(super) fn apply(id: u32) -> io::Result<()> {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
-    let limits = [(Resource::Core, 0), (Resource::Fsize, FILE_BYTES), (Resource::Nofile, OPEN_FILES)];
+    let limits = [
+        (Resource::Core, 0),
+        (Resource::Fsize, FILE_BYTES),
+        (Resource::Nofile, OPEN_FILES),
+    ];
     for (resource, limit) in limits {
         // A stricter limit of ours stays: raising it may be refused.
-        let limit = getrlimit(resource).maximum.map_or(limit, |maximum| limit.min(maximum));
-        prlimit(pid, resource, Rlimit { current: Some(limit), maximum: Some(limit) })?;
+        let limit = getrlimit(resource)
+            .maximum
+            .map_or(limit, |maximum| limit.min(maximum));
+        prlimit(
+            pid,
+            resource,
+            Rlimit {
+                current: Some(limit),
+                maximum: Some(limit),
+            },
+        )?;
     }
     Ok(())
 }

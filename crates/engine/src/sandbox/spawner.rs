@@ -33,7 +33,9 @@ impl Spawner {
     pub(super) fn start(ipv6_off: bool) -> Result<Self, EngineError> {
         let (requests, mut waiting) = mpsc::unbounded_channel::<Request>();
         let (report, reported) = std::sync::mpsc::channel();
-        let failed = |reason: String| EngineError::Spawn(format!("the thread that starts workers: {reason}"));
+        let failed = |reason: String| {
+            EngineError::Spawn(format!("the thread that starts workers: {reason}"))
+        };
         thread::Builder::new()
             .name("start-workers".into())
             .spawn(move || {
@@ -51,7 +53,10 @@ impl Spawner {
             })
             .map_err(|error| failed(error.to_string()))?;
         let filters_syscalls = reported.recv().map_err(|error| failed(error.to_string()))?;
-        Ok(Self { requests, filters_syscalls })
+        Ok(Self {
+            requests,
+            filters_syscalls,
+        })
     }
 
     /// Whether processes are restricted in what they may ask of the kernel.
@@ -61,7 +66,11 @@ impl Spawner {
 
     pub(super) async fn spawn(&self, command: Command) -> io::Result<Child> {
         let (answer, answered) = oneshot::channel();
-        let request = Request { command, runtime: Handle::current(), answer };
+        let request = Request {
+            command,
+            runtime: Handle::current(),
+            answer,
+        };
         self.requests.send(request).map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }

@@ -3,20 +3,30 @@
 //! A list of what is refused, not of what is allowed: a later Deno may need calls that this one does
 //! not. It backs up Deno's own permissions, and closes what those cannot express: addresses of IPv6.
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 pub(super) use linux::restrict_this_thread;
 
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
 pub(super) fn restrict_this_thread(_ipv6_off: bool) -> Result<(), String> {
     Err("this system has no filter for system calls that we know".into())
 }
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod linux {
     use std::collections::BTreeMap;
 
     use seccompiler::{
-        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+        SeccompRule,
     };
 
     /// Other processes, the kernel's insides, mounts and namespaces; and `io_uring`, whose operations
@@ -58,8 +68,12 @@ mod linux {
         // The kernel answers in the words of a system without the call, or without the protocol.
         let refused = filter(rules(), libc::EPERM);
         let ipv6 = filter(ipv6_rules().map_err(failed)?, libc::EAFNOSUPPORT);
-        for filter in [Some(refused), ipv6_off.then_some(ipv6)].into_iter().flatten() {
-            let filter = SeccompFilter::new(filter.0, SeccompAction::Allow, filter.1, arch).map_err(failed)?;
+        for filter in [Some(refused), ipv6_off.then_some(ipv6)]
+            .into_iter()
+            .flatten()
+        {
+            let filter = SeccompFilter::new(filter.0, SeccompAction::Allow, filter.1, arch)
+                .map_err(failed)?;
             let program = BpfProgram::try_from(filter).map_err(failed)?;
             seccompiler::apply_filter(&program).map_err(|error| error.to_string())?;
         }
@@ -79,6 +93,9 @@ mod linux {
     fn ipv6_rules() -> Result<Rules, seccompiler::BackendError> {
         let family = libc::AF_INET6.unsigned_abs().into();
         let is_ipv6 = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, family)?;
-        Ok(Rules::from([(libc::SYS_socket, vec![SeccompRule::new(vec![is_ipv6])?])]))
+        Ok(Rules::from([(
+            libc::SYS_socket,
+            vec![SeccompRule::new(vec![is_ipv6])?],
+        )]))
     }
 }

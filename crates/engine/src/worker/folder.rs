@@ -22,7 +22,10 @@ impl WorkerFolder {
     /// # Errors
     /// It cannot be made.
     pub(crate) fn create(work_dir: &Path) -> io::Result<Self> {
-        let path = tempfile::Builder::new().prefix("w-").tempdir_in(work_dir)?.keep();
+        let path = tempfile::Builder::new()
+            .prefix("w-")
+            .tempdir_in(work_dir)?
+            .keep();
         let folder = Self { path };
         fs::create_dir(folder.code())?;
         fs::create_dir(folder.tmp())?;
@@ -72,7 +75,11 @@ pub(crate) fn wipe(work_dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(work_dir)? {
         let path = entry?.path();
         end_leftover(&path);
-        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        let removed = if path.is_dir() {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -87,7 +94,10 @@ fn end_leftover(folder: &Path) {
         return;
     };
     // An id alone may be another process's by now.
-    let same = pid.parse().ok().filter(|&pid| start_of(pid).as_deref() == Some(started));
+    let same = pid
+        .parse()
+        .ok()
+        .filter(|&pid| start_of(pid).as_deref() == Some(started));
     if let Some(group) = same.and_then(|pid: u32| Pid::from_raw(pid.cast_signed())) {
         tracing::warn!(pid, "ending a worker that a former node left behind");
         // It may have ended in between.
@@ -100,5 +110,8 @@ fn start_of(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The program's name, in parentheses, may hold anything.
     let after_name = stat.rsplit_once(')')?.1;
-    after_name.split_ascii_whitespace().nth(19).map(ToOwned::to_owned)
+    after_name
+        .split_ascii_whitespace()
+        .nth(19)
+        .map(ToOwned::to_owned)
 }

@@ -45,7 +45,10 @@ impl SessionToken {
 ///
 /// # Errors
 /// The frame cannot be made JSON, or is too long for its length field.
-pub(crate) fn append_frame(buffer: &mut Vec<u8>, frame: &impl Serialize) -> Result<(), EngineError> {
+pub(crate) fn append_frame(
+    buffer: &mut Vec<u8>,
+    frame: &impl Serialize,
+) -> Result<(), EngineError> {
     let start = buffer.len();
     buffer.extend_from_slice(&[0; LENGTH_BYTES]);
     let written = serde_json::to_writer(&mut *buffer, frame).map_err(|error| error.to_string());
@@ -57,7 +60,9 @@ pub(crate) fn append_frame(buffer: &mut Vec<u8>, frame: &impl Serialize) -> Resu
         }
         Err(reason) => {
             buffer.truncate(start);
-            Err(EngineError::Protocol(format!("a frame cannot be sent: {reason}")))
+            Err(EngineError::Protocol(format!(
+                "a frame cannot be sent: {reason}"
+            )))
         }
     }
 }
@@ -84,7 +89,12 @@ pub(crate) struct FrameReader {
 
 impl FrameReader {
     pub(crate) fn new(token: SessionToken, max_frame_bytes: usize) -> Self {
-        Self { token: token.0, max_frame_bytes, buffer: Vec::with_capacity(READ_BYTES), start: 0 }
+        Self {
+            token: token.0,
+            max_frame_bytes,
+            buffer: Vec::with_capacity(READ_BYTES),
+            start: 0,
+        }
     }
 
     /// Waits for more output; false at its end. Pieces have to be taken first: [`Self::next`].
@@ -171,7 +181,9 @@ mod tests {
     fn pieces(chunks: &[&[u8]], max: usize) -> (Vec<Vec<u8>>, Vec<u8>) {
         let mut reader = FrameReader::new(SessionToken(TOKEN), max);
         let (mut frames, mut noise) = (Vec::new(), Vec::new());
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         for mut chunk in chunks.iter().copied() {
             while !chunk.is_empty() {
                 runtime.block_on(reader.fill(&mut chunk)).unwrap();
@@ -189,7 +201,13 @@ mod tests {
 
     #[test]
     fn noise_does_not_hide_frames() {
-        let output = [b"hi".to_vec(), frame(b"{}"), b"aab-aa".to_vec(), frame(b"[1]"), b"x".to_vec()];
+        let output = [
+            b"hi".to_vec(),
+            frame(b"{}"),
+            b"aab-aa".to_vec(),
+            frame(b"[1]"),
+            b"x".to_vec(),
+        ];
         let (frames, noise) = pieces(&[&output.concat()], 100);
         assert_eq!(frames, [b"{}".to_vec(), b"[1]".to_vec()]);
         assert_eq!(noise, b"hiaab-aax");
@@ -199,7 +217,9 @@ mod tests {
     fn a_frame_over_the_limit_shows_its_beginning() {
         let mut reader = FrameReader::new(SessionToken(TOKEN), 200);
         let output = frame(&[b'x'; 201]);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         runtime.block_on(reader.fill(&mut &output[..])).unwrap();
         assert_eq!(reader.next(), Some(Piece::TooLarge(&[b'x'; 96])));
     }

@@ -34,7 +34,11 @@ impl Pipes {
     /// The process was started without pipes.
     pub(crate) fn take(child: &mut Child) -> Result<Self, EngineError> {
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-            (Some(stdin), Some(stdout), Some(stderr)) => Ok(Self { stdin, stdout, stderr }),
+            (Some(stdin), Some(stdout), Some(stderr)) => Ok(Self {
+                stdin,
+                stdout,
+                stderr,
+            }),
             _ => Err(EngineError::Spawn("a worker without pipes".into())),
         }
     }
@@ -103,7 +107,10 @@ pub(super) async fn reap(mut child: Child, kill: CancellationToken) -> String {
 }
 
 /// Waits for the end of a process that has closed its output, ending it if need be.
-pub(super) async fn exit_of(mut reaper: tokio::task::JoinHandle<String>, kill: &CancellationToken) -> String {
+pub(super) async fn exit_of(
+    mut reaper: tokio::task::JoinHandle<String>,
+    kill: &CancellationToken,
+) -> String {
     let exited = tokio::time::timeout(EXIT_GRACE, &mut reaper).await;
     let exited = match exited {
         Ok(exited) => exited,
@@ -136,7 +143,10 @@ pub(super) fn private_memory(pid: u32) -> u64 {
     let Ok(pages) = std::fs::read_to_string(format!("/proc/{pid}/statm")) else {
         return 0;
     };
-    let mut pages = pages.split_ascii_whitespace().skip(1).map_while(|count| count.parse::<u64>().ok());
+    let mut pages = pages
+        .split_ascii_whitespace()
+        .skip(1)
+        .map_while(|count| count.parse::<u64>().ok());
     let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
     resident.saturating_sub(shared) * rustix::param::page_size() as u64
 }

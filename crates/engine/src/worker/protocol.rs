@@ -116,19 +116,31 @@ impl<'a> WorkerFrame<'a> {
 
     /// Of an `emit`.
     pub(crate) fn into_emit(self) -> Emit {
-        let event = self.event.map_or_else(|| RawValue::NULL.to_owned(), ToOwned::to_owned);
-        Emit { event, options: self.options.unwrap_or_default() }
+        let event = self
+            .event
+            .map_or_else(|| RawValue::NULL.to_owned(), ToOwned::to_owned);
+        Emit {
+            event,
+            options: self.options.unwrap_or_default(),
+        }
     }
 
     /// Of a `kv`.
     pub(crate) fn into_kv_change(self) -> KvChange {
         let key = self.key.unwrap_or_default().into_owned();
-        KvChange { seq: self.seq, key, value: self.value.map(ToOwned::to_owned) }
+        KvChange {
+            seq: self.seq,
+            key,
+            value: self.value.map(ToOwned::to_owned),
+        }
     }
 
     /// Of a `log`.
     pub(crate) fn into_log(self) -> (LogLevel, String) {
-        (self.level.unwrap_or(LogLevel::Info), self.text.unwrap_or_default().into_owned())
+        (
+            self.level.unwrap_or(LogLevel::Info),
+            self.text.unwrap_or_default().into_owned(),
+        )
     }
 
     /// Of a `respond`; `None` when its body is not what its encoding says.
@@ -149,7 +161,11 @@ impl<'a> WorkerFrame<'a> {
             Some(Encoding::Base64) => Bytes::from(STANDARD.decode(body.as_bytes()).ok()?),
             Some(Encoding::Utf8) | None => Bytes::from(body.into_owned()),
         };
-        Some(Response { status: self.status, headers, body })
+        Some(Response {
+            status: self.status,
+            headers,
+            body,
+        })
     }
 
     /// Of an `outcome`.
@@ -160,7 +176,10 @@ impl<'a> WorkerFrame<'a> {
         if let Some(error) = self.error {
             return Ok(Outcome::Threw { error });
         }
-        let value = self.value.map(|value| serde_json::from_str(value.get())).transpose()?;
+        let value = self
+            .value
+            .map(|value| serde_json::from_str(value.get()))
+            .transpose()?;
         Ok(Outcome::Returned { value })
     }
 }
@@ -169,7 +188,10 @@ impl<'a> WorkerFrame<'a> {
 pub(crate) fn run_of_beginning(beginning: &[u8]) -> Option<u64> {
     let text = String::from_utf8_lossy(beginning);
     // The runtime writes the kind first and the run second, before anything a component chose.
-    let digits = text.strip_prefix("{\"type\":\"")?.split_once("\",\"id\":")?.1;
+    let digits = text
+        .strip_prefix("{\"type\":\"")?
+        .split_once("\",\"id\":")?
+        .1;
     let end = digits.find(|character: char| !character.is_ascii_digit())?;
     digits[..end].parse().ok()
 }
@@ -193,34 +215,68 @@ mod tests {
     #[test]
     fn null_and_absent_are_different() {
         let outcome = |text| parse(text).into_outcome().unwrap();
-        let null = Outcome::Returned { value: Some(Value::Null) };
+        let null = Outcome::Returned {
+            value: Some(Value::Null),
+        };
         assert_eq!(outcome(r#"{"type":"outcome","id":1,"value":null}"#), null);
-        assert_eq!(outcome(r#"{"type":"outcome","id":1}"#), Outcome::Returned { value: None });
-        let change = |text| parse(text).into_kv_change().value.map(|value| value.get().to_owned());
+        assert_eq!(
+            outcome(r#"{"type":"outcome","id":1}"#),
+            Outcome::Returned { value: None }
+        );
+        let change = |text| {
+            parse(text)
+                .into_kv_change()
+                .value
+                .map(|value| value.get().to_owned())
+        };
         assert_eq!(change(r#"{"type":"kv","id":1,"seq":3,"key":"k"}"#), None);
-        assert_eq!(change(r#"{"type":"kv","id":1,"seq":3,"key":"k","value":null}"#).as_deref(), Some("null"));
+        assert_eq!(
+            change(r#"{"type":"kv","id":1,"seq":3,"key":"k","value":null}"#).as_deref(),
+            Some("null")
+        );
     }
 
     #[test]
     fn an_event_is_kept_as_it_was_written() {
-        let emit = parse(r#"{"type":"emit","id":1,"event":{"b": 1.0,"a":"\u00e9"},"options":{"id":7}}"#).into_emit();
+        let emit =
+            parse(r#"{"type":"emit","id":1,"event":{"b": 1.0,"a":"\u00e9"},"options":{"id":7}}"#)
+                .into_emit();
         assert_eq!(emit.event.get(), r#"{"b": 1.0,"a":"\u00e9"}"#);
-        assert_eq!(parse(r#"{"type":"emit","id":1,"options":{}}"#).into_emit().event.get(), "null");
+        assert_eq!(
+            parse(r#"{"type":"emit","id":1,"options":{}}"#)
+                .into_emit()
+                .event
+                .get(),
+            "null"
+        );
     }
 
     #[test]
     fn a_response_keeps_repeated_headers_and_binary_bodies() {
         let frame = json!({"type": "respond", "id": 1, "status": 201, "headers": {"a": "1", "set-cookie": ["x", "y"]}, "body": "AP8=", "encoding": "base64"});
         let response = parse(&frame.to_string()).into_response().unwrap();
-        let headers: Vec<_> = response.headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
-        assert_eq!(headers, [("a", "1"), ("set-cookie", "x"), ("set-cookie", "y")]);
+        let headers: Vec<_> = response
+            .headers
+            .iter()
+            .map(|(name, value)| (&name[..], &value[..]))
+            .collect();
+        assert_eq!(
+            headers,
+            [("a", "1"), ("set-cookie", "x"), ("set-cookie", "y")]
+        );
         assert_eq!((response.status, &response.body[..]), (201, &[0, 255][..]));
     }
 
     #[test]
     fn a_beginning_names_its_run() {
-        assert_eq!(run_of_beginning(br#"{"type":"emit","id":42,"event":"#), Some(42));
-        assert_eq!(run_of_beginning(br#"{"type":"log","id":null,"text":"\"id\":3,"#), None);
+        assert_eq!(
+            run_of_beginning(br#"{"type":"emit","id":42,"event":"#),
+            Some(42)
+        );
+        assert_eq!(
+            run_of_beginning(br#"{"type":"log","id":null,"text":"\"id\":3,"#),
+            None
+        );
         assert_eq!(run_of_beginning(b"garbage"), None);
     }
 }

@@ -21,7 +21,11 @@ const LOG_SLACK_BYTES: usize = 4 * 1024;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Ending {
     /// A run went over a limit that costs the process.
-    Limit { run: u64, limit: Limit, message: String },
+    Limit {
+        run: u64,
+        limit: Limit,
+        message: String,
+    },
     /// The process holds more memory than a worker may.
     Memory { message: String },
     /// The component's module cannot be evaluated.
@@ -73,7 +77,14 @@ impl Run {
 
 impl Runs {
     pub(super) fn new(limits: RunLimits, now: Instant) -> Self {
-        Self { limits, last_id: 0, in_flight: BTreeMap::new(), ending: None, idle_since: now, next_look: None }
+        Self {
+            limits,
+            last_id: 0,
+            in_flight: BTreeMap::new(),
+            ending: None,
+            idle_since: now,
+            next_look: None,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -96,7 +107,12 @@ impl Runs {
 
     /// Adds a run and says how the worker is to call it, and whether deadlines have to be looked at
     /// earlier than they would be. `None` when this worker takes no more runs.
-    pub(super) fn add(&mut self, invocation: &Invocation, sink: &RunSink, now: Instant) -> Option<(u64, bool)> {
+    pub(super) fn add(
+        &mut self,
+        invocation: &Invocation,
+        sink: &RunSink,
+        now: Instant,
+    ) -> Option<(u64, bool)> {
         if self.ending.is_some() {
             return None;
         }
@@ -134,9 +150,15 @@ impl Runs {
             && deadline <= now
         {
             let message = format!("the run took longer than {} s", wall.as_secs_f64());
-            self.end(Ending::Limit { run, limit: Limit::Wall, message });
+            self.end(Ending::Limit {
+                run,
+                limit: Limit::Wall,
+                message,
+            });
         }
-        self.next_look = earliest.map(|(_, deadline, _)| deadline).filter(|_| self.ending.is_none());
+        self.next_look = earliest
+            .map(|(_, deadline, _)| deadline)
+            .filter(|_| self.ending.is_none());
         self.next_look
     }
 
@@ -153,7 +175,11 @@ impl Runs {
 
     /// Bytes on standard output that are not a frame.
     pub(super) fn noise(&mut self, bytes: &[u8]) {
-        let wanted = self.in_flight.values().next().is_some_and(|run| run.stray_bytes <= self.limits.log_bytes);
+        let wanted = self
+            .in_flight
+            .values()
+            .next()
+            .is_some_and(|run| run.stray_bytes <= self.limits.log_bytes);
         if wanted {
             // No more than can be kept is worth making text of.
             let shown = &bytes[..bytes.len().min(self.limits.log_bytes)];
@@ -164,10 +190,18 @@ impl Runs {
 
     /// A frame of `run` is larger than everything it may put out.
     pub(super) fn too_large(&mut self, run: Option<u64>) {
-        let only = || self.in_flight.keys().next().copied().filter(|_| self.in_flight.len() == 1);
+        let only = || {
+            self.in_flight
+                .keys()
+                .next()
+                .copied()
+                .filter(|_| self.in_flight.len() == 1)
+        };
         match run.or_else(only) {
             Some(run) => self.end(self.output_exceeded(run)),
-            None => self.end(Ending::Protocol("it sent a frame larger than any may be".into())),
+            None => self.end(Ending::Protocol(
+                "it sent a frame larger than any may be".into(),
+            )),
         }
     }
 
@@ -176,30 +210,49 @@ impl Runs {
         let runs = std::mem::take(&mut self.in_flight);
         let is_alone = runs.len() == 1;
         for (id, run) in runs {
-            run.send(RunMessage::Outcome(self.outcome_of_loss(id, is_alone, exit)));
+            run.send(RunMessage::Outcome(
+                self.outcome_of_loss(id, is_alone, exit),
+            ));
         }
         self.end(Ending::Dismissed);
     }
 
     fn outcome_of_loss(&self, id: u64, is_alone: bool, exit: &Exit) -> Outcome {
-        let lost = |message: &str| Outcome::Lost { message: message.to_owned() };
+        let lost = |message: &str| Outcome::Lost {
+            message: message.to_owned(),
+        };
         let memory = |message: &str| match is_alone {
-            true => Outcome::LimitExceeded { limit: Limit::Memory, message: message.to_owned() },
+            true => Outcome::LimitExceeded {
+                limit: Limit::Memory,
+                message: message.to_owned(),
+            },
             false => lost(message),
         };
         match &self.ending {
-            Some(Ending::Limit { run, limit, message }) if *run == id => {
-                Outcome::LimitExceeded { limit: *limit, message: message.clone() }
-            }
-            Some(Ending::Limit { message, .. }) => lost(&format!("another run of the source ended the worker: {message}")),
+            Some(Ending::Limit {
+                run,
+                limit,
+                message,
+            }) if *run == id => Outcome::LimitExceeded {
+                limit: *limit,
+                message: message.clone(),
+            },
+            Some(Ending::Limit { message, .. }) => lost(&format!(
+                "another run of the source ended the worker: {message}"
+            )),
             Some(Ending::Memory { message }) => memory(message),
-            Some(Ending::LoadFailed(error)) => Outcome::Threw { error: error.clone() },
+            Some(Ending::LoadFailed(error)) => Outcome::Threw {
+                error: error.clone(),
+            },
             Some(Ending::Protocol(reason)) => lost(&format!("the worker was ended: {reason}")),
             Some(Ending::Dismissed) => lost("the worker was ended by the platform"),
-            None if exit.ran_out_of_memory() => {
-                memory(&format!("the component needs more than {} MiB of memory", self.limits.heap_mib))
-            }
-            None if is_alone => Outcome::Threw { error: exit.as_error() },
+            None if exit.ran_out_of_memory() => memory(&format!(
+                "the component needs more than {} MiB of memory",
+                self.limits.heap_mib
+            )),
+            None if is_alone => Outcome::Threw {
+                error: exit.as_error(),
+            },
             None => lost(&format!("the worker {}", exit.status)),
         }
     }
@@ -229,13 +282,20 @@ impl Runs {
         if run.stray_bytes <= limit {
             run.send(RunMessage::Log { level, text });
         } else if before <= limit {
-            let text = format!("output outside of runs goes over {limit} bytes; the rest is not kept");
-            run.send(RunMessage::Log { level: LogLevel::Warn, text });
+            let text =
+                format!("output outside of runs goes over {limit} bytes; the rest is not kept");
+            run.send(RunMessage::Log {
+                level: LogLevel::Warn,
+                text,
+            });
         }
     }
 
     fn output(&mut self, frame: WorkerFrame<'_>, bytes: usize) {
-        let Some((id, run)) = frame.id.and_then(|id| Some((id, self.in_flight.get_mut(&id)?))) else {
+        let Some((id, run)) = frame
+            .id
+            .and_then(|id| Some((id, self.in_flight.get_mut(&id)?)))
+        else {
             return;
         };
         run.output_bytes += bytes;
@@ -262,27 +322,45 @@ impl Runs {
         };
         let outcome = frame.into_outcome().unwrap_or_else(|error| {
             let message = format!("the returned value cannot be read: {error}");
-            Outcome::Threw { error: ComponentError { name: "TypeError".into(), message, ..ComponentError::default() } }
+            Outcome::Threw {
+                error: ComponentError {
+                    name: "TypeError".into(),
+                    message,
+                    ..ComponentError::default()
+                },
+            }
         });
         run.send(RunMessage::Outcome(outcome));
         self.idle_since = now;
     }
 
     fn output_exceeded(&self, run: u64) -> Ending {
-        let message = format!("the run put out more than {} bytes", self.limits.output_bytes);
-        Ending::Limit { run, limit: Limit::Output, message }
+        let message = format!(
+            "the run put out more than {} bytes",
+            self.limits.output_bytes
+        );
+        Ending::Limit {
+            run,
+            limit: Limit::Output,
+            message,
+        }
     }
 }
 
 impl Exit {
     /// Whether V8 ended the process because its heap was full.
     fn ran_out_of_memory(&self) -> bool {
-        self.stderr.contains("heap out of memory") || self.stderr.contains("Fatal JavaScript out of memory")
+        self.stderr.contains("heap out of memory")
+            || self.stderr.contains("Fatal JavaScript out of memory")
     }
 
     fn as_error(&self) -> ComponentError {
         let said = self.stderr.trim();
-        let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+        let said = if said.is_empty() {
+            String::new()
+        } else {
+            format!(": {said}")
+        };
         ComponentError {
             name: "WorkerExited".to_owned(),
             message: format!("the component's process {}{said}", self.status),

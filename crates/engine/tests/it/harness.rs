@@ -13,8 +13,8 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{
-    Artifact, DenoEngine, Engine, EngineConfig, EngineError, Entry, Hook, Invocation, LogLevel, RunId, RunMessage,
-    WorkerSpec, WorkerState, artifact, deno::Deno, network::NetworkPolicy,
+    Artifact, DenoEngine, Engine, EngineConfig, EngineError, Entry, Hook, Invocation, LogLevel,
+    RunId, RunMessage, WorkerSpec, WorkerState, artifact, deno::Deno, network::NetworkPolicy,
 };
 use headwater_model::{
     id::SourceId,
@@ -40,7 +40,10 @@ impl Node {
     pub(crate) async fn with(configure: impl FnOnce(&mut EngineConfig)) -> Self {
         let work_dir = tempfile::tempdir().unwrap();
         let mut config = EngineConfig {
-            deno: Deno { path: support::deno().await, version: "of the machine".into() },
+            deno: Deno {
+                path: support::deno().await,
+                version: "of the machine".into(),
+            },
             cache_dir: support::cache_dir(),
             work_dir: work_dir.path().to_owned(),
             limits: RunLimits::default(),
@@ -53,31 +56,57 @@ impl Node {
             registry_env: Vec::new(),
         };
         configure(&mut config);
-        Self { engine: DenoEngine::start(config).await.unwrap(), work_dir }
+        Self {
+            engine: DenoEngine::start(config).await.unwrap(),
+            work_dir,
+        }
     }
 
     /// Runs to the end.
     pub(crate) async fn run(&self, source: &Source, event: Value) -> Messages {
-        self.invoke(source, Entry::Run, event, json!({})).await.collect().await
+        self.invoke(source, Entry::Run, event, json!({}))
+            .await
+            .collect()
+            .await
     }
 
     pub(crate) async fn hook(&self, source: &Source, name: Hook, props: Value) -> Messages {
-        self.invoke(source, Entry::Hook { name }, Value::Null, props).await.collect().await
+        self.invoke(source, Entry::Hook { name }, Value::Null, props)
+            .await
+            .collect()
+            .await
     }
 
     /// Starts a run that does what [`Source::named`] `steer` knows.
     pub(crate) async fn steer(&self, source: &Source, deed: &str) -> Running {
-        self.invoke(source, Entry::Run, json!({ "deed": deed }), json!({})).await
+        self.invoke(source, Entry::Run, json!({ "deed": deed }), json!({}))
+            .await
     }
 
-    pub(crate) async fn invoke(&self, source: &Source, entry: Entry, event: Value, props: Value) -> Running {
+    pub(crate) async fn invoke(
+        &self,
+        source: &Source,
+        entry: Entry,
+        event: Value,
+        props: Value,
+    ) -> Running {
         static LAST_RUN: AtomicU64 = AtomicU64::new(0);
         let run = LAST_RUN.fetch_add(1, Ordering::Relaxed);
         let event = RawValue::from_string(event.to_string()).unwrap();
-        let Value::Object(props) = props else { panic!("props are an object") };
+        let Value::Object(props) = props else {
+            panic!("props are an object")
+        };
         let (sink, messages) = mpsc::unbounded_channel();
-        let invocation = Invocation { run, entry, event, props };
-        self.engine.invoke(&source.spec, invocation, sink).await.unwrap();
+        let invocation = Invocation {
+            run,
+            entry,
+            event,
+            props,
+        };
+        self.engine
+            .invoke(&source.spec, invocation, sink)
+            .await
+            .unwrap();
         Running { run, messages }
     }
 
@@ -88,7 +117,9 @@ impl Node {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), reached).await.expect("the status to be reached");
+        tokio::time::timeout(Duration::from_secs(60), reached)
+            .await
+            .expect("the status to be reached");
     }
 }
 
@@ -109,7 +140,10 @@ pub(crate) struct State {
 impl WorkerState for State {
     async fn artifact(&self) -> Result<Bytes, EngineError> {
         let missing = || EngineError::WorkerLost("no archive".into());
-        self.artifact.as_ref().map(|artifact| artifact.bytes.clone()).ok_or_else(missing)
+        self.artifact
+            .as_ref()
+            .map(|artifact| artifact.bytes.clone())
+            .ok_or_else(missing)
     }
 
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
@@ -126,10 +160,16 @@ impl Source {
 
     pub(crate) fn with(name: &str, key_values: Map<String, Value>) -> Self {
         static LAST_SOURCE: AtomicU64 = AtomicU64::new(0);
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/components").join(name);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/components")
+            .join(name);
         let artifact = artifact::pack(&folder).unwrap();
         let artifact_hash = artifact.hash.clone();
-        let state = Arc::new(State { artifact: Some(artifact), key_values, loads: AtomicUsize::new(0) });
+        let state = Arc::new(State {
+            artifact: Some(artifact),
+            key_values,
+            loads: AtomicUsize::new(0),
+        });
         let number = LAST_SOURCE.fetch_add(1, Ordering::Relaxed);
         let spec = WorkerSpec {
             source_id: SourceId::new(1, u128::from(number) << 64),
@@ -157,10 +197,17 @@ impl Running {
                 messages.push(message);
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), reading).await.expect("the run to end");
-        let outcomes = messages.iter().filter(|message| matches!(message, RunMessage::Outcome(_)));
+        tokio::time::timeout(Duration::from_secs(60), reading)
+            .await
+            .expect("the run to end");
+        let outcomes = messages
+            .iter()
+            .filter(|message| matches!(message, RunMessage::Outcome(_)));
         assert_eq!(outcomes.count(), 1, "{messages:?}");
-        assert!(matches!(messages.last(), Some(RunMessage::Outcome(_))), "{messages:?}");
+        assert!(
+            matches!(messages.last(), Some(RunMessage::Outcome(_))),
+            "{messages:?}"
+        );
         Messages(messages)
     }
 

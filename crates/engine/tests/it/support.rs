@@ -53,7 +53,7 @@ fn registry_env() -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-pub(crate) async fn bundled(file: &Path) -> Result<String, EngineError> {
+pub(crate) async fn bundled(file: &Path) -> Result<Option<String>, EngineError> {
     let config = LocalBundling {
         deno: deno().await,
         cache_dir: cache_dir(),

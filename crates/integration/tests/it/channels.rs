@@ -26,15 +26,27 @@ export default {
     let event = &summary["event"];
     let error = &event["error"];
     assert_eq!(error["code"], "RangeError");
-    assert_eq!((&error["name"], &error["message"]), (&json!("RangeError"), &json!("too far")));
+    assert_eq!(
+        (&error["name"], &error["message"]),
+        (&json!("RangeError"), &json!("too far"))
+    );
     assert!(error["stack"].as_str().unwrap().contains("run"), "{error}");
-    assert!(chrono::DateTime::parse_from_rfc3339(error["ts"].as_str().unwrap()).is_ok(), "{error}");
+    assert!(
+        chrono::DateTime::parse_from_rfc3339(error["ts"].as_str().unwrap()).is_ok(),
+        "{error}"
+    );
     assert!(error["cellId"].is_string(), "{error}");
     assert_eq!(event["original_event"], json!({"n": 1}));
     let context = &event["original_context"];
     assert_eq!(context["id"], report["invocation_id"]);
-    assert!(chrono::DateTime::parse_from_rfc3339(context["ts"].as_str().unwrap()).is_ok(), "{context}");
-    assert!(context["verified"].is_boolean() && context["owner_id"].is_string(), "{context}");
+    assert!(
+        chrono::DateTime::parse_from_rfc3339(context["ts"].as_str().unwrap()).is_ok(),
+        "{context}"
+    );
+    assert!(
+        context["verified"].is_boolean() && context["owner_id"].is_string(),
+        "{context}"
+    );
     assert!(context["platform_version"].is_string(), "{context}");
     assert_eq!(payloads(&node.events(&source).await), ["before"]);
 }
@@ -55,12 +67,25 @@ export default {
     for what in ["text", "nothing", "object", "coded"] {
         node.run(&source, json!({"what": what})).await;
     }
-    let errors: Vec<_> =
-        payloads(&node.channel(&source, "$errors").await).iter().map(|event| event["error"].clone()).collect();
+    let errors: Vec<_> = payloads(&node.channel(&source, "$errors").await)
+        .iter()
+        .map(|event| event["error"].clone())
+        .collect();
     assert_eq!(errors.len(), 4);
-    assert!(errors[0]["message"].as_str().unwrap().contains("just text"), "{}", errors[0]);
-    assert!(errors[2]["message"].as_str().unwrap().contains("object"), "{}", errors[2]);
-    assert_eq!((&errors[3]["code"], &errors[3]["message"]), (&json!("E429"), &json!("slow down")));
+    assert!(
+        errors[0]["message"].as_str().unwrap().contains("just text"),
+        "{}",
+        errors[0]
+    );
+    assert!(
+        errors[2]["message"].as_str().unwrap().contains("object"),
+        "{}",
+        errors[2]
+    );
+    assert_eq!(
+        (&errors[3]["code"], &errors[3]["message"]),
+        (&json!("E429"), &json!("slow down"))
+    );
 }
 
 #[tokio::test]
@@ -78,11 +103,16 @@ async fn components_cannot_emit_on_the_platforms_channels() {
     let node = Node::start().await;
     let source = node.deploy(EMITTER, json!({})).await;
     for channel in ["$errors", "$logs", "$in"] {
-        let report = node.run(&source, json!({"emits": [["forged", {"name": channel}]]})).await;
+        let report = node
+            .run(&source, json!({"emits": [["forged", {"name": channel}]]}))
+            .await;
         assert_eq!(report["outcome"]["status"], "threw", "{channel}: {report}");
         let message = report["outcome"]["error"]["message"].as_str().unwrap();
         assert!(message.contains(channel), "{message}");
-        assert!(!payloads(&node.channel(&source, channel).await).contains(&json!("forged")), "{channel}");
+        assert!(
+            !payloads(&node.channel(&source, channel).await).contains(&json!("forged")),
+            "{channel}"
+        );
     }
 }
 
@@ -93,7 +123,13 @@ async fn an_emit_without_an_id_under_a_strategy_is_an_error_that_names_the_call(
     let emits = json!([["no id", {}], ["with id", {"id": 1}]]);
     let report = node.run(&source, json!({"emits": emits})).await;
     assert_eq!(report["outcome"]["status"], "threw", "{report}");
-    assert!(report["outcome"]["error"]["message"].as_str().unwrap().contains("id"), "{report}");
+    assert!(
+        report["outcome"]["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("id"),
+        "{report}"
+    );
     assert_eq!(payloads(&node.events(&source).await), ["with id"]);
     assert_eq!(node.channel(&source, "$errors").await.len(), 1);
 }
@@ -102,34 +138,53 @@ async fn an_emit_without_an_id_under_a_strategy_is_an_error_that_names_the_call(
 async fn a_delayed_event_waits_and_is_emitted_on_its_channel() {
     let node = Node::start().await;
     let source = node.deploy(EMITTER, json!({})).await;
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
     let due = u64::try_from(now.as_millis()).unwrap() + 1500;
     let options = json!({"delivery_ts": due, "name": "later", "id": "x", "summary": "Later"});
-    node.run(&source, json!({"emits": [[{"n": 1}, options]]})).await;
+    node.run(&source, json!({"emits": [[{"n": 1}, options]]}))
+        .await;
     assert_eq!(node.events(&source).await, [Value::Null; 0]);
     let waiting = node.channel(&source, "$in").await;
     assert_eq!(waiting[0]["metadata"]["id"], "x");
 
-    let events = node.channel_until(&source, "later", |events| !events.is_empty()).await;
+    let events = node
+        .channel_until(&source, "later", |events| !events.is_empty())
+        .await;
     assert_eq!(payloads(&events), [json!({"n": 1})]);
-    assert!(events[0]["indexed_at_ms"].as_u64().unwrap() >= due, "{}", events[0]);
+    assert!(
+        events[0]["indexed_at_ms"].as_u64().unwrap() >= due,
+        "{}",
+        events[0]
+    );
     assert_eq!(events[0]["metadata"]["summary"], "Later");
     assert_eq!(node.channel(&source, "$in").await, [Value::Null; 0]);
 }
 
 #[tokio::test]
-async fn what_code_prints_between_runs_is_kept_too() {
+async fn what_an_ended_run_still_prints_goes_to_the_one_in_flight() {
     let node = Node::start().await;
     let code = r#"
+let release;
+const released = new Promise((resolve) => { release = resolve; });
+let printed;
 export default {
   name: "Late",
   version: "0.0.1",
-  run({ n }) { setTimeout(() => console.log("late"), 5); this.$emit(n); },
+  async run({ step }) {
+    if (step === 1) {
+      printed = released.then(() => console.log("late"));
+    } else {
+      release();
+      await printed;
+    }
+  },
 };
 "#;
     let source = node.deploy(code, json!({})).await;
-    node.run(&source, json!({"n": 1})).await;
-    node.run(&source, json!({"n": 2})).await;
-    let logs = node.channel_until(&source, "$logs", |events| !events.is_empty()).await;
-    assert_eq!(logs[0]["event"]["message"], "late");
+    let first = node.run(&source, json!({"step": 1})).await;
+    let second = node.run(&source, json!({"step": 2})).await;
+    assert_eq!(first["logs"], json!([]));
+    assert_eq!(second["logs"][0]["message"], "late");
 }

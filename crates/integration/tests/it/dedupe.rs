@@ -24,7 +24,11 @@ async fn unique_remembers_a_hundred_ids_over_a_restart() {
     emit(&node, &source, &hundred).await;
     emit(&node, &source, &[json!("a"), json!(1)]).await;
     let events = payloads(&node.events(&source).await);
-    assert_eq!(events.last().unwrap(), "a", "a was pushed out by the hundred, 1 was not");
+    assert_eq!(
+        events.last().unwrap(),
+        "a",
+        "a was pushed out by the hundred, 1 was not"
+    );
 }
 
 #[tokio::test]
@@ -46,7 +50,10 @@ async fn last_emits_what_follows_the_last_one_over_a_restart() {
     emit(&node, &source, &[json!("a"), json!("b"), json!("c")]).await;
     assert_eq!(payloads(&node.events(&source).await), ["a", "b", "c"]);
     emit(&node, &source, &[json!("x"), json!("y")]).await;
-    assert_eq!(payloads(&node.events(&source).await), ["a", "b", "c", "x", "y"]);
+    assert_eq!(
+        payloads(&node.events(&source).await),
+        ["a", "b", "c", "x", "y"]
+    );
 }
 
 #[tokio::test]
@@ -67,10 +74,17 @@ async fn another_strategy_starts_afresh_and_the_same_one_goes_on() {
     let source = node.deploy(&emitter("unique"), json!({})).await;
     emit(&node, &source, &[json!(5)]).await;
     let same = emitter("unique").replace("0.0.1", "0.0.2");
-    node.put(&source.path(), json!({"component_code": same})).await.is(200);
+    node.put(&source.path(), json!({"component_code": same}))
+        .await
+        .is(200);
     emit(&node, &source, &[json!(5)]).await;
     assert_eq!(payloads(&node.events(&source).await), [5]);
-    node.put(&source.path(), json!({"component_code": emitter("greatest")})).await.is(200);
+    node.put(
+        &source.path(),
+        json!({"component_code": emitter("greatest")}),
+    )
+    .await
+    .is(200);
     emit(&node, &source, &[json!(5), json!(4)]).await;
     assert_eq!(payloads(&node.events(&source).await), [5, 5]);
 }

@@ -10,6 +10,7 @@ mod channels;
 mod cli;
 mod code;
 mod components;
+mod configuration;
 mod dedupe;
 mod journeys;
 mod restart;

@@ -28,7 +28,7 @@ async fn a_node_that_is_asked_to_stop_ends_well_and_keeps_everything() {
     let endpoint = node.deploy(&answering("1"), json!({})).await;
     node.run(&source, json!({})).await;
     let before = node.events(&source).await;
-    let status = node.terminate();
+    let status = node.terminate().await;
     assert!(status.success(), "{status}");
     node.restart().await;
     assert_eq!(node.get(&source.path()).await.is(200).data(), source.record);
@@ -61,7 +61,7 @@ export default {
     let asked = gate.received().len();
     gate.until(|received| received.len() > asked).await;
     gate.answer(|_| headwater_integration::Reply::module("open"));
-    assert!(node.wait().success());
+    assert!(node.wait().await.success());
     node.restart().await;
     assert_eq!(payloads(&node.events(&source).await), ["finished"]);
 }
@@ -88,7 +88,9 @@ export default {
     node.kill_9();
     gate.answer(|_| headwater_integration::Reply::status(200));
     node.restart().await;
-    let events = node.events_until(&source, |events| !events.is_empty()).await;
+    let events = node
+        .events_until(&source, |events| !events.is_empty())
+        .await;
     assert_eq!(payloads(&events), ["/a"]);
 }
 
@@ -96,9 +98,14 @@ export default {
 async fn a_paused_source_stays_paused() {
     let mut node = Node::start().await;
     let source = node.deploy(INBOX, json!({})).await;
-    node.put(&source.path(), json!({"active": false})).await.is(200);
+    node.put(&source.path(), json!({"active": false}))
+        .await
+        .is(200);
     node.restart().await;
-    assert_eq!(node.get(&source.path()).await.is(200).data()["active"], false);
+    assert_eq!(
+        node.get(&source.path()).await.is(200).data()["active"],
+        false
+    );
     node.get(source.endpoint()).await.is(404);
 }
 
@@ -129,7 +136,10 @@ async fn the_first_key_is_made_told_once_and_kept_for_its_owner() {
     let mut node = Node::builder().without_key().start().await;
     assert!(node.output().contains(node.api_key()), "{}", node.output());
     node.get("/users/me").await.is(200);
-    let mode = std::fs::metadata(node.data_dir().join("api-key")).unwrap().permissions().mode();
+    let mode = std::fs::metadata(node.data_dir().join("api-key"))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o600);
     node.restart().await;
     assert!(!node.output().contains(node.api_key()), "{}", node.output());
@@ -142,17 +152,28 @@ async fn a_node_whose_address_is_taken_says_so() {
     let listen = node.url().strip_prefix("http://").unwrap().to_owned();
     let folder = tempfile::tempdir().unwrap();
     let data_dir = folder.path().to_str().unwrap();
-    let seen = node.cli(&["serve", "--listen", &listen, "--data-dir", data_dir]).await;
+    let seen = node
+        .cli(&["serve", "--listen", &listen, "--data-dir", data_dir])
+        .await;
     assert_eq!(seen.code, 1, "{}", seen.stderr);
-    assert!(seen.stderr.contains(&listen) && seen.stderr.contains("--listen"), "{}", seen.stderr);
-    assert_eq!(node.get("/users/me/sources").await.is(200).items(), [Value::Null; 0]);
+    assert!(
+        seen.stderr.contains(&listen) && seen.stderr.contains("--listen"),
+        "{}",
+        seen.stderr
+    );
+    assert_eq!(
+        node.get("/users/me/sources").await.is(200).items(),
+        [Value::Null; 0]
+    );
 }
 
 #[tokio::test]
 async fn a_data_folder_serves_one_node_at_a_time() {
     let node = Node::start().await;
     let data_dir = node.data_dir().to_str().unwrap();
-    let seen = node.cli(&["serve", "--listen", "127.0.0.1:0", "--data-dir", data_dir]).await;
+    let seen = node
+        .cli(&["serve", "--listen", "127.0.0.1:0", "--data-dir", data_dir])
+        .await;
     assert_eq!(seen.code, 1, "{}", seen.stderr);
     node.get("/users/me").await.is(200);
 }

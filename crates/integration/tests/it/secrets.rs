@@ -1,7 +1,9 @@
 //! Secrets and credentials: given to the code, shown to nobody, unreadable on disk.
 
-use headwater_integration::{Node, payloads};
-use serde_json::json;
+use std::os::unix::fs::PermissionsExt as _;
+
+use headwater_integration::{Node, Source, payloads};
+use serde_json::{Value, json};
 
 const SECRETIVE: &str = r#"
 export default {
@@ -27,7 +29,9 @@ const API_KEY: &str = "sesame-open-up-at-once";
 fn is_on_disk(node: &Node, text: &str) -> bool {
     node.store_files().iter().any(|path| {
         let bytes = std::fs::read(path).unwrap();
-        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+        bytes
+            .windows(text.len())
+            .any(|window| window == text.as_bytes())
     })
 }
 
@@ -37,22 +41,34 @@ async fn secrets_reach_the_code_but_neither_answers_nor_the_disk() {
     let account = node.account("shop", json!({"api_key": API_KEY})).await;
     let props = json!({"shop": {"authProvisionId": account}, "password": PASSWORD, "plain": PLAIN});
     let answer = node.try_deploy(SECRETIVE, props).await.is(200);
-    let source = headwater_integration::Source::new(answer.data());
-    assert_eq!(source.record["configured_props"]["password"], json!(null));
-    assert!(source.record["configured_props"].as_object().unwrap().contains_key("password"));
+    let source = Source::new(answer.data());
+    assert_eq!(source.record["configured_props"]["password"], Value::Null);
+    assert!(
+        source.record["configured_props"]
+            .as_object()
+            .unwrap()
+            .contains_key("password")
+    );
     assert_eq!(source.record["configured_props"]["plain"], PLAIN);
 
     node.run(&source, json!({})).await;
     let seen = json!({"password": PASSWORD.len(), "plain": PLAIN.len(), "key": API_KEY.len(), "last": "aple"});
-    assert_eq!(payloads(&node.events(&source).await), [seen.clone()]);
-    for path in [source.path(), "/users/me/sources".to_owned(), "/accounts".to_owned()] {
+    assert_eq!(payloads(&node.events(&source).await), std::slice::from_ref(&seen));
+    for path in [
+        source.path(),
+        "/users/me/sources".to_owned(),
+        "/accounts".to_owned(),
+    ] {
         let answer = node.get(&path).await.is(200);
         for secret in [PASSWORD, API_KEY] {
             assert!(!answer.text.contains(secret), "{path}: {}", answer.text);
         }
     }
 
-    assert!(is_on_disk(&node, PLAIN), "the search finds what is not secret");
+    assert!(
+        is_on_disk(&node, PLAIN),
+        "the search finds what is not secret"
+    );
     for secret in [PASSWORD, API_KEY, node.api_key()] {
         assert!(!is_on_disk(&node, secret), "{secret}");
     }
@@ -69,10 +85,15 @@ async fn an_update_keeps_a_secret_that_it_does_not_name() {
     let account = node.account("shop", json!({"api_key": API_KEY})).await;
     let props = json!({"shop": {"authProvisionId": account}, "password": PASSWORD, "plain": PLAIN});
     let source = node.deploy(SECRETIVE, props).await;
-    node.patch(&source.path(), json!({"configured_props": {"plain": "x"}})).await.is(200);
+    node.patch(&source.path(), json!({"configured_props": {"plain": "x"}}))
+        .await
+        .is(200);
     node.run(&source, json!({})).await;
     let event = node.events(&source).await[0]["event"].clone();
-    assert_eq!((&event["last"], &event["plain"]), (&json!("aple"), &json!(1)));
+    assert_eq!(
+        (&event["last"], &event["plain"]),
+        (&json!("aple"), &json!(1))
+    );
 }
 
 #[tokio::test]
@@ -84,7 +105,24 @@ async fn without_its_key_the_data_folder_keeps_the_secrets() {
     node.kill_9();
     std::fs::write(node.data_dir().join("secret-key"), "0".repeat(64)).unwrap();
     node.restart().await;
-    let answer = node.post(&format!("{}/run", source.path()), json!({})).await;
-    assert!(!answer.text.contains(PASSWORD) && !answer.text.contains(API_KEY), "{}", answer.text);
-    assert_eq!(payloads(&node.events(&source).await), [json!(null); 0]);
+    let answer = node
+        .post(&format!("{}/run", source.path()), json!({}))
+        .await;
+    assert!(
+        !answer.text.contains(PASSWORD) && !answer.text.contains(API_KEY),
+        "{}",
+        answer.text
+    );
+    assert_eq!(payloads(&node.events(&source).await), [Value::Null; 0]);
+}
+
+#[tokio::test]
+async fn the_data_folder_is_its_owners_alone() {
+    let node = Node::start().await;
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(node.data_dir()), 0o700);
+    for name in ["secret-key", "api-key"] {
+        assert_eq!(mode(&node.data_dir().join(name)), 0o600, "{name}");
+    }
 }

@@ -16,13 +16,30 @@ export default {
 #[tokio::test]
 async fn an_interval_ticks_with_its_time_and_length() {
     let node = Node::start().await;
-    let source = node.deploy(TICKING, json!({"timer": {"intervalSeconds": 1}})).await;
-    assert_eq!(source.record["configured_props"]["timer"], json!({"cron": null, "interval_seconds": 1}));
+    let source = node
+        .deploy(TICKING, json!({"timer": {"intervalSeconds": 1}}))
+        .await;
+    assert_eq!(
+        source.record["configured_props"]["timer"],
+        json!({"cron": null, "interval_seconds": 1})
+    );
     let ticks = payloads(&node.events_until(&source, |events| events.len() >= 3).await);
-    assert!(ticks.iter().all(|tick| tick["interval_seconds"] == 1), "{ticks:?}");
-    let times: Vec<_> = ticks.iter().map(|tick| tick["timestamp"].as_u64().unwrap()).collect();
-    assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "no tick comes twice: {times:?}");
-    assert!(times[0] >= source.record["created_at"].as_u64().unwrap(), "{times:?}");
+    assert!(
+        ticks.iter().all(|tick| tick["interval_seconds"] == 1),
+        "{ticks:?}"
+    );
+    let times: Vec<_> = ticks
+        .iter()
+        .map(|tick| tick["timestamp"].as_u64().unwrap())
+        .collect();
+    assert!(
+        times.windows(2).all(|pair| pair[0] < pair[1]),
+        "no tick comes twice: {times:?}"
+    );
+    assert!(
+        times[0] >= source.record["created_at"].as_u64().unwrap(),
+        "{times:?}"
+    );
 }
 
 #[tokio::test]
@@ -30,11 +47,18 @@ async fn cron_ticks_in_its_time_zone() {
     let node = Node::start().await;
     let cron = json!({"cron": "* * * * * *", "timezone": "Europe/Vienna"});
     let source = node.deploy(TICKING, json!({"timer": cron})).await;
-    let shown = json!({"cron": "* * * * * *", "interval_seconds": null, "timezone": "Europe/Vienna"});
+    let shown =
+        json!({"cron": "* * * * * *", "interval_seconds": null, "timezone": "Europe/Vienna"});
     assert_eq!(source.record["configured_props"]["timer"], shown);
     let ticks = payloads(&node.events_until(&source, |events| events.len() >= 2).await);
-    assert_eq!((&ticks[0]["cron"], &ticks[0]["timezone"]), (&json!("* * * * * *"), &json!("Europe/Vienna")));
-    assert!(ticks[0]["timestamp"].as_u64() < ticks[1]["timestamp"].as_u64(), "{ticks:?}");
+    assert_eq!(
+        (&ticks[0]["cron"], &ticks[0]["timezone"]),
+        (&json!("* * * * * *"), &json!("Europe/Vienna"))
+    );
+    assert!(
+        ticks[0]["timestamp"].as_u64() < ticks[1]["timestamp"].as_u64(),
+        "{ticks:?}"
+    );
 }
 
 #[tokio::test]
@@ -50,7 +74,10 @@ async fn a_time_zone_that_is_none_is_refused() {
     let node = Node::start().await;
     let props = json!({"timer": {"cron": "0 9 * * *", "timezone": "Atlantis"}});
     let error = node.try_deploy(TICKING, props).await.is(422).error();
-    assert!(error["param"].as_str().unwrap().contains("timer"), "{error}");
+    assert!(
+        error["param"].as_str().unwrap().contains("timer"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -59,41 +86,62 @@ async fn an_inactive_source_does_not_tick_and_a_deleted_one_neither() {
     let every_second = json!({"timer": {"intervalSeconds": 1}});
     let paused = node.deploy(TICKING, every_second.clone()).await;
     let clock = node.deploy(TICKING, every_second).await;
-    node.events_until(&paused, |events| !events.is_empty()).await;
-    node.put(&paused.path(), json!({"active": false})).await.is(200);
+    node.events_until(&paused, |events| !events.is_empty())
+        .await;
+    node.put(&paused.path(), json!({"active": false}))
+        .await
+        .is(200);
     let before = node.events(&paused).await;
     let ticked = node.events(&clock).await.len();
     // The other one goes on meanwhile.
-    node.events_until(&clock, |events| events.len() >= ticked + 3).await;
+    node.events_until(&clock, |events| events.len() >= ticked + 3)
+        .await;
     assert_eq!(node.events(&paused).await, before);
-    node.put(&paused.path(), json!({"active": true})).await.is(200);
-    node.events_until(&paused, |events| events.len() > before.len()).await;
+    node.put(&paused.path(), json!({"active": true}))
+        .await
+        .is(200);
+    node.events_until(&paused, |events| events.len() > before.len())
+        .await;
 }
 
 #[tokio::test]
 async fn a_new_interval_is_shown_and_kept() {
     let node = Node::start().await;
-    let source = node.deploy(TICKING, json!({"timer": {"intervalSeconds": 3600}})).await;
+    let source = node
+        .deploy(TICKING, json!({"timer": {"intervalSeconds": 3600}}))
+        .await;
     let body = json!({"configured_props": {"timer": {"interval_seconds": 1}}});
     let updated = node.patch(&source.path(), body).await.is(200).data();
     assert_eq!(updated["configured_props"]["timer"]["interval_seconds"], 1);
-    let ticks = node.events_until(&source, |events| !events.is_empty()).await;
+    let ticks = node
+        .events_until(&source, |events| !events.is_empty())
+        .await;
     assert_eq!(ticks[0]["event"]["interval_seconds"], 1);
 }
 
 #[tokio::test]
 async fn missed_ticks_are_one() {
     let mut node = Node::start().await;
-    let source = node.deploy(TICKING, json!({"timer": {"intervalSeconds": 1}})).await;
+    let source = node
+        .deploy(TICKING, json!({"timer": {"intervalSeconds": 1}}))
+        .await;
     let clock = Node::start().await;
-    let other = clock.deploy(TICKING, json!({"timer": {"intervalSeconds": 1}})).await;
-    node.events_until(&source, |events| !events.is_empty()).await;
+    let other = clock
+        .deploy(TICKING, json!({"timer": {"intervalSeconds": 1}}))
+        .await;
+    node.events_until(&source, |events| !events.is_empty())
+        .await;
     node.kill_9();
     let ticked = clock.events(&other).await.len();
-    clock.events_until(&other, |events| events.len() >= ticked + 4).await;
+    clock
+        .events_until(&other, |events| events.len() >= ticked + 4)
+        .await;
     node.restart().await;
     let ticks = payloads(&node.events_until(&source, |events| events.len() >= 4).await);
-    let times: Vec<_> = ticks.iter().map(|tick| tick["timestamp"].as_u64().unwrap()).collect();
+    let times: Vec<_> = ticks
+        .iter()
+        .map(|tick| tick["timestamp"].as_u64().unwrap())
+        .collect();
     let gaps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{times:?}");
     // Four seconds went by without the node; had each missed tick been made up for, no gap would be left.

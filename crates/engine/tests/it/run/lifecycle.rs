@@ -25,7 +25,12 @@ async fn an_idle_worker_ends_and_the_next_run_gets_another() {
     let node = Node::with(|config| config.worker_idle = Duration::ZERO).await;
     let source = Source::named("steer");
     for number in 0..2 {
-        assert_eq!(node.run(&source, json!({"deed": "echo", "value": number})).await.returned(), number);
+        assert_eq!(
+            node.run(&source, json!({"deed": "echo", "value": number}))
+                .await
+                .returned(),
+            number
+        );
         node.until(|status| status.source_workers == 0).await;
     }
     assert_eq!(source.state.loads.load(Ordering::Relaxed), 2);
@@ -51,19 +56,39 @@ async fn evicting_ends_runs_as_lost_and_the_source_can_run_again() {
     node.engine.evict(&source.spec.source_id).await;
     assert_eq!(node.engine.status().source_workers, 0);
     assert!(looping.collect().await.is_lost());
-    assert_eq!(node.run(&source, json!({"deed": "echo", "value": 1})).await.returned(), 1);
-    node.engine.evict(&Source::named("emit").spec.source_id).await;
+    assert_eq!(
+        node.run(&source, json!({"deed": "echo", "value": 1}))
+            .await
+            .returned(),
+        1
+    );
+    node.engine
+        .evict(&Source::named("emit").spec.source_id)
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_code_gets_another_worker_and_the_former_finishes_its_runs() {
     let node = Node::start().await;
     let (mut source, next) = (Source::named("together"), Source::named("emit"));
-    let mut former = node.invoke(&source, Entry::Run, json!({"name": "former", "of": 2}), json!({})).await;
+    let mut former = node
+        .invoke(
+            &source,
+            Entry::Run,
+            json!({"name": "former", "of": 2}),
+            json!({}),
+        )
+        .await;
     former.has_begun().await;
-    let former_hash = std::mem::replace(&mut source.spec.artifact_hash, next.spec.artifact_hash.clone());
+    let former_hash = std::mem::replace(
+        &mut source.spec.artifact_hash,
+        next.spec.artifact_hash.clone(),
+    );
     source.spec.state = next.spec.state;
-    assert_eq!(node.run(&source, json!(1)).await.returned(), json!({"given": 1}));
+    assert_eq!(
+        node.run(&source, json!(1)).await.returned(),
+        json!({"given": 1})
+    );
     assert_eq!(node.engine.status().source_workers, 2);
     assert_ne!(former_hash, source.spec.artifact_hash);
     node.engine.evict(&source.spec.source_id).await;
@@ -81,9 +106,17 @@ async fn shutdown_ends_runs_removes_folders_and_refuses_more() {
     assert!(waiting.collect().await.is_lost());
     assert_eq!(std::fs::read_dir(node.work_dir.path()).unwrap().count(), 0);
     let (sink, mut messages) = mpsc::unbounded_channel();
-    let invocation = Invocation { run: 1, entry: Entry::Run, event: RawValue::NULL.to_owned(), props: Map::new() };
+    let invocation = Invocation {
+        run: 1,
+        entry: Entry::Run,
+        event: RawValue::NULL.to_owned(),
+        props: Map::new(),
+    };
     let refused = node.engine.invoke(&source.spec, invocation, sink).await;
-    assert!(matches!(refused, Err(EngineError::WorkerLost(_))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(EngineError::WorkerLost(_))),
+        "{refused:?}"
+    );
     assert!(messages.recv().await.is_none());
 }
 
@@ -91,11 +124,23 @@ async fn shutdown_ends_runs_removes_folders_and_refuses_more() {
 async fn an_archive_that_is_another_is_refused() {
     let node = Node::start().await;
     let mut source = Source::named("emit");
-    for (hash, complaint) in [("0".repeat(64), "not 000"), ("../../etc".to_owned(), "is no hash")] {
+    for (hash, complaint) in [
+        ("0".repeat(64), "not 000"),
+        ("../../etc".to_owned(), "is no hash"),
+    ] {
         source.spec.artifact_hash = hash;
         let (sink, _messages) = mpsc::unbounded_channel();
-        let invocation = Invocation { run: 1, entry: Entry::Run, event: RawValue::NULL.to_owned(), props: Map::new() };
-        let refused = node.engine.invoke(&source.spec, invocation, sink).await.unwrap_err();
+        let invocation = Invocation {
+            run: 1,
+            entry: Entry::Run,
+            event: RawValue::NULL.to_owned(),
+            props: Map::new(),
+        };
+        let refused = node
+            .engine
+            .invoke(&source.spec, invocation, sink)
+            .await
+            .unwrap_err();
         assert!(refused.to_string().contains(complaint), "{refused}");
     }
 }
@@ -104,7 +149,11 @@ async fn an_archive_that_is_another_is_refused() {
 async fn what_a_former_node_left_behind_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("w-old").join("tmp")).unwrap();
-    std::fs::write(folder.path().join("w-old").join("process"), "1 not-its-start").unwrap();
+    std::fs::write(
+        folder.path().join("w-old").join("process"),
+        "1 not-its-start",
+    )
+    .unwrap();
     let node = Node::with(|config| {
         config.work_dir = folder.path().to_owned();
         config.warm_workers = 0;

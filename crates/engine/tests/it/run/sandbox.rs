@@ -15,8 +15,15 @@ async fn local_server() -> u16 {
 }
 
 async fn attempts(node: &Node, deed: &str, port: u16) -> Vec<Value> {
-    let messages = node.run(&Source::named("escape"), json!({"deed": deed, "port": port})).await;
-    let Value::Array(attempts) = messages.returned() else { panic!("{messages:?}") };
+    let messages = node
+        .run(
+            &Source::named("escape"),
+            json!({"deed": deed, "port": port}),
+        )
+        .await;
+    let Value::Array(attempts) = messages.returned() else {
+        panic!("{messages:?}")
+    };
     assert!(!attempts.is_empty());
     attempts
 }
@@ -27,7 +34,11 @@ async fn files_processes_and_private_addresses_are_refused() {
     let port = local_server().await;
     for deed in ["files", "processes", "network"] {
         let attempts = attempts(&node, deed, port).await;
-        let got: Vec<_> = attempts.iter().enumerate().filter(|(_, attempt)| attempt.get("refused").is_none()).collect();
+        let got: Vec<_> = attempts
+            .iter()
+            .enumerate()
+            .filter(|(_, attempt)| attempt.get("refused").is_none())
+            .collect();
         assert!(got.is_empty(), "{deed}: {got:?}");
     }
 }
@@ -42,8 +53,12 @@ async fn private_addresses_are_reached_when_the_policy_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn components_see_their_own_environment_only() {
     let node = Node::start().await;
-    let messages = node.run(&Source::named("steer"), json!({"deed": "environment"})).await;
-    let Value::Object(environment) = messages.returned() else { panic!("{messages:?}") };
+    let messages = node
+        .run(&Source::named("steer"), json!({"deed": "environment"}))
+        .await;
+    let Value::Object(environment) = messages.returned() else {
+        panic!("{messages:?}")
+    };
     let mut names: Vec<_> = environment.keys().map(String::as_str).collect();
     names.sort_unstable();
     assert_eq!(names, ["HOME", "NO_COLOR", "PD_COMPONENT", "TMPDIR"]);
@@ -57,5 +72,8 @@ async fn the_layers_of_the_sandbox_are_told() {
     let sandbox = node.engine.status().sandbox;
     assert_eq!(sandbox.get("deno_permissions"), Some(&true));
     assert_eq!(sandbox.get("process_group"), Some(&true));
-    assert!(sandbox.contains_key("seccomp") && sandbox.contains_key("landlock"), "{sandbox:?}");
+    assert!(
+        sandbox.contains_key("seccomp") && sandbox.contains_key("landlock"),
+        "{sandbox:?}"
+    );
 }

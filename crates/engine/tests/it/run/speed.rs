@@ -17,9 +17,18 @@ async fn warm_invocations_per_second() {
     let source = Source::named("steer");
     let (sink, mut messages) = mpsc::unbounded_channel();
     let invoke = async |run| {
-        let event = RawValue::from_string(json!({"deed": "echo", "value": {"a": run}}).to_string()).unwrap();
-        let invocation = Invocation { run, entry: Entry::Run, event, props: Map::new() };
-        node.engine.invoke(&source.spec, invocation, sink.clone()).await.unwrap();
+        let event = RawValue::from_string(json!({"deed": "echo", "value": {"a": run}}).to_string())
+            .unwrap();
+        let invocation = Invocation {
+            run,
+            entry: Entry::Run,
+            event,
+            props: Map::new(),
+        };
+        node.engine
+            .invoke(&source.spec, invocation, sink.clone())
+            .await
+            .unwrap();
     };
     for run in 0..IN_FLIGHT {
         invoke(run).await;
@@ -37,7 +46,10 @@ async fn warm_invocations_per_second() {
             next += 1;
         }
     }
-    println!("{:.0} invocations/s", ended as f64 / started.elapsed().as_secs_f64());
+    println!(
+        "{:.0} invocations/s",
+        ended as f64 / started.elapsed().as_secs_f64()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,5 +66,9 @@ async fn first_run_of_an_evicted_source() {
         node.engine.evict(&source.spec.source_id).await;
     }
     times.sort();
-    println!("first run: p50 {:?}, max {:?}", times[times.len() / 2], times[times.len() - 1]);
+    println!(
+        "first run: p50 {:?}, max {:?}",
+        times[times.len() / 2],
+        times[times.len() - 1]
+    );
 }

@@ -20,10 +20,25 @@ async fn a_file_is_deployed_and_shown() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "inbox.mjs", INBOX);
     let seen = node.cli(&["deploy", &file]).await.ok();
-    let source = Source::new(node.get("/users/me/sources").await.is(200).items().remove(0));
-    let expected = format!("ID         {}\nNAME       inbox\nACTIVE     yes\nENDPOINT   {}\n", source.id, source.endpoint());
+    let source = Source::new(
+        node.get("/users/me/sources")
+            .await
+            .is(200)
+            .items()
+            .remove(0),
+    );
+    let expected = format!(
+        "ID         {}\nNAME       inbox\nACTIVE     yes\nENDPOINT   {}\n",
+        source.id,
+        source.endpoint()
+    );
     assert_eq!(seen.stdout, expected);
-    assert!(seen.stderr.contains(&format!("headwater events {} -f", source.id)), "{}", seen.stderr);
+    assert!(
+        seen.stderr
+            .contains(&format!("headwater events {} -f", source.id)),
+        "{}",
+        seen.stderr
+    );
 }
 
 #[tokio::test]
@@ -31,7 +46,10 @@ async fn json_is_the_apis_record() {
     let node = Node::start().await;
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "inbox.mjs", INBOX);
-    let seen = node.cli(&["deploy", &file, "--name", "Mine", "--json"]).await.ok();
+    let seen = node
+        .cli(&["deploy", &file, "--name", "Mine", "--json"])
+        .await
+        .ok();
     let source = Source::new(seen.json());
     assert_eq!(source.record["name"], "Mine");
     assert_eq!(node.get(&source.path()).await.is(200).data(), source.record);
@@ -41,8 +59,16 @@ async fn json_is_the_apis_record() {
 async fn local_imports_are_bundled_and_packages_left_to_the_node() {
     let node = Node::start().await;
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "shared/shop.mjs", "import ms from \"ms@2.1.3\";\nexport const minute = () => ms(\"1m\");\n");
-    write(folder.path(), "shared/city.ts", "export const city: string = \"Wien\";\n");
+    write(
+        folder.path(),
+        "shared/shop.mjs",
+        "import ms from \"ms@2.1.3\";\nexport const minute = () => ms(\"1m\");\n",
+    );
+    write(
+        folder.path(),
+        "shared/city.ts",
+        "export const city: string = \"Wien\";\n",
+    );
     let main = r#"
 import { minute } from "../shared/shop.mjs";
 import { city } from "../shared/city.ts";
@@ -53,10 +79,16 @@ export default {
 };
 "#;
     write(folder.path(), "sources/main.mjs", main);
-    let seen = node.cli_in(folder.path(), &["deploy", "sources/main.mjs", "--json"]).await.ok();
+    let seen = node
+        .cli_in(folder.path(), &["deploy", "sources/main.mjs", "--json"])
+        .await
+        .ok();
     let source = Source::new(seen.json());
     node.run(&source, json!({})).await;
-    assert_eq!(payloads(&node.events(&source).await), [json!({"city": "Wien", "minute": 60_000})]);
+    assert_eq!(
+        payloads(&node.events(&source).await),
+        [json!({"city": "Wien", "minute": 60_000})]
+    );
 }
 
 #[tokio::test]
@@ -78,14 +110,36 @@ export default {
 };
 "#;
     let file = write(folder.path(), "props.mjs", code);
-    let props = write(folder.path(), "props.json", &json!({"city": "Graz", "tags": ["a"]}).to_string());
-    node.cli(&["accounts", "add", "shop", "--field", "key=k", "--name", "mine"]).await.ok();
+    let props = write(
+        folder.path(),
+        "props.json",
+        &json!({"city": "Graz", "tags": ["a"]}).to_string(),
+    );
+    node.cli(&[
+        "accounts", "add", "shop", "--field", "key=k", "--name", "mine",
+    ])
+    .await
+    .ok();
     let arguments = [
-        "deploy", &file, "--props-file", &props, "--prop", "city=Wien", "--prop", "timer=1h", "--prop", "shop=mine",
-        "--prop", "count=5", "--json",
+        "deploy",
+        &file,
+        "--props-file",
+        &props,
+        "--prop",
+        "city=Wien",
+        "--prop",
+        "timer=1h",
+        "--prop",
+        "shop=mine",
+        "--prop",
+        "count=5",
+        "--json",
     ];
     let shown = node.cli(&arguments).await.ok().json()["configured_props"].take();
-    assert_eq!((&shown["city"], &shown["tags"], &shown["count"]), (&json!("Wien"), &json!(["a"]), &json!(5)));
+    assert_eq!(
+        (&shown["city"], &shown["tags"], &shown["count"]),
+        (&json!("Wien"), &json!(["a"]), &json!(5))
+    );
     assert_eq!(shown["timer"]["interval_seconds"], 3600);
     assert!(shown["shop"]["authProvisionId"].is_string(), "{shown}");
 }
@@ -94,10 +148,16 @@ export default {
 async fn what_is_missing_is_named_and_nothing_deployed() {
     let node = Node::start().await;
     let folder = tempfile::tempdir().unwrap();
-    let code = "export default { name: \"N\", version: \"0.0.1\", props: { url: \"string\" }, run() {} };";
+    let code =
+        "export default { name: \"N\", version: \"0.0.1\", props: { url: \"string\" }, run() {} };";
     let file = write(folder.path(), "needs.mjs", code);
     let seen = node.cli(&["deploy", &file]).await;
-    assert_eq!((seen.code, seen.stdout.as_str()), (2, ""), "{}", seen.stderr);
+    assert_eq!(
+        (seen.code, seen.stdout.as_str()),
+        (2, ""),
+        "{}",
+        seen.stderr
+    );
     assert!(seen.stderr.contains("url"), "{}", seen.stderr);
     let seen = node.cli(&["deploy", "no-such-file.mjs"]).await;
     assert_eq!(seen.code, 1, "{}", seen.stderr);
@@ -113,16 +173,39 @@ async fn a_component_that_throws_is_told_with_its_stack() {
                 hooks: { activate() { throw new Error(\"not today\"); } }, run() {} };";
     let file = write(folder.path(), "throws.mjs", code);
     let seen = node.cli(&["deploy", &file]).await;
-    assert_eq!((seen.code, seen.stdout.as_str()), (1, ""), "{}", seen.stderr);
-    assert!(seen.stderr.contains("not today") && seen.stderr.contains("activate"), "{}", seen.stderr);
+    assert_eq!(
+        (seen.code, seen.stdout.as_str()),
+        (1, ""),
+        "{}",
+        seen.stderr
+    );
+    assert!(
+        seen.stderr.contains("not today") && seen.stderr.contains("activate"),
+        "{}",
+        seen.stderr
+    );
 }
 
 #[tokio::test]
 async fn a_package_is_deployed_from_npm() {
     let node = Node::start().await;
-    let reference = "npm:@pipedream/pipedream@0.4.2/sources/new-scheduled-tasks/new-scheduled-tasks.mjs";
-    node.cli(&["accounts", "add", "pipedream", "--field", "api_key=k", "--name", "mine"]).await.ok();
-    let seen = node.cli(&["deploy", reference, "--prop", "pipedream=mine", "--json"]).await.ok();
+    let reference =
+        "npm:@pipedream/pipedream@0.4.2/sources/new-scheduled-tasks/new-scheduled-tasks.mjs";
+    node.cli(&[
+        "accounts",
+        "add",
+        "pipedream",
+        "--field",
+        "api_key=k",
+        "--name",
+        "mine",
+    ])
+    .await
+    .ok();
+    let seen = node
+        .cli(&["deploy", reference, "--prop", "pipedream=mine", "--json"])
+        .await
+        .ok();
     assert_eq!(seen.json()["name"], "new-scheduled-tasks");
 }
 
@@ -133,7 +216,11 @@ async fn an_update_changes_code_and_keeps_the_rest() {
     let source = node.deploy(EMITTER, json!({})).await;
     node.cli(&["pause", &source.id]).await.ok();
     let file = write(folder.path(), "inbox.mjs", INBOX);
-    let updated = node.cli(&["update", "emitter", &file, "--json"]).await.ok().json();
+    let updated = node
+        .cli(&["update", "emitter", &file, "--json"])
+        .await
+        .ok()
+        .json();
     assert_eq!(updated["id"], json!(source.id));
     assert_eq!(updated["active"], false);
     assert_ne!(updated["component_id"], source.record["component_id"]);

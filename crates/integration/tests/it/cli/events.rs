@@ -15,13 +15,32 @@ async fn events_are_lines_oldest_first_or_json_newest_first() {
     let emits = json!([[{"n": 1}, {}], [{"n": 2}, {"summary": "Two", "name": "news"}]]);
     node.run(&source, json!({"emits": emits})).await;
     let seen = node.cli(&["events", "emitter"]).await.ok();
-    let lines: Vec<_> = seen.stdout.lines().map(|line| line.split_once("  ").unwrap().1).collect();
+    let lines: Vec<_> = seen
+        .stdout
+        .lines()
+        .map(|line| line.split_once("  ").unwrap().1)
+        .collect();
     assert_eq!(lines, ["-  {\"n\":1}", "news  Two"]);
-    let items = node.cli(&["events", &source.id, "--json"]).await.ok().json();
-    assert_eq!(payloads(items.as_array().unwrap()), [json!({"n": 2}), json!({"n": 1})]);
-    let one = node.cli(&["events", &source.id, "-n", "1", "--json"]).await.ok().json();
+    let items = node
+        .cli(&["events", &source.id, "--json"])
+        .await
+        .ok()
+        .json();
+    assert_eq!(
+        payloads(items.as_array().unwrap()),
+        [json!({"n": 2}), json!({"n": 1})]
+    );
+    let one = node
+        .cli(&["events", &source.id, "-n", "1", "--json"])
+        .await
+        .ok()
+        .json();
     assert_eq!(payloads(one.as_array().unwrap()), [json!({"n": 2})]);
-    let channel = node.cli(&["events", &source.id, "--channel", "news", "--json"]).await.ok().json();
+    let channel = node
+        .cli(&["events", &source.id, "--channel", "news", "--json"])
+        .await
+        .ok()
+        .json();
     assert_eq!(channel.as_array().unwrap().len(), 1);
 }
 
@@ -53,18 +72,36 @@ export default {
 };
 "#;
     let source = node.deploy(code, json!({})).await;
-    let seen = node.cli(&["run", "runner", "--event", "{\"a\": 1}"]).await.ok();
-    assert!(seen.stdout.contains("OUTCOME      returned\nEVENTS       1\nVALUE        7\n"), "{}", seen.stdout);
+    let seen = node
+        .cli(&["run", "runner", "--event", "{\"a\": 1}"])
+        .await
+        .ok();
+    assert!(
+        seen.stdout
+            .contains("OUTCOME      returned\nEVENTS       1\nVALUE        7\n"),
+        "{}",
+        seen.stdout
+    );
     assert_eq!(seen.stderr, "info   hello\n");
-    let seen = node.cli(&["run", "runner", "--event", "{\"fails\": true}", "--json"]).await;
+    let seen = node
+        .cli(&["run", "runner", "--event", "{\"fails\": true}", "--json"])
+        .await;
     assert_eq!(seen.code, 1);
     assert_eq!(seen.json()["outcome"]["status"], "threw");
     assert!(seen.stderr.contains("boom"), "{}", seen.stderr);
     assert_eq!(node.cli(&["run", "runner", "--event", "{"]).await.code, 2);
 
     let logs = node.cli(&["logs", "runner"]).await.ok();
-    let lines: Vec<_> = logs.stdout.lines().map(|line| line.split_once("  ").unwrap().1).collect();
+    let lines: Vec<_> = logs
+        .stdout
+        .lines()
+        .map(|line| line.split_once("  ").unwrap().1)
+        .collect();
     assert_eq!(lines, ["info   hello", "info   hello"]);
-    let logs = node.cli(&["logs", &source.id, "-n", "1", "--json"]).await.ok().json();
+    let logs = node
+        .cli(&["logs", &source.id, "-n", "1", "--json"])
+        .await
+        .ok()
+        .json();
     assert_eq!(logs[0]["event"]["message"], "hello");
 }

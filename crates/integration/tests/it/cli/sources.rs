@@ -16,7 +16,10 @@ async fn sources_are_listed_as_a_table_or_json() {
     let table = node.cli(&["list"]).await.ok().stdout;
     let lines: Vec<_> = table.lines().collect();
     assert_eq!(lines.len(), 3, "{table}");
-    assert!(lines[1].contains(&inbox.id) && lines[1].contains(inbox.endpoint()), "{table}");
+    assert!(
+        lines[1].contains(&inbox.id) && lines[1].contains(inbox.endpoint()),
+        "{table}"
+    );
     assert!(lines[2].contains(&emitter.id), "{table}");
     let listed = node.cli(&["list", "--json"]).await.ok().json();
     assert_eq!(listed, json!([inbox.record, emitter.record]));
@@ -25,12 +28,28 @@ async fn sources_are_listed_as_a_table_or_json() {
 #[tokio::test]
 async fn a_source_and_a_component_are_described() {
     let node = Node::start().await;
-    let source = node.deploy(&EMITTER.replace("version:", "key: \"test-emitter\", version:"), json!({})).await;
-    let described = node.cli(&["describe", "emitter", "--json"]).await.ok().json();
+    let source = node
+        .deploy(
+            &EMITTER.replace("version:", "key: \"test-emitter\", version:"),
+            json!({}),
+        )
+        .await;
+    let described = node
+        .cli(&["describe", "emitter", "--json"])
+        .await
+        .ok()
+        .json();
     assert_eq!(described, source.record);
     let shown = node.cli(&["describe", &source.id]).await.ok().stdout;
-    assert!(shown.contains(source.record["component_id"].as_str().unwrap()), "{shown}");
-    let component = node.cli(&["describe", "test-emitter", "--json"]).await.ok().json();
+    assert!(
+        shown.contains(source.record["component_id"].as_str().unwrap()),
+        "{shown}"
+    );
+    let component = node
+        .cli(&["describe", "test-emitter", "--json"])
+        .await
+        .ok()
+        .json();
     assert_eq!(component["id"], source.record["component_id"]);
     let seen = node.cli(&["describe", "nothing"]).await;
     assert_eq!(seen.code, 1);
@@ -44,7 +63,13 @@ async fn pause_and_resume_switch_the_endpoint_off_and_on() {
     let paused = node.cli(&["pause", "answering"]).await.ok();
     assert!(paused.stdout.contains("ACTIVE     no"), "{}", paused.stdout);
     node.get(source.endpoint()).await.is(404);
-    assert_eq!(node.cli(&["resume", "answering", "--json"]).await.ok().json()["active"], true);
+    assert_eq!(
+        node.cli(&["resume", "answering", "--json"])
+            .await
+            .ok()
+            .json()["active"],
+        true
+    );
     node.get(source.endpoint()).await.is(200);
 }
 
@@ -54,7 +79,10 @@ async fn a_deleted_source_is_gone() {
     let source = node.deploy(EMITTER, json!({})).await;
     let seen = node.cli(&["delete", "emitter"]).await.ok();
     assert_eq!(seen.stdout, format!("{}\n", source.id));
-    assert_eq!(node.get("/users/me/sources").await.is(200).items(), [Value::Null; 0]);
+    assert_eq!(
+        node.get("/users/me/sources").await.is(200).items(),
+        [Value::Null; 0]
+    );
     let seen = node.cli(&["delete", "emitter"]).await;
     assert_eq!((seen.code, seen.stdout.as_str()), (1, ""));
 }

@@ -65,7 +65,10 @@ export default {
   },
 };
 "#;
-    assert_eq!(emitted(code).await, json!({"ready": "ready", "chunks": ["a", "b"], "shown": "7"}));
+    assert_eq!(
+        emitted(code).await,
+        json!({"ready": "ready", "chunks": ["a", "b"], "shown": "7"})
+    );
 }
 
 #[tokio::test]

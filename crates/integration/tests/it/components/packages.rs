@@ -56,7 +56,10 @@ export default {
 };
 "#;
     let source = node.deploy(code, json!({})).await;
-    assert_eq!(source.record["configured_props"]["timer"]["interval_seconds"], 900);
+    assert_eq!(
+        source.record["configured_props"]["timer"]["interval_seconds"],
+        900
+    );
     node.run(&source, json!({})).await;
     let expected = json!({"axios": "function", "error": true});
     assert_eq!(payloads(&node.events(&source).await), [expected]);

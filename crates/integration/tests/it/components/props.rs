@@ -40,10 +40,21 @@ async fn apps_have_methods_credentials_and_prop_definitions() {
     let shop = json!({"authProvisionId": account});
     let plain = node.deploy(SHOP, json!({"shop": shop})).await;
     node.run(&plain, json!({})).await;
-    assert_eq!(payloads(&node.events(&plain).await), [json!({"text": "Wien with k"})]);
-    let loud = node.deploy(SHOP, json!({"shop": shop, "city": "Graz", "loud": true, "ratio": {"a": 1}})).await;
+    assert_eq!(
+        payloads(&node.events(&plain).await),
+        [json!({"text": "Wien with k"})]
+    );
+    let loud = node
+        .deploy(
+            SHOP,
+            json!({"shop": shop, "city": "Graz", "loud": true, "ratio": {"a": 1}}),
+        )
+        .await;
     node.run(&loud, json!({})).await;
-    assert_eq!(payloads(&node.events(&loud).await), [json!({"text": "GRAZ WITH K", "ratio": {"a": 1}})]);
+    assert_eq!(
+        payloads(&node.events(&loud).await),
+        [json!({"text": "GRAZ WITH K", "ratio": {"a": 1}})]
+    );
 }
 
 #[tokio::test]
@@ -61,12 +72,17 @@ export default {
     let mut sources = Vec::new();
     for _ in 0..2 {
         let body = json!({"component_id": saved["id"]});
-        sources.push(headwater_integration::Source::new(node.post("/sources", body).await.is(200).data()));
+        sources.push(headwater_integration::Source::new(
+            node.post("/sources", body).await.is(200).data(),
+        ));
     }
     for source in sources.iter().chain(&sources) {
         node.run(source, json!({})).await;
     }
     for source in &sources {
-        assert_eq!(payloads(&node.events(source).await), [json!([1, 1]), json!([2, 2])]);
+        assert_eq!(
+            payloads(&node.events(source).await),
+            [json!([1, 1]), json!([2, 2])]
+        );
     }
 }

@@ -12,7 +12,9 @@ async fn each_item_of_a_feed_is_emitted_once() {
     let props = json!({"url": feed.url(), "timer": {"intervalSeconds": 1}});
     let source = node.deploy(RSS, props).await;
 
-    let events = node.events_until(&source, |events| !events.is_empty()).await;
+    let events = node
+        .events_until(&source, |events| !events.is_empty())
+        .await;
     assert_eq!(fields(&events, "title"), ["one", "two"]);
 
     feed.publish(&["one", "two", "three"]);

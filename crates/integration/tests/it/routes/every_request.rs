@@ -13,7 +13,9 @@ async fn every_answer_has_a_request_id_and_keeps_the_callers() {
     let second = node.get("/nowhere").await.is(404);
     assert_ne!(first.header("x-request-id"), "");
     assert_ne!(first.header("x-request-id"), second.header("x-request-id"));
-    let given = node.request(Method::GET, "/users/me").header("x-request-id", "mine-1");
+    let given = node
+        .request(Method::GET, "/users/me")
+        .header("x-request-id", "mine-1");
     assert_eq!(node.send(given).await.header("x-request-id"), "mine-1");
 }
 
@@ -24,15 +26,24 @@ async fn unknown_paths_and_methods_are_told_apart() {
     assert_eq!(answer.error()["code"], "not_found");
     let answer = node.delete("/users/me").await.is(405);
     assert_eq!(answer.error()["code"], "method_not_allowed");
-    assert!(answer.header("allow").contains("GET"), "{}", answer.header("allow"));
+    assert!(
+        answer.header("allow").contains("GET"),
+        "{}",
+        answer.header("allow")
+    );
 }
 
 #[tokio::test]
 async fn a_trailing_slash_makes_no_difference() {
     let node = Node::start().await;
-    assert_eq!(node.get("/users/me/").await.is(200).data(), node.get("/users/me").await.is(200).data());
+    assert_eq!(
+        node.get("/users/me/").await.is(200).data(),
+        node.get("/users/me").await.is(200).data()
+    );
     node.get("/users/me/sources/?limit=1").await.is(200);
-    node.post("/sources/", json!({"component_code": EMITTER})).await.is(200);
+    node.post("/sources/", json!({"component_code": EMITTER}))
+        .await
+        .is(200);
 }
 
 #[tokio::test]
@@ -45,9 +56,16 @@ async fn bodies_that_are_no_json_object_are_refused() {
         ("text/plain", "{}", 415),
         ("application/x-www-form-urlencoded", "component_code=x", 415),
     ] {
-        let request = node.request(Method::POST, "/components").header("content-type", content_type).body(body);
+        let request = node
+            .request(Method::POST, "/components")
+            .header("content-type", content_type)
+            .body(body);
         let answer = node.send(request).await;
-        assert_eq!(answer.status, status, "{content_type} {body}: {}", answer.text);
+        assert_eq!(
+            answer.status, status,
+            "{content_type} {body}: {}",
+            answer.text
+        );
         answer.error();
     }
 }
@@ -56,8 +74,12 @@ async fn bodies_that_are_no_json_object_are_refused() {
 async fn a_content_type_may_carry_a_charset_and_parameters_may_be_in_the_query() {
     let node = Node::start().await;
     let body = json!({"component_code": EMITTER}).to_string();
-    let request = node.request(Method::POST, "/sources").header("content-type", "application/json; charset=utf-8");
-    node.send(request.query(&[("name", "Queried")]).body(body)).await.is(200);
+    let request = node
+        .request(Method::POST, "/sources")
+        .header("content-type", "application/json; charset=utf-8");
+    node.send(request.query(&[("name", "Queried")]).body(body))
+        .await
+        .is(200);
     let listed = node.get("/users/me/sources").await.is(200).items();
     assert_eq!(listed[0]["name"], "Queried");
 }
@@ -66,16 +88,34 @@ async fn a_content_type_may_carry_a_charset_and_parameters_may_be_in_the_query()
 async fn include_and_exclude_choose_fields_of_each_object() {
     let node = Node::start().await;
     let source = node.deploy(EMITTER, json!({})).await;
-    let chosen = node.get(&format!("{}?include=id,active,nothing", source.path())).await.is(200).data();
+    let chosen = node
+        .get(&format!("{}?include=id,active,nothing", source.path()))
+        .await
+        .is(200)
+        .data();
     assert_eq!(chosen, json!({"id": source.id, "active": true}));
-    let rest = node.get(&format!("{}?exclude=id,active", source.path())).await.is(200).data();
+    let rest = node
+        .get(&format!("{}?exclude=id,active", source.path()))
+        .await
+        .is(200)
+        .data();
     let mut expected = source.record.clone();
-    expected.as_object_mut().unwrap().retain(|name, _| name != "id" && name != "active");
+    expected
+        .as_object_mut()
+        .unwrap()
+        .retain(|name, _| name != "id" && name != "active");
     assert_eq!(rest, expected);
 
-    node.run(&source, json!({"emits": [[{"a": 1}, {"name": "n"}]]})).await;
-    let path = format!("{}/event_summaries?include=metadata.name,event", source.path());
+    node.run(&source, json!({"emits": [[{"a": 1}, {"name": "n"}]]}))
+        .await;
+    let path = format!(
+        "{}/event_summaries?include=metadata.name,event",
+        source.path()
+    );
     let page = node.get(&path).await.is(200);
-    assert_eq!(page.items(), [json!({"event": {"a": 1}, "metadata": {"name": "n"}})]);
+    assert_eq!(
+        page.items(),
+        [json!({"event": {"a": 1}, "metadata": {"name": "n"}})]
+    );
     assert_eq!(page.json()["page_info"]["count"], 1);
 }

@@ -32,13 +32,25 @@ pub(crate) const OPERATIONS: &[(&str, &str)] = &[
 #[tokio::test]
 async fn no_operation_answers_without_a_known_key() {
     let node = Node::start().await;
-    for (key, why) in [(None, "no key"), (Some("hw_nobody"), "an unknown key"), (Some(""), "an empty key")] {
+    for (key, why) in [
+        (None, "no key"),
+        (Some("hw_nobody"), "an unknown key"),
+        (Some(""), "an empty key"),
+    ] {
         let client = node.with_key(key);
         for (method, path) in OPERATIONS {
             let request = client.request(Method::from_bytes(method.as_bytes()).unwrap(), path);
             let answer = client.send(request).await;
-            assert_eq!(answer.status, 401, "{method} {path} with {why}: {}", answer.text);
-            assert_eq!(answer.header("www-authenticate"), "Bearer", "{method} {path}");
+            assert_eq!(
+                answer.status, 401,
+                "{method} {path} with {why}: {}",
+                answer.text
+            );
+            assert_eq!(
+                answer.header("www-authenticate"),
+                "Bearer",
+                "{method} {path}"
+            );
             assert_eq!(answer.error()["code"], "unauthenticated", "{method} {path}");
         }
     }
@@ -55,7 +67,10 @@ async fn every_operation_exists() {
             _ => answer.error()["message"].as_str().unwrap().to_owned(),
         };
         assert_ne!(answer.status, 405, "{method} {path}");
-        assert!(!message.contains("nothing answers"), "{method} {path}: {message}");
+        assert!(
+            !message.contains("nothing answers"),
+            "{method} {path}: {message}"
+        );
     }
 }
 
@@ -63,8 +78,13 @@ async fn every_operation_exists() {
 async fn a_key_of_another_scheme_is_no_key() {
     let node = Node::start().await;
     let client = node.with_key(None);
-    for value in [format!("Basic {}", node.api_key()), node.api_key().to_owned()] {
-        let request = client.request(Method::GET, "/users/me").header("authorization", value);
+    for value in [
+        format!("Basic {}", node.api_key()),
+        node.api_key().to_owned(),
+    ] {
+        let request = client
+            .request(Method::GET, "/users/me")
+            .header("authorization", value);
         client.send(request).await.is(401);
     }
 }

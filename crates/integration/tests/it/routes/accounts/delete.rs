@@ -9,10 +9,18 @@ use crate::code::unknown;
 async fn a_deleted_account_is_gone() {
     let node = Node::start().await;
     let id = node.account("shop", json!({"k": "v"})).await;
-    assert_eq!(node.delete(&format!("/accounts/{id}")).await.is(204).text, "");
-    assert_eq!(node.get("/accounts").await.is(200).items(), [Value::Null; 0]);
+    assert_eq!(
+        node.delete(&format!("/accounts/{id}")).await.is(204).text,
+        ""
+    );
+    assert_eq!(
+        node.get("/accounts").await.is(200).items(),
+        [Value::Null; 0]
+    );
     node.delete(&format!("/accounts/{id}")).await.is(404);
-    node.delete(&format!("/accounts/{}", unknown("apn_"))).await.is(404);
+    node.delete(&format!("/accounts/{}", unknown("apn_")))
+        .await
+        .is(404);
     node.delete("/accounts/nonsense").await.is(404);
 }
 
@@ -28,10 +36,19 @@ export default {
 };
 "#;
     let account = node.account("shop", json!({"k": "v"})).await;
-    let source = node.deploy(code, json!({"shop": {"authProvisionId": account}})).await;
+    let source = node
+        .deploy(code, json!({"shop": {"authProvisionId": account}}))
+        .await;
     node.delete(&format!("/accounts/{account}")).await.is(204);
-    let answer = node.post(&format!("{}/run", source.path()), json!({})).await;
-    assert!(answer.text.contains(&account), "{} {}", answer.status, answer.text);
+    let answer = node
+        .post(&format!("{}/run", source.path()), json!({}))
+        .await;
+    assert!(
+        answer.text.contains(&account),
+        "{} {}",
+        answer.status,
+        answer.text
+    );
     assert_eq!(node.events(&source).await, [Value::Null; 0]);
     // It can be given another one.
     let account = node.account("shop", json!({"k": "w"})).await;

@@ -16,7 +16,16 @@ async fn accounts_are_listed_in_pages_without_their_credentials() {
     assert!(!all.text.contains("sesame"), "{}", all.text);
     let page = node.get("/accounts?limit=2").await.is(200);
     assert_eq!(page.items(), made[..2]);
-    let cursor = page.json()["page_info"]["end_cursor"].as_str().unwrap().to_owned();
-    assert_eq!(node.get(&format!("/accounts?after={cursor}")).await.is(200).items(), made[2..]);
+    let cursor = page.json()["page_info"]["end_cursor"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        node.get(&format!("/accounts?after={cursor}"))
+            .await
+            .is(200)
+            .items(),
+        made[2..]
+    );
     node.get("/accounts?limit=0").await.is(400);
 }

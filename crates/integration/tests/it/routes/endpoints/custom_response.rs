@@ -20,7 +20,10 @@ async fn status_headers_and_body_are_the_components() {
     );
     let source = node.deploy(&code, json!({})).await;
     let answer = node.get(source.endpoint()).await.is(418);
-    assert_eq!((answer.header("x-tea"), answer.header("content-type")), ("Earl Grey", "text/tea"));
+    assert_eq!(
+        (answer.header("x-tea"), answer.header("content-type")),
+        ("Earl Grey", "text/tea")
+    );
     assert_eq!(answer.text, "short");
 }
 
@@ -32,19 +35,41 @@ async fn a_body_is_text_an_object_or_bytes() {
          this.http.respond({ status: 200, body: bodies[event.path] });",
     );
     let source = node.deploy(&code, json!({})).await;
-    for (path, body) in [("/text", "text"), ("/object", "{\"a\":[1]}"), ("/bytes", "hi"), ("/none", "")] {
-        let answer = node.get(&format!("{}{path}", source.endpoint())).await.is(200);
+    for (path, body) in [
+        ("/text", "text"),
+        ("/object", "{\"a\":[1]}"),
+        ("/bytes", "hi"),
+        ("/none", ""),
+    ] {
+        let answer = node
+            .get(&format!("{}{path}", source.endpoint()))
+            .await
+            .is(200);
         assert_eq!(answer.text, body, "{path}");
     }
     let object = node.get(&format!("{}/object", source.endpoint())).await;
-    assert!(object.header("content-type").starts_with("application/json"), "{}", object.header("content-type"));
+    assert!(
+        object
+            .header("content-type")
+            .starts_with("application/json"),
+        "{}",
+        object.header("content-type")
+    );
 }
 
 #[tokio::test]
 async fn a_head_request_gets_the_head_only() {
     let node = Node::start().await;
-    let source = node.deploy(&responding("this.http.respond({ status: 200, body: event.method });"), json!({})).await;
-    let answer = node.send(node.request(Method::HEAD, source.endpoint())).await.is(200);
+    let source = node
+        .deploy(
+            &responding("this.http.respond({ status: 200, body: event.method });"),
+            json!({}),
+        )
+        .await;
+    let answer = node
+        .send(node.request(Method::HEAD, source.endpoint()))
+        .await
+        .is(200);
     assert_eq!(answer.text, "");
 }
 
@@ -61,10 +86,13 @@ async fn the_answer_is_sent_while_the_run_goes_on() {
     let source = node.deploy(&code, json!({"url": gate.url()})).await;
     assert_eq!(node.get(source.endpoint()).await.is(200).text, "first");
     // The run is still going on: it waits for the gate.
-    gate.until(|received| received.iter().any(|request| request.method == "GET")).await;
+    gate.until(|received| received.iter().any(|request| request.method == "GET"))
+        .await;
     assert_eq!(node.events(&source).await, [Value::Null; 0]);
     gate.answer(|_| headwater_integration::Reply::module("open"));
-    let events = node.events_until(&source, |events| !events.is_empty()).await;
+    let events = node
+        .events_until(&source, |events| !events.is_empty())
+        .await;
     assert_eq!(payloads(&events), ["afterwards"]);
 }
 
@@ -86,30 +114,49 @@ async fn only_the_first_answer_counts() {
     );
     let source = node.deploy(&code, json!({})).await;
     assert_eq!(node.get(source.endpoint()).await.is(201).text, "first");
-    let errors = node.channel_until(&source, "$errors", |events| !events.is_empty()).await;
+    let errors = node
+        .channel_until(&source, "$errors", |events| !events.is_empty())
+        .await;
     assert_eq!(errors[0]["event"]["error"]["message"], "late");
 }
 
 #[tokio::test]
 async fn without_an_answer_a_run_that_returned_is_empty_and_one_that_threw_is_an_error() {
     let node = Node::start().await;
-    let source = node.deploy(&responding("if (event.path === '/throw') throw new Error('no');"), json!({})).await;
+    let source = node
+        .deploy(
+            &responding("if (event.path === '/throw') throw new Error('no');"),
+            json!({}),
+        )
+        .await;
     assert_eq!(node.get(source.endpoint()).await.is(200).text, "");
-    let answer = node.get(&format!("{}/throw", source.endpoint())).await.is(500);
+    let answer = node
+        .get(&format!("{}/throw", source.endpoint()))
+        .await
+        .is(500);
     assert_eq!(answer.error()["code"], "component_failed");
-    let errors = node.channel_until(&source, "$errors", |events| !events.is_empty()).await;
+    let errors = node
+        .channel_until(&source, "$errors", |events| !events.is_empty())
+        .await;
     assert_eq!(errors[0]["event"]["error"]["message"], "no");
 }
 
 #[tokio::test]
 async fn a_run_that_takes_too_long_is_ended_and_the_request_told() {
     let node = Node::builder().flag("--run-timeout=500ms").start().await;
-    let code = responding("if (event.path === '/hang') await new Promise(() => setInterval(() => {}, 1000)); \
-                           this.http.respond({ status: 200, body: 'ok' });");
+    let code = responding(
+        "if (event.path === '/hang') await new Promise(() => setInterval(() => {}, 1000)); \
+                           this.http.respond({ status: 200, body: 'ok' });",
+    );
     let source = node.deploy(&code, json!({})).await;
-    let answer = node.get(&format!("{}/hang", source.endpoint())).await.is(504);
+    let answer = node
+        .get(&format!("{}/hang", source.endpoint()))
+        .await
+        .is(504);
     assert_eq!(answer.error()["code"], "component_timed_out");
-    let errors = node.channel_until(&source, "$errors", |events| !events.is_empty()).await;
+    let errors = node
+        .channel_until(&source, "$errors", |events| !events.is_empty())
+        .await;
     assert_eq!(errors[0]["event"]["error"]["code"], "LIMIT_WALL");
     assert_eq!(node.get(source.endpoint()).await.is(200).text, "ok");
 }
@@ -128,9 +175,16 @@ async fn requests_are_answered_side_by_side() {
     let source = node.deploy(&code, json!({"url": gate.url()})).await;
     let endpoint = source.endpoint().to_owned();
     let client = node.with_key(None);
-    let waiting = tokio::spawn(async move { client.get(&format!("{endpoint}/wait")).await.is(200).text });
+    let waiting =
+        tokio::spawn(async move { client.get(&format!("{endpoint}/wait")).await.is(200).text });
     gate.until(|received| !received.is_empty()).await;
-    assert_eq!(node.get(&format!("{}/other", source.endpoint())).await.is(200).text, "/other");
+    assert_eq!(
+        node.get(&format!("{}/other", source.endpoint()))
+            .await
+            .is(200)
+            .text,
+        "/other"
+    );
     gate.answer(|_| headwater_integration::Reply::module("open"));
     assert_eq!(waiting.await.unwrap(), "/wait");
 }
@@ -138,8 +192,22 @@ async fn requests_are_answered_side_by_side() {
 #[tokio::test]
 async fn an_answer_that_is_none_is_the_components_error() {
     let node = Node::start().await;
-    let source = node.deploy(&responding("this.http.respond({ status: 1000 });"), json!({})).await;
+    let source = node
+        .deploy(
+            &responding("this.http.respond({ status: 1000 });"),
+            json!({}),
+        )
+        .await;
     node.get(source.endpoint()).await.is(500);
-    let errors = node.channel_until(&source, "$errors", |events| !events.is_empty()).await;
-    assert!(errors[0]["event"]["error"]["message"].as_str().unwrap().contains("status"), "{}", errors[0]);
+    let errors = node
+        .channel_until(&source, "$errors", |events| !events.is_empty())
+        .await;
+    assert!(
+        errors[0]["event"]["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("status"),
+        "{}",
+        errors[0]
+    );
 }

@@ -19,7 +19,10 @@ async fn a_node_that_serves_is_healthy_and_ready() {
 async fn nothing_of_the_machine_is_told_to_strangers() {
     let node = Node::start().await;
     let ready = node.with_key(None).get("//readyz").await.text;
-    assert!(!ready.contains(&node.data_dir().display().to_string()), "{ready}");
+    assert!(
+        !ready.contains(&node.data_dir().display().to_string()),
+        "{ready}"
+    );
     let answer = node.with_key(None).get("//nowhere").await;
     assert_ne!(answer.status, 200, "{}", answer.text);
     assert_eq!(json!(answer.status), json!(404));

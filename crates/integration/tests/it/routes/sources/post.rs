@@ -26,22 +26,40 @@ export default {
 #[tokio::test]
 async fn a_deployed_source_has_the_specified_shape() {
     let node = Node::start().await;
-    let source = node.deploy(EVERY_PROP, json!({"city": "Wien"})).await.record;
-    let text = |name: &str| source[name].as_str().unwrap_or_else(|| panic!("{name}: {source}"));
+    let source = node
+        .deploy(EVERY_PROP, json!({"city": "Wien"}))
+        .await
+        .record;
+    let text = |name: &str| {
+        source[name]
+            .as_str()
+            .unwrap_or_else(|| panic!("{name}: {source}"))
+    };
     assert!(text("id").starts_with("dc_"));
     assert!(text("user_id").starts_with("u_"));
     assert!(text("component_id").starts_with("sc_"));
     assert_eq!(text("name_slug"), "every-prop-of-them");
     assert_eq!(text("name"), "every-prop-of-them");
     assert_eq!(source["active"], true);
-    assert!(source["created_at"].is_u64() && source["updated_at"].is_u64(), "{source}");
+    assert!(
+        source["created_at"].is_u64() && source["updated_at"].is_u64(),
+        "{source}"
+    );
     // Seconds, not milliseconds.
-    assert!(source["created_at"].as_u64().unwrap() < 100_000_000_000, "{source}");
+    assert!(
+        source["created_at"].as_u64().unwrap() < 100_000_000_000,
+        "{source}"
+    );
     let props = &source["configured_props"];
     assert_eq!(props["city"], "Wien");
-    assert_eq!(props["timer"], json!({"cron": null, "interval_seconds": 3600}));
+    assert_eq!(
+        props["timer"],
+        json!({"cron": null, "interval_seconds": 3600})
+    );
     let endpoint = props["http"]["endpoint_url"].as_str().unwrap();
-    let token = endpoint.strip_prefix(&format!("{}/e/", node.url())).unwrap();
+    let token = endpoint
+        .strip_prefix(&format!("{}/e/", node.url()))
+        .unwrap();
     // 128 bits at least, at up to 6 bits a character.
     assert!(token.len() >= 22, "{token}");
 }
@@ -49,9 +67,12 @@ async fn a_deployed_source_has_the_specified_shape() {
 #[tokio::test]
 async fn the_code_sees_values_defaults_and_its_endpoint() {
     let node = Node::start().await;
-    let source = node.deploy(EVERY_PROP, json!({"city": "Wien", "tags": ["a", "b"]})).await;
+    let source = node
+        .deploy(EVERY_PROP, json!({"city": "Wien", "tags": ["a", "b"]}))
+        .await;
     node.run(&source, json!({})).await;
-    let expected = json!({"city": "Wien", "count": 3, "tags": ["a", "b"], "endpoint": source.endpoint()});
+    let expected =
+        json!({"city": "Wien", "count": 3, "tags": ["a", "b"], "endpoint": source.endpoint()});
     assert_eq!(payloads(&node.events(&source).await), [expected]);
 }
 
@@ -70,7 +91,13 @@ async fn slugs_are_unique_and_names_are_kept() {
     let second = node.deploy(EMITTER, json!({})).await.record;
     assert_eq!(first["name_slug"], "emitter");
     assert_ne!(second["name_slug"], "emitter");
-    assert!(second["name_slug"].as_str().unwrap().starts_with("emitter-"), "{second}");
+    assert!(
+        second["name_slug"]
+            .as_str()
+            .unwrap()
+            .starts_with("emitter-"),
+        "{second}"
+    );
     assert_eq!(second["name"], second["name_slug"]);
     let body = json!({"component_code": EMITTER, "name": "My own"});
     let named = node.post("/sources", body).await.is(200).data();
@@ -91,9 +118,16 @@ async fn a_saved_component_wins_over_code() {
 async fn a_component_must_be_named() {
     let node = Node::start().await;
     node.post("/sources", json!({})).await.is(400).error();
-    let error = node.post("/sources", json!({"component_id": "nonsense"})).await.is(400).error();
+    let error = node
+        .post("/sources", json!({"component_id": "nonsense"}))
+        .await
+        .is(400)
+        .error();
     assert_eq!(error["param"], "component_id");
-    node.post("/sources", json!({"component_id": unknown("sc_")})).await.is(404).error();
+    node.post("/sources", json!({"component_id": unknown("sc_")}))
+        .await
+        .is(404)
+        .error();
 }
 
 #[tokio::test]
@@ -101,7 +135,10 @@ async fn an_action_is_no_source() {
     let node = Node::start().await;
     let code = "export default { name: \"Act\", type: \"action\", version: \"0.0.1\", run() {} };";
     let error = node.try_deploy(code, json!({})).await.is(400).error();
-    assert!(error["message"].as_str().unwrap().contains("action"), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("action"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -115,8 +152,14 @@ async fn values_that_do_not_fit_name_their_prop() {
         (json!({"city": "Wien", "count": "many"}), "count"),
         (json!({"city": "Wien", "tags": "a"}), "tags"),
         (json!({"city": "Wien", "cuont": 1}), "cuont"),
-        (json!({"city": "Wien", "timer": {"cron": "nonsense"}}), "timer"),
-        (json!({"city": "Wien", "timer": {"intervalSeconds": 0}}), "timer"),
+        (
+            json!({"city": "Wien", "timer": {"cron": "nonsense"}}),
+            "timer",
+        ),
+        (
+            json!({"city": "Wien", "timer": {"intervalSeconds": 0}}),
+            "timer",
+        ),
         (json!({"city": "x".repeat(70_000)}), "city"),
     ] {
         let answer = node.try_deploy(EVERY_PROP, props.clone()).await;
@@ -124,16 +167,23 @@ async fn values_that_do_not_fit_name_their_prop() {
         let error = answer.error();
         assert_eq!(error["code"], "invalid_props");
         let named = error["param"].as_str().unwrap();
-        assert!(named.starts_with(&format!("configured_props.{param}")), "{param}: {error}");
+        assert!(
+            named.starts_with(&format!("configured_props.{param}")),
+            "{param}: {error}"
+        );
     }
-    assert_eq!(node.get("/users/me/sources").await.is(200).items(), [Value::Null; 0]);
+    assert_eq!(
+        node.get("/users/me/sources").await.is(200).items(),
+        [Value::Null; 0]
+    );
 }
 
 #[tokio::test]
 async fn deploy_runs_before_activate() {
     let node = Node::builder().private_network().start().await;
     let receiver = Receiver::start().await;
-    node.deploy(&hooked("1"), json!({"url": receiver.url()})).await;
+    node.deploy(&hooked("1"), json!({"url": receiver.url()}))
+        .await;
     assert_eq!(receiver.bodies(), ["1 deploy", "1 activate"]);
 }
 
@@ -147,10 +197,19 @@ async fn a_hook_that_throws_leaves_nothing() {
         let receiver = Receiver::start().await;
         let props = json!({"url": receiver.url(), "fails": fails});
         let error = node.try_deploy(&hooked("1"), props).await.is(422).error();
-        assert!(error["message"].as_str().unwrap().contains(&format!("{fails} fails")), "{error}");
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .contains(&format!("{fails} fails")),
+            "{error}"
+        );
         assert!(error["stack"].as_str().unwrap().contains("tell"), "{error}");
         assert_eq!(receiver.bodies(), calls);
-        assert_eq!(node.get("/users/me/sources").await.is(200).items(), [Value::Null; 0]);
+        assert_eq!(
+            node.get("/users/me/sources").await.is(200).items(),
+            [Value::Null; 0]
+        );
     }
 }
 
@@ -172,7 +231,10 @@ export default {
     let source = node.deploy(code, json!({})).await;
     assert_eq!(payloads(&node.events(&source).await), ["old", "newer"]);
     node.run(&source, json!({})).await;
-    assert_eq!(payloads(&node.events(&source).await)[2], "deploy and activate");
+    assert_eq!(
+        payloads(&node.events(&source).await)[2],
+        "deploy and activate"
+    );
 }
 
 #[tokio::test]
@@ -211,7 +273,9 @@ export default {
   run() { this.$emit(this.shop.$auth); },
 };
 "#;
-    let shop = node.account("shop", json!({"api_key": "k", "port": 5})).await;
+    let shop = node
+        .account("shop", json!({"api_key": "k", "port": 5}))
+        .await;
     let other = node.account("other", json!({"api_key": "k"})).await;
     for props in [
         json!({}),
@@ -224,8 +288,13 @@ export default {
         assert_eq!(answer.status, 422, "{props}: {}", answer.text);
         assert_eq!(answer.error()["param"], "configured_props.shop", "{props}");
     }
-    let source = node.deploy(code, json!({"shop": {"authProvisionId": shop}})).await;
-    assert_eq!(source.record["configured_props"]["shop"], json!({"authProvisionId": shop}));
+    let source = node
+        .deploy(code, json!({"shop": {"authProvisionId": shop}}))
+        .await;
+    assert_eq!(
+        source.record["configured_props"]["shop"],
+        json!({"authProvisionId": shop})
+    );
     node.run(&source, json!({})).await;
     let auth = &node.events(&source).await[0]["event"];
     assert_eq!((&auth["api_key"], &auth["port"]), (&json!("k"), &json!(5)));
@@ -239,7 +308,13 @@ async fn a_source_may_live_in_ones_workspace_but_in_no_other() {
     let body = json!({"component_code": EMITTER, "org_id": workspace});
     let source = Source::new(node.post("/sources", body).await.is(200).data());
     let path = format!("/orgs/{}/sources", workspace.as_str().unwrap());
-    assert_eq!(node.get(&path).await.is(200).items()[0]["id"], json!(source.id));
+    assert_eq!(
+        node.get(&path).await.is(200).items()[0]["id"],
+        json!(source.id)
+    );
     let body = json!({"component_code": EMITTER, "workspace_id": unknown("o_")});
-    assert_eq!(node.post("/sources", body).await.is(403).error()["code"], "forbidden");
+    assert_eq!(
+        node.post("/sources", body).await.is(403).error()["code"],
+        "forbidden"
+    );
 }

@@ -3,7 +3,7 @@
 use headwater_integration::{Node, Receiver, payloads};
 use serde_json::json;
 
-use crate::code::{EMITTER, answering, hooked, unknown};
+use crate::code::{EMITTER, INBOX, answering, hooked, unknown};
 
 #[tokio::test]
 async fn new_code_runs_under_the_same_id_and_endpoint() {
@@ -14,7 +14,10 @@ async fn new_code_runs_under_the_same_id_and_endpoint() {
     let updated = node.put(&source.path(), body).await.is(200).data();
     assert_eq!(updated["id"], json!(source.id));
     assert_ne!(updated["component_id"], source.record["component_id"]);
-    assert_eq!(updated["configured_props"], source.record["configured_props"]);
+    assert_eq!(
+        updated["configured_props"],
+        source.record["configured_props"]
+    );
     assert_eq!(node.get(source.endpoint()).await.is(200).text, "2");
     assert_eq!(node.get(&source.path()).await.is(200).data(), updated);
 }
@@ -23,9 +26,13 @@ async fn new_code_runs_under_the_same_id_and_endpoint() {
 async fn an_update_deactivates_the_former_version_and_activates_the_new_one() {
     let node = Node::builder().private_network().start().await;
     let receiver = Receiver::start().await;
-    let source = node.deploy(&hooked("1"), json!({"url": receiver.url()})).await;
+    let source = node
+        .deploy(&hooked("1"), json!({"url": receiver.url()}))
+        .await;
     receiver.clear();
-    node.put(&source.path(), json!({"component_code": hooked("2")})).await.is(200);
+    node.put(&source.path(), json!({"component_code": hooked("2")}))
+        .await
+        .is(200);
     assert_eq!(receiver.bodies(), ["1 deactivate", "2 activate"]);
 }
 
@@ -33,17 +40,27 @@ async fn an_update_deactivates_the_former_version_and_activates_the_new_one() {
 async fn inactive_runs_deactivate_only_and_active_runs_activate_only() {
     let node = Node::builder().private_network().start().await;
     let receiver = Receiver::start().await;
-    let source = node.deploy(&hooked("1"), json!({"url": receiver.url()})).await;
+    let source = node
+        .deploy(&hooked("1"), json!({"url": receiver.url()}))
+        .await;
 
     receiver.clear();
-    let paused = node.put(&source.path(), json!({"active": false})).await.is(200).data();
+    let paused = node
+        .put(&source.path(), json!({"active": false}))
+        .await
+        .is(200)
+        .data();
     assert_eq!(paused["active"], false);
     assert_eq!(receiver.bodies(), ["1 deactivate"]);
     assert_eq!(paused["component_id"], source.record["component_id"]);
     node.get(source.endpoint()).await.is(404);
 
     receiver.clear();
-    let resumed = node.put(&source.path(), json!({"active": true})).await.is(200).data();
+    let resumed = node
+        .put(&source.path(), json!({"active": true}))
+        .await
+        .is(200)
+        .data();
     assert_eq!(resumed["active"], true);
     assert_eq!(receiver.bodies(), ["1 activate"]);
     assert_eq!(node.get(source.endpoint()).await.is(200).text, "1");
@@ -53,9 +70,18 @@ async fn inactive_runs_deactivate_only_and_active_runs_activate_only() {
 async fn active_left_out_means_true() {
     let node = Node::start().await;
     let source = node.deploy(&answering("1"), json!({})).await;
-    node.put(&source.path(), json!({"active": false})).await.is(200);
-    let updated = node.put(&source.path(), json!({"name": "Renamed"})).await.is(200).data();
-    assert_eq!((&updated["active"], &updated["name"]), (&json!(true), &json!("Renamed")));
+    node.put(&source.path(), json!({"active": false}))
+        .await
+        .is(200);
+    let updated = node
+        .put(&source.path(), json!({"name": "Renamed"}))
+        .await
+        .is(200)
+        .data();
+    assert_eq!(
+        (&updated["active"], &updated["name"]),
+        (&json!(true), &json!("Renamed"))
+    );
     node.get(source.endpoint()).await.is(200);
 }
 
@@ -63,13 +89,19 @@ async fn active_left_out_means_true() {
 async fn new_code_for_an_inactive_source_runs_no_hook() {
     let node = Node::builder().private_network().start().await;
     let receiver = Receiver::start().await;
-    let source = node.deploy(&hooked("1"), json!({"url": receiver.url()})).await;
-    node.put(&source.path(), json!({"active": false})).await.is(200);
+    let source = node
+        .deploy(&hooked("1"), json!({"url": receiver.url()}))
+        .await;
+    node.put(&source.path(), json!({"active": false}))
+        .await
+        .is(200);
     receiver.clear();
     let body = json!({"component_code": hooked("2"), "active": false});
     node.put(&source.path(), body).await.is(200);
     assert_eq!(receiver.bodies(), [""; 0]);
-    node.put(&source.path(), json!({"active": true})).await.is(200);
+    node.put(&source.path(), json!({"active": true}))
+        .await
+        .is(200);
     assert_eq!(receiver.bodies(), ["2 activate"]);
 }
 
@@ -77,11 +109,19 @@ async fn new_code_for_an_inactive_source_runs_no_hook() {
 async fn a_failing_activate_brings_the_former_version_back() {
     let node = Node::builder().private_network().start().await;
     let receiver = Receiver::start().await;
-    let source = node.deploy(&hooked("1"), json!({"url": receiver.url()})).await;
+    let source = node
+        .deploy(&hooked("1"), json!({"url": receiver.url()}))
+        .await;
     receiver.clear();
     let body = json!({"component_code": hooked("2"), "configured_props": {"fails": "activate"}});
     let error = node.put(&source.path(), body).await.is(422).error();
-    assert!(error["message"].as_str().unwrap().contains("activate fails"), "{error}");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("activate fails"),
+        "{error}"
+    );
     let calls = receiver.bodies();
     assert_eq!(calls.first().unwrap(), "1 deactivate");
     assert!(calls.contains(&"2 activate".to_owned()), "{calls:?}");
@@ -94,7 +134,9 @@ async fn a_failing_activate_brings_the_former_version_back() {
 async fn code_that_cannot_be_built_and_values_that_do_not_fit_change_nothing() {
     let node = Node::builder().private_network().start().await;
     let receiver = Receiver::start().await;
-    let source = node.deploy(&hooked("1"), json!({"url": receiver.url()})).await;
+    let source = node
+        .deploy(&hooked("1"), json!({"url": receiver.url()}))
+        .await;
     receiver.clear();
     for body in [
         json!({"component_code": "export default {"}),
@@ -115,7 +157,9 @@ async fn a_failing_deactivate_does_not_keep_a_new_version_out() {
     let receiver = Receiver::start().await;
     let props = json!({"url": receiver.url(), "fails": "deactivate"});
     let source = node.deploy(&hooked("1"), props).await;
-    node.put(&source.path(), json!({"component_code": hooked("2")})).await.is(200);
+    node.put(&source.path(), json!({"component_code": hooked("2")}))
+        .await
+        .is(200);
     assert_eq!(node.get(source.endpoint()).await.is(200).text, "2");
 }
 
@@ -134,10 +178,18 @@ export default {
   run() { this.$emit({ a: this.a, b: this.b, c: this.c }); },
 };
 "#;
-    let source = node.deploy(code, json!({"a": "1", "b": "1", "c": "1"})).await;
+    let source = node
+        .deploy(code, json!({"a": "1", "b": "1", "c": "1"}))
+        .await;
     let body = json!({"configured_props": {"b": "2", "c": null}});
     let updated = node.put(&source.path(), body).await.is(200).data();
-    assert_eq!((&updated["configured_props"]["a"], &updated["configured_props"]["b"]), (&json!("1"), &json!("2")));
+    assert_eq!(
+        (
+            &updated["configured_props"]["a"],
+            &updated["configured_props"]["b"]
+        ),
+        (&json!("1"), &json!("2"))
+    );
     node.run(&source, json!({})).await;
     let expected = json!({"a": "1", "b": "2", "c": "default"});
     assert_eq!(payloads(&node.events(&source).await), [expected]);
@@ -154,17 +206,68 @@ async fn keys_and_events_outlive_an_update() {
     };
     let source = node.deploy(&counting(1), json!({})).await;
     node.run(&source, json!({})).await;
-    node.put(&source.path(), json!({"component_code": counting(10)})).await.is(200);
+    node.put(&source.path(), json!({"component_code": counting(10)}))
+        .await
+        .is(200);
     node.run(&source, json!({})).await;
     assert_eq!(payloads(&node.events(&source).await), [1, 11]);
 }
 
 #[tokio::test]
+async fn requests_during_updates_are_neither_refused_nor_lost_nor_doubled() {
+    let node = Node::start().await;
+    let source = node.deploy(INBOX, json!({})).await;
+    let updates = async {
+        for step in 2..6 {
+            let code = INBOX.replace("0.0.1", &format!("0.0.{step}"));
+            node.put(&source.path(), json!({"component_code": code}))
+                .await
+                .is(200);
+        }
+    };
+    let mut updates = std::pin::pin!(updates);
+    let mut sent = 0;
+    // Requests one after another, for as long as updates go on; fewer than the log keeps.
+    while sent < 90 {
+        let path = format!("{}/{sent}", source.endpoint());
+        tokio::select! {
+            biased;
+            answer = node.get(&path) => { answer.is(200); sent += 1; }
+            () = &mut updates => break,
+        }
+    }
+    updates.await;
+    let events = node
+        .events_until(&source, |events| events.len() >= sent)
+        .await;
+    let paths: Vec<_> = events
+        .iter()
+        .map(|event| event["event"]["path"].as_str().unwrap().to_owned())
+        .collect();
+    let mut sorted = paths.clone();
+    sorted.sort_unstable_by_key(|path| path[1..].parse::<usize>().unwrap());
+    sorted.dedup();
+    assert_eq!(sorted.len(), paths.len(), "doubled: {paths:?}");
+    assert!(sorted.len() >= sent, "lost: {paths:?}");
+}
+
+#[tokio::test]
 async fn what_is_not_there_cannot_be_updated() {
     let node = Node::start().await;
-    node.put(&format!("/sources/{}", unknown("dc_")), json!({"active": false})).await.is(404);
+    node.put(
+        &format!("/sources/{}", unknown("dc_")),
+        json!({"active": false}),
+    )
+    .await
+    .is(404);
     let source = node.deploy(EMITTER, json!({})).await;
-    let error = node.put(&source.path(), json!({"active": "maybe"})).await.is(400).error();
+    let error = node
+        .put(&source.path(), json!({"active": "maybe"}))
+        .await
+        .is(400)
+        .error();
     assert_eq!(error["param"], "active");
-    node.put(&source.path(), json!({"component_id": unknown("sc_")})).await.is(404);
+    node.put(&source.path(), json!({"component_id": unknown("sc_")}))
+        .await
+        .is(404);
 }

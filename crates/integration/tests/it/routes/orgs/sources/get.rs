@@ -13,7 +13,10 @@ async fn a_workspace_lists_its_own_sources_only() {
     let path = format!("/orgs/{workspace}/sources");
     node.deploy(EMITTER, json!({})).await;
     let empty = node.get(&path).await.is(200).json();
-    assert_eq!((&empty["data"], &empty["page_info"]["total_count"]), (&json!([]), &json!(0)));
+    assert_eq!(
+        (&empty["data"], &empty["page_info"]["total_count"]),
+        (&json!([]), &json!(0))
+    );
 
     let mut made = Vec::new();
     for name in ["a", "b", "c"] {
@@ -23,14 +26,27 @@ async fn a_workspace_lists_its_own_sources_only() {
     assert_eq!(node.get(&path).await.is(200).items(), made);
     let page = node.get(&format!("{path}?limit=2")).await.is(200);
     assert_eq!(page.items(), made[..2]);
-    let cursor = page.json()["page_info"]["end_cursor"].as_str().unwrap().to_owned();
-    assert_eq!(node.get(&format!("{path}?limit=2&after={cursor}")).await.is(200).items(), made[2..]);
+    let cursor = page.json()["page_info"]["end_cursor"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        node.get(&format!("{path}?limit=2&after={cursor}"))
+            .await
+            .is(200)
+            .items(),
+        made[2..]
+    );
 }
 
 #[tokio::test]
 async fn a_workspace_of_others_is_closed() {
     let node = Node::start().await;
-    let error = node.get(&format!("/orgs/{}/sources", unknown("o_"))).await.is(403).error();
+    let error = node
+        .get(&format!("/orgs/{}/sources", unknown("o_")))
+        .await
+        .is(403)
+        .error();
     assert_eq!(error["code"], "forbidden");
     let error = node.get("/orgs/nonsense/sources").await.is(404).error();
     assert_eq!(error["param"], Value::Null);

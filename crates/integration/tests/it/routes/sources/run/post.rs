@@ -24,10 +24,24 @@ async fn the_report_tells_outcome_events_and_logs() {
     let node = Node::start().await;
     let source = node.deploy(TALKING, json!({})).await;
     let report = node.run(&source, json!({"n": 7})).await;
-    assert!(report["invocation_id"].as_str().unwrap().starts_with("inv_"), "{report}");
-    assert_eq!(report["outcome"], json!({"status": "returned", "value": {"seen": 7}}));
+    assert!(
+        report["invocation_id"]
+            .as_str()
+            .unwrap()
+            .starts_with("inv_"),
+        "{report}"
+    );
+    assert_eq!(
+        report["outcome"],
+        json!({"status": "returned", "value": {"seen": 7}})
+    );
     assert_eq!(report["events"], 1);
-    let logs: Vec<_> = report["logs"].as_array().unwrap().iter().map(|log| (&log["level"], &log["message"])).collect();
+    let logs: Vec<_> = report["logs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|log| (&log["level"], &log["message"]))
+        .collect();
     assert_eq!(logs[0].0, "info");
     assert!(logs[0].1.as_str().unwrap().starts_with("got "), "{report}");
     assert_eq!(logs[1], (&json!("error"), &json!("oh")));
@@ -50,7 +64,9 @@ async fn a_run_that_throws_is_a_report_and_keeps_what_it_emitted() {
 #[tokio::test]
 async fn duplicates_are_not_counted() {
     let node = Node::start().await;
-    let source = node.deploy(&crate::code::emitter("unique"), json!({})).await;
+    let source = node
+        .deploy(&crate::code::emitter("unique"), json!({}))
+        .await;
     let emits = json!({"emits": [["a", {"id": 1}], ["b", {"id": 1}], ["c", {"id": 2}]]});
     assert_eq!(node.run(&source, emits.clone()).await["events"], 2);
     assert_eq!(node.run(&source, emits).await["events"], 0);
@@ -70,12 +86,22 @@ async fn without_an_event_the_code_gets_the_time() {
 async fn an_inactive_source_does_not_run() {
     let node = Node::start().await;
     let source = node.deploy(EMITTER, json!({})).await;
-    node.put(&source.path(), json!({"active": false})).await.is(200);
+    node.put(&source.path(), json!({"active": false}))
+        .await
+        .is(200);
     let path = format!("{}/run", source.path());
-    let error = node.post(&path, json!({"event": {"emits": []}})).await.is(409).error();
+    let error = node
+        .post(&path, json!({"event": {"emits": []}}))
+        .await
+        .is(409)
+        .error();
     assert_eq!(error["code"], "conflict");
-    node.put(&source.path(), json!({"active": true})).await.is(200);
-    node.post(&path, json!({"event": {"emits": []}})).await.is(200);
+    node.put(&source.path(), json!({"active": true}))
+        .await
+        .is(200);
+    node.post(&path, json!({"event": {"emits": []}}))
+        .await
+        .is(200);
 }
 
 #[tokio::test]
@@ -104,5 +130,7 @@ export default {
 #[tokio::test]
 async fn what_is_not_there_cannot_run() {
     let node = Node::start().await;
-    node.post(&format!("/sources/{}/run", unknown("dc_")), json!({})).await.is(404);
+    node.post(&format!("/sources/{}/run", unknown("dc_")), json!({}))
+        .await
+        .is(404);
 }

@@ -7,25 +7,45 @@ use crate::code::EMITTER;
 
 #[tokio::test]
 async fn the_first_user_has_a_workspace_and_quotas() {
-    let node = Node::builder().flag("--username=ada").flag("--email=ada@example.com").start().await;
+    let node = Node::builder()
+        .flag("--username=ada")
+        .flag("--email=ada@example.com")
+        .start()
+        .await;
     let user = node.get("/users/me").await.is(200).data();
     assert!(user["id"].as_str().unwrap().starts_with("u_"), "{user}");
-    assert_eq!((&user["username"], &user["email"]), (&json!("ada"), &json!("ada@example.com")));
+    assert_eq!(
+        (&user["username"], &user["email"]),
+        (&json!("ada"), &json!("ada@example.com"))
+    );
     for field in [
-        "daily_compute_time_quota", "daily_compute_time_used", "daily_invocations_quota", "daily_invocations_used",
+        "daily_compute_time_quota",
+        "daily_compute_time_used",
+        "daily_invocations_quota",
+        "daily_invocations_used",
     ] {
         assert!(user[field].is_u64(), "{field}: {user}");
     }
     let org = &user["orgs"][0];
     assert!(org["id"].as_str().unwrap().starts_with("o_"), "{user}");
-    assert!(org["orgname"].is_string() && org["name"].is_string() && org["email"].is_string(), "{user}");
-    assert!(org["daily_credits_quota"].is_u64() && org["daily_credits_used"].is_u64(), "{user}");
+    assert!(
+        org["orgname"].is_string() && org["name"].is_string() && org["email"].is_string(),
+        "{user}"
+    );
+    assert!(
+        org["daily_credits_quota"].is_u64() && org["daily_credits_used"].is_u64(),
+        "{user}"
+    );
 }
 
 #[tokio::test]
 async fn runs_are_counted() {
     let node = Node::start().await;
-    let used = async || node.get("/users/me").await.is(200).data()["daily_invocations_used"].as_u64().unwrap();
+    let used = async || {
+        node.get("/users/me").await.is(200).data()["daily_invocations_used"]
+            .as_u64()
+            .unwrap()
+    };
     let source = node.deploy(EMITTER, json!({})).await;
     let before = used().await;
     for _ in 0..3 {

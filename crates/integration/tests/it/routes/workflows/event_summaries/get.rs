@@ -10,7 +10,11 @@ async fn an_unknown_workflow_is_not_found() {
     let node = Node::start().await;
     for id in [unknown("p_"), "nonsense".to_owned()] {
         for path in ["event_summaries", "$errors/event_summaries"] {
-            let error = node.get(&format!("/workflows/{id}/{path}")).await.is(404).error();
+            let error = node
+                .get(&format!("/workflows/{id}/{path}"))
+                .await
+                .is(404)
+                .error();
             assert_eq!(error["code"], "not_found");
         }
     }
@@ -19,6 +23,13 @@ async fn an_unknown_workflow_is_not_found() {
 #[tokio::test]
 async fn a_wrong_page_is_told() {
     let node = Node::start().await;
-    let error = node.get(&format!("/workflows/{}/event_summaries?limit=0", unknown("p_"))).await.is(400).error();
+    let error = node
+        .get(&format!(
+            "/workflows/{}/event_summaries?limit=0",
+            unknown("p_")
+        ))
+        .await
+        .is(400)
+        .error();
     assert_eq!(error["param"], "limit");
 }

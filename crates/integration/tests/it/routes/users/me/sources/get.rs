@@ -14,14 +14,20 @@ async fn deployed(node: &Node, names: &[&str]) {
 }
 
 fn names(items: &[Value]) -> Vec<&str> {
-    items.iter().map(|source| source["name"].as_str().unwrap()).collect()
+    items
+        .iter()
+        .map(|source| source["name"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test]
 async fn sources_are_listed_in_the_order_of_their_creation() {
     let node = Node::start().await;
     let empty = node.get("/users/me/sources").await.is(200).json();
-    assert_eq!((&empty["data"], &empty["page_info"]["total_count"]), (&json!([]), &json!(0)));
+    assert_eq!(
+        (&empty["data"], &empty["page_info"]["total_count"]),
+        (&json!([]), &json!(0))
+    );
     deployed(&node, &["a", "b", "c"]).await;
     let page = node.get("/users/me/sources/").await.is(200);
     assert_eq!(names(&page.items()), ["a", "b", "c"]);
@@ -32,14 +38,21 @@ async fn sources_are_listed_in_the_order_of_their_creation() {
 async fn an_item_is_the_source_as_it_is_shown_by_itself() {
     let node = Node::start().await;
     let source = node.deploy(crate::code::INBOX, json!({})).await;
-    assert_eq!(node.get("/users/me/sources").await.is(200).items(), [source.record]);
+    assert_eq!(
+        node.get("/users/me/sources").await.is(200).items(),
+        [source.record]
+    );
 }
 
 #[tokio::test]
 async fn pages_lead_back_and_forth() {
     let node = Node::start().await;
     deployed(&node, &["a", "b", "c", "d", "e"]).await;
-    let page = async |query: String| node.get(&format!("/users/me/sources?limit=2{query}")).await.is(200);
+    let page = async |query: String| {
+        node.get(&format!("/users/me/sources?limit=2{query}"))
+            .await
+            .is(200)
+    };
     let cursor = |page: &Value, name: &str| page["page_info"][name].as_str().unwrap().to_owned();
     let first = page(String::new()).await;
     let second = page(format!("&after={}", cursor(&first.json(), "end_cursor"))).await;
@@ -47,21 +60,36 @@ async fn pages_lead_back_and_forth() {
     assert_eq!(names(&first.items()), ["a", "b"]);
     assert_eq!(names(&second.items()), ["c", "d"]);
     assert_eq!(names(&third.items()), ["e"]);
-    assert_eq!(third.json()["page_info"], json!({
-        "total_count": 5, "count": 1,
-        "start_cursor": cursor(&third.json(), "end_cursor"), "end_cursor": cursor(&third.json(), "end_cursor"),
-    }));
+    assert_eq!(
+        third.json()["page_info"],
+        json!({
+            "total_count": 5, "count": 1,
+            "start_cursor": cursor(&third.json(), "end_cursor"), "end_cursor": cursor(&third.json(), "end_cursor"),
+        })
+    );
     let back = page(format!("&before={}", cursor(&third.json(), "start_cursor"))).await;
     assert_eq!(names(&back.items()), ["c", "d"]);
     let bare = first.items()[1]["id"].as_str().unwrap().to_owned();
-    assert_eq!(names(&page(format!("&after={bare}")).await.items()), ["c", "d"]);
+    assert_eq!(
+        names(&page(format!("&after={bare}")).await.items()),
+        ["c", "d"]
+    );
 }
 
 #[tokio::test]
 async fn a_wrong_page_is_told_and_not_guessed() {
     let node = Node::start().await;
-    for (query, param) in [("limit=0", "limit"), ("limit=101", "limit"), ("after=!", "after"), ("before=1-0", "before")] {
-        let error = node.get(&format!("/users/me/sources?{query}")).await.is(400).error();
+    for (query, param) in [
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("after=!", "after"),
+        ("before=1-0", "before"),
+    ] {
+        let error = node
+            .get(&format!("/users/me/sources?{query}"))
+            .await
+            .is(400)
+            .error();
         assert_eq!(error["param"], param, "{query}");
     }
 }

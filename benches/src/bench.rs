@@ -1,0 +1,25 @@
+//! The benchmarks by name.
+
+mod cold;
+mod custom_response;
+mod emits;
+mod idle;
+mod ingest;
+
+use anyhow::Result;
+
+use crate::report::Report;
+
+/// In the order in which they run.
+pub(crate) const NAMES: [&str; 5] = ["custom-response", "ingest", "cold", "emits", "idle"];
+
+/// Runs one of [`NAMES`].
+pub(crate) async fn run(name: &str, report: &mut Report) -> Result<()> {
+    match name {
+        "custom-response" => custom_response::run(report).await,
+        "ingest" => ingest::run(report).await,
+        "cold" => cold::run(report).await,
+        "emits" => emits::run(report).await,
+        _ => idle::run(report).await,
+    }
+}

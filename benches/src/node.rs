@@ -1,0 +1,162 @@
+//! A node: the real release binary with a data folder of its own, and its API.
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    process::{self, Process},
+    wire::{self, Connection},
+};
+
+const API_KEY: &str = "hw_benches";
+/// Environment of the machine that a node keeps: where Deno is.
+const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
+
+/// A running node; dropping it kills it.
+pub(crate) struct Node {
+    process: Process,
+    address: SocketAddr,
+    data_dir: TempDir,
+    api: Connection,
+}
+
+/// A deployed source.
+pub(crate) struct Source {
+    pub(crate) id: String,
+    /// The path of its endpoint; empty without an HTTP interface.
+    pub(crate) path: String,
+}
+
+impl Node {
+    /// Starts a node with these flags besides.
+    pub(crate) async fn start(flags: &[&str]) -> Result<Self> {
+        // On the disk of the build: a folder for temporary files may be memory, which syncs for free.
+        let folder = process::own_path()?.with_file_name("bench-data");
+        std::fs::create_dir_all(&folder)?;
+        let data_dir = TempDir::new_in(folder)?;
+        Self::start_in(data_dir, flags).await
+    }
+
+    async fn start_in(data_dir: TempDir, flags: &[&str]) -> Result<Self> {
+        let mut command = tokio::process::Command::new(process::headwater()?);
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            if name.starts_with("HEADWATER_") && !KEPT.contains(&&*name) {
+                command.env_remove(&*name);
+            }
+        }
+        command
+            .env("HEADWATER_API_KEY", API_KEY)
+            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(data_dir.path())
+            .args(flags);
+        let (process, address) = Process::start(&mut command).await?;
+        let api = Connection::open(address).await?;
+        Ok(Self { process, address, data_dir, api })
+    }
+
+    /// The same node again after `kill -9`; also how long it took to be ready.
+    pub(crate) async fn restart(self, flags: &[&str]) -> Result<(Self, Duration)> {
+        let Self { process, data_dir, .. } = self;
+        process.kill().await?;
+        let begun = Instant::now();
+        let node = Self::start_in(data_dir, flags).await?;
+        Ok((node, begun.elapsed()))
+    }
+
+    pub(crate) fn process(&self) -> &Process {
+        &self.process
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn data_dir(&self) -> &Path {
+        self.data_dir.path()
+    }
+
+    /// Worker processes, warm ones too.
+    pub(crate) fn workers(&self) -> usize {
+        process::children(self.process.pid()).len()
+    }
+
+    /// A request to the API; its `data`.
+    pub(crate) async fn call(&mut self, method: &str, path: &str, body: &Value) -> Result<Value> {
+        call(&mut self.api, self.address, (method, path), body).await
+    }
+
+    /// Saves code; the component's id.
+    pub(crate) async fn save(&mut self, code: &str) -> Result<String> {
+        let saved = self.call("POST", "/v1/components", &json!({ "component_code": code })).await?;
+        Ok(text(&saved, "id")?.to_owned())
+    }
+
+    /// Deploys a saved component.
+    pub(crate) async fn deploy(&mut self, component: &str) -> Result<Source> {
+        deploy(&mut self.api, self.address, component).await
+    }
+
+    /// A further connection to the API.
+    pub(crate) async fn connect(&self) -> Result<Connection> {
+        Connection::open(self.address).await
+    }
+
+    /// Waits until the source's newest event says that it is number `count`.
+    pub(crate) async fn wait_for_count(&mut self, source: &Source, count: usize) -> Result<()> {
+        let path = format!("/v1/sources/{}/event_summaries?limit=1&expand=event", source.id);
+        let deadline = Instant::now() + Duration::from_secs(300);
+        loop {
+            let newest = self.call("GET", &path, &Value::Null).await?;
+            let number = newest[0]["event"]["n"].as_u64();
+            if number >= Some(count as u64) {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                bail!("the node did not finish its runs: {number:?} of {count}");
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// Deploys a saved component over any connection.
+pub(crate) async fn deploy(api: &mut Connection, address: SocketAddr, component: &str) -> Result<Source> {
+    let source = call(api, address, ("POST", "/v1/sources"), &json!({ "component_id": component })).await?;
+    let props = source["configured_props"].as_object();
+    let urls = props.into_iter().flatten().filter_map(|(_, prop)| prop["endpoint_url"].as_str());
+    let path = urls.filter_map(|url| Some(url.splitn(4, '/').nth(3)?.to_owned())).next();
+    let path = path.map(|path| format!("/{path}")).unwrap_or_default();
+    Ok(Source { id: text(&source, "id")?.to_owned(), path })
+}
+
+async fn call(
+    api: &mut Connection,
+    address: SocketAddr,
+    (method, path): (&str, &str),
+    body: &Value,
+) -> Result<Value> {
+    let headers = format!("authorization: Bearer {API_KEY}\r\n");
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let request = wire::request(method, address, path, &headers, &body);
+    let (status, answer) = api.exchange(&request).await?;
+    if status != 200 {
+        bail!("{method} {path} was answered with {status}: {}", String::from_utf8_lossy(answer));
+    }
+    let mut answer: Value = serde_json::from_slice(answer)?;
+    Ok(match answer.get_mut("data") {
+        Some(data) => data.take(),
+        None => answer,
+    })
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> Result<&'a str> {
+    value[field].as_str().with_context(|| format!("no `{field}` in {value}"))
+}

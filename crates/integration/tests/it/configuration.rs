@@ -1,0 +1,50 @@
+//! What a node is configured with: flags win over the environment, which wins over the file.
+
+use headwater_integration::Node;
+use serde_json::json;
+
+use crate::code::INBOX;
+
+#[tokio::test]
+async fn flags_win_over_the_environment_and_that_over_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("headwater.toml");
+    std::fs::write(
+        &file,
+        "public_url = \"https://file.example\"\nusername = \"from-file\"\n",
+    )
+    .unwrap();
+    let config = format!("--config={}", file.display());
+    let with_file = || Node::builder().flag(&config);
+    let with_environment =
+        || with_file().env("HEADWATER_PUBLIC_URL", "https://environment.example");
+    let with_flag = with_environment().flag("--public-url=https://flag.example");
+    for (node, url) in [
+        (with_file(), "https://file.example/e/"),
+        (with_environment(), "https://environment.example/e/"),
+        (with_flag, "https://flag.example/e/"),
+    ] {
+        let node = node.start().await;
+        let source = node.deploy(INBOX, json!({})).await;
+        assert!(source.endpoint().starts_with(url), "{}", source.endpoint());
+        assert_eq!(
+            node.get("/users/me").await.is(200).data()["username"],
+            "from-file"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_option_in_the_file_is_a_usage_error_that_names_it() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("headwater.toml"),
+        "listne = \"127.0.0.1:0\"\n",
+    )
+    .unwrap();
+    let arguments = ["serve", "--config", "headwater.toml", "--data-dir", "data"];
+    let seen = node.cli_in(folder.path(), &arguments).await;
+    assert_eq!(seen.code, 2, "{}", seen.stderr);
+    assert!(seen.stderr.contains("listne"), "{}", seen.stderr);
+}

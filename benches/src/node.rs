@@ -24,7 +24,14 @@ pub(crate) struct Node {
     process: Process,
     address: SocketAddr,
     data_dir: TempDir,
-    api: Connection,
+    /// The API, as the node's first user.
+    pub(crate) api: Api,
+}
+
+/// A connection to a node's API.
+pub(crate) struct Api {
+    connection: Connection,
+    address: SocketAddr,
 }
 
 /// A deployed source.
@@ -58,7 +65,7 @@ impl Node {
             .arg(data_dir.path())
             .args(flags);
         let (process, address) = Process::start(&mut command).await?;
-        let api = Connection::open(address).await?;
+        let api = Api::open(address).await?;
         Ok(Self { process, address, data_dir, api })
     }
 
@@ -88,9 +95,31 @@ impl Node {
         process::children(self.process.pid()).len()
     }
 
-    /// A request to the API; its `data`.
+    /// A further connection to the API.
+    pub(crate) async fn connect(&self) -> Result<Api> {
+        Api::open(self.address).await
+    }
+}
+
+impl Api {
+    async fn open(address: SocketAddr) -> Result<Self> {
+        Ok(Self { connection: Connection::open(address).await?, address })
+    }
+
+    /// A request; the `data` of its answer.
     pub(crate) async fn call(&mut self, method: &str, path: &str, body: &Value) -> Result<Value> {
-        call(&mut self.api, self.address, (method, path), body).await
+        let headers = format!("authorization: Bearer {API_KEY}\r\n");
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let request = wire::request(method, self.address, path, &headers, &body);
+        let (status, answer) = self.connection.exchange(&request).await?;
+        if status != 200 {
+            bail!("{method} {path} was answered with {status}: {}", String::from_utf8_lossy(answer));
+        }
+        let mut answer: Value = serde_json::from_slice(answer)?;
+        Ok(match answer.get_mut("data") {
+            Some(data) => data.take(),
+            None => answer,
+        })
     }
 
     /// Saves code; the component's id.
@@ -101,12 +130,13 @@ impl Node {
 
     /// Deploys a saved component.
     pub(crate) async fn deploy(&mut self, component: &str) -> Result<Source> {
-        deploy(&mut self.api, self.address, component).await
-    }
-
-    /// A further connection to the API.
-    pub(crate) async fn connect(&self) -> Result<Connection> {
-        Connection::open(self.address).await
+        let source = self.call("POST", "/v1/sources", &json!({ "component_id": component })).await?;
+        let props = source["configured_props"].as_object();
+        let mut urls = props.into_iter().flatten().filter_map(|(_, prop)| prop["endpoint_url"].as_str());
+        // `http://host/path`
+        let path = urls.next().and_then(|url| url.splitn(4, '/').nth(3));
+        let path = path.map(|path| format!("/{path}")).unwrap_or_default();
+        Ok(Source { id: text(&source, "id")?.to_owned(), path })
     }
 
     /// Waits until the source's newest event says that it is number `count`.
@@ -125,36 +155,6 @@ impl Node {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
-}
-
-/// Deploys a saved component over any connection.
-pub(crate) async fn deploy(api: &mut Connection, address: SocketAddr, component: &str) -> Result<Source> {
-    let source = call(api, address, ("POST", "/v1/sources"), &json!({ "component_id": component })).await?;
-    let props = source["configured_props"].as_object();
-    let urls = props.into_iter().flatten().filter_map(|(_, prop)| prop["endpoint_url"].as_str());
-    let path = urls.filter_map(|url| Some(url.splitn(4, '/').nth(3)?.to_owned())).next();
-    let path = path.map(|path| format!("/{path}")).unwrap_or_default();
-    Ok(Source { id: text(&source, "id")?.to_owned(), path })
-}
-
-async fn call(
-    api: &mut Connection,
-    address: SocketAddr,
-    (method, path): (&str, &str),
-    body: &Value,
-) -> Result<Value> {
-    let headers = format!("authorization: Bearer {API_KEY}\r\n");
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let request = wire::request(method, address, path, &headers, &body);
-    let (status, answer) = api.exchange(&request).await?;
-    if status != 200 {
-        bail!("{method} {path} was answered with {status}: {}", String::from_utf8_lossy(answer));
-    }
-    let mut answer: Value = serde_json::from_slice(answer)?;
-    Ok(match answer.get_mut("data") {
-        Some(data) => data.take(),
-        None => answer,
-    })
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> Result<&'a str> {

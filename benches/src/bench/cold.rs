@@ -40,7 +40,7 @@ export default {
 pub(super) async fn run(report: &mut Report) -> Result<()> {
     for (what, code) in [("a component without imports", SMALL), ("one that imports @pipedream/platform", USUAL)] {
         let mut node = Node::start(&FLAGS).await?;
-        let component = node.save(code).await?;
+        let component = node.api.save(code).await?;
         let times = first_requests(&mut node, &component).await?;
         let own = own_work(node.data_dir()).await?;
         let platform = median(&times) - median(&own);
@@ -60,7 +60,7 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
 async fn first_requests(node: &mut Node, component: &str) -> Result<Vec<f64>> {
     let mut sources = Vec::new();
     for _ in 0..SOURCES {
-        sources.push(node.deploy(component).await?);
+        sources.push(node.api.deploy(component).await?);
     }
     tokio::time::sleep(FORGOTTEN).await;
     let mut connection = Connection::open(node.address()).await?;

@@ -23,8 +23,8 @@ const BODY: &str = r#"{"name":"world","n":41}"#;
 
 pub(super) async fn run(report: &mut Report) -> Result<()> {
     let mut node = Node::start(&[]).await?;
-    let component = node.save(COMPONENT).await?;
-    let source = node.deploy(&component).await?;
+    let component = node.api.save(COMPONENT).await?;
+    let source = node.api.deploy(&component).await?;
     let (deno, deno_address) = Process::start(&mut deno_script("bare_deno.ts")?).await?;
     let load = |address, path: &str, connections| Load {
         address,

@@ -35,14 +35,14 @@ export default {{
 pub(super) async fn run(report: &mut Report) -> Result<()> {
     for (what, dedupe) in [("none", ""), ("unique", r#"dedupe: "unique","#)] {
         let mut node = Node::start(&[]).await?;
-        let component = node.save(&component(dedupe)).await?;
-        let source = node.deploy(&component).await?;
+        let component = node.api.save(&component(dedupe)).await?;
+        let source = node.api.deploy(&component).await?;
         let path = format!("/v1/sources/{}/run", source.id);
         let mut times = Vec::new();
         for run in 0..WARM_UP_RUNS + RUNS {
             let begun = Instant::now();
             // Answered once the run is committed.
-            node.call("POST", &path, &json!({ "event": Value::Null })).await?;
+            node.api.call("POST", &path, &json!({ "event": Value::Null })).await?;
             if run >= WARM_UP_RUNS {
                 times.push(begun.elapsed().as_secs_f64());
             }

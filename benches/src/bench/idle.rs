@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::{
-    node::{Node, deploy},
+    node::Node,
     report::{Budget, Line, Report},
 };
 
@@ -21,7 +21,7 @@ const REST: Duration = Duration::from_secs(9);
 
 pub(super) async fn run(report: &mut Report) -> Result<()> {
     let mut node = Node::start(&[]).await?;
-    let component = node.save(COMPONENT).await?;
+    let component = node.api.save(COMPONENT).await?;
     let (node, _) = node.restart(&[]).await?;
     tokio::time::sleep(REST).await;
     let empty = node.process().resident_bytes();
@@ -61,10 +61,10 @@ async fn deploy_all(node: &Node, component: &str) -> Result<Duration> {
     let begun = Instant::now();
     let mut deployers = tokio::task::JoinSet::new();
     for _ in 0..DEPLOYERS {
-        let (mut api, address, component) = (node.connect().await?, node.address(), component.to_owned());
+        let (mut api, component) = (node.connect().await?, component.to_owned());
         deployers.spawn(async move {
             for _ in 0..SOURCES / DEPLOYERS {
-                deploy(&mut api, address, &component).await?;
+                api.deploy(&component).await?;
             }
             anyhow::Ok(())
         });

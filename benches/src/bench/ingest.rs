@@ -35,8 +35,8 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
     let (bare, bare_address) = bare::start().await?;
     for connections in [32, 256] {
         let mut node = Node::start(&[]).await?;
-        let component = node.save(WAITS).await?;
-        let source = node.deploy(&component).await?;
+        let component = node.api.save(WAITS).await?;
+        let source = node.api.deploy(&component).await?;
         let pair = Pair { node: &node, source: &source, bare: &bare, bare_address, connections };
         let compared = pair.compare(async |_| Ok(())).await?;
         let what = format!("durable ingest, {connections} connections, same server without storing");
@@ -49,9 +49,9 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
 /// The same while every request is run, and how many runs that makes per second.
 async fn with_runs(report: &mut Report, (bare, bare_address): (&Process, std::net::SocketAddr), connections: usize) -> Result<()> {
     let mut node = Node::start(&[]).await?;
-    let component = node.save(COUNTS).await?;
-    let source = node.deploy(&component).await?;
-    let mut watcher = node.watcher().await?;
+    let component = node.api.save(COUNTS).await?;
+    let source = node.api.deploy(&component).await?;
+    let mut watcher = node.connect().await?;
     let (mut total, mut rates) = (0, Vec::new());
     let pair = Pair { node: &node, source: &source, bare, bare_address, connections };
     let compared = pair

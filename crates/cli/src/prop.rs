@@ -9,4 +9,4 @@ mod timer;
 mod value;
 
 pub(crate) use self::collect::{Given, collect};
-pub(crate) use self::definition::definitions;
+pub(crate) use self::definition::{PropDefinition, definitions};

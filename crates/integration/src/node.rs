@@ -25,6 +25,7 @@ pub struct NodeBuilder {
     environment: Vec<(String, String)>,
     data_dir: Option<TempDir>,
     api_key: Option<Option<String>>,
+    has_own_address: bool,
 }
 
 /// A running node; dropping it kills it. Requests go to it directly: `node.get("/users/me")`.
@@ -52,6 +53,14 @@ impl NodeBuilder {
         self.flag("--allow-private-network=127.0.0.0/8")
     }
 
+    /// Listens on a loopback address that no other test uses, so that nobody takes its port while it is
+    /// down.
+    #[must_use]
+    pub fn own_address(mut self) -> Self {
+        self.has_own_address = true;
+        self
+    }
+
     /// Adds an environment variable of the node.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
@@ -77,7 +86,9 @@ impl NodeBuilder {
             .map(|key| ("HEADWATER_API_KEY".to_owned(), key.clone()))
             .chain(self.environment)
             .collect();
-        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        let [_, second, third, fourth] = std::process::id().to_be_bytes();
+        let ip = if self.has_own_address { [127, 128 | second, third, fourth] } else { [127, 0, 0, 1] };
+        let listen = SocketAddr::from((ip, 0));
         let (process, address) = serve(listen, data_dir.path(), &self.flags, &environment).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));
         let client = Client::new(format!("http://{address}"), Some(api_key.clone()));

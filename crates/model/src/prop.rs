@@ -46,7 +46,7 @@ impl PropDefinition {
             "$.interface.http" => PropKind::Http,
             "$.interface.timer" => PropKind::Timer,
             "$.service.db" => PropKind::Db,
-            "alert" | "$.interface.apphook" => PropKind::Inert,
+            "alert" | "dir" | "$.interface.apphook" => PropKind::Inert,
             _ => PropKind::Input,
         }
     }
@@ -150,7 +150,7 @@ impl PropDefinition {
             "boolean" if !value.is_boolean() => {
                 Err(format!("expected true or false, got {}", kind_of(value)))
             }
-            "string" | "sql" | "dir" if type_name == "string" && !value.is_string() => {
+            "string" if !value.is_string() => {
                 Err(format!("expected a string, got {}", kind_of(value)))
             }
             "object" if !value.is_object() && !value.is_string() => {

@@ -1,1 +1,235 @@
-//! placeholder
+//! What every store has to do, as tests: the contract of the traits, one behaviour each.
+//!
+//! A store crate provides a [`Factory`] and turns the whole suite into tests with one line:
+//! `headwater_store::conformance_tests!(MyFactory::new());`. Nothing here knows an engine.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test's failure is a panic, whatever crate it lives in"
+)]
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::Store;
+
+pub mod catalog;
+pub mod commits;
+pub mod deletion;
+pub mod dispatch;
+mod fixture;
+pub mod history;
+pub mod queue;
+pub mod scheduled;
+pub mod sources;
+pub mod timers;
+
+/// Makes the stores under test.
+#[async_trait]
+pub trait Factory: Send + Sync {
+    /// A new, empty store.
+    async fn open(&self) -> Arc<dyn Store>;
+
+    /// Closes a store and opens it again, as another process would find it. The caller holds no other handle of it.
+    async fn reopen(&self, old: Arc<dyn Store>) -> Arc<dyn Store>;
+}
+
+/// Turns the suite into tests: `conformance_tests!(an expression that makes a factory)`, with absolute paths.
+#[macro_export]
+macro_rules! conformance_tests {
+    ($factory:expr) => {
+        $crate::conformance_tests! { @suite $factory;
+            catalog {
+                the_first_user_is_created_once,
+                two_first_users_at_the_same_time_become_one,
+                a_key_identifies_its_user,
+                a_component_is_found_by_its_id,
+                a_key_means_the_newest_component_of_its_namespace,
+                an_artifact_is_kept_once,
+                accounts_are_created_and_deleted,
+                accounts_are_listed_by_owner,
+                events_are_paged_both_ways,
+                a_page_begins_behind_a_cursor_that_is_gone,
+                channels_and_emitters_are_listed_apart,
+                sources_are_paged_both_ways,
+                accounts_are_paged_both_ways,
+            }
+            sources {
+                a_source_reads_back_as_it_was_written,
+                a_taken_slug_is_numbered,
+                endpoints_lead_to_their_source,
+                states_and_names_change_alone,
+                a_source_that_is_gone_is_a_conflict,
+                settling_commits_what_the_hooks_did,
+                settling_is_all_or_nothing,
+                the_queue_is_dropped_when_a_source_ends_inactive,
+                the_queue_is_kept_when_a_source_ends_active,
+                the_dedupe_state_is_reset_when_the_strategy_changes,
+                unsettled_sources_are_found,
+                sources_are_listed_by_user_and_by_workspace,
+                deleting_a_source_removes_everything_of_it,
+            }
+            commits {
+                event_ids_increase_across_reopen_and_when_the_clock_steps_back,
+                event_ids_increase_after_all_events_were_deleted,
+                channels_of_an_emitter_share_its_ids,
+                an_event_is_kept_byte_for_byte,
+                a_number_as_key_stays_a_number,
+                a_commit_writes_everything_together,
+                a_commit_is_refused_after_the_node_started_anew,
+                a_commit_is_refused_after_a_later_attempt_claimed_the_invocation,
+                a_commit_is_refused_after_the_lease_was_given_back,
+                completing_twice_writes_once,
+                a_commit_is_refused_with_the_lease_of_another_source,
+                a_run_that_outlives_its_lease_commits_if_nobody_took_it,
+                a_commit_is_refused_after_the_source_was_deleted,
+                a_source_that_is_inactive_or_being_deleted_may_still_commit,
+                a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it,
+                a_batch_is_committed_in_its_order,
+                key_values_are_set_overwritten_and_deleted,
+                usage_counts_per_user_and_utc_day,
+            }
+            queue {
+                epochs_increase_across_reopen,
+                an_enqueued_invocation_is_claimed_as_it_was_given,
+                enqueue_is_refused_for_a_source_that_takes_no_triggers,
+                a_claim_never_hands_out_a_held_lease,
+                claims_at_the_same_time_share_the_work,
+                an_expired_lease_is_claimable,
+                the_oldest_invocation_is_claimed_first,
+                a_claim_takes_one_sources_work,
+                a_released_lease_is_claimable_and_not_counted_as_a_start,
+                starts_count_leases_that_were_never_given_back,
+                extending_prolongs_held_leases_only,
+                sources_with_work_are_those_with_invocations_that_nobody_holds,
+                inactive_sources_have_no_work,
+            }
+            timers {
+                a_timer_fires_once_per_tick,
+                a_timer_catches_up_once_after_downtime,
+                ticks_coalesce_while_an_earlier_one_is_queued_or_leased,
+                a_timer_fires_again_after_its_tick_ended,
+                several_timers_fire_side_by_side,
+                timers_of_sources_that_are_not_active_do_not_fire,
+                a_schedule_without_a_next_time_is_never_due,
+                an_unchanged_timer_keeps_its_phase_when_settled,
+                a_changed_timer_is_rescheduled_when_settled,
+                timers_are_unscheduled_while_a_source_is_inactive,
+                a_timer_that_was_removed_does_not_fire,
+            }
+            dispatch {
+                each_event_reaches_its_listener_exactly_once_across_reopen,
+                a_dispatched_event_has_one_hop_more_and_its_exact_text,
+                every_subscription_gets_its_own_invocation,
+                a_subscription_matches_its_channel_only,
+                the_sources_glob_matches_every_source_of_the_user,
+                the_user_glob_matches_every_emitter_of_the_user,
+                the_workspace_glob_matches_every_emitter_of_the_workspace,
+                subscriptions_of_other_users_are_not_matched,
+                members_of_a_workspace_may_listen_to_its_emitters,
+                events_before_the_subscription_are_not_matched,
+                an_event_with_the_most_hops_goes_no_further,
+                a_source_is_not_fed_its_own_errors_and_logs,
+                inactive_listeners_miss_events,
+                listeners_that_are_updated_or_deployed_get_events,
+                what_an_emitter_emitted_last_is_dispatched,
+                subscribing_is_idempotent,
+                subscriptions_differ_in_user_emitter_listener_and_channel,
+                unsubscribing_ends_one_subscription,
+            }
+            scheduled {
+                scheduled_events_are_listed_on_in_until_they_are_due,
+                scheduled_events_are_released_exactly_once_in_due_order,
+                a_released_event_keeps_its_channel_key_and_text,
+                listeners_get_a_scheduled_event_when_it_is_released,
+                a_deleted_scheduled_event_is_never_released,
+                deleting_ordinary_events_cancels_no_scheduled_one,
+                scheduled_events_are_never_trimmed,
+            }
+            deletion {
+                deleting_without_ends_deletes_all,
+                deleting_from_a_start_includes_it,
+                deleting_to_an_end_includes_it,
+                deleting_a_range_includes_both_ends,
+                deleting_with_equal_ends_deletes_one_event,
+                deleting_takes_any_ids_as_ends,
+                a_deletion_covers_only_events_that_existed_at_the_request,
+                requested_deletions_are_hidden_at_once,
+                deleting_a_class_covers_its_channels_and_no_others,
+                deleting_a_channel_leaves_its_class,
+                deletions_run_in_bounded_steps,
+                trim_keeps_the_newest_of_each_class,
+                trim_never_passes_the_dispatch_cursor,
+                trim_does_not_spin_on_what_it_may_not_delete,
+                trimming_to_fewer_than_before_deletes_more,
+            }
+            history {
+                random_histories_agree_with_the_model,
+            }
+        }
+    };
+    (@suite $factory:expr; $($module:ident { $($test:ident,)* })*) => {$(
+        mod $module {$(
+            #[::tokio::test]
+            async fn $test() {
+                $crate::conformance::$module::$test(&$factory).await;
+            }
+        )*}
+    )*};
+}
+
+#[cfg(test)]
+mod tests {
+    const SUITE: &str = include_str!("conformance.rs");
+    const MODULES: &[(&str, &str)] = &[
+        ("catalog", include_str!("conformance/catalog.rs")),
+        ("sources", include_str!("conformance/sources.rs")),
+        ("commits", include_str!("conformance/commits.rs")),
+        ("queue", include_str!("conformance/queue.rs")),
+        ("timers", include_str!("conformance/timers.rs")),
+        ("dispatch", include_str!("conformance/dispatch.rs")),
+        ("scheduled", include_str!("conformance/scheduled.rs")),
+        ("deletion", include_str!("conformance/deletion.rs")),
+        ("history", include_str!("conformance/history.rs")),
+    ];
+    const CONTRACT: &[&str] = &[
+        include_str!("catalog.rs"),
+        include_str!("event_log.rs"),
+        include_str!("work_queue.rs"),
+    ];
+
+    fn has_test(module: &str, test: &str) -> bool {
+        let code = MODULES.iter().find(|(name, _)| *name == module);
+        code.is_some_and(|(_, code)| code.contains(&format!("pub async fn {test}(")))
+    }
+
+    #[test]
+    fn every_test_is_run_by_the_macro() {
+        for (module, code) in MODULES {
+            for line in code.lines() {
+                let Some(test) = line.strip_prefix("pub async fn ") else {
+                    continue;
+                };
+                let (test, _) = test.split_once('(').unwrap();
+                let listed = format!("                {test},\n");
+                assert_eq!(SUITE.matches(&listed).count(), 1, "{module}::{test}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_must_of_the_contract_names_its_tests() {
+        for file in CONTRACT {
+            let code: String = file.replace("///", "");
+            for must in code.split("MUST").skip(1) {
+                let sentence = must.split("MUST").next().unwrap();
+                let sentence = sentence.split("async fn").next().unwrap();
+                let named = sentence.split("`conformance::").nth(1);
+                let named = named.unwrap_or_else(|| panic!("MUST{sentence} names no test"));
+                let (module, test) = named.split('`').next().unwrap().split_once("::").unwrap();
+                assert!(has_test(module, test), "{module}::{test} is not there");
+            }
+        }
+    }
+}

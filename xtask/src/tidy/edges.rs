@@ -29,6 +29,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("headwater", PRODUCT),
     ("headwater-integration", PRODUCT_AND_BINARY),
     ("xtask", &[]),
+    // Starts the release binary as a user would; links nothing of it.
+    ("headwater-benches", &[]),
 ];
 
 /// What only a crate's tests may use besides.
@@ -71,6 +73,7 @@ const OWNED_LIBRARIES: &[(&str, &[&str])] = &[
             "headwater-ui",
             "headwater",
             "headwater-integration",
+            "headwater-benches",
         ],
     ),
     (
@@ -78,7 +81,15 @@ const OWNED_LIBRARIES: &[(&str, &[&str])] = &[
         &["headwater-api", "headwater-ui", "headwater-integration"],
     ),
     ("clap", &["headwater"]),
-    ("anyhow", &["headwater", "headwater-integration", "xtask"]),
+    (
+        "anyhow",
+        &[
+            "headwater",
+            "headwater-integration",
+            "headwater-benches",
+            "xtask",
+        ],
+    ),
 ];
 
 /// The workspace's packages with their declared dependencies.

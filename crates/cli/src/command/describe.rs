@@ -7,6 +7,7 @@ use super::show;
 use crate::arguments::DescribeArguments;
 use crate::client::ClientError;
 use crate::exit::Exit;
+use crate::prop::{self, PropDefinition};
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::table;
@@ -72,23 +73,14 @@ fn describe_component(component: &Value) -> String {
         .filter(|(_, value)| !value.is_empty())
         .collect();
     rows.extend(times(component));
-    let props = component["configurable_props"].as_array();
-    let props = props.into_iter().flatten().map(prop_row).collect();
+    // A node of another version may know props that this program cannot read; the rest is worth showing.
+    let props = prop::definitions(component).unwrap_or_default();
+    let props = props.iter().map(PropDefinition::row).collect();
     with_props(
         table::card(rows),
         &["prop", "type", "required", "label"],
         props,
     )
-}
-
-fn prop_row(prop: &Value) -> Vec<String> {
-    let optional = prop["optional"].as_bool().unwrap_or(false) || !prop["default"].is_null();
-    vec![
-        text(prop, "name").to_owned(),
-        text(prop, "type").to_owned(),
-        if optional { "no" } else { "yes" }.to_owned(),
-        text(prop, "label").to_owned(),
-    ]
 }
 
 fn times(object: &Value) -> Vec<(String, String)> {

@@ -79,6 +79,18 @@ impl PropDefinition {
             && !matches!(self.element(), Element::Timer | Element::Provided)
     }
 
+    /// Name, type, whether a value is required, and label, for a table.
+    pub(crate) fn row(&self) -> Vec<String> {
+        let required = if self.needs_value() { "yes" } else { "no" };
+        let label = self.label.clone().unwrap_or_default();
+        vec![
+            self.name.clone(),
+            self.kind.clone(),
+            required.to_owned(),
+            label,
+        ]
+    }
+
     pub(super) fn title(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.name)
     }

@@ -39,11 +39,11 @@ const deeds = {
     () => new Deno.Command("/bin/true").outputSync().code,
     () => {
       const { error, status } = spawnSync("/bin/true");
-      if (error) throw error;
+      if (status !== 0) throw error ?? new Error("nothing was started");
       return status;
     },
     () => Deno.dlopen("libc.so.6", {}),
-    () => Deno.hostname(),
+    () => Deno.networkInterfaces().length,
   ],
   network: ({ port }) => {
     const hosts = ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433", "[::ffff:a9fe:a9fe]"];

@@ -42,7 +42,7 @@ const deeds = {
   },
   async reject() {
     Promise.reject(new Error("unhandled"));
-    await forever();
+    await new Promise((resolve) => setTimeout(resolve, 50));
   },
   manyLogs() {
     const line = "x".repeat(1024 * 1024);

@@ -1,0 +1,46 @@
+//! Random numbers that can be had again.
+
+use std::time::SystemTime;
+
+const VARIABLE: &str = "HEADWATER_TEST_SEED";
+
+/// A generator (splitmix64) that says how to repeat it when its test fails.
+pub(super) struct Seed {
+    first: u64,
+    state: u64,
+}
+
+impl Seed {
+    /// The seed in `HEADWATER_TEST_SEED`, else a new one.
+    pub(super) fn new() -> Self {
+        let given = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
+        let first = given.unwrap_or_else(|| {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            u64::from(now.subsec_nanos()) ^ (u64::from(std::process::id()) << 32)
+        });
+        Self { first, state: first }
+    }
+
+    /// A number below `end`.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        usize::try_from(mixed % end as u64).unwrap()
+    }
+
+    /// One of them.
+    pub(super) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+}
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("repeat with {VARIABLE}={}", self.first);
+        }
+    }
+}

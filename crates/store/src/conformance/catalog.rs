@@ -1,0 +1,261 @@
+//! Users, components, accounts, and pages of listings.
+
+use std::fmt::Debug;
+
+use headwater_model::{
+    channel::Channel,
+    page::{Page, PageRequest, Position},
+};
+
+use super::{Factory, fixture::*};
+use crate::{Account, ChannelFilter, Owner, SourceFilter};
+
+/// Whoever comes second finds the first.
+pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    assert!(!store.has_users().await.unwrap());
+    let ann = first_user("ann");
+    let created = store.create_first_user(ann.clone()).await.unwrap();
+    assert_eq!((&created.user, &created.workspaces[..]), (&ann.user, &[ann.workspace][..]));
+    let store = factory.reopen(store).await;
+    assert!(store.has_users().await.unwrap());
+    let found = store.create_first_user(first_user("bob")).await.unwrap();
+    assert_eq!((found.user, found.workspaces), (created.user, created.workspaces));
+    assert!(store.identity("hash-of-bob").await.unwrap().is_none());
+}
+
+/// Two who come at once become one.
+pub async fn two_first_users_at_the_same_time_become_one(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (one, two) = tokio::join!(
+        store.create_first_user(first_user("ann")),
+        store.create_first_user(first_user("bob")),
+    );
+    assert_eq!(one.unwrap().user, two.unwrap().user);
+}
+
+/// A key leads to its user and the user's workspaces.
+pub async fn a_key_identifies_its_user(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ann = first_user("ann");
+    store.create_first_user(ann.clone()).await.unwrap();
+    let found = store.identity("hash-of-ann").await.unwrap().unwrap();
+    assert_eq!((found.user, found.workspaces), (ann.user, vec![ann.workspace]));
+    for unknown in ["", "hash-of-an", "HASH-OF-ANN", "%"] {
+        assert!(store.identity(unknown).await.unwrap().is_none());
+    }
+}
+
+/// A component reads back as it was saved.
+pub async fn a_component_is_found_by_its_id(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let saved = saved_component(&workspace_owner(), Some("github-new-row"));
+    store.save_component(saved.clone(), artifact(b"archive")).await.unwrap();
+    let store = factory.reopen(store).await;
+    let found = store.component(&saved.id).await.unwrap();
+    assert_eq!(format!("{found:?}"), format!("{:?}", Some(&saved)));
+    let other = saved_component(&owner(), None).id;
+    assert!(store.component(&other).await.unwrap().is_none());
+}
+
+/// A key means the newest component of that key in the owner's namespace, and in no other.
+pub async fn a_key_means_the_newest_component_of_its_namespace(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let shared = workspace_owner();
+    let private = Owner {
+        workspace_id: None,
+        ..shared.clone()
+    };
+    let colleague = Owner {
+        workspace_id: shared.workspace_id.clone(),
+        ..owner()
+    };
+    let save = async |owner: &Owner, key: &str| {
+        let component = saved_component(owner, Some(key));
+        let id = component.id.clone();
+        store.save_component(component, artifact(b"archive")).await.unwrap();
+        id
+    };
+    let find = async |owner: &Owner, key: &str| {
+        let found = store.component_by_key(owner, key).await.unwrap();
+        found.map(|component| component.id)
+    };
+    let mine = save(&private, "a").await;
+    save(&colleague, "a").await;
+    let newest = save(&shared, "a").await;
+    save(&shared, "b").await;
+    for owner in [&shared, &colleague] {
+        assert_eq!(find(owner, "a").await.as_ref(), Some(&newest));
+    }
+    assert_eq!(find(&private, "a").await, Some(mine));
+    assert_eq!(find(&private, "b").await, None);
+    assert_eq!(find(&owner(), "a").await, None);
+}
+
+/// The first bytes under a hash stay.
+pub async fn an_artifact_is_kept_once(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    for bytes in [&b"first\0\xff"[..], b"second"] {
+        store.save_component(saved_component(&mine, None), artifact(bytes)).await.unwrap();
+    }
+    let store = factory.reopen(store).await;
+    let kept = store.artifact("a47").await.unwrap().unwrap();
+    assert_eq!(&kept[..], b"first\0\xff");
+    assert!(store.artifact("a48").await.unwrap().is_none());
+}
+
+/// Accounts are written, read and deleted.
+pub async fn accounts_are_created_and_deleted(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (mine, other) = (account(&owner(), "one"), account(&owner(), "two"));
+    for account in [&mine, &other] {
+        store.create_account(account.clone()).await.unwrap();
+    }
+    let store = factory.reopen(store).await;
+    assert_eq!(store.account(&mine.id).await.unwrap(), Some(mine.clone()));
+    assert!(store.delete_account(&mine.id).await.unwrap());
+    assert!(!store.delete_account(&mine.id).await.unwrap());
+    assert_eq!(store.account(&mine.id).await.unwrap(), None);
+    assert_eq!(store.account(&other.id).await.unwrap(), Some(other));
+}
+
+/// A workspace's accounts are its own, and a user's are those outside of workspaces.
+pub async fn accounts_are_listed_by_owner(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let shared = workspace_owner();
+    let private = Owner {
+        workspace_id: None,
+        ..shared.clone()
+    };
+    let colleague = Owner {
+        workspace_id: shared.workspace_id.clone(),
+        ..owner()
+    };
+    for (owner, name) in [(&shared, "1"), (&private, "2"), (&colleague, "3"), (&owner(), "4")] {
+        store.create_account(account(owner, name)).await.unwrap();
+    }
+    let names = async |owner: &Owner| {
+        let page = store.accounts(owner, &PageRequest::first(10)).await.unwrap();
+        page.items.into_iter().map(|account| account.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&shared).await, ["1", "3"]);
+    assert_eq!(names(&colleague).await, ["1", "3"]);
+    assert_eq!(names(&private).await, ["2"]);
+}
+
+/// Walks a listing of five in every direction; `read` gives the cursors of a page.
+async fn walk<C: Clone + PartialEq + Debug>(
+    all: &[C],
+    read: impl AsyncFn(PageRequest<C>) -> Page<C>,
+) {
+    let page = async |limit, position: Position<C>| {
+        let page = read(PageRequest { limit, position }).await;
+        assert_eq!(page.total_count, 5);
+        page.items
+    };
+    let (after, before) = (
+        |at: usize| Position::After(all[at].clone()),
+        |at: usize| Position::Before(all[at].clone()),
+    );
+    assert_eq!(page(2, Position::First).await, all[..2]);
+    assert_eq!(page(100, Position::First).await, all);
+    assert_eq!(page(2, after(1)).await, all[2..4]);
+    assert_eq!(page(2, after(3)).await, all[4..]);
+    assert_eq!(page(2, after(4)).await, []);
+    assert_eq!(page(2, before(3)).await, all[1..3]);
+    assert_eq!(page(2, before(1)).await, all[..1]);
+    assert_eq!(page(2, before(0)).await, []);
+    assert_eq!(page(5, before(4)).await, all[..4]);
+}
+
+fn keyed<T, C>(page: Page<T>, key: impl Fn(&T) -> C) -> Page<C> {
+    Page {
+        total_count: page.total_count,
+        items: page.items.iter().map(key).collect(),
+    }
+}
+
+/// Events page from newest to oldest and back.
+pub async fn events_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    emit(&*store, &source, &["1", "2", "3"], T0).await;
+    emit_on(&*store, &source, Channel::errors(), "0").await;
+    emit(&*store, &source, &["4", "5"], T0 + 1).await;
+    let mut newest_first = ids(&*store, &source).await;
+    newest_first.reverse();
+    for channels in [ordinary(), ChannelFilter::Named(Channel::default())] {
+        walk(&newest_first, async |request| {
+            let page = store.events(&emitter(&source), &channels, &request).await.unwrap();
+            keyed(page, |event| event.id)
+        })
+        .await;
+    }
+}
+
+/// A cursor works even when its event is gone.
+pub async fn a_page_begins_behind_a_cursor_that_is_gone(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    emit(&*store, &source, &["1", "2", "3"], T0).await;
+    let gone = ids(&*store, &source).await[1];
+    let one = deletion(&source, ordinary(), (Some(gone), Some(gone)));
+    store.request_deletion(one).await.unwrap();
+    for (position, text) in [(Position::After(gone), "1"), (Position::Before(gone), "3")] {
+        let request = PageRequest { limit: 10, position };
+        let page = store.events(&emitter(&source), &ordinary(), &request).await.unwrap();
+        assert_eq!((texts_of(&page.items), page.total_count), (vec![text.to_owned()], 2));
+    }
+}
+
+/// A listing of one channel shows no other, and nobody else's.
+pub async fn channels_and_emitters_are_listed_apart(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    for (channel, text) in [("", "1"), ("orders", "2"), (Channel::ERRORS, "3"), (Channel::LOGS, "4")] {
+        emit_on(&*store, &source, Channel::named(channel), text).await;
+        let named = ChannelFilter::Named(Channel::named(channel));
+        assert_eq!(texts_of(&listed(&*store, &source, &named).await), [text]);
+    }
+    assert_eq!(texts(&*store, &source).await, ["2", "1"]);
+    assert!(texts(&*store, &other).await.is_empty());
+}
+
+/// Sources page in creation order and back.
+pub async fn sources_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = workspace_owner();
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(deploy(&*store, &mine).await.id);
+        deploy(&*store, &owner()).await;
+    }
+    for filter in [
+        SourceFilter::User(mine.user_id.clone()),
+        SourceFilter::Workspace(mine.workspace_id.clone().unwrap()),
+    ] {
+        walk(&ids, async |request| {
+            let page = store.sources(&filter, &request).await.unwrap();
+            keyed(page, |source| source.id.clone())
+        })
+        .await;
+    }
+}
+
+/// Accounts page in creation order and back.
+pub async fn accounts_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        let account: Account = account(&mine, &number.to_string());
+        ids.push(account.id.clone());
+        store.create_account(account).await.unwrap();
+    }
+    walk(&ids, async |request| {
+        let page = store.accounts(&mine, &request).await.unwrap();
+        keyed(page, |account| account.id.clone())
+    })
+    .await;
+}

@@ -1,0 +1,214 @@
+//! Deleting events (spec "Rules for `DELETE /sources/{id}/events`", 1 to 5), and retention.
+
+use headwater_model::{
+    channel::{Channel, ChannelClass},
+    id::EventId,
+};
+
+use super::{Factory, fixture::*};
+use crate::{ChannelFilter, Source, Store};
+
+/// Five events of one source, and their ids, oldest first.
+async fn five(store: &dyn Store) -> (Source, Vec<EventId>) {
+    let source = deploy(store, &owner()).await;
+    emit(store, &source, &["1", "2"], T0).await;
+    emit(store, &source, &["3", "4"], T0 + 1).await;
+    emit(store, &source, &["5"], T0 + 2).await;
+    let ids = ids(store, &source).await;
+    (source, ids)
+}
+
+/// What is left, at once and after the deletion has run in small steps.
+async fn left_after(
+    factory: &dyn Factory,
+    range: impl Fn(&[EventId]) -> (Option<EventId>, Option<EventId>),
+) -> Vec<String> {
+    let (store, _) = start(factory).await;
+    let (source, ids) = five(&*store).await;
+    let asked = deletion(&source, ordinary(), range(&ids));
+    store.request_deletion(asked).await.unwrap();
+    let at_once = texts(&*store, &source).await;
+    let store = factory.reopen(store).await;
+    let deleted = run_all_deletions(&*store, 2).await;
+    assert_eq!(deleted, 5 - at_once.len() as u64);
+    assert_eq!(texts(&*store, &source).await, at_once);
+    at_once
+}
+
+/// Rule 1: with neither end, all events are deleted.
+pub async fn deleting_without_ends_deletes_all(factory: &dyn Factory) {
+    assert!(left_after(factory, |_| (None, None)).await.is_empty());
+}
+
+/// Rule 2: with only a start, that event and all later ones.
+pub async fn deleting_from_a_start_includes_it(factory: &dyn Factory) {
+    assert_eq!(left_after(factory, |ids| (Some(ids[1]), None)).await, ["1"]);
+}
+
+/// Rule 3: with only an end, that event and all earlier ones.
+pub async fn deleting_to_an_end_includes_it(factory: &dyn Factory) {
+    assert_eq!(left_after(factory, |ids| (None, Some(ids[3]))).await, ["5"]);
+}
+
+/// Rule 4: with both, the inclusive range.
+pub async fn deleting_a_range_includes_both_ends(factory: &dyn Factory) {
+    let left = left_after(factory, |ids| (Some(ids[1]), Some(ids[3]))).await;
+    assert_eq!(left, ["5", "1"]);
+}
+
+/// Rule 4: equal ends delete one event.
+pub async fn deleting_with_equal_ends_deletes_one_event(factory: &dyn Factory) {
+    let left = left_after(factory, |ids| (Some(ids[2]), Some(ids[2]))).await;
+    assert_eq!(left, ["5", "4", "2", "1"]);
+}
+
+/// Ends need not be events, and a range that is the wrong way round is empty.
+pub async fn deleting_takes_any_ids_as_ends(factory: &dyn Factory) {
+    let between = EventId { ms: T0, sequence: 9 };
+    let left = left_after(factory, |_| (Some(between), None)).await;
+    assert_eq!(left, ["2", "1"]);
+    let left = left_after(factory, |ids| (Some(ids[3]), Some(ids[1]))).await;
+    assert_eq!(left.len(), 5);
+}
+
+/// Rule 5 makes deletion asynchronous: what comes after the request is not meant.
+pub async fn a_deletion_covers_only_events_that_existed_at_the_request(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, _) = five(&*store).await;
+    for range in [(None, None), (None, Some(EventId { ms: T0 + MINUTE, sequence: 0 }))] {
+        store.request_deletion(deletion(&source, ordinary(), range)).await.unwrap();
+        emit(&*store, &source, &["later"].map(|_| "6"), T0 + 3).await;
+    }
+    assert_eq!(texts(&*store, &source).await, ["6"]);
+    assert_eq!(run_all_deletions(&*store, 100).await, 6);
+    assert_eq!(texts(&*store, &source).await, ["6"]);
+    assert_eq!(run_all_deletions(&*store, 100).await, 0);
+}
+
+/// Counts and pages never show what was asked to be deleted, even before it is.
+pub async fn requested_deletions_are_hidden_at_once(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, ids) = five(&*store).await;
+    let range = (Some(ids[1]), Some(ids[3]));
+    store.request_deletion(deletion(&source, ordinary(), range)).await.unwrap();
+    let request = headwater_model::page::PageRequest::first(1);
+    let page = store.events(&emitter(&source), &ordinary(), &request).await.unwrap();
+    assert_eq!((page.total_count, texts_of(&page.items)), (2, vec!["5".to_owned()]));
+    let named = ChannelFilter::Named(Channel::default());
+    assert_eq!(texts_of(&listed(&*store, &source, &named).await), ["5", "1"]);
+}
+
+/// A class is deleted over all of its channels, other classes and emitters are not touched.
+pub async fn deleting_a_class_covers_its_channels_and_no_others(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    for source in [&source, &other] {
+        for channel in ["", "orders", Channel::ERRORS, Channel::LOGS] {
+            emit_on(&*store, source, Channel::named(channel), "1").await;
+        }
+    }
+    store.request_deletion(deletion(&source, ordinary(), (None, None))).await.unwrap();
+    let count = async |source: &Source, class| {
+        listed(&*store, source, &ChannelFilter::Class(class)).await.len()
+    };
+    for _ in 0..2 {
+        assert_eq!(count(&source, ChannelClass::Ordinary).await, 0);
+        assert_eq!(count(&source, ChannelClass::Errors).await, 1);
+        assert_eq!(count(&source, ChannelClass::Logs).await, 1);
+        assert_eq!(count(&other, ChannelClass::Ordinary).await, 2);
+        run_all_deletions(&*store, 1).await;
+    }
+}
+
+/// One channel is deleted without its neighbours of the same class.
+pub async fn deleting_a_channel_leaves_its_class(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    emit_on(&*store, &source, Channel::default(), "1").await;
+    emit_on(&*store, &source, Channel::named("orders"), "2").await;
+    emit_on(&*store, &source, Channel::named("refunds"), "3").await;
+    for (channel, left) in [("orders", vec!["3", "1"]), ("", vec!["3"])] {
+        let named = ChannelFilter::Named(Channel::named(channel));
+        store.request_deletion(deletion(&source, named, (None, None))).await.unwrap();
+        assert_eq!(texts(&*store, &source).await, left);
+        run_all_deletions(&*store, 100).await;
+        assert_eq!(texts(&*store, &source).await, left);
+    }
+}
+
+/// A step is bounded and says whether there is more, over several requests.
+pub async fn deletions_run_in_bounded_steps(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ((one, _), (two, _)) = (five(&*store).await, five(&*store).await);
+    for source in [&one, &two] {
+        store.request_deletion(deletion(source, ordinary(), (None, None))).await.unwrap();
+    }
+    let step = store.run_deletions(3).await.unwrap();
+    assert_eq!((step.done, step.more), (3, true));
+    assert_eq!(run_all_deletions(&*store, 3).await, 7);
+}
+
+/// Retention counts ordinary channels together, `$errors` and `$logs` each by itself.
+pub async fn trim_keeps_the_newest_of_each_class(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    for round in 0..4 {
+        for channel in ["", "orders", Channel::ERRORS, Channel::LOGS] {
+            emit_on(&*store, &source, Channel::named(channel), &round.to_string()).await;
+        }
+    }
+    emit(&*store, &other, &["1", "2"], T0).await;
+    dispatch_all(&*store, 100).await;
+    assert_eq!(trim_all(&*store, 3, 2).await, 5 + 1 + 1);
+    assert_eq!(texts(&*store, &source).await, ["3", "3", "2"]);
+    for class in [ChannelClass::Errors, ChannelClass::Logs] {
+        let kept = listed(&*store, &source, &ChannelFilter::Class(class)).await;
+        assert_eq!(texts_of(&kept), ["3", "2", "1"]);
+    }
+    assert_eq!(texts(&*store, &other).await, ["2", "1"]);
+    assert_eq!(trim_all(&*store, 3, 2).await, 0);
+}
+
+/// What dispatch has not passed yet stays, however much there is of it.
+pub async fn trim_never_passes_the_dispatch_cursor(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, _) = five(&*store).await;
+    assert_eq!(trim_all(&*store, 1, 100).await, 0);
+    store.dispatch(T0, 2).await.unwrap();
+    assert_eq!(trim_all(&*store, 1, 100).await, 2);
+    assert_eq!(texts(&*store, &source).await, ["5", "4", "3"]);
+    let store = factory.reopen(store).await;
+    dispatch_all(&*store, 100).await;
+    assert_eq!(trim_all(&*store, 1, 100).await, 2);
+    assert_eq!(texts(&*store, &source).await, ["5"]);
+}
+
+/// Emitters that wait for dispatch hold up neither the others nor the caller.
+pub async fn trim_does_not_spin_on_what_it_may_not_delete(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    let done = deploy(&*store, &mine).await;
+    emit(&*store, &done, &["1", "2", "3"], T0).await;
+    dispatch_all(&*store, 100).await;
+    for _ in 0..3 {
+        let waiting = deploy(&*store, &mine).await;
+        emit(&*store, &waiting, &["1", "2"], T0).await;
+    }
+    // The first calls may look at those that wait; a bounded number of calls must reach the other.
+    for _ in 0..8 {
+        store.trim(1, 2).await.unwrap();
+    }
+    assert_eq!(texts(&*store, &done).await, ["3"]);
+    assert!(!store.trim(1, 2).await.unwrap().more);
+}
+
+/// Whoever configures fewer events gets fewer, without new ones.
+pub async fn trimming_to_fewer_than_before_deletes_more(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, _) = five(&*store).await;
+    dispatch_all(&*store, 100).await;
+    assert_eq!(trim_all(&*store, 4, 100).await, 1);
+    let store = factory.reopen(store).await;
+    assert_eq!(trim_all(&*store, 2, 100).await, 2);
+    assert_eq!(texts(&*store, &source).await, ["5", "4"]);
+}

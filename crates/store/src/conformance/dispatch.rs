@@ -1,0 +1,320 @@
+//! Dispatch: each event to each of its listeners, once.
+
+use headwater_model::{
+    channel::Channel,
+    limits::HOPS_MAX,
+    subscription::{EmitterPattern, Subscription},
+};
+
+use super::{Factory, fixture::*};
+use crate::{NodeEpoch, Owner, Source, SourceState, Store, Trigger};
+
+/// An emitter and a listener of one user.
+async fn pair(store: &dyn Store) -> (Owner, Source, Source) {
+    let mine = owner();
+    let (from, to) = (deploy(store, &mine).await, deploy(store, &mine).await);
+    (mine, from, to)
+}
+
+/// What dispatch gives a listener to run, in order.
+async fn received(store: &dyn Store, to: &Source, epoch: NodeEpoch) -> Vec<String> {
+    dispatch_all(store, 100).await;
+    let mut texts = Vec::new();
+    for claimed in claim_all(store, &to.id, epoch, T0).await {
+        assert_eq!(claimed.trigger, Trigger::Event);
+        texts.push(claimed.event.get().to_owned());
+        commit(store, end_of(&claimed)).await.unwrap();
+    }
+    texts
+}
+
+async fn subscribe(store: &dyn Store, owner: &Owner, emitter: EmitterPattern, to: &Source, channel: Channel) {
+    store.subscribe(subscription(owner, emitter, to, channel)).await.unwrap();
+}
+
+/// The cursor is durable: neither lost nor repeated, in any number of steps.
+pub async fn each_event_reaches_its_listener_exactly_once_across_reopen(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    listen(&*store, &mine, &from, &to).await;
+    emit(&*store, &from, &["1", "2", "3"], T0).await;
+    let step = store.dispatch(T0 + 5, 2).await.unwrap();
+    assert_eq!((step.done, step.more, step.woken), (2, true, vec![to.id.clone()]));
+    let store = factory.reopen(store).await;
+    assert_eq!(dispatch_all(&*store, 2).await, 1);
+    let store = factory.reopen(store).await;
+    assert_eq!(dispatch_all(&*store, 2).await, 0);
+    let epoch = store.start_node(T0).await.unwrap();
+    assert_eq!(received(&*store, &to, epoch).await, ["1", "2", "3"]);
+}
+
+/// An event counts how many sources its cause has passed through.
+pub async fn a_dispatched_event_has_one_hop_more_and_its_exact_text(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    listen(&*store, &mine, &from, &to).await;
+    let mut event = event("{ \"a\":  1.0 }");
+    event.hops = 3;
+    commit(&*store, run_of(&from.id, vec![event], T0)).await.unwrap();
+    store.dispatch(T0 + 5, 10).await.unwrap();
+    let claimed = claim_all(&*store, &to.id, epoch, T0).await.remove(0);
+    assert_eq!(claimed.event.get(), "{ \"a\":  1.0 }");
+    assert_eq!((claimed.hops, claimed.queued_at_ms), (4, T0 + 5));
+}
+
+/// One invocation per event and subscription, however many there are.
+pub async fn every_subscription_gets_its_own_invocation(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    let other = deploy(&*store, &mine).await;
+    listen(&*store, &mine, &from, &to).await;
+    listen(&*store, &mine, &from, &other).await;
+    subscribe(&*store, &mine, EmitterPattern::AllSources, &to, Channel::default()).await;
+    emit(&*store, &from, &["1"], T0).await;
+    let woken = store.dispatch(T0, 10).await.unwrap().woken;
+    assert_eq!(woken.len(), 2);
+    assert_eq!(received(&*store, &to, epoch).await, ["1", "1"]);
+    assert_eq!(received(&*store, &other, epoch).await, ["1"]);
+}
+
+/// A subscription is to one channel: the default one or the one it names.
+pub async fn a_subscription_matches_its_channel_only(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    let orders = deploy(&*store, &mine).await;
+    let errors = deploy(&*store, &mine).await;
+    let one = || EmitterPattern::One(emitter(&from));
+    listen(&*store, &mine, &from, &to).await;
+    subscribe(&*store, &mine, one(), &orders, Channel::named("orders")).await;
+    subscribe(&*store, &mine, one(), &errors, Channel::errors()).await;
+    for (channel, text) in [("", "1"), ("orders", "2"), ("Orders", "3"), (Channel::ERRORS, "4"), (Channel::LOGS, "5")] {
+        emit_on(&*store, &from, Channel::named(channel), text).await;
+    }
+    assert_eq!(received(&*store, &to, epoch).await, ["1"]);
+    assert_eq!(received(&*store, &orders, epoch).await, ["2"]);
+    assert_eq!(received(&*store, &errors, epoch).await, ["4"]);
+}
+
+/// `dc_*`: every source of the user, also one that came later.
+pub async fn the_sources_glob_matches_every_source_of_the_user(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    let elsewhere = deploy(&*store, &owner()).await;
+    subscribe(&*store, &mine, EmitterPattern::AllSources, &to, Channel::default()).await;
+    subscribe(&*store, &mine, EmitterPattern::AllWorkflows, &from, Channel::default()).await;
+    let later = deploy(&*store, &mine).await;
+    for (source, text) in [(&from, "1"), (&elsewhere, "2"), (&later, "3")] {
+        emit(&*store, source, &[text], T0).await;
+    }
+    assert_eq!(received(&*store, &to, epoch).await, ["1", "3"]);
+    assert!(received(&*store, &from, epoch).await.is_empty());
+}
+
+/// `u_…`: every emitter of the user.
+pub async fn the_user_glob_matches_every_emitter_of_the_user(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    let user = EmitterPattern::User(mine.user_id.clone());
+    subscribe(&*store, &mine, user, &to, Channel::default()).await;
+    let elsewhere = deploy(&*store, &owner()).await;
+    emit(&*store, &from, &["1"], T0).await;
+    emit(&*store, &elsewhere, &["2"], T0).await;
+    assert_eq!(received(&*store, &to, epoch).await, ["1"]);
+}
+
+/// `o_…`: every emitter of the workspace, and none that its maker keeps elsewhere.
+pub async fn the_workspace_glob_matches_every_emitter_of_the_workspace(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let shared = workspace_owner();
+    let private = Owner {
+        workspace_id: None,
+        ..shared.clone()
+    };
+    let (inside, outside) = (deploy(&*store, &shared).await, deploy(&*store, &private).await);
+    let to = deploy(&*store, &shared).await;
+    let workspace = EmitterPattern::Workspace(shared.workspace_id.clone().unwrap());
+    subscribe(&*store, &shared, workspace, &to, Channel::default()).await;
+    emit(&*store, &inside, &["1"], T0).await;
+    emit(&*store, &outside, &["2"], T0).await;
+    assert_eq!(received(&*store, &to, epoch).await, ["1"]);
+}
+
+/// Nobody listens to what is not theirs, whatever their subscription says.
+pub async fn subscriptions_of_other_users_are_not_matched(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let theirs = workspace_owner();
+    let from = deploy(&*store, &theirs).await;
+    let mine = owner();
+    let to = deploy(&*store, &mine).await;
+    for pattern in [
+        EmitterPattern::One(emitter(&from)),
+        EmitterPattern::AllSources,
+        EmitterPattern::User(theirs.user_id.clone()),
+        EmitterPattern::Workspace(theirs.workspace_id.clone().unwrap()),
+    ] {
+        subscribe(&*store, &mine, pattern, &to, Channel::default()).await;
+    }
+    emit(&*store, &from, &["1"], T0).await;
+    assert!(received(&*store, &to, epoch).await.is_empty());
+}
+
+/// What lives in a workspace is its members', whoever made it.
+pub async fn members_of_a_workspace_may_listen_to_its_emitters(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let member = store.create_first_user(first_user("ann")).await.unwrap();
+    let workspace_id = Some(member.workspaces[0].id.clone());
+    let colleague = Owner {
+        workspace_id: workspace_id.clone(),
+        ..owner()
+    };
+    let mine = Owner {
+        user_id: member.user.id,
+        workspace_id,
+    };
+    let (from, to) = (deploy(&*store, &colleague).await, deploy(&*store, &mine).await);
+    let private = deploy(&*store, &Owner { workspace_id: None, ..colleague }).await;
+    listen(&*store, &mine, &from, &to).await;
+    listen(&*store, &mine, &private, &to).await;
+    emit(&*store, &from, &["1"], T0).await;
+    emit(&*store, &private, &["2"], T0).await;
+    assert_eq!(received(&*store, &to, epoch).await, ["1"]);
+}
+
+/// Who comes later hears what comes later, even if dispatch is behind.
+pub async fn events_before_the_subscription_are_not_matched(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    emit(&*store, &from, &["1", "2"], T0).await;
+    let all = deletion(&from, ordinary(), (None, None));
+    listen(&*store, &mine, &from, &to).await;
+    assert!(received(&*store, &to, epoch).await.is_empty());
+    // The same when nothing is left to tell what was there before.
+    store.request_deletion(all).await.unwrap();
+    run_all_deletions(&*store, 100).await;
+    subscribe(&*store, &mine, EmitterPattern::AllSources, &to, Channel::default()).await;
+    emit(&*store, &from, &["3"], T0).await;
+    assert_eq!(received(&*store, &to, epoch).await, ["3", "3"]);
+}
+
+/// A cycle of sources ends.
+pub async fn an_event_with_the_most_hops_goes_no_further(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    listen(&*store, &mine, &from, &to).await;
+    for (hops, text) in [(HOPS_MAX - 1, "1"), (HOPS_MAX, "2")] {
+        let mut event = event(text);
+        event.hops = hops;
+        commit(&*store, run_of(&from.id, vec![event], T0)).await.unwrap();
+    }
+    assert_eq!(received(&*store, &to, epoch).await, ["1"]);
+}
+
+/// A source that watches errors and logs is not fed its own, but its own events if it asks for them.
+pub async fn a_source_is_not_fed_its_own_errors_and_logs(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    for channel in [Channel::errors(), Channel::logs(), Channel::default()] {
+        subscribe(&*store, &mine, EmitterPattern::AllSources, &to, channel).await;
+    }
+    for (source, text) in [(&from, "1"), (&to, "2")] {
+        emit_on(&*store, source, Channel::errors(), text).await;
+        emit_on(&*store, source, Channel::logs(), text).await;
+    }
+    emit(&*store, &to, &["3"], T0).await;
+    assert_eq!(received(&*store, &to, epoch).await, ["1", "1", "3"]);
+}
+
+/// Events are not kept for listeners that are off or gone.
+pub async fn inactive_listeners_miss_events(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    listen(&*store, &mine, &from, &to).await;
+    for state in [SourceState::Inactive, SourceState::Deleting] {
+        store.set_source_state(&to.id, state).await.unwrap();
+        emit(&*store, &from, &["1"], T0).await;
+        let step = store.dispatch(T0, 10).await.unwrap();
+        assert_eq!((step.done, step.woken.len()), (1, 0));
+    }
+    store.set_source_state(&to.id, SourceState::Active).await.unwrap();
+    emit(&*store, &from, &["2"], T0).await;
+    assert_eq!(received(&*store, &to, epoch).await, ["2"]);
+    store.delete_source(&to.id).await.unwrap();
+    emit(&*store, &from, &["3"], T0).await;
+    dispatch_all(&*store, 10).await;
+    assert!(claim_all(&*store, &to.id, epoch, T0).await.is_empty());
+}
+
+/// A listener between two versions, or in its hooks, is still a listener.
+pub async fn listeners_that_are_updated_or_deployed_get_events(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    listen(&*store, &mine, &from, &to).await;
+    for (state, text) in [(SourceState::Updating, "1"), (SourceState::Deploying, "2")] {
+        store.set_source_state(&to.id, state).await.unwrap();
+        emit(&*store, &from, &[text], T0).await;
+        assert_eq!(received(&*store, &to, epoch).await, [text]);
+    }
+}
+
+/// Events of a source that is off or going are still passed on.
+pub async fn what_an_emitter_emitted_last_is_dispatched(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    listen(&*store, &mine, &from, &to).await;
+    emit(&*store, &from, &["1"], T0).await;
+    store.set_source_state(&from.id, SourceState::Inactive).await.unwrap();
+    emit(&*store, &from, &["2"], T0).await;
+    assert_eq!(received(&*store, &to, epoch).await, ["1", "2"]);
+}
+
+/// Subscribing twice gives the first subscription, and does not begin anew.
+pub async fn subscribing_is_idempotent(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    let first = listen(&*store, &mine, &from, &to).await;
+    emit(&*store, &from, &["1"], T0).await;
+    let second = listen(&*store, &mine, &from, &to).await;
+    assert_eq!(first, second);
+    assert_eq!(store.subscriptions(&mine.user_id, 10).await.unwrap(), [first]);
+    assert_eq!(received(&*store, &to, epoch).await, ["1"]);
+}
+
+/// What another user, emitter, listener or channel says is another subscription.
+pub async fn subscriptions_differ_in_user_emitter_listener_and_channel(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    let theirs = owner();
+    let one = |owner: &Owner, to: &Source, channel: &str| Subscription {
+        ..subscription(owner, EmitterPattern::One(emitter(&from)), to, Channel::named(channel))
+    };
+    let wanted = [
+        one(&mine, &to, ""),
+        one(&mine, &to, "orders"),
+        one(&mine, &from, ""),
+        subscription(&mine, EmitterPattern::AllSources, &to, Channel::default()),
+    ];
+    for subscription in &wanted {
+        assert_eq!(&store.subscribe(subscription.clone()).await.unwrap(), subscription);
+    }
+    let other = store.subscribe(one(&theirs, &to, "")).await.unwrap();
+    assert_eq!(store.subscriptions(&mine.user_id, 10).await.unwrap(), wanted);
+    assert_eq!(store.subscriptions(&mine.user_id, 2).await.unwrap(), wanted[..2]);
+    assert_eq!(store.subscriptions(&theirs.user_id, 10).await.unwrap(), [other]);
+}
+
+/// Ending a subscription needs no id, is final, and touches no other.
+pub async fn unsubscribing_ends_one_subscription(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    let first = listen(&*store, &mine, &from, &to).await;
+    let errors = subscription(&mine, first.emitter.clone(), &to, Channel::errors());
+    store.subscribe(errors.clone()).await.unwrap();
+    let like = subscription(&mine, first.emitter.clone(), &to, Channel::default());
+    let not_theirs = subscription(&owner(), first.emitter.clone(), &to, Channel::default());
+    assert!(!store.unsubscribe(&not_theirs).await.unwrap());
+    assert!(store.unsubscribe(&like).await.unwrap());
+    assert!(!store.unsubscribe(&like).await.unwrap());
+    emit(&*store, &from, &["1"], T0).await;
+    assert!(received(&*store, &to, epoch).await.is_empty());
+    assert_eq!(store.subscriptions(&mine.user_id, 10).await.unwrap(), [errors]);
+}

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use headwater_engine::Response;
 use headwater_model::id::{InvocationId, SourceId};
-use headwater_store::{Source, SourceState, Trigger};
+use headwater_store::{NewInvocation, Source, SourceState, Trigger};
 use parking_lot::RwLock;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
@@ -137,18 +137,20 @@ impl App {
         id: &SourceId,
         event: Box<RawValue>,
     ) -> Result<Ingress, AppError> {
+        if !self.runners.has_room(id) {
+            let reason = "the source has more requests than it can answer";
+            return Err(AppError::Unavailable(reason.to_owned()));
+        }
         let (reply, response) = oneshot::channel();
-        let work = Work {
-            invocation_id: self.env.id(InvocationId::new),
-            lease: None,
+        let invocation = NewInvocation {
+            id: self.env.id(InvocationId::new),
+            source_id: id.clone(),
             trigger: Trigger::Http,
             event,
             hops: 0,
-            queued_at_ms: self.env.now_ms(),
-            starts: 1,
-            tries: 0,
-            reply: Reply::Response(reply),
+            now_ms: self.env.now_ms(),
         };
+        let work = Work::new(invocation, Reply::Response(reply));
         self.run_work(id, work);
         let unavailable =
             || AppError::Unavailable("the source's worker could not answer".to_owned());

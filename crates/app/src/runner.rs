@@ -13,7 +13,13 @@ mod queue;
 mod report;
 mod run;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use headwater_engine::Hook;
 use headwater_model::{id::SourceId, outcome::Outcome};
@@ -29,6 +35,8 @@ use crate::{app::App, error::AppError};
 
 /// How long a lease lasts; runners prolong theirs well before.
 const LEASE_MS: u64 = 60_000;
+/// Work of one source that waits in memory; more waits in the store, or is refused where it cannot.
+const WAITING_MAX: usize = 256;
 
 /// What a runner is told.
 pub(crate) enum Command {
@@ -62,7 +70,15 @@ pub(crate) enum Command {
 /// The runners of this node.
 #[derive(Default)]
 pub(crate) struct Runners {
-    by_source: Mutex<HashMap<SourceId, mpsc::UnboundedSender<Command>>>,
+    by_source: Mutex<HashMap<SourceId, Runner>>,
+}
+
+/// The way to a runner.
+#[derive(Clone)]
+struct Runner {
+    commands: mpsc::UnboundedSender<Command>,
+    /// Work that waits in its memory.
+    waiting: Arc<AtomicUsize>,
 }
 
 impl Runners {
@@ -71,10 +87,18 @@ impl Runners {
         self.by_source.lock().len()
     }
 
+    /// Whether the source's runner can take more work into memory.
+    pub(crate) fn has_room(&self, id: &SourceId) -> bool {
+        let by_source = self.by_source.lock();
+        by_source
+            .get(id)
+            .is_none_or(|runner| runner.waiting.load(Ordering::Relaxed) < WAITING_MAX)
+    }
+
     /// Lets every runner read its props again, because an account changed.
     pub(crate) fn reload_all(&self) {
         for runner in self.by_source.lock().values() {
-            let _ = runner.send(Command::Reload);
+            let _ = runner.commands.send(Command::Reload);
         }
     }
 
@@ -163,12 +187,19 @@ impl App {
         let mut by_source = self.runners.by_source.lock();
         let runner = by_source.entry(id.clone()).or_insert_with(|| {
             let (sender, commands) = mpsc::unbounded_channel();
-            self.tasks
-                .spawn(Actor::new(Arc::clone(self), id.clone(), commands).run());
-            sender
+            let waiting = Arc::new(AtomicUsize::new(0));
+            let actor = Actor::new(Arc::clone(self), id.clone(), commands, Arc::clone(&waiting));
+            self.tasks.spawn(actor.run());
+            Runner {
+                commands: sender,
+                waiting,
+            }
         });
-        let _ = runner.send(command);
-        runner.clone()
+        if matches!(command, Command::Work(_)) {
+            runner.waiting.fetch_add(1, Ordering::Relaxed);
+        }
+        let _ = runner.commands.send(command);
+        runner.commands.clone()
     }
 
     /// Hands work to the source's runner.
@@ -190,7 +221,7 @@ impl App {
     /// Ends the source's runner, if it has one. Queued invocations stay in the store.
     pub(crate) async fn close_runner(&self, id: &SourceId) {
         let runner = self.runners.by_source.lock().get(id).cloned();
-        if let Some(commands) = runner {
+        if let Some(Runner { commands, .. }) = runner {
             RunnerHandle { commands }.ask(Command::Close).await;
         }
     }

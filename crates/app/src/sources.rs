@@ -24,7 +24,7 @@ use crate::{
     app::App,
     components::ComponentInput,
     error::AppError,
-    runner::{Reply, RunReport, Work},
+    runner::{Command, Reply, RunReport, Work},
     secrets,
 };
 
@@ -169,38 +169,29 @@ impl App {
         event: Box<RawValue>,
         reply: Reply,
     ) -> Result<(), AppError> {
-        let now_ms = self.env.now_ms();
         let invocation = NewInvocation {
             id: self.env.id(headwater_model::id::InvocationId::new),
             source_id: id.clone(),
             trigger,
             event,
             hops: 0,
-            now_ms,
+            now_ms: self.env.now_ms(),
         };
-        let term = (!self.stopping.is_cancelled()).then(|| self.lease_term());
-        let invocation_id = invocation.id.clone();
-        let event = invocation.event.clone();
+        // What finds no room in memory waits in the store, but somebody waits for a manual run.
+        let has_room = trigger == Trigger::Manual || self.runners.has_room(id);
+        let term = (has_room && !self.stopping.is_cancelled()).then(|| self.lease_term());
         let (app, id) = (Arc::clone(self), id.clone());
         let queued = tokio::spawn(async move {
-            let lease = app.store.enqueue(invocation, term).await?;
-            if lease.is_some() {
-                let (hops, starts, tries) = (0, 1, 0);
-                let queued_at_ms = now_ms;
-                app.run_work(
+            let lease = app.store.enqueue(invocation.clone(), term).await?;
+            match lease.is_some() {
+                true => app.run_work(
                     &id,
                     Work {
-                        invocation_id,
                         lease,
-                        trigger,
-                        event,
-                        hops,
-                        queued_at_ms,
-                        starts,
-                        tries,
-                        reply,
+                        ..Work::new(invocation, reply)
                     },
-                );
+                ),
+                false => drop(app.tell_runner(&id, Command::Claim)),
             }
             Ok(())
         });

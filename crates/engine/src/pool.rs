@@ -195,13 +195,11 @@ impl Pool {
         let code = self.artifacts.unpacked(spec);
         let (code, worker, key_values) =
             tokio::join!(code, self.warm.take(), spec.state.key_values());
-        let worker = worker?;
-        let prepared = async {
-            artifacts::link(code?, worker.folder().code()).await?;
-            worker.load(&self.launch, &spec.env, &key_values?)
-        };
-        // A worker that saw nothing of a source could go back, but this is rare and it may be half filled.
-        prepared.await.inspect_err(|_| worker.dismiss())?;
+        // One that saw anything of this source never goes to another.
+        let (worker, abandoned) = worker?;
+        artifacts::link(code?, worker.folder().code()).await?;
+        worker.load(&self.launch, &spec.env, &key_values?)?;
+        abandoned.disarm();
         Ok(worker)
     }
 

@@ -19,7 +19,7 @@ use tokio::{
     sync::{Notify, oneshot},
     time::Instant,
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 
 use crate::{
@@ -125,8 +125,13 @@ impl Worker {
             ready: Some(report),
         };
         tokio::spawn(Arc::clone(&worker).live(child, listening, stderr));
+        // Whoever waits may give up.
+        let abandoned = worker.end_on_drop();
         match tokio::time::timeout(READY_TIMEOUT, ready).await {
-            Ok(Ok(())) => Ok(worker),
+            Ok(Ok(())) => {
+                abandoned.disarm();
+                Ok(worker)
+            }
             Ok(Err(_)) => Err(EngineError::WorkerLost(
                 "it ended before it was ready".into(),
             )),
@@ -232,6 +237,11 @@ impl Worker {
             self.kill.cancel();
         }
         is_idle
+    }
+
+    /// Ends the worker when the guard is dropped, unless it is disarmed: for workers nobody has yet.
+    pub(crate) fn end_on_drop(&self) -> DropGuard {
+        self.kill.clone().drop_guard()
     }
 
     /// Waits until the process has ended and every run has its outcome.

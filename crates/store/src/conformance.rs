@@ -108,7 +108,8 @@ macro_rules! conformance_tests {
             timers {
                 a_timer_fires_once_per_tick,
                 a_timer_catches_up_once_after_downtime,
-                ticks_coalesce_while_an_earlier_one_is_queued_or_leased,
+                ticks_coalesce_while_an_earlier_one_waits,
+                one_tick_waits_while_another_runs,
                 a_timer_fires_again_after_its_tick_ended,
                 several_timers_fire_side_by_side,
                 timers_of_sources_that_are_not_active_do_not_fire,
@@ -159,6 +160,8 @@ macro_rules! conformance_tests {
                 deleting_a_class_covers_its_channels_and_no_others,
                 deleting_a_channel_leaves_its_class,
                 deletions_run_in_bounded_steps,
+                a_deletion_never_overtakes_dispatch,
+                trim_does_not_count_events_of_requested_deletions,
                 trim_keeps_the_newest_of_each_class,
                 trim_never_passes_the_dispatch_cursor,
                 trim_does_not_spin_on_what_it_may_not_delete,

@@ -3,7 +3,10 @@
 //! Timer, event and manual runs are serial; HTTP runs go on at once up to the node's source
 //! concurrency; hooks run whenever they are asked for, because only the lifecycle asks.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
 
 use headwater_engine::{Entry, Hook, Invocation};
 use headwater_model::{
@@ -45,6 +48,8 @@ pub(super) struct Actor {
     held: Vec<Part>,
     paused: bool,
     pausing: Vec<oneshot::Sender<()>>,
+    /// Whether the node is stopping: nothing starts any more.
+    stopping: bool,
     /// Whether the props must be read again.
     stale: bool,
     closing: Option<oneshot::Sender<()>>,
@@ -55,9 +60,10 @@ impl Actor {
         app: Arc<App>,
         id: SourceId,
         commands: mpsc::UnboundedReceiver<Command>,
+        waiting: Arc<AtomicUsize>,
     ) -> Self {
         Self {
-            queue: Queue::new(Arc::clone(&app), id.clone()),
+            queue: Queue::new(Arc::clone(&app), id.clone(), waiting),
             flight: Flight::new(Arc::clone(&app.engine)),
             commits: Commits::new(
                 Arc::clone(&app.store),
@@ -71,6 +77,7 @@ impl Actor {
             held: Vec::new(),
             paused: false,
             pausing: Vec::new(),
+            stopping: false,
             stale: false,
             closing: None,
         }
@@ -83,7 +90,7 @@ impl Actor {
         let app = Arc::clone(&self.app);
         loop {
             self.advance().await;
-            let stopped = app.stopping.is_cancelled() && self.is_quiet();
+            let stopped = self.stopping && self.is_quiet();
             if self.closing.is_some() || stopped {
                 return self.leave().await;
             }
@@ -102,7 +109,7 @@ impl Actor {
                 () = tokio::time::sleep(IDLE_AFTER), if idle => {
                     if self.leave_if_idle().await { return; }
                 }
-                () = app.stopping.cancelled(), if !self.paused => self.paused = true,
+                () = app.stopping.cancelled(), if !self.stopping => self.stopping = true,
                 batch = self.commits.next(), if !self.commits.is_idle() => self.committed(batch).await,
             }
         }
@@ -120,6 +127,9 @@ impl Actor {
                     let _ = waiting.send(());
                 }
             }
+            return;
+        }
+        if self.stopping {
             return;
         }
         let Some(loaded) = self.loaded.clone() else {
@@ -190,7 +200,7 @@ impl Actor {
                 self.paused = true;
                 self.pausing.push(paused);
             }
-            Command::Resume => self.paused = self.app.stopping.is_cancelled(),
+            Command::Resume => self.paused = false,
             Command::Settle(settled, reply) => {
                 let _ = reply.send(self.settle(*settled).await);
             }

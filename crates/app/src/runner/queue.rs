@@ -1,18 +1,25 @@
 //! Work of one source that waits in memory, and claiming more of it from the store.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use futures::future::BoxFuture;
 use headwater_model::id::SourceId;
 use headwater_store::{Claimed, Lease, StoreError, Trigger};
 
-use super::run::{CustomResponse, Reply, Work};
+use super::{
+    WAITING_MAX,
+    run::{CustomResponse, Reply, Work},
+};
 use crate::app::App;
 
 /// Invocations claimed at once.
 const CLAIMED_AT_ONCE: u32 = 64;
-/// Work waiting in memory beyond which no more is claimed.
-const WAITING_MAX: usize = 256;
 
 type Claims = BoxFuture<'static, Result<Vec<Claimed>, StoreError>>;
 
@@ -27,10 +34,12 @@ pub(super) struct Queue {
     claiming: Option<Claims>,
     /// Whether the store may have more invocations than were claimed.
     more: bool,
+    /// Shared with those who add work: what waits here, and what is on its way.
+    waiting: Arc<AtomicUsize>,
 }
 
 impl Queue {
-    pub(super) fn new(app: Arc<App>, id: SourceId) -> Self {
+    pub(super) fn new(app: Arc<App>, id: SourceId, waiting: Arc<AtomicUsize>) -> Self {
         Self {
             app,
             id,
@@ -38,6 +47,7 @@ impl Queue {
             concurrent: VecDeque::new(),
             claiming: None,
             more: false,
+            waiting,
         }
     }
 
@@ -56,7 +66,7 @@ impl Queue {
         self.claiming.is_some()
     }
 
-    /// Adds work at the end.
+    /// Adds work at the end; it has been counted when it was sent.
     pub(super) fn push(&mut self, work: Work) {
         match work.trigger {
             Trigger::Http => self.concurrent.push_back(work),
@@ -66,6 +76,7 @@ impl Queue {
 
     /// Puts work back that is to be started again.
     pub(super) fn push_front(&mut self, work: Work) {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         match work.trigger {
             Trigger::Http => self.concurrent.push_front(work),
             Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_front(work),
@@ -74,12 +85,20 @@ impl Queue {
 
     /// The next serial work.
     pub(super) fn next_serial(&mut self) -> Option<Work> {
-        self.serial.pop_front()
+        let work = self.serial.pop_front();
+        self.taken(work.is_some().into());
+        work
     }
 
     /// The next HTTP work.
     pub(super) fn next_concurrent(&mut self) -> Option<Work> {
-        self.concurrent.pop_front()
+        let work = self.concurrent.pop_front();
+        self.taken(work.is_some().into());
+        work
+    }
+
+    fn taken(&self, count: usize) {
+        self.waiting.fetch_sub(count, Ordering::Relaxed);
     }
 
     /// Claims more if there may be more and there is room.
@@ -111,6 +130,7 @@ impl Queue {
         match claimed {
             Ok(claimed) => {
                 self.more |= claimed.len() == CLAIMED_AT_ONCE as usize;
+                self.waiting.fetch_add(claimed.len(), Ordering::Relaxed);
                 claimed
                     .into_iter()
                     .for_each(|claimed| self.push(Work::from(claimed)));
@@ -140,6 +160,7 @@ impl Queue {
             .drain(..)
             .chain(self.concurrent.drain(..))
             .collect();
+        self.taken(waiting.len());
         for work in waiting {
             if let Reply::Response(reply) = work.reply {
                 let _ = reply.send(response());

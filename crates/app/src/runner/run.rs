@@ -7,7 +7,7 @@ use headwater_model::{
     id::InvocationId,
     outcome::{Limit, Outcome},
 };
-use headwater_store::{Lease, Trigger, Usage};
+use headwater_store::{Lease, NewInvocation, Trigger, Usage};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
@@ -54,6 +54,23 @@ pub(crate) struct Work {
     /// How often it was started and its worker lost.
     pub(crate) tries: u32,
     pub(crate) reply: Reply,
+}
+
+impl Work {
+    /// Work that has never been started, and that no lease holds.
+    pub(crate) fn new(invocation: NewInvocation, reply: Reply) -> Self {
+        Self {
+            invocation_id: invocation.id,
+            lease: None,
+            trigger: invocation.trigger,
+            event: invocation.event,
+            hops: invocation.hops,
+            queued_at_ms: invocation.now_ms,
+            starts: 1,
+            tries: 0,
+            reply,
+        }
+    }
 }
 
 /// A log line of a run.

@@ -126,13 +126,12 @@ impl Bundling<'_> {
             .parent()
             .and_then(|folder| Url::from_directory_path(folder).ok());
         for source in bundle.sources() {
-            let path = base
-                .as_ref()
-                .and_then(|base| base.join(source).ok())
-                .and_then(|url| url.to_file_path().ok());
+            let url = base.as_ref().and_then(|base| base.join(source).ok());
             // A file of this machine that is neither the component's nor a package's must not be carried away.
-            let known = path.is_some_and(|path| {
-                path.starts_with(self.code) || path.starts_with(&self.tool.deno_dir)
+            let known = url.is_some_and(|url| match url.to_file_path() {
+                Ok(path) => path.starts_with(self.code) || path.starts_with(&self.tool.deno_dir),
+                // Packages are built from sources that their own maps name by addresses of elsewhere.
+                Err(()) => url.scheme() != "file",
             });
             if !known {
                 return Err(not_resolved(format!(

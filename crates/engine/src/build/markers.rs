@@ -20,9 +20,10 @@ pub(super) fn unbundlable(bundle: &str) -> Option<String> {
 }
 
 fn sign(line: &str, in_package: bool) -> Option<&'static str> {
+    // Own code is alone in its module in every form, so another form would not help it.
     let beside = ["__dirname", "__filename"]
         .into_iter()
-        .find(|word| has_word(line, word));
+        .find(|word| in_package && has_word(line, word));
     let addressed = [
         "import.meta.url",
         "import.meta.dirname",
@@ -96,11 +97,10 @@ mod tests {
             let bundle = format!("// ../../deno-dir/npm/host/pkg/1.0.0/index.js\n{line}\n");
             assert_eq!(unbundlable(&bundle).is_some(), found, "{line}");
         }
-        assert_eq!(
-            unbundlable(
-                "var r = createRequire(import.meta.url);\n// code/component.mjs\nimport.meta.url"
-            ),
-            None
-        );
+        for own in ["import.meta.url", "typeof __filename", "join(__dirname, name)"] {
+            let bundle =
+                format!("var r = createRequire(import.meta.url);\n// code/component.mjs\n{own}");
+            assert_eq!(unbundlable(&bundle), None, "{own}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
     api::EngineError,
@@ -53,23 +53,27 @@ impl WarmWorkers {
             .count()
     }
 
-    /// A warm worker, or a new one when there is none.
+    /// A warm worker, or a new one when there is none; it ends if it is not put to use.
     ///
     /// # Errors
     /// A process could not be started.
-    pub(super) async fn take(&self) -> Result<Arc<Worker>, EngineError> {
+    pub(super) async fn take(&self) -> Result<(Arc<Worker>, DropGuard), EngineError> {
+        let guarded = |worker: Arc<Worker>| {
+            let guard = worker.end_on_drop();
+            (worker, guard)
+        };
         let worker = self.take_ready();
         self.taken.notify_one();
         if let Some(worker) = worker {
-            return Ok(worker);
+            return Ok(guarded(worker));
         }
         let closed = || EngineError::WorkerLost("the engine is shutting down".into());
         let _permit = self.starts.acquire().await.map_err(|_| closed())?;
         // One may have got ready while we waited.
         if let Some(worker) = self.take_ready() {
-            return Ok(worker);
+            return Ok(guarded(worker));
         }
-        Worker::start(&self.launch).await
+        Worker::start(&self.launch).await.map(guarded)
     }
 
     /// Stops starting workers and hands out those that are there.

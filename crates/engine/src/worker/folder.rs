@@ -115,3 +115,43 @@ fn start_of(pid: u32) -> Option<String> {
         .nth(19)
         .map(ToOwned::to_owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs,
+        os::unix::process::{CommandExt, ExitStatusExt},
+        process::Command,
+    };
+
+    use super::{WorkerFolder, wipe};
+
+    #[test]
+    fn processes_that_outlived_their_node_are_ended_and_no_others() {
+        let work_dir = tempfile::tempdir().unwrap();
+        let mut processes = [(); 2].map(|()| {
+            Command::new("sleep")
+                .arg("3600")
+                .process_group(0)
+                .spawn()
+                .unwrap()
+        });
+        let folders = processes.each_ref().map(|process| {
+            let folder = WorkerFolder::create(work_dir.path()).unwrap();
+            folder.mark(process.id());
+            folder
+        });
+        // The second id is now another process's.
+        fs::write(
+            folders[1].path.join(super::PROCESS_MARK),
+            format!("{} 1", processes[1].id()),
+        )
+        .unwrap();
+        wipe(work_dir.path()).unwrap();
+        assert_eq!(processes[0].wait().unwrap().signal(), Some(9));
+        assert!(processes[1].try_wait().unwrap().is_none());
+        processes[1].kill().unwrap();
+        processes[1].wait().unwrap();
+        assert_eq!(fs::read_dir(work_dir.path()).unwrap().count(), 0);
+    }
+}

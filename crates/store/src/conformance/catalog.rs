@@ -16,11 +16,17 @@ pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
     assert!(!store.has_users().await.unwrap());
     let ann = first_user("ann");
     let created = store.create_first_user(ann.clone()).await.unwrap();
-    assert_eq!((&created.user, &created.workspaces[..]), (&ann.user, &[ann.workspace][..]));
+    assert_eq!(
+        (&created.user, &created.workspaces[..]),
+        (&ann.user, &[ann.workspace][..])
+    );
     let store = factory.reopen(store).await;
     assert!(store.has_users().await.unwrap());
     let found = store.create_first_user(first_user("bob")).await.unwrap();
-    assert_eq!((found.user, found.workspaces), (created.user, created.workspaces));
+    assert_eq!(
+        (found.user, found.workspaces),
+        (created.user, created.workspaces)
+    );
     assert!(store.identity("hash-of-bob").await.unwrap().is_none());
 }
 
@@ -40,7 +46,10 @@ pub async fn a_key_identifies_its_user(factory: &dyn Factory) {
     let ann = first_user("ann");
     store.create_first_user(ann.clone()).await.unwrap();
     let found = store.identity("hash-of-ann").await.unwrap().unwrap();
-    assert_eq!((found.user, found.workspaces), (ann.user, vec![ann.workspace]));
+    assert_eq!(
+        (found.user, found.workspaces),
+        (ann.user, vec![ann.workspace])
+    );
     for unknown in ["", "hash-of-an", "HASH-OF-ANN", "%"] {
         assert!(store.identity(unknown).await.unwrap().is_none());
     }
@@ -50,7 +59,10 @@ pub async fn a_key_identifies_its_user(factory: &dyn Factory) {
 pub async fn a_component_is_found_by_its_id(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let saved = saved_component(&workspace_owner(), Some("github-new-row"));
-    store.save_component(saved.clone(), artifact(b"archive")).await.unwrap();
+    store
+        .save_component(saved.clone(), artifact(b"archive"))
+        .await
+        .unwrap();
     let store = factory.reopen(store).await;
     let found = store.component(&saved.id).await.unwrap();
     assert_eq!(format!("{found:?}"), format!("{:?}", Some(&saved)));
@@ -73,7 +85,10 @@ pub async fn a_key_means_the_newest_component_of_its_namespace(factory: &dyn Fac
     let save = async |owner: &Owner, key: &str| {
         let component = saved_component(owner, Some(key));
         let id = component.id.clone();
-        store.save_component(component, artifact(b"archive")).await.unwrap();
+        store
+            .save_component(component, artifact(b"archive"))
+            .await
+            .unwrap();
         id
     };
     let find = async |owner: &Owner, key: &str| {
@@ -97,7 +112,10 @@ pub async fn an_artifact_is_kept_once(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let mine = owner();
     for bytes in [&b"first\0\xff"[..], b"second"] {
-        store.save_component(saved_component(&mine, None), artifact(bytes)).await.unwrap();
+        store
+            .save_component(saved_component(&mine, None), artifact(bytes))
+            .await
+            .unwrap();
     }
     let store = factory.reopen(store).await;
     let kept = store.artifact("a47").await.unwrap().unwrap();
@@ -132,12 +150,23 @@ pub async fn accounts_are_listed_by_owner(factory: &dyn Factory) {
         workspace_id: shared.workspace_id.clone(),
         ..owner()
     };
-    for (owner, name) in [(&shared, "1"), (&private, "2"), (&colleague, "3"), (&owner(), "4")] {
+    for (owner, name) in [
+        (&shared, "1"),
+        (&private, "2"),
+        (&colleague, "3"),
+        (&owner(), "4"),
+    ] {
         store.create_account(account(owner, name)).await.unwrap();
     }
     let names = async |owner: &Owner| {
-        let page = store.accounts(owner, &PageRequest::first(10)).await.unwrap();
-        page.items.into_iter().map(|account| account.name).collect::<Vec<_>>()
+        let page = store
+            .accounts(owner, &PageRequest::first(10))
+            .await
+            .unwrap();
+        page.items
+            .into_iter()
+            .map(|account| account.name)
+            .collect::<Vec<_>>()
     };
     assert_eq!(names(&shared).await, ["1", "3"]);
     assert_eq!(names(&colleague).await, ["1", "3"]);
@@ -187,7 +216,10 @@ pub async fn events_are_paged_both_ways(factory: &dyn Factory) {
     newest_first.reverse();
     for channels in [ordinary(), ChannelFilter::Named(Channel::default())] {
         walk(&newest_first, async |request| {
-            let page = store.events(&emitter(&source), &channels, &request).await.unwrap();
+            let page = store
+                .events(&emitter(&source), &channels, &request)
+                .await
+                .unwrap();
             keyed(page, |event| event.id)
         })
         .await;
@@ -203,17 +235,34 @@ pub async fn a_page_begins_behind_a_cursor_that_is_gone(factory: &dyn Factory) {
     let one = deletion(&source, ordinary(), (Some(gone), Some(gone)));
     store.request_deletion(one).await.unwrap();
     for (position, text) in [(Position::After(gone), "1"), (Position::Before(gone), "3")] {
-        let request = PageRequest { limit: 10, position };
-        let page = store.events(&emitter(&source), &ordinary(), &request).await.unwrap();
-        assert_eq!((texts_of(&page.items), page.total_count), (vec![text.to_owned()], 2));
+        let request = PageRequest {
+            limit: 10,
+            position,
+        };
+        let page = store
+            .events(&emitter(&source), &ordinary(), &request)
+            .await
+            .unwrap();
+        assert_eq!(
+            (texts_of(&page.items), page.total_count),
+            (vec![text.to_owned()], 2)
+        );
     }
 }
 
 /// A listing of one channel shows no other, and nobody else's.
 pub async fn channels_and_emitters_are_listed_apart(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
-    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
-    for (channel, text) in [("", "1"), ("orders", "2"), (Channel::ERRORS, "3"), (Channel::LOGS, "4")] {
+    let (source, other) = (
+        deploy(&*store, &owner()).await,
+        deploy(&*store, &owner()).await,
+    );
+    for (channel, text) in [
+        ("", "1"),
+        ("orders", "2"),
+        (Channel::ERRORS, "3"),
+        (Channel::LOGS, "4"),
+    ] {
         emit_on(&*store, &source, Channel::named(channel), text).await;
         let named = ChannelFilter::Named(Channel::named(channel));
         assert_eq!(texts_of(&listed(&*store, &source, &named).await), [text]);

@@ -46,11 +46,22 @@ pub async fn channels_of_an_emitter_share_its_ids(factory: &dyn Factory) {
         event_on(Channel::errors(), "2"),
         event_on(Channel::named("orders"), "3"),
     ];
-    commit(&*store, run_of(&source.id, events, T0)).await.unwrap();
+    commit(&*store, run_of(&source.id, events, T0))
+        .await
+        .unwrap();
     let mut ids = Vec::new();
-    for channel in [Channel::default(), Channel::errors(), Channel::named("orders")] {
+    for channel in [
+        Channel::default(),
+        Channel::errors(),
+        Channel::named("orders"),
+    ] {
         let filter = crate::ChannelFilter::Named(channel);
-        ids.extend(listed(&*store, &source, &filter).await.iter().map(|event| event.id));
+        ids.extend(
+            listed(&*store, &source, &filter)
+                .await
+                .iter()
+                .map(|event| event.id),
+        );
     }
     let sequence: Vec<u32> = ids.iter().map(|id| id.sequence).collect();
     assert_eq!(sequence, [0, 1, 2]);
@@ -84,7 +95,9 @@ pub async fn a_number_as_key_stays_a_number(factory: &dyn Factory) {
     let source = deploy(&*store, &owner()).await;
     let mut event = event("1");
     event.key = Some(EmitKey::Number(7.into()));
-    commit(&*store, run_of(&source.id, vec![event], T0)).await.unwrap();
+    commit(&*store, run_of(&source.id, vec![event], T0))
+        .await
+        .unwrap();
     let kept = listed(&*store, &source, &ordinary()).await.remove(0);
     assert_eq!(kept.key, Some(EmitKey::Number(7.into())));
 }
@@ -136,7 +149,11 @@ pub async fn a_commit_writes_everything_together(factory: &dyn Factory) {
     let usage = store.usage(&source.owner.user_id, T0).await.unwrap();
     assert_eq!(usage, full_commit(&source).usage);
     let epoch = store.start_node(T0).await.unwrap();
-    assert!(claim_all(&*store, &source.id, epoch, T0 + MINUTE).await.is_empty());
+    assert!(
+        claim_all(&*store, &source.id, epoch, T0 + MINUTE)
+            .await
+            .is_empty()
+    );
 }
 
 /// A node that was thought dead cannot write.
@@ -160,7 +177,9 @@ pub async fn a_commit_is_refused_after_the_node_started_anew(factory: &dyn Facto
 }
 
 /// Only the latest attempt counts, even within one epoch.
-pub async fn a_commit_is_refused_after_a_later_attempt_claimed_the_invocation(factory: &dyn Factory) {
+pub async fn a_commit_is_refused_after_a_later_attempt_claimed_the_invocation(
+    factory: &dyn Factory,
+) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, &owner()).await;
     let lease = store
@@ -214,7 +233,10 @@ pub async fn completing_twice_writes_once(factory: &dyn Factory) {
 /// A lease is the right to run one source's invocation, not another's.
 pub async fn a_commit_is_refused_with_the_lease_of_another_source(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    let (source, other) = (
+        deploy(&*store, &owner()).await,
+        deploy(&*store, &owner()).await,
+    );
     let lease = store
         .enqueue(manual(&other.id, "1"), Some(term(epoch)))
         .await
@@ -274,9 +296,14 @@ pub async fn a_source_that_is_inactive_or_being_deleted_may_still_commit(factory
 }
 
 /// A refused commit leaves its neighbours alone, before and behind it.
-pub async fn a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it(factory: &dyn Factory) {
+pub async fn a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it(
+    factory: &dyn Factory,
+) {
     let (store, epoch) = start(factory).await;
-    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    let (source, other) = (
+        deploy(&*store, &owner()).await,
+        deploy(&*store, &owner()).await,
+    );
     let lease = store
         .enqueue(manual(&other.id, "1"), Some(term(epoch)))
         .await
@@ -308,7 +335,10 @@ pub async fn a_batch_is_committed_in_its_order(factory: &dyn Factory) {
         .collect();
     let results = store.commit_runs(runs).await;
     assert!(results.iter().all(Result::is_ok));
-    let newest_first: Vec<String> = (0..20).rev().map(|number: u32| number.to_string()).collect();
+    let newest_first: Vec<String> = (0..20)
+        .rev()
+        .map(|number: u32| number.to_string())
+        .collect();
     assert_eq!(texts(&*store, &source).await, newest_first);
     assert!(store.commit_runs(Vec::new()).await.is_empty());
 }
@@ -316,7 +346,10 @@ pub async fn a_batch_is_committed_in_its_order(factory: &dyn Factory) {
 /// Writes to `$.service.db` apply in order; the last one to a key stands.
 pub async fn key_values_are_set_overwritten_and_deleted(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
-    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    let (source, other) = (
+        deploy(&*store, &owner()).await,
+        deploy(&*store, &owner()).await,
+    );
     let set = |key: &str, value: Option<&str>| KvWrite {
         key: key.to_owned(),
         value: value.map(json),
@@ -348,7 +381,12 @@ pub async fn usage_counts_per_user_and_utc_day(factory: &dyn Factory) {
     let (one, two) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
     let other = deploy(&*store, &owner()).await;
     let midnight = T0 / DAY * DAY + DAY;
-    for (source, now_ms) in [(&one, midnight - 1), (&two, midnight - 1), (&one, midnight), (&other, midnight)] {
+    for (source, now_ms) in [
+        (&one, midnight - 1),
+        (&two, midnight - 1),
+        (&one, midnight),
+        (&other, midnight),
+    ] {
         let run = RunCommit {
             now_ms,
             ..full_commit(source)

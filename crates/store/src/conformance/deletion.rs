@@ -29,6 +29,7 @@ async fn left_after(
     store.request_deletion(asked).await.unwrap();
     let at_once = texts(&*store, &source).await;
     let store = factory.reopen(store).await;
+    dispatch_all(&*store, 100).await;
     let deleted = run_all_deletions(&*store, 2).await;
     assert_eq!(deleted, 5 - at_once.len() as u64);
     assert_eq!(texts(&*store, &source).await, at_once);
@@ -64,7 +65,10 @@ pub async fn deleting_with_equal_ends_deletes_one_event(factory: &dyn Factory) {
 
 /// Ends need not be events, and a range that is the wrong way round is empty.
 pub async fn deleting_takes_any_ids_as_ends(factory: &dyn Factory) {
-    let between = EventId { ms: T0, sequence: 9 };
+    let between = EventId {
+        ms: T0,
+        sequence: 9,
+    };
     let left = left_after(factory, |_| (Some(between), None)).await;
     assert_eq!(left, ["2", "1"]);
     let left = left_after(factory, |ids| (Some(ids[3]), Some(ids[1]))).await;
@@ -75,11 +79,24 @@ pub async fn deleting_takes_any_ids_as_ends(factory: &dyn Factory) {
 pub async fn a_deletion_covers_only_events_that_existed_at_the_request(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let (source, _) = five(&*store).await;
-    for range in [(None, None), (None, Some(EventId { ms: T0 + MINUTE, sequence: 0 }))] {
-        store.request_deletion(deletion(&source, ordinary(), range)).await.unwrap();
+    for range in [
+        (None, None),
+        (
+            None,
+            Some(EventId {
+                ms: T0 + MINUTE,
+                sequence: 0,
+            }),
+        ),
+    ] {
+        store
+            .request_deletion(deletion(&source, ordinary(), range))
+            .await
+            .unwrap();
         emit(&*store, &source, &["later"].map(|_| "6"), T0 + 3).await;
     }
     assert_eq!(texts(&*store, &source).await, ["6"]);
+    dispatch_all(&*store, 100).await;
     assert_eq!(run_all_deletions(&*store, 100).await, 6);
     assert_eq!(texts(&*store, &source).await, ["6"]);
     assert_eq!(run_all_deletions(&*store, 100).await, 0);
@@ -90,28 +107,49 @@ pub async fn requested_deletions_are_hidden_at_once(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let (source, ids) = five(&*store).await;
     let range = (Some(ids[1]), Some(ids[3]));
-    store.request_deletion(deletion(&source, ordinary(), range)).await.unwrap();
+    store
+        .request_deletion(deletion(&source, ordinary(), range))
+        .await
+        .unwrap();
     let request = headwater_model::page::PageRequest::first(1);
-    let page = store.events(&emitter(&source), &ordinary(), &request).await.unwrap();
-    assert_eq!((page.total_count, texts_of(&page.items)), (2, vec!["5".to_owned()]));
+    let page = store
+        .events(&emitter(&source), &ordinary(), &request)
+        .await
+        .unwrap();
+    assert_eq!(
+        (page.total_count, texts_of(&page.items)),
+        (2, vec!["5".to_owned()])
+    );
     let named = ChannelFilter::Named(Channel::default());
-    assert_eq!(texts_of(&listed(&*store, &source, &named).await), ["5", "1"]);
+    assert_eq!(
+        texts_of(&listed(&*store, &source, &named).await),
+        ["5", "1"]
+    );
 }
 
 /// A class is deleted over all of its channels, other classes and emitters are not touched.
 pub async fn deleting_a_class_covers_its_channels_and_no_others(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
-    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    let (source, other) = (
+        deploy(&*store, &owner()).await,
+        deploy(&*store, &owner()).await,
+    );
     for source in [&source, &other] {
         for channel in ["", "orders", Channel::ERRORS, Channel::LOGS] {
             emit_on(&*store, source, Channel::named(channel), "1").await;
         }
     }
-    store.request_deletion(deletion(&source, ordinary(), (None, None))).await.unwrap();
+    store
+        .request_deletion(deletion(&source, ordinary(), (None, None)))
+        .await
+        .unwrap();
     let count = async |source: &Source, class| {
-        listed(&*store, source, &ChannelFilter::Class(class)).await.len()
+        listed(&*store, source, &ChannelFilter::Class(class))
+            .await
+            .len()
     };
     for _ in 0..2 {
+        dispatch_all(&*store, 100).await;
         assert_eq!(count(&source, ChannelClass::Ordinary).await, 0);
         assert_eq!(count(&source, ChannelClass::Errors).await, 1);
         assert_eq!(count(&source, ChannelClass::Logs).await, 1);
@@ -129,8 +167,12 @@ pub async fn deleting_a_channel_leaves_its_class(factory: &dyn Factory) {
     emit_on(&*store, &source, Channel::named("refunds"), "3").await;
     for (channel, left) in [("orders", vec!["3", "1"]), ("", vec!["3"])] {
         let named = ChannelFilter::Named(Channel::named(channel));
-        store.request_deletion(deletion(&source, named, (None, None))).await.unwrap();
+        store
+            .request_deletion(deletion(&source, named, (None, None)))
+            .await
+            .unwrap();
         assert_eq!(texts(&*store, &source).await, left);
+        dispatch_all(&*store, 100).await;
         run_all_deletions(&*store, 100).await;
         assert_eq!(texts(&*store, &source).await, left);
     }
@@ -141,20 +183,67 @@ pub async fn deletions_run_in_bounded_steps(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let ((one, _), (two, _)) = (five(&*store).await, five(&*store).await);
     for source in [&one, &two] {
-        store.request_deletion(deletion(source, ordinary(), (None, None))).await.unwrap();
+        store
+            .request_deletion(deletion(source, ordinary(), (None, None)))
+            .await
+            .unwrap();
     }
+    dispatch_all(&*store, 100).await;
     let step = store.run_deletions(3).await.unwrap();
     assert_eq!((step.done, step.more), (3, true));
     assert_eq!(run_all_deletions(&*store, 3).await, 7);
 }
 
+/// Listeners get what happened before somebody deleted it, and until then it stays hidden.
+pub async fn a_deletion_never_overtakes_dispatch(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = owner();
+    let (from, to) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
+    listen(&*store, &mine, &from, &to).await;
+    emit(&*store, &from, &["1", "2", "3"], T0).await;
+    store
+        .request_deletion(deletion(&from, ordinary(), (None, None)))
+        .await
+        .unwrap();
+    assert_eq!(run_all_deletions(&*store, 100).await, 0);
+    store.dispatch(T0, 1).await.unwrap();
+    assert_eq!(run_all_deletions(&*store, 100).await, 1);
+    assert!(texts(&*store, &from).await.is_empty());
+    dispatch_all(&*store, 100).await;
+    assert_eq!(run_all_deletions(&*store, 100).await, 2);
+    assert_eq!(
+        given(&claim_all(&*store, &to.id, epoch, T0).await),
+        ["1", "2", "3"]
+    );
+}
+
+/// An event that somebody deleted is not one of the newest any more, even before it is gone.
+pub async fn trim_does_not_count_events_of_requested_deletions(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, ids) = five(&*store).await;
+    dispatch_all(&*store, 100).await;
+    let newest = deletion(&source, ordinary(), (Some(ids[3]), None));
+    store.request_deletion(newest).await.unwrap();
+    trim_all(&*store, 2, 100).await;
+    assert_eq!(texts(&*store, &source).await, ["3", "2"]);
+}
+
 /// Retention counts ordinary channels together, `$errors` and `$logs` each by itself.
 pub async fn trim_keeps_the_newest_of_each_class(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
-    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    let (source, other) = (
+        deploy(&*store, &owner()).await,
+        deploy(&*store, &owner()).await,
+    );
     for round in 0..4 {
         for channel in ["", "orders", Channel::ERRORS, Channel::LOGS] {
-            emit_on(&*store, &source, Channel::named(channel), &round.to_string()).await;
+            emit_on(
+                &*store,
+                &source,
+                Channel::named(channel),
+                &round.to_string(),
+            )
+            .await;
         }
     }
     emit(&*store, &other, &["1", "2"], T0).await;

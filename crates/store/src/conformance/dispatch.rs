@@ -28,8 +28,17 @@ async fn received(store: &dyn Store, to: &Source, epoch: NodeEpoch) -> Vec<Strin
     texts
 }
 
-async fn subscribe(store: &dyn Store, owner: &Owner, emitter: EmitterPattern, to: &Source, channel: Channel) {
-    store.subscribe(subscription(owner, emitter, to, channel)).await.unwrap();
+async fn subscribe(
+    store: &dyn Store,
+    owner: &Owner,
+    emitter: EmitterPattern,
+    to: &Source,
+    channel: Channel,
+) {
+    store
+        .subscribe(subscription(owner, emitter, to, channel))
+        .await
+        .unwrap();
 }
 
 /// The cursor is durable: neither lost nor repeated, in any number of steps.
@@ -39,7 +48,10 @@ pub async fn each_event_reaches_its_listener_exactly_once_across_reopen(factory:
     listen(&*store, &mine, &from, &to).await;
     emit(&*store, &from, &["1", "2", "3"], T0).await;
     let step = store.dispatch(T0 + 5, 2).await.unwrap();
-    assert_eq!((step.done, step.more, step.woken), (2, true, vec![to.id.clone()]));
+    assert_eq!(
+        (step.done, step.more, step.woken),
+        (2, true, vec![to.id.clone()])
+    );
     let store = factory.reopen(store).await;
     assert_eq!(dispatch_all(&*store, 2).await, 1);
     let store = factory.reopen(store).await;
@@ -55,7 +67,9 @@ pub async fn a_dispatched_event_has_one_hop_more_and_its_exact_text(factory: &dy
     listen(&*store, &mine, &from, &to).await;
     let mut event = event("{ \"a\":  1.0 }");
     event.hops = 3;
-    commit(&*store, run_of(&from.id, vec![event], T0)).await.unwrap();
+    commit(&*store, run_of(&from.id, vec![event], T0))
+        .await
+        .unwrap();
     store.dispatch(T0 + 5, 10).await.unwrap();
     let claimed = claim_all(&*store, &to.id, epoch, T0).await.remove(0);
     assert_eq!(claimed.event.get(), "{ \"a\":  1.0 }");
@@ -69,7 +83,14 @@ pub async fn every_subscription_gets_its_own_invocation(factory: &dyn Factory) {
     let other = deploy(&*store, &mine).await;
     listen(&*store, &mine, &from, &to).await;
     listen(&*store, &mine, &from, &other).await;
-    subscribe(&*store, &mine, EmitterPattern::AllSources, &to, Channel::default()).await;
+    subscribe(
+        &*store,
+        &mine,
+        EmitterPattern::AllSources,
+        &to,
+        Channel::default(),
+    )
+    .await;
     emit(&*store, &from, &["1"], T0).await;
     let woken = store.dispatch(T0, 10).await.unwrap().woken;
     assert_eq!(woken.len(), 2);
@@ -87,7 +108,13 @@ pub async fn a_subscription_matches_its_channel_only(factory: &dyn Factory) {
     listen(&*store, &mine, &from, &to).await;
     subscribe(&*store, &mine, one(), &orders, Channel::named("orders")).await;
     subscribe(&*store, &mine, one(), &errors, Channel::errors()).await;
-    for (channel, text) in [("", "1"), ("orders", "2"), ("Orders", "3"), (Channel::ERRORS, "4"), (Channel::LOGS, "5")] {
+    for (channel, text) in [
+        ("", "1"),
+        ("orders", "2"),
+        ("Orders", "3"),
+        (Channel::ERRORS, "4"),
+        (Channel::LOGS, "5"),
+    ] {
         emit_on(&*store, &from, Channel::named(channel), text).await;
     }
     assert_eq!(received(&*store, &to, epoch).await, ["1"]);
@@ -100,8 +127,22 @@ pub async fn the_sources_glob_matches_every_source_of_the_user(factory: &dyn Fac
     let (store, epoch) = start(factory).await;
     let (mine, from, to) = pair(&*store).await;
     let elsewhere = deploy(&*store, &owner()).await;
-    subscribe(&*store, &mine, EmitterPattern::AllSources, &to, Channel::default()).await;
-    subscribe(&*store, &mine, EmitterPattern::AllWorkflows, &from, Channel::default()).await;
+    subscribe(
+        &*store,
+        &mine,
+        EmitterPattern::AllSources,
+        &to,
+        Channel::default(),
+    )
+    .await;
+    subscribe(
+        &*store,
+        &mine,
+        EmitterPattern::AllWorkflows,
+        &from,
+        Channel::default(),
+    )
+    .await;
     let later = deploy(&*store, &mine).await;
     for (source, text) in [(&from, "1"), (&elsewhere, "2"), (&later, "3")] {
         emit(&*store, source, &[text], T0).await;
@@ -130,7 +171,10 @@ pub async fn the_workspace_glob_matches_every_emitter_of_the_workspace(factory: 
         workspace_id: None,
         ..shared.clone()
     };
-    let (inside, outside) = (deploy(&*store, &shared).await, deploy(&*store, &private).await);
+    let (inside, outside) = (
+        deploy(&*store, &shared).await,
+        deploy(&*store, &private).await,
+    );
     let to = deploy(&*store, &shared).await;
     let workspace = EmitterPattern::Workspace(shared.workspace_id.clone().unwrap());
     subscribe(&*store, &shared, workspace, &to, Channel::default()).await;
@@ -171,8 +215,18 @@ pub async fn members_of_a_workspace_may_listen_to_its_emitters(factory: &dyn Fac
         user_id: member.user.id,
         workspace_id,
     };
-    let (from, to) = (deploy(&*store, &colleague).await, deploy(&*store, &mine).await);
-    let private = deploy(&*store, &Owner { workspace_id: None, ..colleague }).await;
+    let (from, to) = (
+        deploy(&*store, &colleague).await,
+        deploy(&*store, &mine).await,
+    );
+    let private = deploy(
+        &*store,
+        &Owner {
+            workspace_id: None,
+            ..colleague
+        },
+    )
+    .await;
     listen(&*store, &mine, &from, &to).await;
     listen(&*store, &mine, &private, &to).await;
     emit(&*store, &from, &["1"], T0).await;
@@ -191,7 +245,14 @@ pub async fn events_before_the_subscription_are_not_matched(factory: &dyn Factor
     // The same when nothing is left to tell what was there before.
     store.request_deletion(all).await.unwrap();
     run_all_deletions(&*store, 100).await;
-    subscribe(&*store, &mine, EmitterPattern::AllSources, &to, Channel::default()).await;
+    subscribe(
+        &*store,
+        &mine,
+        EmitterPattern::AllSources,
+        &to,
+        Channel::default(),
+    )
+    .await;
     emit(&*store, &from, &["3"], T0).await;
     assert_eq!(received(&*store, &to, epoch).await, ["3", "3"]);
 }
@@ -204,7 +265,9 @@ pub async fn an_event_with_the_most_hops_goes_no_further(factory: &dyn Factory) 
     for (hops, text) in [(HOPS_MAX - 1, "1"), (HOPS_MAX, "2")] {
         let mut event = event(text);
         event.hops = hops;
-        commit(&*store, run_of(&from.id, vec![event], T0)).await.unwrap();
+        commit(&*store, run_of(&from.id, vec![event], T0))
+            .await
+            .unwrap();
     }
     assert_eq!(received(&*store, &to, epoch).await, ["1"]);
 }
@@ -235,7 +298,10 @@ pub async fn inactive_listeners_miss_events(factory: &dyn Factory) {
         let step = store.dispatch(T0, 10).await.unwrap();
         assert_eq!((step.done, step.woken.len()), (1, 0));
     }
-    store.set_source_state(&to.id, SourceState::Active).await.unwrap();
+    store
+        .set_source_state(&to.id, SourceState::Active)
+        .await
+        .unwrap();
     emit(&*store, &from, &["2"], T0).await;
     assert_eq!(received(&*store, &to, epoch).await, ["2"]);
     store.delete_source(&to.id).await.unwrap();
@@ -262,7 +328,10 @@ pub async fn what_an_emitter_emitted_last_is_dispatched(factory: &dyn Factory) {
     let (mine, from, to) = pair(&*store).await;
     listen(&*store, &mine, &from, &to).await;
     emit(&*store, &from, &["1"], T0).await;
-    store.set_source_state(&from.id, SourceState::Inactive).await.unwrap();
+    store
+        .set_source_state(&from.id, SourceState::Inactive)
+        .await
+        .unwrap();
     emit(&*store, &from, &["2"], T0).await;
     assert_eq!(received(&*store, &to, epoch).await, ["1", "2"]);
 }
@@ -275,7 +344,10 @@ pub async fn subscribing_is_idempotent(factory: &dyn Factory) {
     emit(&*store, &from, &["1"], T0).await;
     let second = listen(&*store, &mine, &from, &to).await;
     assert_eq!(first, second);
-    assert_eq!(store.subscriptions(&mine.user_id, 10).await.unwrap(), [first]);
+    assert_eq!(
+        store.subscriptions(&mine.user_id, 10).await.unwrap(),
+        [first]
+    );
     assert_eq!(received(&*store, &to, epoch).await, ["1"]);
 }
 
@@ -285,7 +357,12 @@ pub async fn subscriptions_differ_in_user_emitter_listener_and_channel(factory: 
     let (mine, from, to) = pair(&*store).await;
     let theirs = owner();
     let one = |owner: &Owner, to: &Source, channel: &str| Subscription {
-        ..subscription(owner, EmitterPattern::One(emitter(&from)), to, Channel::named(channel))
+        ..subscription(
+            owner,
+            EmitterPattern::One(emitter(&from)),
+            to,
+            Channel::named(channel),
+        )
     };
     let wanted = [
         one(&mine, &to, ""),
@@ -294,12 +371,24 @@ pub async fn subscriptions_differ_in_user_emitter_listener_and_channel(factory: 
         subscription(&mine, EmitterPattern::AllSources, &to, Channel::default()),
     ];
     for subscription in &wanted {
-        assert_eq!(&store.subscribe(subscription.clone()).await.unwrap(), subscription);
+        assert_eq!(
+            &store.subscribe(subscription.clone()).await.unwrap(),
+            subscription
+        );
     }
     let other = store.subscribe(one(&theirs, &to, "")).await.unwrap();
-    assert_eq!(store.subscriptions(&mine.user_id, 10).await.unwrap(), wanted);
-    assert_eq!(store.subscriptions(&mine.user_id, 2).await.unwrap(), wanted[..2]);
-    assert_eq!(store.subscriptions(&theirs.user_id, 10).await.unwrap(), [other]);
+    assert_eq!(
+        store.subscriptions(&mine.user_id, 10).await.unwrap(),
+        wanted
+    );
+    assert_eq!(
+        store.subscriptions(&mine.user_id, 2).await.unwrap(),
+        wanted[..2]
+    );
+    assert_eq!(
+        store.subscriptions(&theirs.user_id, 10).await.unwrap(),
+        [other]
+    );
 }
 
 /// Ending a subscription needs no id, is final, and touches no other.
@@ -316,5 +405,8 @@ pub async fn unsubscribing_ends_one_subscription(factory: &dyn Factory) {
     assert!(!store.unsubscribe(&like).await.unwrap());
     emit(&*store, &from, &["1"], T0).await;
     assert!(received(&*store, &to, epoch).await.is_empty());
-    assert_eq!(store.subscriptions(&mine.user_id, 10).await.unwrap(), [errors]);
+    assert_eq!(
+        store.subscriptions(&mine.user_id, 10).await.unwrap(),
+        [errors]
+    );
 }

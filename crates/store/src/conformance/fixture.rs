@@ -269,12 +269,9 @@ pub(super) async fn emit(store: &dyn Store, source: &Source, texts: &[&str], now
 }
 
 pub(super) async fn emit_on(store: &dyn Store, source: &Source, channel: Channel, text: &str) {
-    commit(
-        store,
-        run_of(&source.id, vec![event_on(channel, text)], T0),
-    )
-    .await
-    .unwrap();
+    commit(store, run_of(&source.id, vec![event_on(channel, text)], T0))
+        .await
+        .unwrap();
 }
 
 pub(super) fn ordinary() -> ChannelFilter {

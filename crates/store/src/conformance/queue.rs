@@ -28,13 +28,18 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
     assert_eq!(lease, None);
     let store = factory.reopen(store).await;
     let epoch = store.start_node(T0).await.unwrap();
-    let claimed = claim_all(&*store, &source.id, epoch, T0 + 9).await.remove(0);
+    let claimed = claim_all(&*store, &source.id, epoch, T0 + 9)
+        .await
+        .remove(0);
     assert_eq!(claimed.lease.invocation_id, given.id);
     assert_eq!((claimed.lease.epoch, claimed.lease.attempt), (epoch, 1));
     assert_eq!(claimed.source_id, source.id);
     assert_eq!(claimed.trigger, Trigger::Http);
     assert_eq!(claimed.event.get(), "{ \"a\":  1.0 }");
-    assert_eq!((claimed.hops, claimed.queued_at_ms, claimed.starts), (3, T0 + 7, 1));
+    assert_eq!(
+        (claimed.hops, claimed.queued_at_ms, claimed.starts),
+        (3, T0 + 7, 1)
+    );
 }
 
 /// Triggers of a source that takes none are refused, so that their caller is told.
@@ -45,7 +50,11 @@ pub async fn enqueue_is_refused_for_a_source_that_takes_no_triggers(factory: &dy
         store.set_source_state(&source.id, state).await.unwrap();
         assert_conflict(store.enqueue(manual(&source.id, "1"), None).await);
     }
-    for state in [SourceState::Deploying, SourceState::Updating, SourceState::Active] {
+    for state in [
+        SourceState::Deploying,
+        SourceState::Updating,
+        SourceState::Active,
+    ] {
         store.set_source_state(&source.id, state).await.unwrap();
         store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     }
@@ -58,10 +67,20 @@ pub async fn a_claim_never_hands_out_a_held_lease(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, &owner()).await;
     let until = term(epoch).expires_at_ms;
-    store.enqueue(manual(&source.id, "1"), Some(term(epoch))).await.unwrap();
+    store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
     store.enqueue(manual(&source.id, "2"), None).await.unwrap();
-    assert_eq!(given(&claim_all(&*store, &source.id, epoch, T0).await), ["2"]);
-    assert!(claim_all(&*store, &source.id, epoch, until - 1).await.is_empty());
+    assert_eq!(
+        given(&claim_all(&*store, &source.id, epoch, T0).await),
+        ["2"]
+    );
+    assert!(
+        claim_all(&*store, &source.id, epoch, until - 1)
+            .await
+            .is_empty()
+    );
 }
 
 /// Two who claim at once never get the same invocation.
@@ -73,8 +92,14 @@ pub async fn claims_at_the_same_time_share_the_work(factory: &dyn Factory) {
     }
     let claim = || store.claim(&source.id, term(epoch), T0, 7);
     let (one, two, three) = tokio::join!(claim(), claim(), claim());
-    let all: Vec<_> = [one, two, three].into_iter().flat_map(Result::unwrap).collect();
-    let different: BTreeSet<_> = all.iter().map(|claimed| &claimed.lease.invocation_id).collect();
+    let all: Vec<_> = [one, two, three]
+        .into_iter()
+        .flat_map(Result::unwrap)
+        .collect();
+    let different: BTreeSet<_> = all
+        .iter()
+        .map(|claimed| &claimed.lease.invocation_id)
+        .collect();
     assert_eq!((all.len(), different.len()), (20, 20));
 }
 
@@ -83,7 +108,10 @@ pub async fn an_expired_lease_is_claimable(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, &owner()).await;
     let until = term(epoch).expires_at_ms;
-    store.enqueue(manual(&source.id, "1"), Some(term(epoch))).await.unwrap();
+    store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
     let claimed = claim_all(&*store, &source.id, epoch, until).await;
     assert_eq!(claimed[0].lease.attempt, 2);
     assert_eq!(claimed[0].starts, 2);
@@ -108,17 +136,27 @@ pub async fn the_oldest_invocation_is_claimed_first(factory: &dyn Factory) {
 /// A claim takes one source's work only.
 pub async fn a_claim_takes_one_sources_work(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (source, other) = (deploy(&*store, &owner()).await, deploy(&*store, &owner()).await);
+    let (source, other) = (
+        deploy(&*store, &owner()).await,
+        deploy(&*store, &owner()).await,
+    );
     store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     store.enqueue(manual(&other.id, "2"), None).await.unwrap();
-    assert_eq!(given(&claim_all(&*store, &other.id, epoch, T0).await), ["2"]);
+    assert_eq!(
+        given(&claim_all(&*store, &other.id, epoch, T0).await),
+        ["2"]
+    );
 }
 
 /// Giving back is no failed start.
 pub async fn a_released_lease_is_claimable_and_not_counted_as_a_start(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, &owner()).await;
-    let lease = store.enqueue(manual(&source.id, "1"), Some(term(epoch))).await.unwrap().unwrap();
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap()
+        .unwrap();
     store.release(&lease).await.unwrap();
     store.release(&lease).await.unwrap();
     let claimed = claim_all(&*store, &source.id, epoch, T0).await;
@@ -144,15 +182,37 @@ pub async fn starts_count_leases_that_were_never_given_back(factory: &dyn Factor
 pub async fn extending_prolongs_held_leases_only(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, &owner()).await;
-    let held = store.enqueue(manual(&source.id, "1"), Some(term(epoch))).await.unwrap().unwrap();
-    let lost = store.enqueue(manual(&source.id, "2"), Some(term(epoch))).await.unwrap().unwrap();
+    let held = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap()
+        .unwrap();
+    let lost = store
+        .enqueue(manual(&source.id, "2"), Some(term(epoch)))
+        .await
+        .unwrap()
+        .unwrap();
     store.release(&lost).await.unwrap();
     let both = [lost, held.clone()];
     store.extend_leases(&both, T0 + MINUTE).await.unwrap();
-    assert_eq!(given(&claim_all(&*store, &source.id, epoch, T0 + MINUTE - 1).await), ["2"]);
-    assert_eq!(given(&claim_all(&*store, &source.id, epoch, T0 + MINUTE).await), ["1"]);
-    store.extend_leases(&[held], T0 + 100 * MINUTE).await.unwrap();
-    assert_eq!(claim_all(&*store, &source.id, epoch, T0 + 9 * MINUTE).await.len(), 2);
+    assert_eq!(
+        given(&claim_all(&*store, &source.id, epoch, T0 + MINUTE - 1).await),
+        ["2"]
+    );
+    assert_eq!(
+        given(&claim_all(&*store, &source.id, epoch, T0 + MINUTE).await),
+        ["1"]
+    );
+    store
+        .extend_leases(&[held], T0 + 100 * MINUTE)
+        .await
+        .unwrap();
+    assert_eq!(
+        claim_all(&*store, &source.id, epoch, T0 + 9 * MINUTE)
+            .await
+            .len(),
+        2
+    );
 }
 
 /// A source is found as long as somebody should claim its work.
@@ -168,11 +228,23 @@ pub async fn sources_with_work_are_those_with_invocations_that_nobody_holds(fact
         epoch,
         expires_at_ms: T0 + SECOND,
     };
-    store.enqueue(manual(&idle.id, "1"), Some(term)).await.unwrap();
-    assert_eq!(store.sources_with_work(T0, 10).await.unwrap(), [busy.id.clone()]);
+    store
+        .enqueue(manual(&idle.id, "1"), Some(term))
+        .await
+        .unwrap();
+    assert_eq!(
+        store.sources_with_work(T0, 10).await.unwrap(),
+        [busy.id.clone()]
+    );
     let expired = store.sources_with_work(T0 + SECOND, 10).await.unwrap();
-    assert_eq!(expired.iter().collect::<BTreeSet<_>>(), BTreeSet::from([&idle.id, &busy.id]));
-    assert_eq!(store.sources_with_work(T0 + SECOND, 1).await.unwrap().len(), 1);
+    assert_eq!(
+        expired.iter().collect::<BTreeSet<_>>(),
+        BTreeSet::from([&idle.id, &busy.id])
+    );
+    assert_eq!(
+        store.sources_with_work(T0 + SECOND, 1).await.unwrap().len(),
+        1
+    );
 }
 
 /// What can never be run is nobody's work.

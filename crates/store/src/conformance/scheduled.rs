@@ -22,21 +22,31 @@ async fn three_waiting(store: &dyn Store) -> Source {
 pub async fn scheduled_events_are_listed_on_in_until_they_are_due(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let source = three_waiting(&*store).await;
-    assert_eq!(texts_of(&listed(&*store, &source, &waiting()).await), ["2", "1", "3"]);
+    assert_eq!(
+        texts_of(&listed(&*store, &source, &waiting()).await),
+        ["2", "1", "3"]
+    );
     assert!(texts(&*store, &source).await.is_empty());
     let early = store.release_scheduled(T0 + SECOND - 1, 100).await.unwrap();
     assert_eq!((early.done, early.next_due_ms), (0, Some(T0 + SECOND)));
     let first = store.release_scheduled(T0 + SECOND, 100).await.unwrap();
     assert_eq!((first.done, first.next_due_ms), (1, Some(T0 + 2 * SECOND)));
     assert_eq!(texts(&*store, &source).await, ["1"]);
-    assert_eq!(texts_of(&listed(&*store, &source, &waiting()).await), ["2", "3"]);
+    assert_eq!(
+        texts_of(&listed(&*store, &source, &waiting()).await),
+        ["2", "3"]
+    );
 }
 
 /// They leave once, in the order of their due times, with new ids on their channels.
 pub async fn scheduled_events_are_released_exactly_once_in_due_order(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let source = three_waiting(&*store).await;
-    let old: Vec<_> = listed(&*store, &source, &waiting()).await.iter().map(|event| event.id).collect();
+    let old: Vec<_> = listed(&*store, &source, &waiting())
+        .await
+        .iter()
+        .map(|event| event.id)
+        .collect();
     let store = factory.reopen(store).await;
     let step = store.release_scheduled(T0 + MINUTE, 2).await.unwrap();
     assert_eq!((step.done, step.more), (2, true));
@@ -48,7 +58,11 @@ pub async fn scheduled_events_are_released_exactly_once_in_due_order(factory: &d
     let released = listed(&*store, &source, &ordinary()).await;
     assert_eq!(texts_of(&released), ["3", "2", "1"]);
     assert!(released.iter().all(|event| !old.contains(&event.id)));
-    assert!(released.iter().all(|event| event.indexed_at_ms == T0 + MINUTE));
+    assert!(
+        released
+            .iter()
+            .all(|event| event.indexed_at_ms == T0 + MINUTE)
+    );
     assert!(listed(&*store, &source, &waiting()).await.is_empty());
 }
 
@@ -60,13 +74,21 @@ pub async fn a_released_event_keeps_its_channel_key_and_text(factory: &dyn Facto
     event.key = Some(headwater_model::event::EmitKey::Text("k".to_owned()));
     event.summary = Some("s".to_owned());
     event.ts = Some(5.0);
-    commit(&*store, run_of(&source.id, vec![event], T0)).await.unwrap();
+    commit(&*store, run_of(&source.id, vec![event], T0))
+        .await
+        .unwrap();
     store.release_scheduled(T0 + SECOND, 10).await.unwrap();
     let orders = ChannelFilter::Named(Channel::named("orders"));
     let released = listed(&*store, &source, &orders).await.remove(0);
     assert_eq!(released.event.get(), "{ \"a\" : 1.0 }");
-    assert_eq!(released.key, Some(headwater_model::event::EmitKey::Text("k".to_owned())));
-    assert_eq!((released.summary.as_deref(), released.ts), (Some("s"), Some(5.0)));
+    assert_eq!(
+        released.key,
+        Some(headwater_model::event::EmitKey::Text("k".to_owned()))
+    );
+    assert_eq!(
+        (released.summary.as_deref(), released.ts),
+        (Some("s"), Some(5.0))
+    );
 }
 
 /// A listener gets a scheduled event when it is released, and only then.
@@ -76,7 +98,9 @@ pub async fn listeners_get_a_scheduled_event_when_it_is_released(factory: &dyn F
     let (from, to) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
     listen(&*store, &mine, &from, &to).await;
     let event = event_later(Channel::default(), T0 + SECOND, "1");
-    commit(&*store, run_of(&from.id, vec![event], T0)).await.unwrap();
+    commit(&*store, run_of(&from.id, vec![event], T0))
+        .await
+        .unwrap();
     dispatch_all(&*store, 100).await;
     assert!(claim_all(&*store, &to.id, epoch, T0).await.is_empty());
     store.release_scheduled(T0 + SECOND, 10).await.unwrap();
@@ -102,7 +126,10 @@ pub async fn deleting_ordinary_events_cancels_no_scheduled_one(factory: &dyn Fac
     let (store, _) = start(factory).await;
     let source = three_waiting(&*store).await;
     emit(&*store, &source, &["0"], T0).await;
-    store.request_deletion(deletion(&source, ordinary(), (None, None))).await.unwrap();
+    store
+        .request_deletion(deletion(&source, ordinary(), (None, None)))
+        .await
+        .unwrap();
     store.release_scheduled(T0 + MINUTE, 100).await.unwrap();
     run_all_deletions(&*store, 100).await;
     assert_eq!(texts(&*store, &source).await, ["3", "2", "1"]);

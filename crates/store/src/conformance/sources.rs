@@ -4,8 +4,8 @@ use headwater_model::{channel::Channel, dedupe, id::SourceId, subscription::Emit
 
 use super::{Factory, fixture::*};
 use crate::{
-    ChannelFilter, Endpoint, KvWrite, NewSource, Owner, RunCommit, SettledSource, Source, SourceFilter,
-    SourceState, Store,
+    ChannelFilter, Endpoint, KvWrite, NewSource, Owner, RunCommit, SettledSource, Source,
+    SourceFilter, SourceState, Store,
 };
 
 fn endpoint(prop: &str, token: &str) -> Endpoint {
@@ -35,7 +35,10 @@ fn assert_same(one: &Source, two: &Source) {
 pub async fn a_source_reads_back_as_it_was_written(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let mut source = begin(&*store, &workspace_owner(), "New Row").await;
-    let mut new = new_source(&source, vec![endpoint("z", "token-z"), endpoint("a", "token-a")]);
+    let mut new = new_source(
+        &source,
+        vec![endpoint("z", "token-z"), endpoint("a", "token-a")],
+    );
     new.spec.timers = vec![timer("z", 60), timer("a", 90)];
     new.spec.dedupe = Some(dedupe::Strategy::Greatest);
     new.spec.name = "Näme".to_owned();
@@ -47,7 +50,10 @@ pub async fn a_source_reads_back_as_it_was_written(factory: &dyn Factory) {
     assert_eq!(begun.spec.timers, new.spec.timers);
     let store = factory.reopen(store).await;
     assert_same(&store.source(&begun.id).await.unwrap().unwrap(), &begun);
-    let settled = store.settle_source(settled(&begun, true, T0 + 5 * SECOND)).await.unwrap();
+    let settled = store
+        .settle_source(settled(&begun, true, T0 + 5 * SECOND))
+        .await
+        .unwrap();
     source.clone_from(&begun);
     source.state = SourceState::Active;
     source.updated_at = T0 / 1000 + 5;
@@ -83,7 +89,10 @@ pub async fn a_taken_slug_is_numbered(factory: &dyn Factory) {
 pub async fn endpoints_lead_to_their_source(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let like = begin(&*store, &owner(), "like").await;
-    let new = new_source(&like, vec![endpoint("http", "one"), endpoint("other", "two")]);
+    let new = new_source(
+        &like,
+        vec![endpoint("http", "one"), endpoint("other", "two")],
+    );
     let mut source = store.begin_deploy(new).await.unwrap();
     let behind = async |store: &dyn Store, token: &str| {
         let found = store.source_by_endpoint(token).await.unwrap();
@@ -92,12 +101,18 @@ pub async fn endpoints_lead_to_their_source(factory: &dyn Factory) {
     assert_eq!(behind(&*store, "one").await, Some(source.id.clone()));
     assert_eq!(behind(&*store, "two").await, Some(source.id.clone()));
     source.spec.endpoints = vec![endpoint("http", "one"), endpoint("new", "three")];
-    store.settle_source(settled(&source, false, T0)).await.unwrap();
+    store
+        .settle_source(settled(&source, false, T0))
+        .await
+        .unwrap();
     let store = factory.reopen(store).await;
     assert_eq!(behind(&*store, "one").await, Some(source.id.clone()));
     assert_eq!(behind(&*store, "two").await, None);
     assert_eq!(behind(&*store, "three").await, Some(source.id.clone()));
-    store.set_source_state(&source.id, SourceState::Deleting).await.unwrap();
+    store
+        .set_source_state(&source.id, SourceState::Deleting)
+        .await
+        .unwrap();
     assert_eq!(behind(&*store, "one").await, Some(source.id.clone()));
     store.delete_source(&source.id).await.unwrap();
     assert_eq!(behind(&*store, "one").await, None);
@@ -107,10 +122,16 @@ pub async fn endpoints_lead_to_their_source(factory: &dyn Factory) {
 pub async fn states_and_names_change_alone(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let mut source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
-    store.set_source_state(&source.id, SourceState::Updating).await.unwrap();
+    store
+        .set_source_state(&source.id, SourceState::Updating)
+        .await
+        .unwrap();
     source.state = SourceState::Updating;
     assert_same(&store.source(&source.id).await.unwrap().unwrap(), &source);
-    store.rename_source(&source.id, "another", 99).await.unwrap();
+    store
+        .rename_source(&source.id, "another", 99)
+        .await
+        .unwrap();
     source.spec.name = "another".to_owned();
     source.updated_at = 99;
     assert_same(&store.source(&source.id).await.unwrap().unwrap(), &source);
@@ -122,7 +143,11 @@ pub async fn a_source_that_is_gone_is_a_conflict(factory: &dyn Factory) {
     let source = deploy(&*store, &owner()).await;
     store.delete_source(&source.id).await.unwrap();
     assert_conflict(store.settle_source(settled(&source, true, T0)).await);
-    assert_conflict(store.set_source_state(&source.id, SourceState::Active).await);
+    assert_conflict(
+        store
+            .set_source_state(&source.id, SourceState::Active)
+            .await,
+    );
     assert_conflict(store.rename_source(&source.id, "name", 1).await);
     assert!(store.source(&source.id).await.unwrap().is_none());
 }
@@ -146,7 +171,11 @@ pub async fn settling_commits_what_the_hooks_did(factory: &dyn Factory) {
 pub async fn settling_is_all_or_nothing(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = begin(&*store, &owner(), "source").await;
-    let lease = store.enqueue(manual(&source.id, "1"), Some(term(epoch))).await.unwrap().unwrap();
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap()
+        .unwrap();
     store.release(&lease).await.unwrap();
     let mut end = SettledSource {
         commits: vec![
@@ -168,13 +197,22 @@ pub async fn the_queue_is_dropped_when_a_source_ends_inactive(factory: &dyn Fact
     let (store, epoch) = start(factory).await;
     let mine = owner();
     let (source, other) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
-    let lease = store.enqueue(manual(&source.id, "1"), Some(term(epoch))).await.unwrap().unwrap();
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap()
+        .unwrap();
     for source in [&source, &other] {
         store.enqueue(manual(&source.id, "2"), None).await.unwrap();
     }
-    store.settle_source(settled(&source, false, T0)).await.unwrap();
+    store
+        .settle_source(settled(&source, false, T0))
+        .await
+        .unwrap();
     assert!(claim_all(&*store, &source.id, epoch, T0).await.is_empty());
-    commit(&*store, end_of_lease(&source.id, &lease)).await.unwrap();
+    commit(&*store, end_of_lease(&source.id, &lease))
+        .await
+        .unwrap();
     assert_eq!(claim_all(&*store, &other.id, epoch, T0).await.len(), 1);
 }
 
@@ -183,7 +221,10 @@ pub async fn the_queue_is_kept_when_a_source_ends_active(factory: &dyn Factory) 
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, &owner()).await;
     store.enqueue(manual(&source.id, "1"), None).await.unwrap();
-    store.settle_source(settled(&source, true, T0)).await.unwrap();
+    store
+        .settle_source(settled(&source, true, T0))
+        .await
+        .unwrap();
     assert_eq!(claim_all(&*store, &source.id, epoch, T0).await.len(), 1);
 }
 
@@ -192,17 +233,29 @@ pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn F
     let (store, _) = start(factory).await;
     let mut source = deploy(&*store, &owner()).await;
     source.spec.dedupe = Some(dedupe::Strategy::Greatest);
-    store.settle_source(settled(&source, true, T0)).await.unwrap();
+    store
+        .settle_source(settled(&source, true, T0))
+        .await
+        .unwrap();
     let greatest = dedupe::State::Greatest { largest: Some(7.5) };
     let run = RunCommit {
         dedupe: Some(greatest.clone()),
         ..run_of(&source.id, Vec::new(), T0)
     };
     commit(&*store, run).await.unwrap();
-    store.settle_source(settled(&source, true, T0)).await.unwrap();
-    assert_eq!(store.dedupe_state(&source.id).await.unwrap(), Some(greatest));
+    store
+        .settle_source(settled(&source, true, T0))
+        .await
+        .unwrap();
+    assert_eq!(
+        store.dedupe_state(&source.id).await.unwrap(),
+        Some(greatest)
+    );
     source.spec.dedupe = Some(dedupe::Strategy::Last);
-    store.settle_source(settled(&source, true, T0)).await.unwrap();
+    store
+        .settle_source(settled(&source, true, T0))
+        .await
+        .unwrap();
     assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
     source.spec.dedupe = Some(dedupe::Strategy::Unique);
     let unique = dedupe::State::Unique {
@@ -219,7 +272,10 @@ pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn F
     store.settle_source(end).await.unwrap();
     assert_eq!(store.dedupe_state(&source.id).await.unwrap(), Some(unique));
     source.spec.dedupe = None;
-    store.settle_source(settled(&source, true, T0)).await.unwrap();
+    store
+        .settle_source(settled(&source, true, T0))
+        .await
+        .unwrap();
     assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
 }
 
@@ -243,7 +299,10 @@ pub async fn unsettled_sources_are_found(factory: &dyn Factory) {
     }
     let store = factory.reopen(store).await;
     let found = store.unsettled_sources(10).await.unwrap();
-    let mut found: Vec<_> = found.into_iter().map(|source| (source.id, source.state)).collect();
+    let mut found: Vec<_> = found
+        .into_iter()
+        .map(|source| (source.id, source.state))
+        .collect();
     found.sort_by(|one, two| one.0.cmp(&two.0));
     assert_eq!(found, wanted);
     assert_eq!(store.unsettled_sources(2).await.unwrap().len(), 2);
@@ -267,13 +326,22 @@ pub async fn sources_are_listed_by_user_and_by_workspace(factory: &dyn Factory) 
     }
     begin(&*store, &shared, "deploying").await;
     let going = deploy(&*store, &shared).await;
-    store.set_source_state(&going.id, SourceState::Deleting).await.unwrap();
-    store.set_source_state(&ids[0], SourceState::Updating).await.unwrap();
+    store
+        .set_source_state(&going.id, SourceState::Deleting)
+        .await
+        .unwrap();
+    store
+        .set_source_state(&ids[0], SourceState::Updating)
+        .await
+        .unwrap();
     let listed = async |filter| {
         let request = headwater_model::page::PageRequest::first(10);
         let page = store.sources(&filter, &request).await.unwrap();
         assert_eq!(page.total_count, page.items.len() as u64);
-        page.items.into_iter().map(|source| source.id).collect::<Vec<_>>()
+        page.items
+            .into_iter()
+            .map(|source| source.id)
+            .collect::<Vec<_>>()
     };
     assert_eq!(listed(SourceFilter::User(shared.user_id)).await, ids[..2]);
     let workspace = SourceFilter::Workspace(shared.workspace_id.unwrap());
@@ -286,7 +354,10 @@ async fn furnished(store: &dyn Store, mine: &Owner) -> Source {
     source.spec.timers = vec![timer("timer", 60)];
     source.spec.endpoints = vec![endpoint("http", "token")];
     source.spec.dedupe = Some(dedupe::Strategy::Last);
-    let source = store.settle_source(settled(&source, true, T0)).await.unwrap();
+    let source = store
+        .settle_source(settled(&source, true, T0))
+        .await
+        .unwrap();
     let run = RunCommit {
         dedupe: Some(dedupe::State::Last { id: None }),
         kv_writes: vec![KvWrite {
@@ -312,17 +383,31 @@ async fn furnished(store: &dyn Store, mine: &Owner) -> Source {
 pub async fn deleting_a_source_removes_everything_of_it(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
-    let (source, other) = (furnished(&*store, &mine).await, deploy(&*store, &mine).await);
+    let (source, other) = (
+        furnished(&*store, &mine).await,
+        deploy(&*store, &mine).await,
+    );
     listen(&*store, &mine, &source, &other).await;
     listen(&*store, &mine, &other, &source).await;
-    let kept = subscription(&mine, EmitterPattern::AllSources, &other, Channel::default());
+    let kept = subscription(
+        &mine,
+        EmitterPattern::AllSources,
+        &other,
+        Channel::default(),
+    );
     store.subscribe(kept.clone()).await.unwrap();
     emit(&*store, &other, &["1"], T0).await;
-    store.request_deletion(deletion(&source, ordinary(), (None, None))).await.unwrap();
+    store
+        .request_deletion(deletion(&source, ordinary(), (None, None)))
+        .await
+        .unwrap();
     store.delete_source(&source.id).await.unwrap();
     store.delete_source(&source.id).await.unwrap();
     assert_gone(&*store, &source).await;
-    assert_eq!(store.subscriptions(&mine.user_id, 10).await.unwrap(), [kept]);
+    assert_eq!(
+        store.subscriptions(&mine.user_id, 10).await.unwrap(),
+        [kept]
+    );
     let due = store.fire_timers(T0 + MINUTE, 10).await.unwrap();
     assert_eq!((due.done, due.next_due_ms), (0, None));
     let due = store.release_scheduled(T0 + MINUTE, 10).await.unwrap();
@@ -340,7 +425,11 @@ async fn assert_gone(store: &dyn Store, source: &Source) {
     assert!(store.key_values(&source.id).await.unwrap().is_empty());
     assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
     for channel in [Channel::default(), Channel::logs(), Channel::scheduled()] {
-        assert!(listed(store, source, &ChannelFilter::Named(channel)).await.is_empty());
+        assert!(
+            listed(store, source, &ChannelFilter::Named(channel))
+                .await
+                .is_empty()
+        );
     }
     // Its slug and endpoint can be used again.
     let again = begin(store, &source.owner, "furnished").await;

@@ -29,7 +29,10 @@ pub async fn a_timer_fires_once_per_tick(factory: &dyn Factory) {
     let claimed = claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
     assert_eq!(claimed.len(), 1);
     let expected = every(60).tick_event(T0 + MINUTE);
-    assert_eq!(claimed[0].event.get().parse::<serde_json::Value>().unwrap(), expected);
+    assert_eq!(
+        claimed[0].event.get().parse::<serde_json::Value>().unwrap(),
+        expected
+    );
     assert_eq!((claimed[0].hops, claimed[0].queued_at_ms), (0, T0 + MINUTE));
 }
 
@@ -46,20 +49,38 @@ pub async fn a_timer_catches_up_once_after_downtime(factory: &dyn Factory) {
     assert_eq!(run_ticks(&*store, &source, epoch).await.len(), 1);
 }
 
-/// While a tick waits or runs, further ones are the same tick.
-pub async fn ticks_coalesce_while_an_earlier_one_is_queued_or_leased(factory: &dyn Factory) {
+/// While a tick waits, further ones are the same tick.
+pub async fn ticks_coalesce_while_an_earlier_one_waits(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
-    for minute in [1, 2] {
+    for minute in [1, 2, 3] {
+        let fired = store.fire_timers(T0 + minute * MINUTE, 10).await.unwrap();
+        assert_eq!(fired.next_due_ms, Some(T0 + (minute + 1) * MINUTE));
+        assert_eq!(fired.woken.len(), usize::from(minute == 1));
+    }
+    let store = factory.reopen(store).await;
+    assert_eq!(run_ticks(&*store, &source, epoch).await, [60]);
+}
+
+/// While a tick runs, one more waits, however many are due meanwhile.
+pub async fn one_tick_waits_while_another_runs(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    store.fire_timers(T0 + MINUTE, 10).await.unwrap();
+    let running = claim_all(&*store, &source.id, epoch, T0 + MINUTE)
+        .await
+        .remove(0);
+    store
+        .extend_leases(std::slice::from_ref(&running.lease), T0 + 9 * MINUTE)
+        .await
+        .unwrap();
+    for minute in [2, 3, 4] {
         store.fire_timers(T0 + minute * MINUTE, 10).await.unwrap();
     }
-    let claimed = claim_all(&*store, &source.id, epoch, T0).await;
-    assert_eq!(claimed.len(), 1);
-    let again = store.fire_timers(T0 + 3 * MINUTE, 10).await.unwrap();
-    assert_eq!(again.next_due_ms, Some(T0 + 4 * MINUTE));
-    assert!(again.woken.is_empty());
-    store.release(&claimed[0].lease).await.unwrap();
-    assert_eq!(run_ticks(&*store, &source, epoch).await, [60]);
+    assert_eq!(run_ticks(&*store, &source, epoch).await, [120]);
+    commit(&*store, end_of(&running)).await.unwrap();
+    store.fire_timers(T0 + 5 * MINUTE, 10).await.unwrap();
+    assert_eq!(run_ticks(&*store, &source, epoch).await, [300]);
 }
 
 /// As soon as the tick has ended, the next one fires at its time.
@@ -81,10 +102,16 @@ pub async fn several_timers_fire_side_by_side(factory: &dyn Factory) {
     let first = store.fire_timers(T0 + MINUTE, 1).await.unwrap();
     assert_eq!((first.done, first.more), (1, true));
     let second = store.fire_timers(T0 + MINUTE, 10).await.unwrap();
-    assert_eq!((second.done, second.more, second.next_due_ms), (1, false, Some(T0 + 2 * MINUTE)));
+    assert_eq!(
+        (second.done, second.more, second.next_due_ms),
+        (1, false, Some(T0 + 2 * MINUTE))
+    );
     assert_eq!(run_ticks(&*store, &one, epoch).await, [60]);
     // The fast timer's first tick still waits, the slow timer's is another.
-    assert_eq!(store.fire_timers(T0 + 2 * MINUTE, 10).await.unwrap().done, 3);
+    assert_eq!(
+        store.fire_timers(T0 + 2 * MINUTE, 10).await.unwrap().done,
+        3
+    );
     let mut ticks = run_ticks(&*store, &two, epoch).await;
     ticks.sort_unstable();
     assert_eq!(ticks, [60, 120]);
@@ -94,12 +121,19 @@ pub async fn several_timers_fire_side_by_side(factory: &dyn Factory) {
 pub async fn timers_of_sources_that_are_not_active_do_not_fire(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
-    for state in [SourceState::Deleting, SourceState::Updating, SourceState::Inactive] {
+    for state in [
+        SourceState::Deleting,
+        SourceState::Updating,
+        SourceState::Inactive,
+    ] {
         store.set_source_state(&source.id, state).await.unwrap();
         let fired = store.fire_timers(T0 + 3 * MINUTE, 10).await.unwrap();
         assert_eq!((fired.done, fired.next_due_ms), (0, None), "{state:?}");
     }
-    store.set_source_state(&source.id, SourceState::Active).await.unwrap();
+    store
+        .set_source_state(&source.id, SourceState::Active)
+        .await
+        .unwrap();
     store.fire_timers(T0 + 3 * MINUTE, 10).await.unwrap();
     assert_eq!(run_ticks(&*store, &source, epoch).await.len(), 1);
 }
@@ -117,16 +151,29 @@ pub async fn a_schedule_without_a_next_time_is_never_due(factory: &dyn Factory) 
     let source = deploy_with_timers(&*store, &owner(), vec![never.clone()]).await;
     let fired = store.fire_timers(T0 + 1000 * MINUTE, 10).await.unwrap();
     assert_eq!((fired.done, fired.next_due_ms), (0, None));
-    assert_eq!(store.source(&source.id).await.unwrap().unwrap().spec.timers, [never]);
+    assert_eq!(
+        store.source(&source.id).await.unwrap().unwrap().spec.timers,
+        [never]
+    );
 }
 
 /// An update that leaves a timer as it is does not move it.
 pub async fn an_unchanged_timer_keeps_its_phase_when_settled(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
-    store.set_source_state(&source.id, SourceState::Updating).await.unwrap();
-    store.settle_source(settled(&source, true, T0 + 45 * SECOND)).await.unwrap();
-    let next = store.fire_timers(T0 + 45 * SECOND, 10).await.unwrap().next_due_ms;
+    store
+        .set_source_state(&source.id, SourceState::Updating)
+        .await
+        .unwrap();
+    store
+        .settle_source(settled(&source, true, T0 + 45 * SECOND))
+        .await
+        .unwrap();
+    let next = store
+        .fire_timers(T0 + 45 * SECOND, 10)
+        .await
+        .unwrap()
+        .next_due_ms;
     assert_eq!(next, Some(T0 + MINUTE));
 }
 
@@ -135,8 +182,15 @@ pub async fn a_changed_timer_is_rescheduled_when_settled(factory: &dyn Factory) 
     let (store, _) = start(factory).await;
     let mut source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
     source.spec.timers = vec![timer("timer", 90)];
-    store.settle_source(settled(&source, true, T0 + 45 * SECOND)).await.unwrap();
-    let next = store.fire_timers(T0 + 45 * SECOND, 10).await.unwrap().next_due_ms;
+    store
+        .settle_source(settled(&source, true, T0 + 45 * SECOND))
+        .await
+        .unwrap();
+    let next = store
+        .fire_timers(T0 + 45 * SECOND, 10)
+        .await
+        .unwrap()
+        .next_due_ms;
     assert_eq!(next, Some(T0 + 135 * SECOND));
 }
 
@@ -144,11 +198,17 @@ pub async fn a_changed_timer_is_rescheduled_when_settled(factory: &dyn Factory) 
 pub async fn timers_are_unscheduled_while_a_source_is_inactive(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
-    store.settle_source(settled(&source, false, T0 + SECOND)).await.unwrap();
+    store
+        .settle_source(settled(&source, false, T0 + SECOND))
+        .await
+        .unwrap();
     let fired = store.fire_timers(T0 + 5 * MINUTE, 10).await.unwrap();
     assert_eq!((fired.done, fired.next_due_ms), (0, None));
     let again = T0 + 5 * MINUTE + 7 * SECOND;
-    store.settle_source(settled(&source, true, again)).await.unwrap();
+    store
+        .settle_source(settled(&source, true, again))
+        .await
+        .unwrap();
     let fired = store.fire_timers(again, 10).await.unwrap();
     assert_eq!((fired.done, fired.next_due_ms), (0, Some(again + MINUTE)));
 }
@@ -156,9 +216,13 @@ pub async fn timers_are_unscheduled_while_a_source_is_inactive(factory: &dyn Fac
 /// A source without timers has none left from before.
 pub async fn a_timer_that_was_removed_does_not_fire(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
-    let mut source = deploy_with_timers(&*store, &owner(), vec![timer("a", 60), timer("b", 60)]).await;
+    let mut source =
+        deploy_with_timers(&*store, &owner(), vec![timer("a", 60), timer("b", 60)]).await;
     source.spec.timers = vec![timer("b", 60)];
-    let settled = store.settle_source(settled(&source, true, T0 + SECOND)).await.unwrap();
+    let settled = store
+        .settle_source(settled(&source, true, T0 + SECOND))
+        .await
+        .unwrap();
     assert_eq!(settled.spec.timers, [timer("b", 60)]);
     assert_eq!(store.fire_timers(T0 + MINUTE, 10).await.unwrap().done, 1);
     store.delete_source(&source.id).await.unwrap();

@@ -41,8 +41,9 @@ const deeds = {
     process.abort();
   },
   async reject() {
+    const noticed = new Promise((resolve) => addEventListener("unhandledrejection", resolve, { once: true }));
     Promise.reject(new Error("unhandled"));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await noticed;
   },
   manyLogs() {
     const line = "x".repeat(1024 * 1024);

@@ -77,3 +77,22 @@ async fn the_layers_of_the_sandbox_are_told() {
         "{sandbox:?}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_nodes_own_api_is_reached_by_its_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("api.sock");
+    let listener = tokio::net::UnixListener::bind(&socket).unwrap();
+    let api = axum::Router::new().fallback(async |uri: axum::http::Uri| format!("api {uri}"));
+    tokio::spawn(async move { axum::serve(listener, api).await });
+    let node = Node::with(|config| {
+        config.self_alias = vec!["api.headwater.test".into()];
+        config.api_socket = Some(socket);
+    })
+    .await;
+    let messages = node.run(&Source::named("self_alias"), Value::Null).await;
+    assert_eq!(
+        messages.returned(),
+        json!(["api /v1/from-fetch", "api /v1/from-node"])
+    );
+}

@@ -18,7 +18,9 @@ pub(crate) async fn serve() -> Result<()> {
         let runtime = tokio::runtime::Runtime::new()?;
         runtime.block_on(listen())
     });
-    serving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    serving
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 async fn listen() -> Result<()> {

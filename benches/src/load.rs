@@ -59,7 +59,10 @@ async fn one_connection(load: Load, until: Instant) -> Result<Vec<f64>> {
     while now < until {
         let (status, body) = connection.exchange(&load.request).await?;
         if status != 200 {
-            bail!("the load was answered with {status}: {}", String::from_utf8_lossy(body));
+            bail!(
+                "the load was answered with {status}: {}",
+                String::from_utf8_lossy(body)
+            );
         }
         let then = std::mem::replace(&mut now, Instant::now());
         latencies.push((now - then).as_secs_f64() * 1e6);

@@ -45,8 +45,14 @@ async fn main() -> ExitCode {
 }
 
 async fn run(names: &[String]) -> Result<()> {
-    if let Some(unknown) = names.iter().find(|name| !bench::NAMES.contains(&name.as_str())) {
-        bail!("no benchmark is called `{unknown}`; there are {}", bench::NAMES.join(", "));
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| !bench::NAMES.contains(&name.as_str()))
+    {
+        bail!(
+            "no benchmark is called `{unknown}`; there are {}",
+            bench::NAMES.join(", ")
+        );
     }
     let mut report = Report::default();
     for name in bench::NAMES {

@@ -66,12 +66,19 @@ impl Node {
             .args(flags);
         let (process, address) = Process::start(&mut command).await?;
         let api = Api::open(address).await?;
-        Ok(Self { process, address, data_dir, api })
+        Ok(Self {
+            process,
+            address,
+            data_dir,
+            api,
+        })
     }
 
     /// The same node again after `kill -9`; also how long it took to be ready.
     pub(crate) async fn restart(self, flags: &[&str]) -> Result<(Self, Duration)> {
-        let Self { process, data_dir, .. } = self;
+        let Self {
+            process, data_dir, ..
+        } = self;
         process.kill().await?;
         let begun = Instant::now();
         let node = Self::start_in(data_dir, flags).await?;
@@ -103,17 +110,27 @@ impl Node {
 
 impl Api {
     async fn open(address: SocketAddr) -> Result<Self> {
-        Ok(Self { connection: Connection::open(address).await?, address })
+        Ok(Self {
+            connection: Connection::open(address).await?,
+            address,
+        })
     }
 
     /// A request; the `data` of its answer.
     pub(crate) async fn call(&mut self, method: &str, path: &str, body: &Value) -> Result<Value> {
         let headers = format!("authorization: Bearer {API_KEY}\r\n");
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         let request = wire::request(method, self.address, path, &headers, &body);
         let (status, answer) = self.connection.exchange(&request).await?;
         if status != 200 {
-            bail!("{method} {path} was answered with {status}: {}", String::from_utf8_lossy(answer));
+            bail!(
+                "{method} {path} was answered with {status}: {}",
+                String::from_utf8_lossy(answer)
+            );
         }
         let mut answer: Value = serde_json::from_slice(answer)?;
         Ok(match answer.get_mut("data") {
@@ -124,24 +141,37 @@ impl Api {
 
     /// Saves code; the component's id.
     pub(crate) async fn save(&mut self, code: &str) -> Result<String> {
-        let saved = self.call("POST", "/v1/components", &json!({ "component_code": code })).await?;
+        let saved = self
+            .call("POST", "/v1/components", &json!({ "component_code": code }))
+            .await?;
         Ok(text(&saved, "id")?.to_owned())
     }
 
     /// Deploys a saved component.
     pub(crate) async fn deploy(&mut self, component: &str) -> Result<Source> {
-        let source = self.call("POST", "/v1/sources", &json!({ "component_id": component })).await?;
+        let source = self
+            .call("POST", "/v1/sources", &json!({ "component_id": component }))
+            .await?;
         let props = source["configured_props"].as_object();
-        let mut urls = props.into_iter().flatten().filter_map(|(_, prop)| prop["endpoint_url"].as_str());
+        let mut urls = props
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, prop)| prop["endpoint_url"].as_str());
         // `http://host/path`
         let path = urls.next().and_then(|url| url.splitn(4, '/').nth(3));
         let path = path.map(|path| format!("/{path}")).unwrap_or_default();
-        Ok(Source { id: text(&source, "id")?.to_owned(), path })
+        Ok(Source {
+            id: text(&source, "id")?.to_owned(),
+            path,
+        })
     }
 
     /// Waits until the source's newest event says that it is number `count`.
     pub(crate) async fn wait_for_count(&mut self, source: &Source, count: usize) -> Result<()> {
-        let path = format!("/v1/sources/{}/event_summaries?limit=1&expand=event", source.id);
+        let path = format!(
+            "/v1/sources/{}/event_summaries?limit=1&expand=event",
+            source.id
+        );
         let deadline = Instant::now() + Duration::from_secs(300);
         loop {
             let newest = self.call("GET", &path, &Value::Null).await?;
@@ -158,5 +188,7 @@ impl Api {
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> Result<&'a str> {
-    value[field].as_str().with_context(|| format!("no `{field}` in {value}"))
+    value[field]
+        .as_str()
+        .with_context(|| format!("no `{field}` in {value}"))
 }

@@ -25,10 +25,20 @@ impl Process {
     /// Starts it and waits for the line that says where it listens.
     pub(crate) async fn start(command: &mut Command) -> Result<(Self, SocketAddr)> {
         let shown = format!("{:?}", command.as_std().get_program());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn().with_context(|| format!("cannot start {shown}"))?;
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        let mut child = command
+            .spawn()
+            .with_context(|| format!("cannot start {shown}"))?;
         let pid = child.id().context("the process ended at once")?;
-        let (stdout, stderr) = child.stdout.take().zip(child.stderr.take()).context("no pipes")?;
+        let (stdout, stderr) = child
+            .stdout
+            .take()
+            .zip(child.stderr.take())
+            .context("no pipes")?;
         let (said, mut lines) = tokio::sync::mpsc::unbounded_channel();
         forward(stdout, said.clone());
         forward(stderr, said);
@@ -65,8 +75,11 @@ impl Process {
 
     /// Resident memory without files, in bytes.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"));
         let kib = line.and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok());
         kib.unwrap_or(0) * 1024
     }
@@ -77,8 +90,11 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
     };
-    let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.filter(|id| stat(*id).is_some_and(|fields| fields.get(1) == Some(&pid.to_string()))).collect()
+    let ids = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.filter(|id| stat(*id).is_some_and(|fields| fields.get(1) == Some(&pid.to_string())))
+        .collect()
 }
 
 /// Fields of `/proc/{pid}/stat` after the name: the state is the first of them.
@@ -97,7 +113,11 @@ fn cpu_ticks(pid: u32) -> Option<f64> {
 fn address_in(line: &str) -> Option<SocketAddr> {
     let (_, address) = line.split_once(READY)?;
     let address = address.trim();
-    address.strip_prefix("http://").unwrap_or(address).parse().ok()
+    address
+        .strip_prefix("http://")
+        .unwrap_or(address)
+        .parse()
+        .ok()
 }
 
 /// Reads for as long as there is output, so that a full pipe never holds the process up.
@@ -119,26 +139,29 @@ pub(crate) fn own_path() -> Result<PathBuf> {
     std::env::current_exe().context("this program does not know where it is")
 }
 
-/// The repository, where `cargo run` builds this program from.
-pub(crate) fn repository() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
 /// The release binary beside this program.
 pub(crate) fn headwater() -> Result<PathBuf> {
     let path = own_path()?.with_file_name("headwater");
     if !path.is_file() {
-        bail!("{} is missing; build it with `cargo build --release -p headwater`", path.display());
+        bail!(
+            "{} is missing; build it with `cargo build --release -p headwater`",
+            path.display()
+        );
     }
     Ok(path)
 }
 
 /// Deno as the node finds it.
 pub(crate) fn deno() -> Result<PathBuf> {
-    let asked = std::process::Command::new(headwater()?).arg("runtime").output()?;
+    let asked = std::process::Command::new(headwater()?)
+        .arg("runtime")
+        .output()?;
     let path = String::from_utf8(asked.stdout)?;
     if path.trim().is_empty() {
-        bail!("`headwater runtime` names no Deno: {}", String::from_utf8_lossy(&asked.stderr));
+        bail!(
+            "`headwater runtime` names no Deno: {}",
+            String::from_utf8_lossy(&asked.stderr)
+        );
     }
     Ok(PathBuf::from(path.trim()))
 }

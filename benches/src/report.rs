@@ -36,7 +36,14 @@ impl Report {
             Budget::AtMost(most, text) => (format!("≤ {text}"), verdict(line.figure <= most)),
             Budget::None => (String::new(), ""),
         };
-        let cells = [line.what, line.ours, line.bare, line.shown, budget, met.to_owned()];
+        let cells = [
+            line.what,
+            line.ours,
+            line.bare,
+            line.shown,
+            budget,
+            met.to_owned(),
+        ];
         eprintln!("    {}", cells.join(" │ "));
         self.lines.push(cells);
     }
@@ -56,8 +63,18 @@ impl Report {
 }
 
 fn rate(figures: &Figures) -> String {
-    let Figures { per_second, p50, p99, cpu, .. } = figures;
-    format!("{per_second:.0}/s, p50 {:.2} p99 {:.2} ms, {cpu:.0} µs CPU", p50 / 1e3, p99 / 1e3)
+    let Figures {
+        per_second,
+        p50,
+        p99,
+        cpu,
+        ..
+    } = figures;
+    format!(
+        "{per_second:.0}/s, p50 {:.2} p99 {:.2} ms, {cpu:.0} µs CPU",
+        p50 / 1e3,
+        p99 / 1e3
+    )
 }
 
 fn verdict(met: bool) -> &'static str {
@@ -69,7 +86,8 @@ fn verdict(met: bool) -> &'static str {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head = ["what", "headwater", "compared with", "figure", "budget", ""].map(str::to_owned);
+        let head =
+            ["what", "headwater", "compared with", "figure", "budget", ""].map(str::to_owned);
         let mut widths = head.each_ref().map(|cell| cell.chars().count());
         for line in &self.lines {
             for (width, cell) in widths.iter_mut().zip(line) {

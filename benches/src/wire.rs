@@ -19,9 +19,14 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> Result<Self> {
-        let stream = TcpStream::connect(address).await.with_context(|| format!("connecting to {address}"))?;
+        let stream = TcpStream::connect(address)
+            .await
+            .with_context(|| format!("connecting to {address}"))?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: Vec::with_capacity(16 * 1024) })
+        Ok(Self {
+            stream,
+            buffer: Vec::with_capacity(16 * 1024),
+        })
     }
 
     /// Sends a request and waits for the whole response: its status, and where its body is.
@@ -50,7 +55,8 @@ impl Connection {
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|window| window == wanted)
+    text.windows(wanted.len())
+        .position(|window| window == wanted)
 }
 
 fn status_and_length(head: &[u8]) -> Result<(u16, usize)> {
@@ -65,7 +71,13 @@ fn status_and_length(head: &[u8]) -> Result<(u16, usize)> {
 }
 
 /// The bytes of a request with a JSON body.
-pub(crate) fn request(method: &str, address: SocketAddr, path: &str, headers: &str, body: &str) -> Vec<u8> {
+pub(crate) fn request(
+    method: &str,
+    address: SocketAddr,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> Vec<u8> {
     format!(
         "{method} {path} HTTP/1.1\r\nhost: {address}\r\nuser-agent: headwater-benches\r\naccept: */*\r\n{headers}\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",

@@ -38,7 +38,10 @@ export default {
 };"#;
 
 pub(super) async fn run(report: &mut Report) -> Result<()> {
-    for (what, code) in [("a component without imports", SMALL), ("one that imports @pipedream/platform", USUAL)] {
+    for (what, code) in [
+        ("a component without imports", SMALL),
+        ("one that imports @pipedream/platform", USUAL),
+    ] {
         let mut node = Node::start(&FLAGS).await?;
         let component = node.api.save(code).await?;
         let times = first_requests(&mut node, &component).await?;
@@ -46,8 +49,15 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
         let platform = median(&times) - median(&own);
         report.add(Line {
             what: format!("first request to an evicted source, {what}"),
-            ours: format!("p50 {:.1} p90 {:.1} ms in all", median(&times), quantile(&times, 0.9)),
-            bare: format!("p50 {:.1} ms to import it in a process of its own", median(&own)),
+            ours: format!(
+                "p50 {:.1} p90 {:.1} ms in all",
+                median(&times),
+                quantile(&times, 0.9)
+            ),
+            bare: format!(
+                "p50 {:.1} ms to import it in a process of its own",
+                median(&own)
+            ),
             figure: platform,
             shown: format!("{platform:.1} ms"),
             budget: Budget::AtMost(25.0, "25 ms"),
@@ -105,7 +115,10 @@ async fn own_work(data_dir: &Path) -> Result<Vec<f64>> {
     for _ in 0..SOURCES {
         let output = deno_script("bare_import.ts")?.arg(&entry).output().await?;
         let said = String::from_utf8_lossy(&output.stdout);
-        let took = said.trim().strip_prefix("took ").and_then(|took| took.parse().ok());
+        let took = said
+            .trim()
+            .strip_prefix("took ")
+            .and_then(|took| took.parse().ok());
         times.push(took.with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?);
     }
     Ok(times)

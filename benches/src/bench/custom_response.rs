@@ -32,12 +32,22 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
         connections,
     };
     for connections in [32, 1] {
-        let ours = Side { process: node.process(), load: load(node.address(), &source.path, connections) };
-        let bare = Side { process: &deno, load: load(deno_address, &source.path, connections) };
+        let ours = Side {
+            process: node.process(),
+            load: load(node.address(), &source.path, connections),
+        };
+        let bare = Side {
+            process: &deno,
+            load: load(deno_address, &source.path, connections),
+        };
         let compared = compare(&ours, &bare, async |_| Ok(())).await?;
         if connections > 1 {
             let budget = Budget::AtLeast(25.0, "25 %");
-            report.compare("customResponse, 32 connections, Deno.serve", &compared, budget);
+            report.compare(
+                "customResponse, 32 connections, Deno.serve",
+                &compared,
+                budget,
+            );
             continue;
         }
         let added = (compared.ours.p50 - compared.bare.p50) / 1e3;

@@ -42,7 +42,9 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
         for run in 0..WARM_UP_RUNS + RUNS {
             let begun = Instant::now();
             // Answered once the run is committed.
-            node.api.call("POST", &path, &json!({ "event": Value::Null })).await?;
+            node.api
+                .call("POST", &path, &json!({ "event": Value::Null }))
+                .await?;
             if run >= WARM_UP_RUNS {
                 times.push(begun.elapsed().as_secs_f64());
             }

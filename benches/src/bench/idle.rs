@@ -23,34 +23,76 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
     let mut node = Node::start(&[]).await?;
     let component = node.api.save(COMPONENT).await?;
     let (node, _) = node.restart(&[]).await?;
-    tokio::time::sleep(REST).await;
-    let empty = node.process().resident_bytes();
-    let deployed_in = deploy_all(&node, &component).await?;
-    tokio::time::sleep(REST).await;
-    let deployed = node.process().resident_bytes();
+    let empty = resting(&node).await;
+    let took = deploy_all(&node, &component).await?;
+    let first = resting(&node).await;
+    deploy_all(&node, &component).await?;
+    let second = resting(&node).await;
     let (node, ready_in) = node.restart(&[]).await?;
-    tokio::time::sleep(REST).await;
-    let restarted = node.process().resident_bytes();
-    add(report, "after their deployment", (empty, deployed), Budget::None);
-    add(report, "after a restart", (empty, restarted), Budget::AtMost(4.0, "4 KiB"));
-    let rate = SOURCES as f64 / deployed_in.as_secs_f64();
+    let restarted = resting(&node).await;
+    let (some, all) = (SOURCES as f64, 2.0 * SOURCES as f64);
+    // The first deployments leave behind what the allocator and the store's caches keep for the next.
+    add(
+        report,
+        format!("the first {some}"),
+        (empty, first, some),
+        Budget::None,
+    );
+    add(
+        report,
+        format!("{some} more"),
+        (first, second, some),
+        Budget::AtMost(4.0, "4 KiB"),
+    );
+    add(
+        report,
+        format!("{all}, after a restart"),
+        (empty, restarted, all),
+        Budget::AtMost(4.0, "4 KiB"),
+    );
+    let rate = some / took.as_secs_f64();
+    let ready_ms = ready_in.as_secs_f64() * 1e3;
     for (what, shown) in [
-        (format!("deployments of a saved component, {DEPLOYERS} at a time"), format!("{rate:.0}/s")),
-        (format!("start of a node with {SOURCES} sources to ready"), format!("{:.2} s", ready_in.as_secs_f64())),
+        (
+            format!("deployments of a saved component, {DEPLOYERS} at a time"),
+            format!("{rate:.0}/s"),
+        ),
+        (
+            format!("start of a node with {all} sources, killed before, to ready"),
+            format!("{ready_ms:.0} ms"),
+        ),
     ] {
         let (ours, bare) = (String::new(), String::new());
-        report.add(Line { what, ours, bare, figure: 0.0, shown, budget: Budget::None });
+        report.add(Line {
+            what,
+            ours,
+            bare,
+            figure: 0.0,
+            shown,
+            budget: Budget::None,
+        });
     }
     Ok(())
 }
 
-fn add(report: &mut Report, when: &str, (empty, full): (u64, u64), budget: Budget) {
+/// Memory once there is nothing left to do.
+async fn resting(node: &Node) -> u64 {
+    tokio::time::sleep(REST).await;
+    node.process().resident_bytes()
+}
+
+fn add(
+    report: &mut Report,
+    which: String,
+    (before, after, sources): (u64, u64, f64),
+    budget: Budget,
+) {
     let mib = |bytes: u64| bytes as f64 / 1024.0 / 1024.0;
-    let each = full.saturating_sub(empty) as f64 / 1024.0 / SOURCES as f64;
+    let each = after.saturating_sub(before) as f64 / 1024.0 / sources;
     report.add(Line {
-        what: format!("memory per idle source, {SOURCES}, {when}"),
-        ours: format!("{:.1} MiB", mib(full)),
-        bare: format!("{:.1} MiB without", mib(empty)),
+        what: format!("memory per idle source: {which}"),
+        ours: format!("{:.1} MiB", mib(after)),
+        bare: format!("{:.1} MiB without", mib(before)),
         figure: each,
         shown: format!("{each:.2} KiB"),
         budget,

@@ -37,9 +37,16 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
         let mut node = Node::start(&[]).await?;
         let component = node.api.save(WAITS).await?;
         let source = node.api.deploy(&component).await?;
-        let pair = Pair { node: &node, source: &source, bare: &bare, bare_address, connections };
+        let pair = Pair {
+            node: &node,
+            source: &source,
+            bare: &bare,
+            bare_address,
+            connections,
+        };
         let compared = pair.compare(async |_| Ok(())).await?;
-        let what = format!("durable ingest, {connections} connections, same server without storing");
+        let what =
+            format!("durable ingest, {connections} connections, same server without storing");
         report.compare(&what, &compared, Budget::AtLeast(50.0, "50 %"));
         with_runs(report, (&bare, bare_address), connections).await?;
     }
@@ -47,19 +54,32 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
 }
 
 /// The same while every request is run, and how many runs that makes per second.
-async fn with_runs(report: &mut Report, (bare, bare_address): (&Process, std::net::SocketAddr), connections: usize) -> Result<()> {
+async fn with_runs(
+    report: &mut Report,
+    (bare, bare_address): (&Process, std::net::SocketAddr),
+    connections: usize,
+) -> Result<()> {
     let mut node = Node::start(&[]).await?;
     let component = node.api.save(COUNTS).await?;
     let source = node.api.deploy(&component).await?;
     let mut watcher = node.connect().await?;
     let (mut total, mut rates) = (0, Vec::new());
-    let pair = Pair { node: &node, source: &source, bare, bare_address, connections };
+    let pair = Pair {
+        node: &node,
+        source: &source,
+        bare,
+        bare_address,
+        connections,
+    };
     let compared = pair
         .compare(async |answered: &Answered| {
             let begun = Instant::now();
             total += answered.latencies.len();
             watcher.wait_for_count(&source, total).await?;
-            rates.push(answered.latencies.len() as f64 / (answered.seconds + begun.elapsed().as_secs_f64()));
+            rates.push(
+                answered.latencies.len() as f64
+                    / (answered.seconds + begun.elapsed().as_secs_f64()),
+            );
             Ok(())
         })
         .await?;
@@ -92,8 +112,14 @@ impl Pair<'_> {
             request: wire::request("POST", address, &self.source.path, "", BODY),
             connections: self.connections,
         };
-        let ours = Side { process: self.node.process(), load: load(self.node.address()) };
-        let bare = Side { process: self.bare, load: load(self.bare_address) };
+        let ours = Side {
+            process: self.node.process(),
+            load: load(self.node.address()),
+        };
+        let bare = Side {
+            process: self.bare,
+            load: load(self.bare_address),
+        };
         compare(&ours, &bare, settle).await
     }
 }

@@ -48,9 +48,8 @@ pub(crate) async fn receive(
     let span = tracing::info_span!(
         "request",
         id = id.as_str(),
-        method = %request.method(),
+        method = request.method().as_str(),
         path = shown_path(request.uri().path(), endpoint.is_some()),
-        status = tracing::field::Empty,
     );
     let answering = async {
         match endpoint {
@@ -69,8 +68,7 @@ pub(crate) async fn receive(
     let response = answered.unwrap_or_else(|_| ApiError::Panicked.into_response());
     let mut response = error::name_request(response, &id);
     id.write(response.headers_mut());
-    tracing::Span::current().record("status", response.status().as_u16());
-    tracing::debug!("answered");
+    tracing::debug!(status = response.status().as_u16(), "answered");
     response
 }
 

@@ -64,7 +64,16 @@ pub(crate) enum Command {
         oneshot::Sender<Result<Source, AppError>>,
     ),
     /// Drop everything and end; answer when gone.
-    Close(oneshot::Sender<()>),
+    Close(Closing, oneshot::Sender<()>),
+}
+
+/// What becomes of the source whose runner is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// It runs no more: who waits for a response asked an endpoint that is gone.
+    Ended,
+    /// Another runner, or another start of the node, goes on with it.
+    Restarted,
 }
 
 /// The runners of this node.
@@ -219,10 +228,12 @@ impl App {
     }
 
     /// Ends the source's runner, if it has one. Queued invocations stay in the store.
-    pub(crate) async fn close_runner(&self, id: &SourceId) {
+    pub(crate) async fn close_runner(&self, id: &SourceId, closing: Closing) {
         let runner = self.runners.by_source.lock().get(id).cloned();
         if let Some(Runner { commands, .. }) = runner {
-            RunnerHandle { commands }.ask(Command::Close).await;
+            RunnerHandle { commands }
+                .ask(|closed| Command::Close(closing, closed))
+                .await;
         }
     }
 

@@ -37,9 +37,11 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     )
     .await?;
     let address = listener.local_addr()?;
+    // Whoever has the store has the folder; a running node's socket must not be replaced.
+    let store = node::open_store(&data_dir)?;
     // Before the first worker starts: workers get a link to the socket.
     let socket = data_dir.bind_api_socket()?;
-    let app = node::start(&options, &data_dir, address).await?;
+    let app = node::start(&options, &data_dir, address, store).await?;
     first_user(&app, global, &options, &data_dir).await?;
     let router = headwater_api::router(Arc::clone(&app));
     let stopping = CancellationToken::new();

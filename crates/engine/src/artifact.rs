@@ -1,9 +1,9 @@
 //! The archive of a code folder: packing, unpacking, and what is in it.
 //!
 //! The folder's layout is fixed: [`ENTRY`] is the component, always an ECMAScript module with the
-//! component's own files bundled in. In the bundle form it is the only file; in the node_modules form
-//! there are `node_modules/` and `package.json` beside it. Equal folders give equal bytes: entries are
-//! sorted and carry no times, owners or modes. Not responsible for where archives are kept.
+//! component's own files bundled in, and [`SOURCE_MAP`] its source map. In the bundle form that is all;
+//! in the node_modules form there are `node_modules/` and `package.json` beside it. Equal folders give
+//! equal bytes: entries are sorted and carry no times, owners or modes. Not responsible for where archives are kept.
 
 use std::{
     fs, io,
@@ -17,6 +17,8 @@ use crate::api::Artifact;
 
 /// The module to load, relative to the unpacked folder.
 pub const ENTRY: &str = "component.mjs";
+/// Where its lines come from, for stacks.
+pub const SOURCE_MAP: &str = "component.mjs.map";
 
 /// Packs `folder`.
 ///

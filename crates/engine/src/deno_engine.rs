@@ -17,7 +17,7 @@ use crate::{
     network::NetworkPolicy,
     pool::{Pool, PoolConfig},
     runtime_files::RuntimeFiles,
-    sandbox::{Sandbox, SandboxConfig},
+    sandbox::{self, Sandbox, SandboxConfig},
     worker::{WorkerLaunch, folder},
 };
 
@@ -102,6 +102,7 @@ impl DenoEngine {
         for folder in [&mut config.cache_dir, &mut config.work_dir] {
             let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
             *folder = made.map_err(|error| unusable(folder, &error))?;
+            sandbox::check_path(folder).map_err(|error| unusable(folder, &error))?;
         }
         folder::wipe(&config.work_dir).map_err(|error| unusable(&config.work_dir, &error))?;
         let runtime = RuntimeFiles::materialise(&config.cache_dir)

@@ -10,6 +10,7 @@ mod syscalls;
 use std::{
     collections::BTreeMap,
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
     process::Stdio,
 };
@@ -89,13 +90,16 @@ impl Sandbox {
     /// Starts a process in `code`, with `tmp` as the folder for temporary files.
     ///
     /// # Errors
-    /// The process cannot be started.
+    /// The process cannot be started, or Deno cannot be told of a path.
     pub(crate) async fn spawn(
         &self,
         code: &Path,
         tmp: &Path,
         permissions: &Permissions,
     ) -> Result<Child, EngineError> {
+        for path in permissions.read.iter().chain(&permissions.write) {
+            check_path(path).map_err(|error| EngineError::Spawn(error.to_string()))?;
+        }
         let mut command = self.command(permissions);
         command
             .current_dir(code)
@@ -111,7 +115,7 @@ impl Sandbox {
             .process_group(0)
             .kill_on_drop(true);
         self.spawner
-            .spawn(command)
+            .spawn(command, permissions.heap_mib)
             .await
             .map_err(|error| EngineError::Spawn(format!("{}: {error}", self.config.deno.display())))
     }
@@ -127,6 +131,7 @@ impl Sandbox {
             ("dies_with_node", self.setpriv.is_some()),
             ("landlock", false),
             ("seccomp", filtered),
+            ("cgroup_memory", false),
             (
                 "ipv6_policy",
                 filtered || !self.config.network.needs_ipv6_off(),
@@ -188,6 +193,22 @@ impl Sandbox {
             .arg(&self.config.runtime.main);
         command
     }
+}
+
+/// Whether Deno can be given permission for the path. It takes a comma for the end of one, knows no way
+/// to write it otherwise, and would give permission for what is before it.
+///
+/// # Errors
+/// It cannot.
+pub(crate) fn check_path(path: &Path) -> io::Result<()> {
+    if path.as_os_str().as_encoded_bytes().contains(&b',') {
+        let reason = format!(
+            "Deno cannot be given the path {}; choose one without a comma",
+            path.display()
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidFilename, reason));
+    }
+    Ok(())
 }
 
 fn flag_with_paths(flag: &str, paths: &[PathBuf]) -> OsString {

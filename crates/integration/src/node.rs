@@ -87,7 +87,11 @@ impl NodeBuilder {
             .chain(self.environment)
             .collect();
         let [_, second, third, fourth] = std::process::id().to_be_bytes();
-        let ip = if self.has_own_address { [127, 128 | second, third, fourth] } else { [127, 0, 0, 1] };
+        let ip = if self.has_own_address {
+            [127, 128 | second, third, fourth]
+        } else {
+            [127, 0, 0, 1]
+        };
         let listen = SocketAddr::from((ip, 0));
         let (process, address) = serve(listen, data_dir.path(), &self.flags, &environment).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));

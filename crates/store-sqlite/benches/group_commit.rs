@@ -1,2 +1,217 @@
-//! Placeholder.
-fn main() {}
+//! What group commit is worth: durable steps per second on a real disk, alone and together.
+//!
+//! `cargo bench -p headwater-store-sqlite` measures; without `--bench` (as in `cargo test`) it only
+//! checks that everything runs.
+
+#![allow(clippy::print_stdout, reason = "the table is what it is for")]
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use headwater_model::{
+    channel::Channel,
+    component::{ComponentType, Description, Hooks},
+    event::NewEvent,
+    id::{ComponentId, InvocationId, SourceId, UserId},
+};
+use headwater_store::{
+    ArtifactBytes, Catalog, NewInvocation, NewSource, Owner, RunCommit, SavedComponent,
+    SettledSource, SourceSpec, Trigger, Usage, WorkQueue,
+};
+use headwater_store_sqlite::SqliteStore;
+use serde_json::value::RawValue;
+
+const CALLERS: [u32; 3] = [1, 32, 256];
+const BATCHES: [u32; 2] = [1, 100];
+const NOW_MS: u64 = 1_700_000_000_000;
+
+fn main() {
+    let measures = std::env::args().any(|argument| argument == "--bench");
+    let seconds = if measures { 3.0 } else { 0.01 };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let rows = runtime.block_on(measure(Duration::from_secs_f64(seconds)));
+    println!("{:<32}{:>12}{:>10}", "durable, per second", "rate", "ratio");
+    for (name, rate, ratio) in rows {
+        println!("{name:<32}{rate:>12.0}{ratio:>9.1}x");
+    }
+}
+
+async fn measure(during: Duration) -> Vec<(String, f64, f64)> {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder on the disk");
+    let mut rows = Vec::new();
+    let mut alone = None;
+    for callers in CALLERS {
+        let (store, source_id) = open(&folder.path().join(format!("enqueue-{callers}.db"))).await;
+        let rate = enqueues(&store, &source_id, callers, during).await;
+        let alone = *alone.get_or_insert(rate);
+        rows.push((format!("enqueue, {callers} callers"), rate, rate / alone));
+    }
+    let mut alone = None;
+    for batch in BATCHES {
+        let (store, source_id) = open(&folder.path().join(format!("commit-{batch}.db"))).await;
+        let rate = events(&store, &source_id, batch, during).await;
+        let alone = *alone.get_or_insert(rate);
+        rows.push((
+            format!("commit_runs, batches of {batch}"),
+            rate,
+            rate / alone,
+        ));
+    }
+    rows
+}
+
+/// Invocations queued per second by callers of whom each waits for the answer.
+async fn enqueues(
+    store: &Arc<SqliteStore>,
+    source_id: &SourceId,
+    callers: u32,
+    during: Duration,
+) -> f64 {
+    let begin = Instant::now();
+    let tasks: Vec<_> = (0..callers)
+        .map(|caller| {
+            let (store, source_id) = (Arc::clone(store), source_id.clone());
+            tokio::spawn(async move {
+                let mut done = 0_u32;
+                while begin.elapsed() < during {
+                    let invocation = invocation(&source_id, caller, done);
+                    store.enqueue(invocation, None).await.expect("queued");
+                    done += 1;
+                }
+                done
+            })
+        })
+        .collect();
+    let mut done = 0;
+    for task in tasks {
+        done += task.await.expect("a caller");
+    }
+    f64::from(done) / begin.elapsed().as_secs_f64()
+}
+
+/// Events appended per second by one caller, one event per run.
+async fn events(store: &SqliteStore, source_id: &SourceId, batch: u32, during: Duration) -> f64 {
+    let begin = Instant::now();
+    let mut done = 0;
+    while begin.elapsed() < during {
+        let commits = (0..batch).map(|_| run(source_id)).collect();
+        let results = store.commit_runs(commits).await;
+        assert!(results.iter().all(Result::is_ok));
+        done += batch;
+    }
+    f64::from(done) / begin.elapsed().as_secs_f64()
+}
+
+fn json() -> Box<RawValue> {
+    RawValue::from_string(format!(r#"{{"text":"{}"}}"#, "x".repeat(200))).expect("JSON")
+}
+
+fn invocation(source_id: &SourceId, caller: u32, number: u32) -> NewInvocation {
+    let entropy = (u128::from(caller) << 96) | (u128::from(number) << 64);
+    NewInvocation {
+        id: InvocationId::new(NOW_MS, entropy),
+        source_id: source_id.clone(),
+        trigger: Trigger::Http,
+        event: json(),
+        hops: 0,
+        now_ms: NOW_MS,
+    }
+}
+
+fn run(source_id: &SourceId) -> RunCommit {
+    let event = NewEvent {
+        channel: Channel::default(),
+        event: json(),
+        key: None,
+        summary: None,
+        ts: None,
+        scheduled: None,
+        hops: 0,
+    };
+    RunCommit {
+        source_id: source_id.clone(),
+        lease: None,
+        events: vec![event],
+        dedupe: None,
+        kv_writes: Vec::new(),
+        usage: Usage::default(),
+        now_ms: NOW_MS,
+    }
+}
+
+/// A store with one active source.
+async fn open(path: &Path) -> (Arc<SqliteStore>, SourceId) {
+    let store = SqliteStore::open(path).expect("a store");
+    let owner = Owner {
+        user_id: UserId::new(NOW_MS, 1),
+        workspace_id: None,
+    };
+    let component = component(&owner);
+    let spec = SourceSpec {
+        component_id: component.id.clone(),
+        artifact_hash: component.artifact_hash.clone(),
+        name: String::new(),
+        configured_props: serde_json::Map::new(),
+        endpoints: Vec::new(),
+        timers: Vec::new(),
+        dedupe: None,
+    };
+    let artifact = ArtifactBytes {
+        hash: component.artifact_hash.clone(),
+        bytes: Bytes::new(),
+    };
+    store
+        .save_component(component, artifact)
+        .await
+        .expect("saved");
+    let new = NewSource {
+        id: SourceId::new(NOW_MS, 1),
+        owner,
+        slug: "bench".to_owned(),
+        spec,
+        now_at: 1,
+    };
+    let source = store.begin_deploy(new).await.expect("begun");
+    let settled = SettledSource {
+        id: source.id.clone(),
+        spec: source.spec,
+        active: true,
+        commits: Vec::new(),
+        now_ms: NOW_MS,
+    };
+    store.settle_source(settled).await.expect("settled");
+    (Arc::new(store), source.id)
+}
+
+fn component(owner: &Owner) -> SavedComponent {
+    SavedComponent {
+        id: ComponentId::new(NOW_MS, 1),
+        owner: owner.clone(),
+        code: String::new(),
+        code_url: None,
+        code_hash: "c0de".to_owned(),
+        artifact_hash: "a47".to_owned(),
+        lock: String::new(),
+        description: Description {
+            name: "Bench".to_owned(),
+            key: None,
+            version: None,
+            component_type: ComponentType::Source,
+            description: None,
+            dedupe: None,
+            props: Vec::new(),
+            hooks: Hooks::default(),
+            has_additional_props: false,
+            has_run: true,
+        },
+        created_at: 1,
+        updated_at: 1,
+    }
+}

@@ -85,14 +85,16 @@ CREATE UNIQUE INDEX sources_by_slug ON sources (coalesce(workspace_id, user_id),
 CREATE INDEX sources_unsettled ON sources (id) WHERE state IN ('deploying', 'updating', 'deleting');
 
 CREATE TABLE endpoints (
+    position  INTEGER PRIMARY KEY,
     source_id TEXT NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
     prop      TEXT NOT NULL,
     token     TEXT NOT NULL UNIQUE,
-    PRIMARY KEY (source_id, prop)
-) WITHOUT ROWID;
+    UNIQUE (source_id, prop)
+);
 
 CREATE TABLE timers (
-    position        INTEGER PRIMARY KEY,
+    -- Never used twice: ids of ticks are made of it.
+    position        INTEGER PRIMARY KEY AUTOINCREMENT,
     source_id       TEXT NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
     prop            TEXT NOT NULL,
     schedule        TEXT NOT NULL,
@@ -141,12 +143,22 @@ CREATE TABLE dispatch_cursor (
 );
 INSERT INTO dispatch_cursor (id, position) VALUES (1, 0);
 
--- Emitters and classes with appends since they were last trimmed.
+-- Emitters and classes with appends since they were last trimmed. Those that wait for dispatch are
+-- looked at again after the next append, or when its cursor has passed `waits_at`.
 CREATE TABLE untrimmed (
     emitter_id TEXT NOT NULL,
     class      INTEGER NOT NULL,
+    waits_at   INTEGER NOT NULL DEFAULT -1,
     PRIMARY KEY (emitter_id, class)
 ) WITHOUT ROWID;
+CREATE INDEX untrimmed_in_turn ON untrimmed (waits_at);
+
+-- To how many events logs were last trimmed.
+CREATE TABLE retention (
+    id   INTEGER PRIMARY KEY CHECK (id = 1),
+    keep INTEGER NOT NULL
+);
+INSERT INTO retention (id, keep) VALUES (1, 0);
 
 CREATE TABLE deletions (
     id             INTEGER PRIMARY KEY,

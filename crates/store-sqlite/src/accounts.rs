@@ -11,8 +11,8 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     SqliteStore, components,
     connection::failed,
+    page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
-    sources::{Listing, page_of},
 };
 
 #[async_trait]

@@ -11,7 +11,7 @@ use headwater_store::{
     Source, SourceFilter, SourceState, StoreError, Usage,
 };
 
-use crate::{SqliteStore, components, sources, users};
+use crate::{SqliteStore, components, settle, sources, users};
 
 #[async_trait]
 impl Catalog for SqliteStore {
@@ -73,7 +73,7 @@ impl Catalog for SqliteStore {
     }
 
     async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError> {
-        self.write(move |connection| sources::settle(connection, &settled))
+        self.write(move |connection| settle::settle(connection, &settled))
             .await
     }
 

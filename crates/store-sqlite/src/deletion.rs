@@ -1,4 +1,4 @@
-//! Deleting events: what was asked for, and what is beyond retention.
+//! Deleting the events that somebody asked to delete.
 
 use headwater_model::{channel::ChannelClass, id::EventId};
 use headwater_store::{ChannelFilter, EventDeletion, Progress, StoreError};
@@ -45,11 +45,12 @@ pub(crate) fn request(connection: &Connection, deletion: &EventDeletion) -> Resu
 }
 
 pub(crate) fn run(connection: &Connection, limit: u32) -> Result<Progress, StoreError> {
-    let mut left = limit;
-    for id in requested(connection, limit)? {
-        let deleted = delete_covered(connection, id, left)?;
+    let (mut left, mut finished) = (limit, 0);
+    let requested = requested(connection, limit)?;
+    for id in &requested {
+        let deleted = delete_covered(connection, *id, left)?;
         if deleted < left {
-            finish(connection, id)?;
+            finished += finish(connection, *id)?;
         }
         left -= deleted;
         if left == 0 {
@@ -58,7 +59,8 @@ pub(crate) fn run(connection: &Connection, limit: u32) -> Result<Progress, Store
     }
     Ok(Progress {
         done: u64::from(limit - left),
-        more: left == 0,
+        // Those that wait for dispatch are no reason to come back at once.
+        more: left == 0 || (finished > 0 && requested.len() == limit as usize),
         ..Progress::default()
     })
 }
@@ -75,7 +77,7 @@ fn requested(connection: &Connection, limit: u32) -> Result<Vec<i64>, StoreError
 }
 
 /// Ends a deletion whose events are gone. Until dispatch has passed them all, it stays and hides them.
-fn finish(connection: &Connection, id: i64) -> Result<(), StoreError> {
+fn finish(connection: &Connection, id: i64) -> Result<usize, StoreError> {
     connection
         .execute(
             &format!(
@@ -85,7 +87,6 @@ fn finish(connection: &Connection, id: i64) -> Result<(), StoreError> {
             [id],
         )
         .map_err(failed("finishing a deletion"))
-        .map(drop)
 }
 
 /// Deletes events that the deletion covers; fewer than `limit` means that none is left.
@@ -107,77 +108,4 @@ fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<u32, S
         .and_then(|mut statement| statement.execute(params![id, limit]))
         .map_err(failed("deleting events"))?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
-}
-
-pub(crate) fn trim(connection: &Connection, keep: u32, limit: u32) -> Result<Progress, StoreError> {
-    let failed = failed("trimming events");
-    let candidates: Vec<(String, u8)> = {
-        let mut statement = connection
-            .prepare_cached("SELECT emitter_id, class FROM untrimmed LIMIT ?")
-            .map_err(&failed)?;
-        let rows = statement
-            .query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))
-            .map_err(&failed)?;
-        rows.collect::<Result<_, _>>().map_err(&failed)?
-    };
-    let mut progress = Progress {
-        more: candidates.len() == limit as usize,
-        ..Progress::default()
-    };
-    for (emitter, class) in candidates {
-        let left = limit.saturating_sub(u32::try_from(progress.done).unwrap_or(u32::MAX));
-        if left == 0 {
-            progress.more = true;
-            break;
-        }
-        let deleted = match class == ChannelClass::Scheduled.code() {
-            true => 0,
-            false => delete_beyond(connection, (&emitter, class), keep, left)?,
-        };
-        progress.done += u64::from(deleted);
-        if deleted < left && !has_undispatched(connection, &emitter, class)? {
-            connection
-                .execute(
-                    "DELETE FROM untrimmed WHERE emitter_id = ? AND class = ?",
-                    params![emitter, class],
-                )
-                .map_err(&failed)?;
-        }
-    }
-    Ok(progress)
-}
-
-fn delete_beyond(
-    connection: &Connection,
-    of: (&str, u8),
-    keep: u32,
-    limit: u32,
-) -> Result<u32, StoreError> {
-    let deleted = connection
-        .prepare_cached(
-            "DELETE FROM events WHERE position IN (
-                 SELECT position FROM events
-                 WHERE emitter_id = ?1 AND class = ?2
-                   AND (ms, sequence) < (
-                       SELECT ms, sequence FROM events WHERE emitter_id = ?1 AND class = ?2
-                       ORDER BY ms DESC, sequence DESC LIMIT 1 OFFSET ?3)
-                   AND position <= (SELECT position FROM dispatch_cursor)
-                 ORDER BY ms, sequence LIMIT ?4)",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![of.0, of.1, keep.saturating_sub(1), limit])
-        })
-        .map_err(failed("trimming events"))?;
-    Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
-}
-
-/// Whether some events could not be trimmed yet because dispatch has not passed them.
-fn has_undispatched(connection: &Connection, emitter: &str, class: u8) -> Result<bool, StoreError> {
-    connection
-        .prepare_cached(
-            "SELECT 1 FROM events WHERE position > (SELECT position FROM dispatch_cursor)
-                                    AND emitter_id = ? AND class = ?",
-        )
-        .and_then(|mut statement| statement.exists(params![emitter, class]))
-        .map_err(failed("looking for events to dispatch"))
 }

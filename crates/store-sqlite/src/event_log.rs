@@ -15,9 +15,9 @@ use serde_json::{Map, Value};
 use crate::{
     SqliteStore,
     connection::failed,
-    deletion, dispatch,
+    deletion, dispatch, retention,
     row::{get, json_opt, raw, signed, unsigned},
-    scheduled, sources,
+    scheduled, settle,
 };
 
 #[async_trait]
@@ -44,7 +44,7 @@ impl EventLog for SqliteStore {
     }
 
     async fn trim(&self, keep: u32, limit: u32) -> Result<Progress, StoreError> {
-        self.write(move |connection| deletion::trim(connection, keep, limit))
+        self.write(move |connection| retention::trim(connection, keep, limit))
             .await
     }
 
@@ -76,7 +76,7 @@ impl KeyValue for SqliteStore {
         source_id: &SourceId,
     ) -> Result<Option<dedupe::State>, StoreError> {
         let id = source_id.clone();
-        self.read(move |connection| sources::dedupe_state(connection, id.as_str()))
+        self.read(move |connection| settle::dedupe_state(connection, id.as_str()))
             .await
     }
 }
@@ -106,7 +106,7 @@ fn filter(channels: &ChannelFilter) -> (String, String) {
 }
 
 /// Hides what a requested deletion covers but has not reached yet.
-const NOT_DELETED: &str = "NOT EXISTS (
+pub(crate) const NOT_DELETED: &str = "NOT EXISTS (
     SELECT 1 FROM deletions
     WHERE deletions.emitter_id = events.emitter_id
       AND deletions.class = events.class

@@ -38,7 +38,7 @@ pub(crate) fn commit(connection: &Connection, commit: &RunCommit) -> Result<(), 
         .map_err(failed("looking a source up"))?;
     let user = user.ok_or_else(|| sources::gone(id))?;
     if let Some(lease) = &commit.lease {
-        end_invocation(connection, lease)?;
+        end_invocation(connection, id, lease)?;
     }
     append(connection, id, &commit.events, commit.now_ms)?;
     if let Some(state) = &commit.dedupe {
@@ -55,14 +55,21 @@ fn into_sql(error: StoreError) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
-fn end_invocation(connection: &Connection, lease: &Lease) -> Result<(), StoreError> {
+fn end_invocation(
+    connection: &Connection,
+    source_id: &str,
+    lease: &Lease,
+) -> Result<(), StoreError> {
     let ended = connection
-        .prepare_cached("DELETE FROM invocations WHERE id = ? AND lease_epoch = ? AND attempt = ?")
+        .prepare_cached(
+            "DELETE FROM invocations WHERE id = ? AND lease_epoch = ? AND attempt = ? AND source_id = ?",
+        )
         .and_then(|mut statement| {
             statement.execute(params![
                 lease.invocation_id.as_str(),
                 signed(lease.epoch.0),
-                lease.attempt
+                lease.attempt,
+                source_id
             ])
         })
         .map_err(failed("ending an invocation"))?;
@@ -117,7 +124,7 @@ pub(crate) fn append(
                 scheduled.map(|scheduled| scheduled.channel.name()),
             ])
             .map_err(&failed)?;
-        if !classes.contains(&class) {
+        if scheduled.is_none() && !classes.contains(&class) {
             classes.push(class);
         }
     }
@@ -131,7 +138,7 @@ pub(crate) fn append(
     for class in classes {
         connection
             .prepare_cached(
-                "INSERT INTO untrimmed (emitter_id, class) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                "INSERT INTO untrimmed (emitter_id, class) VALUES (?, ?) ON CONFLICT DO UPDATE SET waits_at = -1",
             )
             .and_then(|mut statement| statement.execute(params![emitter, class]))
             .map_err(&failed)?;

@@ -1,23 +1,21 @@
 //! Sources and their life.
 
 use headwater_model::{
-    dedupe::{self, Strategy},
     id::SourceId,
-    page::{Page, PageRequest, Position},
-    schedule::Schedule,
+    page::{Page, PageRequest},
 };
 use headwater_store::{
-    Endpoint, NewSource, SettledSource, Source, SourceFilter, SourceSpec, SourceState, StoreError,
-    Timer,
+    Endpoint, NewSource, Source, SourceFilter, SourceSpec, SourceState, StoreError,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 use serde_json::Value;
 
 use crate::{
     components,
     connection::failed,
-    row::{from_json, get, json, name_of, named, parsed, signed, unsigned},
-    run_commit,
+    page::{Listing, page_of},
+    row::{get, json, name_of, named, parsed, signed, unsigned},
+    timers,
 };
 
 pub(crate) fn begin_deploy(connection: &Connection, new: &NewSource) -> Result<Source, StoreError> {
@@ -37,6 +35,7 @@ pub(crate) fn begin_deploy(connection: &Connection, new: &NewSource) -> Result<S
     };
     insert(connection, &source)?;
     write_endpoints(connection, &source.id, &source.spec.endpoints)?;
+    timers::write_unscheduled(connection, &source)?;
     Ok(source)
 }
 
@@ -105,7 +104,7 @@ fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
     write().map_err(failed("writing a source"))
 }
 
-fn write_endpoints(
+pub(crate) fn write_endpoints(
     connection: &Connection,
     id: &SourceId,
     endpoints: &[Endpoint],
@@ -123,149 +122,18 @@ fn write_endpoints(
     write().map_err(failed("writing endpoints"))
 }
 
-pub(crate) fn settle(
-    connection: &Connection,
-    settled: &SettledSource,
-) -> Result<Source, StoreError> {
-    let id = settled.id.as_str();
-    let former = by_id(connection, id)?.ok_or_else(|| gone(id))?;
-    let spec = &settled.spec;
-    let dedupe = spec.dedupe.as_ref().map(name_of).transpose()?;
-    let state = if settled.active {
-        SourceState::Active
-    } else {
-        SourceState::Inactive
-    };
-    let state_name = name_of(&state)?;
-    let write = || -> rusqlite::Result<()> {
-        connection.execute(
-            "UPDATE sources SET name = ?2, state = ?3, component_id = ?4, artifact_hash = ?5, configured_props = ?6,
-                                dedupe = ?7, updated_at = ?8
-             WHERE id = ?1",
-            params![
-                id,
-                spec.name,
-                state_name,
-                spec.component_id.as_str(),
-                spec.artifact_hash,
-                Value::Object(spec.configured_props.clone()).to_string(),
-                dedupe,
-                signed(settled.now_ms / 1000),
-            ],
-        )?;
-        if !settled.active {
-            connection.execute(
-                "DELETE FROM invocations WHERE source_id = ? AND lease_epoch IS NULL",
-                [id],
-            )?;
-        }
-        Ok(())
-    };
-    write().map_err(failed("settling a source"))?;
-    reset_dedupe(connection, id, spec.dedupe)?;
-    write_endpoints(connection, &settled.id, &spec.endpoints)?;
-    write_timers(connection, settled, &former)?;
-    for commit in &settled.commits {
-        run_commit::commit(connection, commit)?;
-    }
-    by_id(connection, id)?.ok_or_else(|| gone(id))
-}
-
-/// A state of another strategy means nothing to the new one.
-fn reset_dedupe(
-    connection: &Connection,
-    id: &str,
-    strategy: Option<Strategy>,
-) -> Result<(), StoreError> {
-    let state = dedupe_state(connection, id)?;
-    if state.is_none_or(|state| Some(state.strategy()) == strategy) {
-        return Ok(());
-    }
-    connection
-        .execute(
-            "UPDATE emitters SET dedupe_state = NULL WHERE emitter_id = ?",
-            [id],
-        )
-        .map_err(failed("resetting dedupe"))
-        .map(drop)
-}
-
-pub(crate) fn dedupe_state(
-    connection: &Connection,
-    id: &str,
-) -> Result<Option<dedupe::State>, StoreError> {
-    let text: Option<Option<String>> = connection
-        .prepare_cached("SELECT dedupe_state FROM emitters WHERE emitter_id = ?")
-        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
-        .map_err(failed("reading the dedupe state"))?;
-    text.flatten().map(|text| from_json(&text)).transpose()
-}
-
-fn write_timers(
-    connection: &Connection,
-    settled: &SettledSource,
-    former: &Source,
-) -> Result<(), StoreError> {
-    let failed = failed("writing timers");
-    let id = settled.id.as_str();
-    let phases: Vec<(String, Option<i64>)> = {
-        let mut statement = connection
-            .prepare_cached("SELECT prop, next_fire_at_ms FROM timers WHERE source_id = ?")
-            .map_err(&failed)?;
-        let rows = statement
-            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))
-            .map_err(&failed)?;
-        rows.collect::<Result<_, _>>().map_err(&failed)?
-    };
-    connection
-        .execute("DELETE FROM timers WHERE source_id = ?", [id])
-        .map_err(&failed)?;
-    for timer in &settled.spec.timers {
-        let unchanged = former.spec.timers.contains(timer);
-        let phase = phases
-            .iter()
-            .find(|(prop, _)| *prop == timer.prop)
-            .and_then(|(_, next)| *next);
-        let next = match (settled.active, phase) {
-            (false, _) => None,
-            (true, Some(next)) if unchanged => Some(next),
-            (true, _) => timer.schedule.first_after(settled.now_ms).map(signed),
-        };
-        connection
-            .execute(
-                "INSERT INTO timers (source_id, prop, schedule, next_fire_at_ms) VALUES (?, ?, ?, ?)",
-                params![id, timer.prop, timer.schedule.to_value().to_string(), next],
-            )
-            .map_err(&failed)?;
-    }
-    Ok(())
-}
-
 pub(crate) fn set_state(
     connection: &Connection,
     id: &str,
     state: SourceState,
 ) -> Result<(), StoreError> {
-    let failed = failed("changing a source's state");
     let changed = connection
         .execute(
             "UPDATE sources SET state = ? WHERE id = ?",
             [&name_of(&state)?, id],
         )
-        .map_err(&failed)?;
-    if changed == 0 {
-        return Err(gone(id));
-    }
-    if state == SourceState::Deleting {
-        // A source that is on its way out takes no tick.
-        connection
-            .execute(
-                "UPDATE timers SET next_fire_at_ms = NULL WHERE source_id = ?",
-                [id],
-            )
-            .map_err(&failed)?;
-    }
-    Ok(())
+        .map_err(failed("changing a source's state"))?;
+    if changed == 0 { Err(gone(id)) } else { Ok(()) }
 }
 
 pub(crate) fn rename(
@@ -347,7 +215,7 @@ fn source(connection: &Connection, row: &Row<'_>) -> Result<Source, StoreError> 
             name: get(row, "name")?,
             configured_props: json(row, "configured_props")?,
             endpoints: endpoints(connection, &id)?,
-            timers: timers(connection, &id)?,
+            timers: timers::of_source(connection, &id)?,
             dedupe: dedupe.as_deref().map(named).transpose()?,
         },
         created_at: unsigned(row, "created_at")?,
@@ -359,7 +227,7 @@ fn source(connection: &Connection, row: &Row<'_>) -> Result<Source, StoreError> 
 fn endpoints(connection: &Connection, id: &SourceId) -> Result<Vec<Endpoint>, StoreError> {
     let failed = failed("reading endpoints");
     let mut statement = connection
-        .prepare_cached("SELECT prop, token FROM endpoints WHERE source_id = ? ORDER BY prop")
+        .prepare_cached("SELECT prop, token FROM endpoints WHERE source_id = ? ORDER BY position")
         .map_err(&failed)?;
     let rows = statement
         .query_map([id.as_str()], |row| {
@@ -370,29 +238,6 @@ fn endpoints(connection: &Connection, id: &SourceId) -> Result<Vec<Endpoint>, St
         })
         .map_err(&failed)?;
     rows.collect::<Result<_, _>>().map_err(&failed)
-}
-
-fn timers(connection: &Connection, id: &SourceId) -> Result<Vec<Timer>, StoreError> {
-    let failed = failed("reading timers");
-    let mut statement = connection
-        .prepare_cached("SELECT prop, schedule FROM timers WHERE source_id = ? ORDER BY prop")
-        .map_err(&failed)?;
-    let mut rows = statement.query([id.as_str()]).map_err(&failed)?;
-    let mut timers = Vec::new();
-    while let Some(row) = rows.next().map_err(&failed)? {
-        timers.push(Timer {
-            prop: get(row, "prop")?,
-            schedule: schedule(row)?,
-        });
-    }
-    Ok(timers)
-}
-
-/// The column `schedule`.
-pub(crate) fn schedule(row: &Row<'_>) -> Result<Schedule, StoreError> {
-    let value: Value = json(row, "schedule")?;
-    Schedule::parse(&value)
-        .map_err(|invalid| StoreError::Corrupt(format!("a timer's schedule: {invalid}")))
 }
 
 pub(crate) fn page(
@@ -433,54 +278,4 @@ pub(crate) fn unsettled(connection: &Connection, limit: u32) -> Result<Vec<Sourc
         found.push(source(connection, row)?);
     }
     Ok(found)
-}
-
-/// A listing in creation order, which is the order of ids.
-pub(crate) struct Listing<'a> {
-    pub(crate) table: &'static str,
-    /// A condition on `?1`.
-    pub(crate) filter: &'static str,
-    pub(crate) parameter: &'a str,
-}
-
-/// One page of a listing.
-pub(crate) fn page_of<T, C>(
-    connection: &Connection,
-    listing: &Listing<'_>,
-    page: &PageRequest<C>,
-    cursor: impl Fn(&C) -> &str,
-    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
-) -> Result<Page<T>, StoreError> {
-    let failed = failed("reading a page");
-    let Listing {
-        table,
-        filter,
-        parameter,
-    } = listing;
-    let total: i64 = connection
-        .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {filter}"))
-        .and_then(|mut statement| statement.query_row([parameter], |row| row.get(0)))
-        .map_err(&failed)?;
-    let (bound, order, from) = match &page.position {
-        Position::First => ("id > ?2", "ASC", ""),
-        Position::After(after) => ("id > ?2", "ASC", cursor(after)),
-        Position::Before(before) => ("id < ?2", "DESC", cursor(before)),
-    };
-    let sql =
-        format!("SELECT * FROM {table} WHERE {filter} AND {bound} ORDER BY id {order} LIMIT ?3");
-    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
-    let mut rows = statement
-        .query(params![parameter, from, page.limit])
-        .map_err(&failed)?;
-    let mut items = Vec::new();
-    while let Some(row) = rows.next().map_err(&failed)? {
-        items.push(read(row)?);
-    }
-    if order == "DESC" {
-        items.reverse();
-    }
-    Ok(Page {
-        total_count: total.unsigned_abs(),
-        items,
-    })
 }

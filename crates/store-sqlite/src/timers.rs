@@ -1,15 +1,20 @@
-//! Firing timers: the tick is queued and the timer moves on in the same transaction.
+//! Timers: the tick is queued and the timer moves on in the same transaction.
 
-use headwater_model::id::SourceId;
-use headwater_store::{Progress, StoreError, Trigger};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use headwater_model::{id::SourceId, schedule::Schedule};
+use headwater_store::{Progress, SettledSource, Source, StoreError, Timer, Trigger};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde_json::Value;
 
 use crate::{
     connection::failed,
     queue,
-    row::{get, name_of, parsed, signed, unsigned},
-    sources,
+    row::{get, json, name_of, parsed, signed, unsigned},
 };
+
+/// Timers that will fire. A source that is not active keeps its place for when it is again; the join
+/// goes through the timers' index.
+const SCHEDULED: &str = "timers CROSS JOIN sources ON sources.id = timers.source_id
+    WHERE next_fire_at_ms IS NOT NULL AND state = 'active'";
 
 /// A timer that is due.
 struct Due {
@@ -23,9 +28,9 @@ struct Due {
 /// When the next timer is due.
 pub(crate) fn next_due(connection: &Connection) -> Result<Option<u64>, StoreError> {
     let next: Option<i64> = connection
-        .prepare_cached(
-            "SELECT next_fire_at_ms FROM timers WHERE next_fire_at_ms IS NOT NULL ORDER BY next_fire_at_ms LIMIT 1",
-        )
+        .prepare_cached(&format!(
+            "SELECT next_fire_at_ms FROM {SCHEDULED} ORDER BY next_fire_at_ms LIMIT 1"
+        ))
         .and_then(|mut statement| statement.query_row((), |row| row.get(0)).optional())
         .map_err(failed("looking for timers"))?;
     Ok(next.map(i64::unsigned_abs))
@@ -62,8 +67,7 @@ fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, Sto
     let failed = failed("looking for timers");
     let mut statement = connection
         .prepare_cached(
-            "SELECT * FROM timers WHERE next_fire_at_ms IS NOT NULL AND next_fire_at_ms <= ?
-             ORDER BY next_fire_at_ms LIMIT ?",
+&format!("SELECT timers.* FROM {SCHEDULED} AND next_fire_at_ms <= ? ORDER BY next_fire_at_ms LIMIT ?"),
         )
         .map_err(&failed)?;
     let mut rows = statement
@@ -71,7 +75,7 @@ fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, Sto
         .map_err(&failed)?;
     let mut due = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        let schedule = sources::schedule(row)?;
+        let schedule = schedule(row)?;
         let due_ms = unsigned(row, "next_fire_at_ms")?;
         due.push(Due {
             position: get(row, "position")?,
@@ -101,4 +105,91 @@ fn queue_tick(connection: &Connection, timer: &Due, now_ms: u64) -> Result<bool,
         })
         .map_err(failed("queueing a tick"))?;
     Ok(queued > 0)
+}
+
+/// Writes the timers of a source that is being deployed: none is due yet.
+pub(crate) fn write_unscheduled(
+    connection: &Connection,
+    source: &Source,
+) -> Result<(), StoreError> {
+    let timers = &source.spec.timers;
+    timers
+        .iter()
+        .try_for_each(|timer| write(connection, &source.id, timer, None))
+}
+
+/// Replaces the timers of a source: those that are unchanged keep their phase, none is scheduled when it is inactive.
+pub(crate) fn settle(
+    connection: &Connection,
+    settled: &SettledSource,
+    former: &Source,
+) -> Result<(), StoreError> {
+    let failed = failed("writing timers");
+    let id = settled.id.as_str();
+    let phases: Vec<(String, Option<i64>)> = {
+        let mut statement = connection
+            .prepare_cached("SELECT prop, next_fire_at_ms FROM timers WHERE source_id = ?")
+            .map_err(&failed)?;
+        let rows = statement
+            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(&failed)?;
+        rows.collect::<Result<_, _>>().map_err(&failed)?
+    };
+    connection
+        .execute("DELETE FROM timers WHERE source_id = ?", [id])
+        .map_err(&failed)?;
+    for timer in &settled.spec.timers {
+        let unchanged = former.spec.timers.contains(timer);
+        let phase = phases
+            .iter()
+            .find(|(prop, _)| *prop == timer.prop)
+            .and_then(|(_, next)| *next);
+        let next = match (settled.active, phase) {
+            (false, _) => None,
+            (true, Some(next)) if unchanged => Some(next),
+            (true, _) => timer.schedule.first_after(settled.now_ms).map(signed),
+        };
+        write(connection, &settled.id, timer, next)?;
+    }
+    Ok(())
+}
+
+fn write(
+    connection: &Connection,
+    id: &SourceId,
+    timer: &Timer,
+    next_ms: Option<i64>,
+) -> Result<(), StoreError> {
+    let schedule = timer.schedule.to_value().to_string();
+    connection
+        .execute(
+            "INSERT INTO timers (source_id, prop, schedule, next_fire_at_ms) VALUES (?, ?, ?, ?)",
+            params![id.as_str(), timer.prop, schedule, next_ms],
+        )
+        .map_err(failed("writing timers"))
+        .map(drop)
+}
+
+/// A source's timers, in the order of its spec.
+pub(crate) fn of_source(connection: &Connection, id: &SourceId) -> Result<Vec<Timer>, StoreError> {
+    let failed = failed("reading timers");
+    let mut statement = connection
+        .prepare_cached("SELECT prop, schedule FROM timers WHERE source_id = ? ORDER BY position")
+        .map_err(&failed)?;
+    let mut rows = statement.query([id.as_str()]).map_err(&failed)?;
+    let mut timers = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        timers.push(Timer {
+            prop: get(row, "prop")?,
+            schedule: schedule(row)?,
+        });
+    }
+    Ok(timers)
+}
+
+/// The column `schedule`.
+fn schedule(row: &Row<'_>) -> Result<Schedule, StoreError> {
+    let value: Value = json(row, "schedule")?;
+    Schedule::parse(&value)
+        .map_err(|invalid| StoreError::Corrupt(format!("a timer's schedule: {invalid}")))
 }

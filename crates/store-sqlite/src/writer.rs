@@ -177,3 +177,131 @@ pub(crate) fn savepoint<T>(
     run("RELEASE part").map_err(failed("releasing a savepoint"))?;
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    fn started() -> Writer {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE a (x)").unwrap();
+        Writer::start(connection).unwrap()
+    }
+
+    fn insert(connection: &Connection, number: u32) -> Result<u32, StoreError> {
+        let inserted = connection.execute("INSERT INTO a VALUES (?)", [number]);
+        inserted.map_err(failed("testing"))?;
+        Ok(number)
+    }
+
+    async fn rows(writer: &Writer) -> Vec<u32> {
+        let read = |connection: &Connection| {
+            let mut statement = connection.prepare("SELECT x FROM a ORDER BY x").unwrap();
+            let rows = statement.query_map((), |row| row.get(0)).unwrap();
+            Ok(rows.map(Result::unwrap).collect())
+        };
+        writer.run(read).await.unwrap()
+    }
+
+    /// Runs steps 0 to 99 at once, in one group: the writer is held up until all of them wait.
+    async fn run_in_one_group(
+        writer: &Writer,
+        step: fn(&Connection, u32) -> Result<u32, StoreError>,
+    ) -> Vec<Result<u32, StoreError>> {
+        let (begin, begun) = channel::<()>();
+        let hold = writer.run(move |_| {
+            let _ = begun.recv();
+            Ok(0)
+        });
+        let mut waiting: Vec<_> = (0..100)
+            .map(|number| Box::pin(writer.run(move |connection| step(connection, number))))
+            .collect();
+        let mut hold = Box::pin(hold);
+        // Polling once hands the step over.
+        assert!(poll_once(hold.as_mut()).await.is_none());
+        for one in &mut waiting {
+            assert!(poll_once(one.as_mut()).await.is_none());
+        }
+        begin.send(()).unwrap();
+        let _ = hold.await;
+        let mut results = Vec::new();
+        for one in waiting {
+            results.push(one.await);
+        }
+        results
+    }
+
+    async fn poll_once<F: Future>(mut future: std::pin::Pin<&mut F>) -> Option<F::Output> {
+        std::future::poll_fn(|context| match future.as_mut().poll(context) {
+            std::task::Poll::Ready(output) => std::task::Poll::Ready(Some(output)),
+            std::task::Poll::Pending => std::task::Poll::Ready(None),
+        })
+        .await
+    }
+
+    #[tokio::test]
+    async fn a_failing_or_panicking_step_takes_nothing_else_of_its_group_with_it() {
+        let writer = started();
+        let results = run_in_one_group(&writer, |connection, number| {
+            insert(connection, number)?;
+            match number {
+                50 => panic!("a step that panics on purpose"),
+                number if number.is_multiple_of(7) => Err(StoreError::Conflict(number.to_string())),
+                number => Ok(number),
+            }
+        })
+        .await;
+        let should_be_kept = |number: &u32| !number.is_multiple_of(7) && *number != 50;
+        for (number, result) in (0..).zip(results) {
+            match result {
+                Ok(answer) => assert_eq!(answer, number),
+                Err(StoreError::Conflict(answer)) => assert_eq!(answer, number.to_string()),
+                Err(_) => assert_eq!(number, 50),
+            }
+        }
+        let kept: Vec<u32> = (0..100).filter(should_be_kept).collect();
+        assert_eq!(rows(&writer).await, kept);
+    }
+
+    /// A full disk and the like end the transaction of the whole group. Then nobody is told that it worked.
+    #[tokio::test]
+    async fn when_the_database_ends_a_transaction_nothing_of_the_group_is_written() {
+        let writer = started();
+        let results = run_in_one_group(&writer, |connection, number| {
+            if number == 50 {
+                connection.execute_batch("ROLLBACK").unwrap();
+                return Err(StoreError::unavailable("testing", "the disk is full"));
+            }
+            insert(connection, number)
+        })
+        .await;
+        let unavailable = |result| matches!(result, Err(StoreError::Unavailable { .. }));
+        assert!(results.into_iter().all(unavailable));
+        assert_eq!(rows(&writer).await, Vec::<u32>::new());
+        writer
+            .run(|connection| insert(connection, 7))
+            .await
+            .unwrap();
+        assert_eq!(rows(&writer).await, [7]);
+    }
+
+    #[tokio::test]
+    async fn closing_waits_for_what_is_queued() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("CREATE TABLE a (x)").unwrap();
+        let writer = Writer::start(connection).unwrap();
+        for number in 0..100 {
+            let mut step = Box::pin(writer.run(move |connection| insert(connection, number)));
+            // The caller goes away at once.
+            let _ = poll_once(step.as_mut()).await;
+        }
+        drop(writer);
+        let reopened = Connection::open(&path).unwrap();
+        let count = reopened.query_row("SELECT count(*) FROM a", (), |row| row.get::<_, u32>(0));
+        assert_eq!(count.unwrap(), 100);
+    }
+}

@@ -42,7 +42,7 @@ pub trait Catalog {
     /// A saved component.
     async fn component(&self, id: &ComponentId) -> Result<Option<SavedComponent>, StoreError>;
 
-    /// The newest component with this `key` in the owner's namespace: the workspace's if there is one, else the user's.
+    /// The newest component with this `key`: of those in the owner's workspace if there is one, else of those that the user made.
     async fn component_by_key(
         &self,
         owner: &Owner,
@@ -53,13 +53,19 @@ pub trait Catalog {
     async fn artifact(&self, hash: &str) -> Result<Option<Bytes>, StoreError>;
 
     /// Inserts a source in state `Deploying` and reserves its slug and endpoint tokens.
-    /// MUST number the slug when the owner has it (`…::a_taken_slug_is_numbered`).
+    /// MUST number the slug when the owner's workspace, or the user outside of workspaces, has it
+    /// (`conformance::sources::a_taken_slug_is_numbered`).
     async fn begin_deploy(&self, source: NewSource) -> Result<Source, StoreError>;
 
     /// Ends a deployment or update: spec, timers, hooks' events and state `Active` or `Inactive`, together.
-    /// MUST reset the dedupe state when the strategy changes, before the commits apply.
-    /// MUST keep timers that are unchanged on an active source on their former phase, and unschedule all when inactive.
-    /// MUST drop queued invocations without a lease when it ends inactive.
+    /// MUST write all of it or nothing (`conformance::sources::settling_is_all_or_nothing`).
+    /// MUST reset the dedupe state when the strategy changes, before the commits apply
+    /// (`conformance::sources::the_dedupe_state_is_reset_when_the_strategy_changes`).
+    /// MUST keep timers that are unchanged on an active source on their former phase
+    /// (`conformance::timers::an_unchanged_timer_keeps_its_phase_when_settled`), MUST unschedule all when inactive
+    /// (`conformance::timers::timers_are_unscheduled_while_a_source_is_inactive`).
+    /// MUST drop queued invocations without a lease when it ends inactive
+    /// (`conformance::sources::the_queue_is_dropped_when_a_source_ends_inactive`).
     /// `Conflict` when the source is gone.
     async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError>;
 
@@ -117,7 +123,7 @@ pub trait Accounts {
     /// An account.
     async fn account(&self, id: &AccountId) -> Result<Option<Account>, StoreError>;
 
-    /// A page of the owner's accounts in creation order: the workspace's if there is one, else the user's.
+    /// A page of the owner's accounts in creation order: those in the workspace if there is one, else all that the user made.
     async fn accounts(
         &self,
         owner: &Owner,

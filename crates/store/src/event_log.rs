@@ -24,7 +24,8 @@ use crate::{
 #[async_trait]
 pub trait EventLog {
     /// A page of an emitter's events, newest first. `total_count` counts the filter's events.
-    /// MUST NOT show events that a requested deletion covers, even before it has run.
+    /// MUST NOT show events that a requested deletion covers, even before it has run
+    /// (`conformance::deletion::requested_deletions_are_hidden_at_once`).
     async fn events(
         &self,
         emitter: &EmitterId,
@@ -32,26 +33,39 @@ pub trait EventLog {
         page: &PageRequest<EventId>,
     ) -> Result<Page<Event>, StoreError>;
 
-    /// Records a deletion durably. MUST cover both ends, and only events that exist now.
-    /// Scheduled events (`$in`) that it covers are cancelled at once: they are never released afterwards.
+    /// Records a deletion durably. MUST cover both ends (`conformance::deletion::deleting_a_range_includes_both_ends`).
+    /// MUST cover only events that exist now
+    /// (`conformance::deletion::a_deletion_covers_only_events_that_existed_at_the_request`).
+    /// MUST cancel scheduled events (`$in`) that it covers at once: they are never released afterwards
+    /// (`conformance::scheduled::a_deleted_scheduled_event_is_never_released`).
     async fn request_deletion(&self, deletion: EventDeletion) -> Result<(), StoreError>;
 
-    /// Deletes up to `limit` events of requested deletions.
+    /// Deletes up to `limit` events of requested deletions. MUST NOT delete one that dispatch has not passed
+    /// (`conformance::deletion::a_deletion_never_overtakes_dispatch`).
     async fn run_deletions(&self, limit: u32) -> Result<Progress, StoreError>;
 
-    /// Deletes up to `limit` events beyond the newest `keep` per emitter and channel class (never of `$in`),
-    /// MUST NOT delete one that dispatch has not passed.
+    /// Deletes up to `limit` events beyond the newest `keep` per emitter and channel class, requested deletions not
+    /// counted. Those that wait for dispatch are not `more` to do.
+    /// MUST NOT delete one that dispatch has not passed (`conformance::deletion::trim_never_passes_the_dispatch_cursor`),
+    /// MUST NOT delete one of `$in` (`conformance::scheduled::scheduled_events_are_never_trimmed`).
     async fn trim(&self, keep: u32, limit: u32) -> Result<Progress, StoreError>;
 
     /// Moves up to `limit` scheduled events that are due to their channel, with a new id, in order of their due time.
-    /// MUST move each exactly once. `next_due_ms` tells when to come back.
+    /// `next_due_ms` tells when to come back. MUST move each exactly once
+    /// (`conformance::scheduled::scheduled_events_are_released_exactly_once_in_due_order`).
     async fn release_scheduled(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
 
     /// Reads up to `limit` events past the durable cursor, in order of appending, queues an invocation for each
     /// active source that subscribes to the event's emitter and channel, and moves the cursor, together.
-    /// MUST queue exactly one invocation per (event, subscription), MUST match only subscriptions of the user who owns
-    /// the emitter, or, where they name the emitter or its workspace, of a member of that workspace, MUST NOT pass on an event with `HOPS_MAX` hops, nor a source's own `$logs`/`$errors` to itself.
-    /// Listeners that are inactive or gone miss the event.
+    /// Listeners that are inactive or gone miss the event; events on `$in` are passed on when they are released.
+    /// MUST queue exactly one invocation per (event, subscription)
+    /// (`conformance::dispatch::each_event_reaches_its_listener_exactly_once_across_reopen`).
+    /// MUST match only subscriptions of the user who owns the emitter, or, where they name the emitter or its
+    /// workspace, of a member of that workspace (`conformance::dispatch::subscriptions_of_other_users_are_not_matched`).
+    /// MUST NOT pass on an event with `HOPS_MAX` hops
+    /// (`conformance::dispatch::an_event_with_the_most_hops_goes_no_further`).
+    /// MUST NOT pass a source's own `$logs` and `$errors` to itself
+    /// (`conformance::dispatch::a_source_is_not_fed_its_own_errors_and_logs`).
     async fn dispatch(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
 }
 

@@ -24,7 +24,8 @@ pub trait WorkQueue {
     ) -> Result<Option<Lease>, StoreError>;
 
     /// Leases up to `limit` invocations of one source that nobody holds, oldest first.
-    /// MUST NOT lease one that is held by a lease that has not expired.
+    /// MUST NOT lease one that is held by a lease that has not expired
+    /// (`conformance::queue::a_claim_never_hands_out_a_held_lease`).
     async fn claim(
         &self,
         source_id: &SourceId,
@@ -47,12 +48,19 @@ pub trait WorkQueue {
     /// Per commit: append events with ids that increase per emitter (even if the clock stepped back), replace the
     /// dedupe state, apply key-value writes, add usage, end the invocation.
     /// After one that is `Unavailable`, all later ones are too, and nothing of them is written.
-    /// MUST refuse with `Conflict` a commit whose lease was lost, or whose source is gone; nothing of it is written.
+    /// A lease is lost when it was given back, taken by a later attempt, or voided by a start of the node; not by
+    /// expiring alone, and it is of one source.
+    /// MUST refuse with `Conflict` a commit whose lease was lost; nothing of it is written
+    /// (`conformance::commits::a_commit_is_refused_after_a_later_attempt_claimed_the_invocation`).
+    /// MUST refuse with `Conflict` a commit whose source is gone; nothing of it is written
+    /// (`conformance::commits::a_commit_is_refused_after_the_source_was_deleted`).
     async fn commit_runs(&self, commits: Vec<RunCommit>) -> Vec<Result<(), StoreError>>;
 
     /// Fires up to `limit` due timers of active sources. Per timer, together: queue one invocation with the
     /// schedule's tick event and move to the tick after it. While an earlier tick of the timer waits, no further one
     /// is queued (ticks coalesce); while one runs, one more waits. `next_due_ms` tells when to come back.
-    /// MUST fire one catch-up tick after downtime, not one per missed tick.
+    /// Timers of a source that is not active are not due; they catch up when it is again.
+    /// MUST fire one catch-up tick after downtime, not one per missed tick
+    /// (`conformance::timers::a_timer_catches_up_once_after_downtime`).
     async fn fire_timers(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
 }

@@ -10,6 +10,7 @@ use std::{
 
 use headwater_engine::{Entry, Hook, Invocation};
 use headwater_model::{
+    dedupe,
     id::{InvocationId, SourceId},
     outcome::{ComponentError, Outcome},
 };
@@ -18,7 +19,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Command, LoadedSource,
+    Closing, Command, LoadedSource, WAITING_MAX,
     commits::{Batch, Commits},
     flight::{Ended, Flight},
     ledger::Ledger,
@@ -33,8 +34,6 @@ const IDLE_AFTER: Duration = Duration::from_secs(5);
 const HEARTBEAT: Duration = Duration::from_secs(20);
 /// How often a run is started whose worker is lost through no fault of its own.
 const TRIES_MAX: u32 = 3;
-/// How often an invocation is begun by nodes before it is given up: it may be what ends them.
-const STARTS_MAX: u32 = 5;
 
 pub(super) struct Actor {
     app: Arc<App>,
@@ -52,7 +51,7 @@ pub(super) struct Actor {
     stopping: bool,
     /// Whether the props must be read again.
     stale: bool,
-    closing: Option<oneshot::Sender<()>>,
+    closing: Option<(Closing, oneshot::Sender<()>)>,
 }
 
 impl Actor {
@@ -70,6 +69,7 @@ impl Actor {
                 Ledger::new(None),
                 app.stopping.clone(),
             ),
+            stopping: app.stopping.is_cancelled(),
             app,
             id,
             commands,
@@ -77,7 +77,6 @@ impl Actor {
             held: Vec::new(),
             paused: false,
             pausing: Vec::new(),
-            stopping: false,
             stale: false,
             closing: None,
         }
@@ -85,7 +84,7 @@ impl Actor {
 
     /// Runs until there has been nothing to do for a while, until closed, or until the node stops.
     pub(super) async fn run(mut self) {
-        self.read_ledger().await;
+        self.read_ledger(Commits::reset).await;
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
         let app = Arc::clone(&self.app);
         loop {
@@ -94,7 +93,7 @@ impl Actor {
             if self.closing.is_some() || stopped {
                 return self.leave().await;
             }
-            let idle = self.is_idle();
+            let (idle, due) = (self.is_idle(), self.queue.due());
             tokio::select! {
                 said = self.flight.next() => {
                     let ended = self.flight.hear(said, &mut self.commits, app.env.now_ms());
@@ -102,13 +101,14 @@ impl Actor {
                 }
                 claimed = self.queue.claimed() => self.queue.finish_claim(claimed),
                 command = self.commands.recv() => match command {
-                    Some(command) => self.obey(command).await,
+                    Some(command) => self.take_in(command).await,
                     None => return,
                 },
                 _ = heartbeat.tick() => self.prolong_leases().await,
                 () = tokio::time::sleep(IDLE_AFTER), if idle => {
                     if self.leave_if_idle().await { return; }
                 }
+                () = due => {}
                 () = app.stopping.cancelled(), if !self.stopping => self.stopping = true,
                 batch = self.commits.next(), if !self.commits.is_idle() => self.committed(batch).await,
             }
@@ -117,6 +117,7 @@ impl Actor {
 
     /// Starts whatever may start now.
     async fn advance(&mut self) {
+        self.queue.release_due();
         self.refresh().await;
         if let Some(loaded) = &self.loaded {
             self.commits.start(&loaded.source, self.app.env.now_ms());
@@ -145,6 +146,8 @@ impl Actor {
         {
             self.start(&loaded, work);
         }
+        // A run that could not even be started has ended above: nothing else would commit it.
+        self.commits.start(&loaded.source, self.app.env.now_ms());
         self.queue.claim();
     }
 
@@ -175,14 +178,32 @@ impl Actor {
         }
     }
 
-    async fn read_ledger(&mut self) {
+    async fn read_ledger(&mut self, go_on: fn(&mut Commits, Option<dedupe::State>)) {
         match self.app.store.dedupe_state(&self.id).await {
-            Ok(state) => self.commits.reset(Ledger::new(state)),
+            Ok(state) => go_on(&mut self.commits, state),
             Err(error) => {
                 tracing::error!(source = %self.id, %error, "the dedupe state cannot be read");
-                self.closing = Some(oneshot::channel().0);
+                self.closing = Some((Closing::Restarted, oneshot::channel().0));
             }
         }
+    }
+
+    /// Obeys, together with what has come since if it is work: a busy source takes it in at one turn.
+    async fn take_in(&mut self, first: Command) {
+        let mut command = first;
+        for _ in 0..WAITING_MAX {
+            if !matches!(command, Command::Work(_)) {
+                // What came before counts as begun.
+                self.advance().await;
+                return self.obey(command).await;
+            }
+            self.obey(command).await;
+            match self.commands.try_recv() {
+                Ok(next) => command = next,
+                Err(_) => return,
+            }
+        }
+        self.obey(command).await;
     }
 
     async fn obey(&mut self, command: Command) {
@@ -204,23 +225,16 @@ impl Actor {
             Command::Settle(settled, reply) => {
                 let _ = reply.send(self.settle(*settled).await);
             }
-            Command::Close(closed) => self.closing = Some(closed),
+            Command::Close(closing, closed) => self.closing = Some((closing, closed)),
         }
     }
 
     fn start(&mut self, loaded: &LoadedSource, mut work: Work) {
         work.tries += 1;
-        let starts = work.starts;
-        let refusal = match &loaded.broken {
-            Some(reason) => Some(Outcome::Threw {
+        if let Some(reason) = &loaded.broken {
+            let outcome = Outcome::Threw {
                 error: configuration_error(reason),
-            }),
-            None if starts > STARTS_MAX => Some(Outcome::Lost {
-                message: format!("given up: {STARTS_MAX} starts ended with their node"),
-            }),
-            None => None,
-        };
-        if let Some(outcome) = refusal {
+            };
             let effects = Default::default();
             let usage = Default::default();
             return self.end(Ended {
@@ -303,7 +317,7 @@ impl Actor {
                     effects,
                     outcome: Some(outcome),
                     usage,
-                    ..Part::of(&work, after)
+                    ..Part::last(work, after)
                 });
             }
         }
@@ -313,7 +327,7 @@ impl Actor {
         if !self.commits.finish(batch) {
             // The store refused: what this node believes of the source no longer holds.
             self.app.engine.evict(&self.id).await;
-            self.read_ledger().await;
+            self.read_ledger(Commits::reset).await;
         }
         self.app.nudges.nudge(Chore::Dispatch);
         self.app.nudges.nudge(Chore::Release);
@@ -344,7 +358,7 @@ impl Actor {
             .enter_held(&loaded.source, held, settled.now_ms);
         let source = self.app.store.settle_source(settled).await?;
         self.loaded = Some(Arc::new(loaded.settled(source.clone())));
-        self.read_ledger().await;
+        self.read_ledger(Commits::resume).await;
         self.app.endpoints.forget(&self.id);
         Ok(source)
     }
@@ -377,15 +391,20 @@ impl Actor {
     async fn leave(mut self) {
         self.app.endpoints.forget(&self.id);
         self.app.runners.remove(&self.id);
-        let mut waiting: Vec<oneshot::Sender<()>> = self.closing.take().into_iter().collect();
+        let (closing, closed) = self.closing.take().unzip();
+        let mut waiting: Vec<oneshot::Sender<()>> = closed.into_iter().collect();
         while let Ok(command) = self.commands.try_recv() {
             match command {
                 Command::Work(work) => self.queue.push(work),
-                Command::Close(closed) | Command::Pause(closed) => waiting.push(closed),
+                Command::Close(_, closed) | Command::Pause(closed) => waiting.push(closed),
                 _ => {}
             }
         }
-        self.queue.refuse(|| CustomResponse::NotRunning).await;
+        let response = || match closing {
+            Some(Closing::Ended) => CustomResponse::NotRunning,
+            Some(Closing::Restarted) | None => CustomResponse::Unavailable,
+        };
+        self.queue.refuse(response).await;
         let abandoned: Vec<Lease> = self.flight.leases().collect();
         for lease in &abandoned {
             self.app.release(lease).await;

@@ -6,7 +6,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use headwater_model::outcome::Outcome;
+use headwater_model::{dedupe, outcome::Outcome};
 use headwater_store::{RunCommit, Source, Store, StoreError, Usage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -166,9 +166,14 @@ impl Commits {
             .collect()
     }
 
-    /// Begins anew from what the store has, because a commit was refused or the strategy changed.
-    pub(super) fn reset(&mut self, ledger: Ledger) {
-        self.ledger = ledger;
+    /// Goes on from the state that a settlement has left, perhaps under another strategy.
+    pub(super) fn resume(&mut self, state: Option<dedupe::State>) {
+        self.ledger.resume(state);
+    }
+
+    /// Begins anew from what the store has, because a commit was refused.
+    pub(super) fn reset(&mut self, state: Option<dedupe::State>) {
+        self.ledger = Ledger::new(state);
     }
 
     /// Counts the runs that left nothing behind; called before the runner leaves.

@@ -1,6 +1,11 @@
 //! Runs in flight of one source: starting them, collecting what they say, closing them.
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Instant,
+};
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use headwater_engine::{Engine, EngineError, Invocation, Response, RunId, RunMessage, WorkerSpec};
@@ -102,9 +107,14 @@ impl Flight {
         self.runs.insert(run, tracked);
         let (engine, sink, invocation) =
             (Arc::clone(&self.engine), self.sink.clone(), invocation(run));
-        self.starting.push(Box::pin(async move {
-            (run, engine.invoke(&worker, invocation, sink).await)
-        }));
+        let mut start: Start =
+            Box::pin(async move { (run, engine.invoke(&worker, invocation, sink).await) });
+        // A worker that is there takes the run at once, and nothing is to be said of it.
+        match start.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready((_, Ok(()))) => {}
+            Poll::Ready(failed) => self.starting.push(Box::pin(std::future::ready(failed))),
+            Poll::Pending => self.starting.push(start),
+        }
     }
 
     fn count(&mut self, task: &Task, by: isize) {

@@ -41,6 +41,12 @@ impl Ledger {
         }
     }
 
+    /// Goes on from the state that the store has now; what was written when still counts, because
+    /// runs that wrote earlier may not have ended yet.
+    pub(super) fn resume(&mut self, state: Option<dedupe::State>) {
+        self.state = state;
+    }
+
     /// The commit of a part, and the state after it.
     pub(super) fn enter(&mut self, source: &Source, part: &mut Part, now_ms: u64) -> Entry {
         let effects = std::mem::take(&mut part.effects);
@@ -66,7 +72,11 @@ impl Ledger {
             .outcome
             .clone()
             .map(|outcome| with_rejections(outcome, &rejected));
-        let error = outcome.as_ref().and_then(Outcome::error);
+        let error = match &outcome {
+            Some(outcome) => outcome.error(),
+            // The run goes on; what it has done wrong so far would be forgotten.
+            None => broken_rules(&rejected),
+        };
         events.extend(error.map(|error| report::error_event(source, part, &error, now_ms)));
         events.extend(logs.iter().map(|logged| report::log_event(part, logged)));
         part.effects.logs = logs;
@@ -162,17 +172,21 @@ fn held(emit: Emit, hops: u32) -> NewEvent {
 
 /// A run that returned although a call of it broke a rule has failed: nobody else would say so.
 fn with_rejections(outcome: Outcome, rejected: &[Invalid]) -> Outcome {
-    match (outcome, rejected.first()) {
-        (Outcome::Returned { .. }, Some(first)) => Outcome::Threw {
-            error: ComponentError {
-                name: "EmitError".to_owned(),
-                message: match rejected.len() {
-                    1 => first.reason.clone(),
-                    more => format!("{} ({more} calls)", first.reason),
-                },
-                ..ComponentError::default()
-            },
-        },
+    match (outcome, broken_rules(rejected)) {
+        (Outcome::Returned { .. }, Some(error)) => Outcome::Threw { error },
         (outcome, _) => outcome,
     }
+}
+
+/// The error that calls of `$emit` amount to which broke a rule.
+fn broken_rules(rejected: &[Invalid]) -> Option<ComponentError> {
+    let first = rejected.first()?;
+    Some(ComponentError {
+        name: "EmitError".to_owned(),
+        message: match rejected.len() {
+            1 => first.reason.clone(),
+            more => format!("{} ({more} calls)", first.reason),
+        },
+        ..ComponentError::default()
+    })
 }

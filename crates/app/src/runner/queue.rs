@@ -6,11 +6,13 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use futures::future::BoxFuture;
 use headwater_model::id::SourceId;
 use headwater_store::{Claimed, Lease, StoreError, Trigger};
+use tokio::time::Instant;
 
 use super::{
     WAITING_MAX,
@@ -20,6 +22,11 @@ use crate::app::App;
 
 /// Invocations claimed at once.
 const CLAIMED_AT_ONCE: u32 = 64;
+/// How often an invocation is begun without waiting, when nodes end before it does.
+const STARTS_AT_ONCE: u32 = 5;
+/// How long the first start after those waits; the next one twice as long.
+const BACKOFF: Duration = Duration::from_secs(1);
+const BACKOFF_MAX: Duration = Duration::from_secs(300);
 
 type Claims = BoxFuture<'static, Result<Vec<Claimed>, StoreError>>;
 
@@ -34,6 +41,8 @@ pub(super) struct Queue {
     claiming: Option<Claims>,
     /// Whether the store may have more invocations than were claimed.
     more: bool,
+    /// When the first of what has to wait may be started.
+    next_due: Option<Instant>,
     /// Shared with those who add work: what waits here, and what is on its way.
     waiting: Arc<AtomicUsize>,
 }
@@ -47,6 +56,7 @@ impl Queue {
             concurrent: VecDeque::new(),
             claiming: None,
             more: false,
+            next_due: None,
             waiting,
         }
     }
@@ -68,6 +78,7 @@ impl Queue {
 
     /// Adds work at the end; it has been counted when it was sent.
     pub(super) fn push(&mut self, work: Work) {
+        self.next_due = earlier(self.next_due, work.not_before);
         match work.trigger {
             Trigger::Http => self.concurrent.push_back(work),
             Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_back(work),
@@ -83,18 +94,43 @@ impl Queue {
         }
     }
 
-    /// The next serial work.
+    /// The next serial work. Its order holds: what has to wait lets nothing past.
     pub(super) fn next_serial(&mut self) -> Option<Work> {
-        let work = self.serial.pop_front();
+        let work = self.serial.pop_front_if(|work| is_due(work));
         self.taken(work.is_some().into());
         work
     }
 
-    /// The next HTTP work.
+    /// The next HTTP work that does not have to wait.
     pub(super) fn next_concurrent(&mut self) -> Option<Work> {
-        let work = self.concurrent.pop_front();
+        let place = self.concurrent.iter().position(is_due)?;
+        let work = self.concurrent.remove(place);
         self.taken(work.is_some().into());
         work
+    }
+
+    /// Waits until work that has to wait may be started; forever if none has to.
+    pub(super) fn due(&self) -> impl Future<Output = ()> + use<> {
+        let next_due = self.next_due;
+        async move {
+            match next_due {
+                Some(next_due) => tokio::time::sleep_until(next_due).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Lets work be started that has waited long enough.
+    pub(super) fn release_due(&mut self) {
+        let now = Instant::now();
+        if self.next_due.is_none_or(|next_due| next_due > now) {
+            return;
+        }
+        self.next_due = None;
+        for work in self.serial.iter_mut().chain(&mut self.concurrent) {
+            work.not_before = work.not_before.filter(|not_before| *not_before > now);
+            self.next_due = earlier(self.next_due, work.not_before);
+        }
     }
 
     fn taken(&self, count: usize) {
@@ -181,6 +217,22 @@ impl App {
     }
 }
 
+fn is_due(work: &Work) -> bool {
+    work.not_before.is_none()
+}
+
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}
+
+/// How long an invocation waits that so many nodes have begun, this one included. It may be what ends
+/// them, so that the others' work is to be done before it; but what was accepted is never given up.
+fn backoff(starts: u32) -> Option<Duration> {
+    let suspected = starts.checked_sub(STARTS_AT_ONCE + 1)?;
+    let backoff = BACKOFF.saturating_mul(2_u32.saturating_pow(suspected));
+    Some(backoff.min(BACKOFF_MAX))
+}
+
 impl From<Claimed> for Work {
     fn from(claimed: Claimed) -> Self {
         Self {
@@ -190,9 +242,22 @@ impl From<Claimed> for Work {
             event: claimed.event,
             hops: claimed.hops,
             queued_at_ms: claimed.queued_at_ms,
-            starts: claimed.starts,
+            not_before: backoff(claimed.starts).map(|backoff| Instant::now() + backoff),
             tries: 0,
             reply: Reply::None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_starts_do_not_wait_and_further_ones_longer_and_longer() {
+        let seconds = |starts| backoff(starts).map(|backoff| backoff.as_secs());
+        assert_eq!([1, 5].map(seconds), [None; 2]);
+        assert_eq!([6, 7, 8].map(seconds), [Some(1), Some(2), Some(4)]);
+        assert_eq!([20, u32::MAX].map(seconds), [Some(300); 2]);
     }
 }

@@ -9,7 +9,7 @@ use headwater_model::{
 };
 use headwater_store::{Lease, NewInvocation, Trigger, Usage};
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
 
 use super::report::RunReport;
 
@@ -49,8 +49,8 @@ pub(crate) struct Work {
     pub(crate) event: Box<RawValue>,
     pub(crate) hops: u32,
     pub(crate) queued_at_ms: u64,
-    /// How often a node began it, this one included; 1 for work that is not queued.
-    pub(crate) starts: u32,
+    /// When it may be started, if not at once.
+    pub(crate) not_before: Option<Instant>,
     /// How often it was started and its worker lost.
     pub(crate) tries: u32,
     pub(crate) reply: Reply,
@@ -66,7 +66,7 @@ impl Work {
             event: invocation.event,
             hops: invocation.hops,
             queued_at_ms: invocation.now_ms,
-            starts: 1,
+            not_before: None,
             tries: 0,
             reply,
         }
@@ -143,6 +143,22 @@ impl Part {
             queued_at_ms: work.queued_at_ms,
             hops: work.hops,
             lease: work.lease.clone(),
+            effects: Effects::default(),
+            outcome: None,
+            usage: Usage::default(),
+            after,
+        }
+    }
+
+    /// The last part of work.
+    pub(super) fn last(work: Work, after: After) -> Self {
+        Self {
+            invocation_id: work.invocation_id,
+            trigger: Some(work.trigger),
+            event: work.event,
+            queued_at_ms: work.queued_at_ms,
+            hops: work.hops,
+            lease: work.lease,
             effects: Effects::default(),
             outcome: None,
             usage: Usage::default(),

@@ -11,6 +11,7 @@ use crate::{
     app::App,
     background::Chore,
     error::AppError,
+    runner::Closing,
     sources::{SourceView, UpdateSource},
 };
 
@@ -139,7 +140,7 @@ impl App {
         };
         let source = runner.settle(settled).await?;
         if !target.active {
-            self.close_runner(id).await;
+            self.close_runner(id, Closing::Ended).await;
             self.engine.evict(id).await;
         }
         Ok(source)
@@ -147,11 +148,13 @@ impl App {
 
     /// Lets the former version run again after a failed update.
     async fn restore(self: &Arc<Self>, former: &Source) {
-        self.close_runner(&former.id).await;
+        self.close_runner(&former.id, Closing::Restarted).await;
         self.engine.evict(&former.id).await;
         if let Err(error) = self.reactivate(former).await {
             tracing::error!(source = %former.id, %error, "the former version could not be activated again");
         }
+        // What the failed version had begun is nobody's now.
+        self.nudges.nudge(Chore::Queue);
     }
 
     /// Activates the recorded version and records the state that it had.

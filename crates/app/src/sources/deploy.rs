@@ -11,6 +11,7 @@ use crate::{
     app::App,
     background::Chore,
     error::AppError,
+    runner::Closing,
     sources::{DeploySource, SourceView},
 };
 
@@ -126,7 +127,7 @@ impl App {
     }
 
     async fn remove(&self, id: &SourceId) -> Result<(), AppError> {
-        self.close_runner(id).await;
+        self.close_runner(id, Closing::Ended).await;
         self.engine.evict(id).await;
         Ok(self.store.delete_source(id).await?)
     }

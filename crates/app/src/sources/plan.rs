@@ -2,12 +2,13 @@
 
 use headwater_model::{
     component::ComponentType,
+    error::Invalid,
     prop::{self, ConfiguredProps, PropKind},
 };
 use headwater_store::{Endpoint, SavedComponent, Source, SourceSpec, Timer};
 use serde_json::Value;
 
-use crate::{access::Caller, app::App, error::AppError};
+use crate::{access::Caller, app::App, error::AppError, secrets};
 
 impl App {
     /// Checks that the component can be a source.
@@ -32,9 +33,14 @@ impl App {
         former: Option<&Source>,
     ) -> Result<SourceSpec, AppError> {
         let description = &component.description;
-        let in_props = |invalid: headwater_model::error::Invalid| {
-            AppError::InvalidProps(invalid.within("configured_props"))
-        };
+        let in_props =
+            |invalid: Invalid| AppError::InvalidProps(invalid.within("configured_props"));
+        if let Some((prop, _)) = values.iter().find(|(_, value)| secrets::is_sealed(value)) {
+            return Err(in_props(Invalid::new(
+                prop,
+                "an object of `$sealed` alone is the platform's own",
+            )));
+        }
         let mut configured =
             prop::configure(&description.props, values, description.has_additional_props)
                 .map_err(in_props)?;

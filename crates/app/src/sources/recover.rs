@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use headwater_store::{Source, SourceState};
+use headwater_store::{SettledSource, Source, SourceState};
 
-use crate::{app::App, error::AppError};
+use crate::{app::App, background::Chore, error::AppError};
 
 /// Sources settled per step.
 const BATCH: u32 = 100;
@@ -15,6 +15,13 @@ impl App {
     pub(crate) async fn recover_sources(self: &Arc<Self>) -> Result<(), AppError> {
         for source in self.store.unsettled_sources(BATCH).await? {
             let _turn = self.lifecycles.lock(&source.id).await;
+            // A change of this start may have been under way when the list was made; it has settled its own.
+            let Some(source) = self.store.source(&source.id).await? else {
+                continue;
+            };
+            if matches!(source.state, SourceState::Active | SourceState::Inactive) {
+                continue;
+            }
             tracing::info!(source = %source.id, state = ?source.state, "settling what a former start left");
             if let Err(error) = self.recover(&source).await {
                 tracing::error!(source = %source.id, %error, "could not be settled; trying again at the next start");
@@ -30,7 +37,19 @@ impl App {
                 self.undo_deploy(source, &component).await;
                 Ok(())
             }
-            SourceState::Updating => self.reactivate(source).await,
+            SourceState::Updating => {
+                // It may have been inactive, with none of its timers scheduled.
+                let settled = SettledSource {
+                    id: source.id.clone(),
+                    spec: source.spec.clone(),
+                    active: true,
+                    commits: Vec::new(),
+                    now_ms: self.env.now_ms(),
+                };
+                let source = self.store.settle_source(settled).await?;
+                self.nudges.nudge(Chore::Timers);
+                self.reactivate(&source).await
+            }
             SourceState::Deleting => self.finish_deletion(source).await,
             SourceState::Active | SourceState::Inactive => Ok(()),
         }

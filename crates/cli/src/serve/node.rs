@@ -18,14 +18,19 @@ const WORKER_IDLE: Duration = Duration::from_secs(300);
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 const MIB: usize = 1024 * 1024;
 
-/// Store, engine and use cases, started.
+/// The store, which no other node has open.
+pub(super) fn open_store(data_dir: &DataDir) -> Result<SqliteStore> {
+    SqliteStore::open(&data_dir.store()).context("cannot open the store")
+}
+
+/// Engine and use cases on the store, started.
 pub(super) async fn start(
     options: &ServeArguments,
     data_dir: &DataDir,
     address: SocketAddr,
+    store: SqliteStore,
 ) -> Result<Arc<App>> {
     let config = app_config(options, address)?;
-    let store = SqliteStore::open(&data_dir.store()).context("cannot open the store")?;
     let secret_key = data_dir.secret_key(std::env::var("HEADWATER_SECRET_KEY").ok().as_deref())?;
     let engine = DenoEngine::start(engine_config(options, data_dir).await?).await?;
     let parts = Parts {

@@ -144,12 +144,18 @@ impl Bundling<'_> {
 
     async fn write(&self, file: &Path, bundle: Bundle) -> BuildResult<()> {
         let names = self.names();
-        let text = bundle.finish(|source| names.of_source(source));
+        let (text, map) = bundle.finish(artifact::SOURCE_MAP, |source| names.of_source(source));
         // Paths of this machine also name the modules inside the code.
         let text = names.without_package_folder(&text, self.folder, &self.tool.deno_dir);
-        tokio::fs::write(file, text)
-            .await
-            .map_err(|error| disk(file, &error))
+        for (file, text) in [
+            (file, text),
+            (&file.with_file_name(artifact::SOURCE_MAP), map),
+        ] {
+            tokio::fs::write(file, text)
+                .await
+                .map_err(|error| disk(file, &error))?;
+        }
+        Ok(())
     }
 
     fn names(&self) -> Names<'_> {

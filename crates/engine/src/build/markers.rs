@@ -97,7 +97,11 @@ mod tests {
             let bundle = format!("// ../../deno-dir/npm/host/pkg/1.0.0/index.js\n{line}\n");
             assert_eq!(unbundlable(&bundle).is_some(), found, "{line}");
         }
-        for own in ["import.meta.url", "typeof __filename", "join(__dirname, name)"] {
+        for own in [
+            "import.meta.url",
+            "typeof __filename",
+            "join(__dirname, name)",
+        ] {
             let bundle =
                 format!("var r = createRequire(import.meta.url);\n// code/component.mjs\n{own}");
             assert_eq!(unbundlable(&bundle), None, "{own}");

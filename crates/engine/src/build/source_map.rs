@@ -1,5 +1,7 @@
-//! A bundle's inline source map, made fit for an archive: sources are named as their authors know
-//! them, texts are left out, and lines are moved to where Deno's own rewriting put them.
+//! A bundle's source map, made fit for an archive: sources are named as their authors know them,
+//! texts are left out, and lines are moved to where Deno's own rewriting put them. The bundler writes
+//! it inline; the archive has it in a file of its own, because what a module contains is parsed at
+//! each start of a worker, and a map is only looked at when something throws.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
@@ -8,6 +10,7 @@ use super::failure::BuildResult;
 use crate::api::EngineError;
 
 const PREFIX: &str = "//# sourceMappingURL=data:application/json;base64,";
+const LINK: &str = "//# sourceMappingURL=";
 /// What `deno bundle` puts in place of the bundler's own, three lines longer, `require`; it does not
 /// move the map, whose lines are then three too far.
 const REPLACED_REQUIRE: &str = "__deno_internal_createRequire(import.meta.url)";
@@ -49,8 +52,13 @@ impl Bundle {
             .filter_map(Value::as_str)
     }
 
-    /// The text for the archive, every source named by `name`.
-    pub(super) fn finish(mut self, name: impl Fn(&str) -> String) -> String {
+    /// The code for the archive, and the map that lies beside it as `map_file`, every source named by
+    /// `name`.
+    pub(super) fn finish(
+        mut self,
+        map_file: &str,
+        name: impl Fn(&str) -> String,
+    ) -> (String, String) {
         let names: Vec<Value> = self
             .sources()
             .map(|source| Value::from(name(source)))
@@ -64,10 +72,9 @@ impl Bundle {
             let moved = self.moved(mappings).to_owned();
             self.map["mappings"] = Value::from(moved);
         }
-        format!(
-            "{}{PREFIX}{}\n",
-            self.code,
-            STANDARD.encode(self.map.to_string())
+        (
+            format!("{}{LINK}{map_file}\n", self.code),
+            self.map.to_string(),
         )
     }
 

@@ -15,6 +15,9 @@ use crate::{
 const CONCURRENT_STARTS: usize = 4;
 /// How long to wait when a worker cannot be started.
 const RETRY: Duration = Duration::from_secs(1);
+/// How long a worker that was taken has the processor to itself, as long as another one is ready:
+/// somebody waits for its first run, and nobody for the one that replaces it.
+const HEAD_START: Duration = Duration::from_millis(250);
 
 /// The warm workers.
 pub(super) struct WarmWorkers {
@@ -92,6 +95,19 @@ impl WarmWorkers {
         std::iter::from_fn(|| ready.pop_front()).find(|worker| worker.is_open())
     }
 
+    /// Waits until a worker that was taken is to be replaced.
+    async fn needed(&self) {
+        self.taken.notified().await;
+        let head_start = tokio::time::sleep(HEAD_START);
+        tokio::pin!(head_start);
+        while self.len() > 0 {
+            tokio::select! {
+                () = &mut head_start => return,
+                () = self.taken.notified() => {}
+            }
+        }
+    }
+
     /// One at a time: runs need the processor more than what is ready for the next ones.
     async fn refill(self: Arc<Self>) {
         let refilling = async {
@@ -109,7 +125,7 @@ impl WarmWorkers {
                     }
                 }
                 self.ready.lock().retain(|worker| worker.is_open());
-                self.taken.notified().await;
+                self.needed().await;
             }
         };
         tokio::select! {

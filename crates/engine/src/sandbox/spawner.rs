@@ -16,6 +16,7 @@ use crate::api::EngineError;
 
 struct Request {
     command: Command,
+    heap_mib: u32,
     runtime: Handle,
     answer: oneshot::Sender<io::Result<Child>>,
 }
@@ -48,7 +49,7 @@ impl Spawner {
                 while let Some(request) = waiting.blocking_recv() {
                     let _entered = request.runtime.enter();
                     // Who no longer waits drops the process, which ends it.
-                    let _ = request.answer.send(start(request.command));
+                    let _ = request.answer.send(start(request.command, request.heap_mib));
                 }
             })
             .map_err(|error| failed(error.to_string()))?;
@@ -64,10 +65,12 @@ impl Spawner {
         self.filters_syscalls
     }
 
-    pub(super) async fn spawn(&self, command: Command) -> io::Result<Child> {
+    /// Starts a process whose heap may have `heap_mib`.
+    pub(super) async fn spawn(&self, command: Command, heap_mib: u32) -> io::Result<Child> {
         let (answer, answered) = oneshot::channel();
         let request = Request {
             command,
+            heap_mib,
             runtime: Handle::current(),
             answer,
         };
@@ -76,10 +79,10 @@ impl Spawner {
     }
 }
 
-fn start(mut command: Command) -> io::Result<Child> {
+fn start(mut command: Command, heap_mib: u32) -> io::Result<Child> {
     let child = command.spawn()?;
     if let Some(id) = child.id() {
-        limits::apply(id)?;
+        limits::apply(id, heap_mib)?;
     }
     Ok(child)
 }

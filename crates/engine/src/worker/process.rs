@@ -2,7 +2,7 @@
 //!
 //! Not responsible for what goes through the pipes (`worker.rs`), nor for starting it (`sandbox.rs`).
 
-use std::{os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
+use std::{process::ExitStatus, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -85,7 +85,7 @@ impl Outbox {
 }
 
 /// Waits for the process, ending it with its whole group as soon as `kill` says so.
-pub(super) async fn reap(mut child: Child, kill: CancellationToken) -> String {
+pub(super) async fn reap(mut child: Child, kill: CancellationToken) -> Option<ExitStatus> {
     let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     let exited = tokio::select! {
         status = child.wait() => Some(status),
@@ -103,14 +103,16 @@ pub(super) async fn reap(mut child: Child, kill: CancellationToken) -> String {
             child.wait().await
         }
     };
-    status.map_or_else(|error| format!("cannot be waited for ({error})"), in_words)
+    status
+        .inspect_err(|error| tracing::warn!(%error, "a worker's process cannot be waited for"))
+        .ok()
 }
 
 /// Waits for the end of a process that has closed its output, ending it if need be.
 pub(super) async fn exit_of(
-    mut reaper: tokio::task::JoinHandle<String>,
+    mut reaper: tokio::task::JoinHandle<Option<ExitStatus>>,
     kill: &CancellationToken,
-) -> String {
+) -> Option<ExitStatus> {
     let exited = tokio::time::timeout(EXIT_GRACE, &mut reaper).await;
     let exited = match exited {
         Ok(exited) => exited,
@@ -119,16 +121,25 @@ pub(super) async fn exit_of(
             reaper.await
         }
     };
-    exited.unwrap_or_else(|error| format!("is gone ({error})"))
+    exited.unwrap_or_default()
 }
 
-/// The last that is read from `stderr`; every line also goes to the node's own log, at its lowest level.
-pub(crate) async fn tail(mut stderr: impl AsyncRead + Unpin) -> String {
+/// The last that is read from `stderr`; all of it also goes to the node's own log, at its lowest level.
+pub(crate) async fn tail(stderr: impl AsyncRead + Unpin) -> String {
+    tail_heard(stderr, |_| {}).await
+}
+
+/// The last that is read from `stderr`, all of which is also told to `hear` as it comes.
+pub(super) async fn tail_heard(
+    mut stderr: impl AsyncRead + Unpin,
+    mut hear: impl FnMut(&[u8]),
+) -> String {
     let mut kept: Vec<u8> = Vec::new();
     let mut chunk = vec![0; STDERR_TAIL_BYTES];
     while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
         let said = &chunk[..read];
         tracing::debug!(stderr = %String::from_utf8_lossy(said).trim_end(), "a worker says");
+        hear(said);
         kept.extend_from_slice(said);
         if kept.len() > 2 * STDERR_TAIL_BYTES {
             kept.drain(..kept.len() - STDERR_TAIL_BYTES);
@@ -149,12 +160,4 @@ pub(super) fn private_memory(pid: u32) -> u64 {
         .map_while(|count| count.parse::<u64>().ok());
     let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
     resident.saturating_sub(shared) * rustix::param::page_size() as u64
-}
-
-fn in_words(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exited with code {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
-        (None, None) => "ended".to_owned(),
-    }
 }

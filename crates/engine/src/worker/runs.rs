@@ -11,39 +11,16 @@ use headwater_model::{
 };
 use tokio::time::Instant;
 
-use super::protocol::{Kind, WorkerFrame};
+use super::{
+    ending::{self, Ending, Exit},
+    protocol::{Kind, WorkerFrame},
+};
 use crate::api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink};
 
 /// The runtime cuts logs at the limit and then says so; the host's own count only backs it up.
 const LOG_SLACK_BYTES: usize = 4 * 1024;
-
-/// Why a worker takes no more runs and has to go.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Ending {
-    /// A run went over a limit that costs the process.
-    Limit {
-        run: u64,
-        limit: Limit,
-        message: String,
-    },
-    /// The process holds more memory than a worker may.
-    Memory { message: String },
-    /// The component's module cannot be evaluated.
-    LoadFailed(ComponentError),
-    /// The worker says what the protocol does not know, or can no longer be heard.
-    Protocol(String),
-    /// The pool no longer wants it.
-    Dismissed,
-}
-
-/// What is known of a process that has ended.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Exit {
-    /// Its exit code or signal, in words.
-    pub(super) status: String,
-    /// The last of what it wrote to standard error.
-    pub(super) stderr: String,
-}
+/// What a line of a log counts at least: empty ones cost memory, too.
+const LINE_BYTES: usize = 16;
 
 struct Run {
     name: RunId,
@@ -72,6 +49,19 @@ impl Run {
     fn send(&self, message: RunMessage) {
         // A caller that is gone has nothing to be told.
         let _ = self.sink.send((self.name, message));
+    }
+
+    /// Sends a line that brought a count of bytes from `before` to `after`, up to `limit`; the first
+    /// that goes over it is replaced by a remark, and those after it are dropped.
+    fn log_within(&self, limit: usize, (before, after): (usize, usize), level: LogLevel, text: String) {
+        if after <= limit {
+            self.send(RunMessage::Log { level, text });
+        } else if before <= limit {
+            self.send(RunMessage::Log {
+                level: LogLevel::Warn,
+                text: format!("logs go over the limit of {limit} bytes; the rest is not kept"),
+            });
+        }
     }
 }
 
@@ -173,8 +163,8 @@ impl Runs {
         }
     }
 
-    /// Bytes on standard output that are not a frame.
-    pub(super) fn noise(&mut self, bytes: &[u8]) {
+    /// Output that is not a frame.
+    pub(super) fn noise(&mut self, level: LogLevel, bytes: &[u8]) {
         let wanted = self
             .in_flight
             .values()
@@ -184,20 +174,15 @@ impl Runs {
             // No more than can be kept is worth making text of.
             let shown = &bytes[..bytes.len().min(self.limits.log_bytes)];
             let text = String::from_utf8_lossy(shown).trim_end().to_owned();
-            self.stray_log(LogLevel::Info, text, bytes.len());
+            self.stray_log(level, text, bytes.len());
         }
     }
 
     /// A frame of `run` is larger than everything it may put out.
     pub(super) fn too_large(&mut self, run: Option<u64>) {
-        let only = || {
-            self.in_flight
-                .keys()
-                .next()
-                .copied()
-                .filter(|_| self.in_flight.len() == 1)
-        };
-        match run.or_else(only) {
+        let mut runs = self.in_flight.keys().copied();
+        let only = runs.next().filter(|_| runs.next().is_none());
+        match run.or(only) {
             Some(run) => self.end(self.output_exceeded(run)),
             None => self.end(Ending::Protocol(
                 "it sent a frame larger than any may be".into(),
@@ -210,51 +195,10 @@ impl Runs {
         let runs = std::mem::take(&mut self.in_flight);
         let is_alone = runs.len() == 1;
         for (id, run) in runs {
-            run.send(RunMessage::Outcome(
-                self.outcome_of_loss(id, is_alone, exit),
-            ));
+            let outcome = ending::outcome_of_loss(self.ending.as_ref(), id, is_alone, exit);
+            run.send(RunMessage::Outcome(outcome));
         }
         self.end(Ending::Dismissed);
-    }
-
-    fn outcome_of_loss(&self, id: u64, is_alone: bool, exit: &Exit) -> Outcome {
-        let lost = |message: &str| Outcome::Lost {
-            message: message.to_owned(),
-        };
-        let memory = |message: &str| match is_alone {
-            true => Outcome::LimitExceeded {
-                limit: Limit::Memory,
-                message: message.to_owned(),
-            },
-            false => lost(message),
-        };
-        match &self.ending {
-            Some(Ending::Limit {
-                run,
-                limit,
-                message,
-            }) if *run == id => Outcome::LimitExceeded {
-                limit: *limit,
-                message: message.clone(),
-            },
-            Some(Ending::Limit { message, .. }) => lost(&format!(
-                "another run of the source ended the worker: {message}"
-            )),
-            Some(Ending::Memory { message }) => memory(message),
-            Some(Ending::LoadFailed(error)) => Outcome::Threw {
-                error: error.clone(),
-            },
-            Some(Ending::Protocol(reason)) => lost(&format!("the worker was ended: {reason}")),
-            Some(Ending::Dismissed) => lost("the worker was ended by the platform"),
-            None if exit.ran_out_of_memory() => memory(&format!(
-                "the component needs more than {} MiB of memory",
-                self.limits.heap_mib
-            )),
-            None if is_alone => Outcome::Threw {
-                error: exit.as_error(),
-            },
-            None => lost(&format!("the worker {}", exit.status)),
-        }
     }
 
     fn log(&mut self, frame: WorkerFrame<'_>) {
@@ -264,10 +208,10 @@ impl Runs {
             let bytes = text.len();
             return self.stray_log(level, text, bytes);
         };
-        run.log_bytes += text.len();
-        if run.log_bytes <= self.limits.log_bytes + LOG_SLACK_BYTES {
-            run.send(RunMessage::Log { level, text });
-        }
+        let limit = self.limits.log_bytes + LOG_SLACK_BYTES;
+        let before = run.log_bytes;
+        run.log_bytes += text.len().max(LINE_BYTES);
+        run.log_within(limit, (before, run.log_bytes), level, text);
     }
 
     /// Log text that names no run goes to the longest in flight: it is the same source's anyway.
@@ -278,17 +222,8 @@ impl Runs {
             return;
         };
         let before = run.stray_bytes;
-        run.stray_bytes += bytes.max(1);
-        if run.stray_bytes <= limit {
-            run.send(RunMessage::Log { level, text });
-        } else if before <= limit {
-            let text =
-                format!("output outside of runs goes over {limit} bytes; the rest is not kept");
-            run.send(RunMessage::Log {
-                level: LogLevel::Warn,
-                text,
-            });
-        }
+        run.stray_bytes += bytes.max(LINE_BYTES);
+        run.log_within(limit, (before, run.stray_bytes), level, text);
     }
 
     fn output(&mut self, frame: WorkerFrame<'_>, bytes: usize) {
@@ -317,7 +252,7 @@ impl Runs {
     }
 
     fn outcome(&mut self, frame: WorkerFrame<'_>, now: Instant) {
-        let Some(run) = frame.id.and_then(|id| self.in_flight.remove(&id)) else {
+        let Some(run) = frame.id.and_then(|id| self.take_ended(id)) else {
             return;
         };
         let outcome = frame.into_outcome().unwrap_or_else(|error| {
@@ -334,6 +269,18 @@ impl Runs {
         self.idle_since = now;
     }
 
+    /// The run whose outcome has come, unless how it ends is decided already: its output went over the
+    /// limit, or the runtime only says that there is no component.
+    fn take_ended(&mut self, id: u64) -> Option<Run> {
+        let is_over = self.in_flight.get(&id)?.output_bytes > self.limits.output_bytes;
+        let is_decided = is_over || matches!(self.ending, Some(Ending::LoadFailed(_)));
+        if is_decided {
+            None
+        } else {
+            self.in_flight.remove(&id)
+        }
+    }
+
     fn output_exceeded(&self, run: u64) -> Ending {
         let message = format!(
             "the run put out more than {} bytes",
@@ -347,24 +294,5 @@ impl Runs {
     }
 }
 
-impl Exit {
-    /// Whether V8 ended the process because its heap was full.
-    fn ran_out_of_memory(&self) -> bool {
-        self.stderr.contains("heap out of memory")
-            || self.stderr.contains("Fatal JavaScript out of memory")
-    }
-
-    fn as_error(&self) -> ComponentError {
-        let said = self.stderr.trim();
-        let said = if said.is_empty() {
-            String::new()
-        } else {
-            format!(": {said}")
-        };
-        ComponentError {
-            name: "WorkerExited".to_owned(),
-            message: format!("the component's process {}{said}", self.status),
-            ..ComponentError::default()
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

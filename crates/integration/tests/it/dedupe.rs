@@ -13,7 +13,7 @@ async fn emit(node: &Node, source: &Source, ids: &[Value]) {
 
 #[tokio::test]
 async fn unique_remembers_a_hundred_ids_over_a_restart() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let source = node.deploy(&emitter("unique"), json!({})).await;
     emit(&node, &source, &[json!("a"), json!("b"), json!("a")]).await;
     node.restart().await;
@@ -33,7 +33,7 @@ async fn unique_remembers_a_hundred_ids_over_a_restart() {
 
 #[tokio::test]
 async fn greatest_lets_only_larger_ids_through_over_a_restart() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let source = node.deploy(&emitter("greatest"), json!({})).await;
     emit(&node, &source, &[json!(3), json!(2), json!(5)]).await;
     node.restart().await;
@@ -43,7 +43,7 @@ async fn greatest_lets_only_larger_ids_through_over_a_restart() {
 
 #[tokio::test]
 async fn last_emits_what_follows_the_last_one_over_a_restart() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let source = node.deploy(&emitter("last"), json!({})).await;
     emit(&node, &source, &[json!("a"), json!("b")]).await;
     node.restart().await;

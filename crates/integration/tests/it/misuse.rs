@@ -1,1 +1,7 @@
-//! x
+//! Components that misbehave: it is reported, it costs nobody else anything, and the node serves on.
+
+mod limits;
+mod neighbour;
+mod network;
+mod output;
+mod sandbox;

@@ -23,7 +23,7 @@ export default {
 
 #[tokio::test]
 async fn a_node_that_is_asked_to_stop_ends_well_and_keeps_everything() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let source = node.deploy(COUNTING, json!({})).await;
     let endpoint = node.deploy(&answering("1"), json!({})).await;
     node.run(&source, json!({})).await;
@@ -40,7 +40,11 @@ async fn a_node_that_is_asked_to_stop_ends_well_and_keeps_everything() {
 
 #[tokio::test]
 async fn runs_may_finish_when_a_node_is_asked_to_stop() {
-    let mut node = Node::builder().private_network().start().await;
+    let mut node = Node::builder()
+        .own_address()
+        .private_network()
+        .start()
+        .await;
     let gate = Receiver::start().await;
     let code = r#"
 export default {
@@ -68,7 +72,11 @@ export default {
 
 #[tokio::test]
 async fn an_accepted_request_is_run_after_a_kill() {
-    let mut node = Node::builder().private_network().start().await;
+    let mut node = Node::builder()
+        .own_address()
+        .private_network()
+        .start()
+        .await;
     let gate = Receiver::start().await;
     gate.answer(|_| headwater_integration::Reply::status(503));
     let code = r#"
@@ -96,7 +104,7 @@ export default {
 
 #[tokio::test]
 async fn a_paused_source_stays_paused() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let source = node.deploy(INBOX, json!({})).await;
     node.put(&source.path(), json!({"active": false}))
         .await
@@ -111,7 +119,7 @@ async fn a_paused_source_stays_paused() {
 
 #[tokio::test]
 async fn event_ids_keep_increasing_over_a_kill() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let source = node.deploy(COUNTING, json!({})).await;
     for _ in 0..3 {
         node.run(&source, json!({})).await;
@@ -133,7 +141,7 @@ async fn event_ids_keep_increasing_over_a_kill() {
 
 #[tokio::test]
 async fn the_first_key_is_made_told_once_and_kept_for_its_owner() {
-    let mut node = Node::builder().without_key().start().await;
+    let mut node = Node::builder().own_address().without_key().start().await;
     assert!(node.output().contains(node.api_key()), "{}", node.output());
     node.get("/users/me").await.is(200);
     let mode = std::fs::metadata(node.data_dir().join("api-key"))

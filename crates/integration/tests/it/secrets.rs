@@ -37,7 +37,7 @@ fn is_on_disk(node: &Node, text: &str) -> bool {
 
 #[tokio::test]
 async fn secrets_reach_the_code_but_neither_answers_nor_the_disk() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let account = node.account("shop", json!({"api_key": API_KEY})).await;
     let props = json!({"shop": {"authProvisionId": account}, "password": PASSWORD, "plain": PLAIN});
     let answer = node.try_deploy(SECRETIVE, props).await.is(200);
@@ -53,7 +53,10 @@ async fn secrets_reach_the_code_but_neither_answers_nor_the_disk() {
 
     node.run(&source, json!({})).await;
     let seen = json!({"password": PASSWORD.len(), "plain": PLAIN.len(), "key": API_KEY.len(), "last": "aple"});
-    assert_eq!(payloads(&node.events(&source).await), std::slice::from_ref(&seen));
+    assert_eq!(
+        payloads(&node.events(&source).await),
+        std::slice::from_ref(&seen)
+    );
     for path in [
         source.path(),
         "/users/me/sources".to_owned(),
@@ -98,7 +101,7 @@ async fn an_update_keeps_a_secret_that_it_does_not_name() {
 
 #[tokio::test]
 async fn without_its_key_the_data_folder_keeps_the_secrets() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let account = node.account("shop", json!({"api_key": API_KEY})).await;
     let props = json!({"shop": {"authProvisionId": account}, "password": PASSWORD, "plain": PLAIN});
     let source = node.deploy(SECRETIVE, props).await;

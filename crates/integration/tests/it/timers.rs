@@ -121,7 +121,7 @@ async fn a_new_interval_is_shown_and_kept() {
 
 #[tokio::test]
 async fn missed_ticks_are_one() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let source = node
         .deploy(TICKING, json!({"timer": {"intervalSeconds": 1}}))
         .await;

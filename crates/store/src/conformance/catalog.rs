@@ -70,8 +70,8 @@ pub async fn a_component_is_found_by_its_id(factory: &dyn Factory) {
     assert!(store.component(&other).await.unwrap().is_none());
 }
 
-/// A key means the newest component of that key in the owner's namespace, and in no other.
-pub async fn a_key_means_the_newest_component_of_its_namespace(factory: &dyn Factory) {
+/// A key means the newest component of that key in the workspace, or of those that the user made.
+pub async fn a_key_means_the_newest_component_of_the_workspace_or_the_user(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let shared = workspace_owner();
     let private = Owner {
@@ -95,15 +95,18 @@ pub async fn a_key_means_the_newest_component_of_its_namespace(factory: &dyn Fac
         let found = store.component_by_key(owner, key).await.unwrap();
         found.map(|component| component.id)
     };
-    let mine = save(&private, "a").await;
-    save(&colleague, "a").await;
-    let newest = save(&shared, "a").await;
-    save(&shared, "b").await;
+    save(&private, "a").await;
+    let workspaces = save(&colleague, "a").await;
+    let private_b = save(&private, "b").await;
     for owner in [&shared, &colleague] {
+        assert_eq!(find(owner, "a").await.as_ref(), Some(&workspaces));
+        assert_eq!(find(owner, "b").await, None);
+    }
+    let newest = save(&shared, "a").await;
+    for owner in [&shared, &colleague, &private] {
         assert_eq!(find(owner, "a").await.as_ref(), Some(&newest));
     }
-    assert_eq!(find(&private, "a").await, Some(mine));
-    assert_eq!(find(&private, "b").await, None);
+    assert_eq!(find(&private, "b").await, Some(private_b));
     assert_eq!(find(&owner(), "a").await, None);
 }
 
@@ -138,7 +141,7 @@ pub async fn accounts_are_created_and_deleted(factory: &dyn Factory) {
     assert_eq!(store.account(&other.id).await.unwrap(), Some(other));
 }
 
-/// A workspace's accounts are its own, and a user's are those outside of workspaces.
+/// A workspace's accounts are those that live in it, a user's are those that the user made.
 pub async fn accounts_are_listed_by_owner(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let shared = workspace_owner();
@@ -170,7 +173,7 @@ pub async fn accounts_are_listed_by_owner(factory: &dyn Factory) {
     };
     assert_eq!(names(&shared).await, ["1", "3"]);
     assert_eq!(names(&colleague).await, ["1", "3"]);
-    assert_eq!(names(&private).await, ["2"]);
+    assert_eq!(names(&private).await, ["1", "2"]);
 }
 
 /// Walks a listing of five in every direction; `read` gives the cursors of a page.

@@ -228,6 +228,19 @@ pub async fn trim_does_not_count_events_of_requested_deletions(factory: &dyn Fac
     assert_eq!(texts(&*store, &source).await, ["3", "2"]);
 }
 
+/// Requests that find nothing to delete are done, and do not hide those behind them.
+pub async fn deletions_of_nothing_do_not_hold_up_others(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (source, _) = five(&*store).await;
+    let empty = deploy(&*store, &owner()).await;
+    dispatch_all(&*store, 100).await;
+    for source in [&empty, &empty, &empty, &source] {
+        let all = deletion(source, ordinary(), (None, None));
+        store.request_deletion(all).await.unwrap();
+    }
+    assert_eq!(run_all_deletions(&*store, 2).await, 5);
+}
+
 /// Retention counts ordinary channels together, `$errors` and `$logs` each by itself.
 pub async fn trim_keeps_the_newest_of_each_class(factory: &dyn Factory) {
     let (store, _) = start(factory).await;

@@ -33,6 +33,9 @@ pub(super) const T0: u64 = 1_700_000_000_000;
 pub(super) const SECOND: u64 = 1_000;
 pub(super) const MINUTE: u64 = 60 * SECOND;
 
+/// More steps than any test's work can take.
+const STEPS_MAX: usize = 300;
+
 /// Random bits that count up.
 pub(super) fn entropy() -> u128 {
     static COUNT: AtomicU64 = AtomicU64::new(1);
@@ -406,7 +409,7 @@ pub(super) async fn listen(
 /// Dispatches until nothing is left, in steps of `limit`; the number of events passed.
 pub(super) async fn dispatch_all(store: &dyn Store, limit: u32) -> u64 {
     let mut passed = 0;
-    loop {
+    for _ in 0..STEPS_MAX {
         let progress = store.dispatch(T0, limit).await.unwrap();
         assert!(progress.done <= u64::from(limit), "a bounded step");
         passed += progress.done;
@@ -414,12 +417,13 @@ pub(super) async fn dispatch_all(store: &dyn Store, limit: u32) -> u64 {
             return passed;
         }
     }
+    panic!("there is always more to do");
 }
 
 /// Runs requested deletions to their end, in steps of `limit`; the number of events deleted.
 pub(super) async fn run_all_deletions(store: &dyn Store, limit: u32) -> u64 {
     let mut deleted = 0;
-    loop {
+    for _ in 0..STEPS_MAX {
         let progress = store.run_deletions(limit).await.unwrap();
         assert!(progress.done <= u64::from(limit), "a bounded step");
         deleted += progress.done;
@@ -427,12 +431,13 @@ pub(super) async fn run_all_deletions(store: &dyn Store, limit: u32) -> u64 {
             return deleted;
         }
     }
+    panic!("there is always more to do");
 }
 
 /// Trims in steps of `limit`; the number of events deleted.
 pub(super) async fn trim_all(store: &dyn Store, keep: u32, limit: u32) -> u64 {
     let mut deleted = 0;
-    loop {
+    for _ in 0..STEPS_MAX {
         let progress = store.trim(keep, limit).await.unwrap();
         assert!(progress.done <= u64::from(limit), "a bounded step");
         deleted += progress.done;
@@ -440,6 +445,7 @@ pub(super) async fn trim_all(store: &dyn Store, keep: u32, limit: u32) -> u64 {
             return deleted;
         }
     }
+    panic!("there is always more to do");
 }
 
 pub(super) fn assert_conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) {

@@ -234,7 +234,7 @@ pub async fn sources_with_work_are_those_with_invocations_that_nobody_holds(fact
         .unwrap();
     assert_eq!(
         store.sources_with_work(T0, 10).await.unwrap(),
-        [busy.id.clone()]
+        std::slice::from_ref(&busy.id)
     );
     let expired = store.sources_with_work(T0 + SECOND, 10).await.unwrap();
     assert_eq!(

@@ -18,7 +18,7 @@ async fn a_pinned_package_is_bundled_and_locked() {
     assert_eq!(build.description.props.len(), 1);
     assert_eq!(
         files(&build).into_keys().collect::<Vec<_>>(),
-        ["component.mjs"]
+        ["component.mjs", "component.mjs.map"]
     );
     let lock: Value = serde_json::from_str(&build.lock).unwrap();
     assert_eq!(lock["specifiers"]["npm:axios@0.19.2"], "0.19.2");

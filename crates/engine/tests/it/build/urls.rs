@@ -46,7 +46,7 @@ async fn relative_imports_are_fetched_beside_the_component() {
     assert_eq!(build.description.description.as_deref(), Some("a word"));
     assert_eq!(
         files(&build).into_keys().collect::<Vec<_>>(),
-        ["component.mjs"]
+        ["component.mjs", "component.mjs.map"]
     );
 }
 

@@ -83,7 +83,8 @@ async fn the_nodes_own_api_is_reached_by_its_names() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("api.sock");
     let listener = tokio::net::UnixListener::bind(&socket).unwrap();
-    let api = axum::Router::new().fallback(async |uri: axum::http::Uri| format!("api {uri}"));
+    let api =
+        axum::Router::new().fallback(async |uri: axum::http::Uri| format!("api {}", uri.path()));
     tokio::spawn(async move { axum::serve(listener, api).await });
     let node = Node::with(|config| {
         config.self_alias = vec!["api.headwater.test".into()];

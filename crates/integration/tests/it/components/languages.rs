@@ -30,6 +30,13 @@ module.exports = {
 }
 
 #[tokio::test]
+async fn code_may_name_its_own_folder() {
+    let code = "module.exports = { name: \"Placed\", version: \"0.0.1\", \
+                run() { this.$emit(typeof __dirname); } };";
+    assert_eq!(emitted(code).await, "string");
+}
+
+#[tokio::test]
 async fn typescript_is_a_component() {
     let code = r#"
 enum Colour { Red = "red" }

@@ -67,7 +67,7 @@ export default {
 
 #[tokio::test]
 async fn a_saved_component_runs_where_packages_cannot_be_fetched() {
-    let mut node = Node::start().await;
+    let mut node = Node::builder().own_address().start().await;
     let code = r#"
 import ms from "ms@2.1.3";
 export default { name: "Saved", version: "0.0.1", run() { this.$emit(ms("1m")); } };
@@ -79,4 +79,21 @@ export default { name: "Saved", version: "0.0.1", run() { this.$emit(ms("1m")); 
     node.restart().await;
     node.run(&source, json!({})).await;
     assert_eq!(payloads(&node.events(&source).await), [60_000]);
+}
+
+#[tokio::test]
+async fn packages_built_from_sources_of_elsewhere_are_bundled() {
+    let node = Node::start().await;
+    // Their source maps name files by the address of their repository.
+    let code = r#"
+import * as cheerio from "cheerio@1.1.2";
+export default {
+  name: "Parsed",
+  version: "0.0.1",
+  run() { this.$emit(cheerio.load("<p>a <b>bold</b> word</p>")("b").text()); },
+};
+"#;
+    let source = node.deploy(code, json!({})).await;
+    node.run(&source, json!({})).await;
+    assert_eq!(payloads(&node.events(&source).await), ["bold"]);
 }

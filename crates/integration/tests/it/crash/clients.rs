@@ -37,7 +37,11 @@ pub(super) struct Clients {
 impl Clients {
     pub(super) fn of(source: &Source) -> Self {
         // A connection per request: none is left that a kill has closed.
-        let http = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .pool_max_idle_per_host(0)
+            .build()
+            .unwrap();
         Self {
             http,
             endpoint: source.endpoint().to_owned(),
@@ -70,11 +74,18 @@ impl Clients {
         let mut starts = self.starts.subscribe();
         loop {
             let start = *starts.borrow_and_update();
-            self.tally.send_modify(|tally| tally.entry(id).or_default().attempts += 1);
-            let response = self.http.post(&self.endpoint).json(&json!({"id": id})).send().await;
+            self.tally
+                .send_modify(|tally| tally.entry(id).or_default().attempts += 1);
+            let response = self
+                .http
+                .post(&self.endpoint)
+                .json(&json!({"id": id}))
+                .send()
+                .await;
             match response.map(|response| response.status().as_u16()) {
                 Ok(200) => {
-                    self.tally.send_modify(|tally| tally.entry(id).or_default().answered = true);
+                    self.tally
+                        .send_modify(|tally| tally.entry(id).or_default().answered = true);
                     return;
                 }
                 // A node that stops may say so.
@@ -88,8 +99,12 @@ impl Clients {
     /// Waits until so many ids are answered.
     pub(super) async fn until_answered(&self, count: usize) {
         let mut tally = self.tally.subscribe();
-        let answered = |tally: &BTreeMap<usize, Sent>| tally.values().filter(|sent| sent.answered).count();
-        tally.wait_for(|tally| answered(tally) >= count).await.unwrap();
+        let answered =
+            |tally: &BTreeMap<usize, Sent>| tally.values().filter(|sent| sent.answered).count();
+        tally
+            .wait_for(|tally| answered(tally) >= count)
+            .await
+            .unwrap();
     }
 
     /// Kills the node, starts it again, and lets those try again who wait for that.

@@ -42,7 +42,10 @@ pub(super) struct Counted {
 impl Counted {
     fn parse(value: &Value) -> Self {
         let number = |name: &str| usize::try_from(value[name].as_u64().unwrap()).unwrap();
-        Self { id: number("id"), count: number("count") }
+        Self {
+            id: number("id"),
+            count: number("count"),
+        }
     }
 }
 
@@ -61,13 +64,24 @@ impl Record {
         assert_eq!(node.channel(source, "$errors").await, [Value::Null; 0]);
         let report = node.run(source, json!({"reads": true})).await;
         let counter = &report["outcome"]["value"];
-        let counter = counter.as_u64().unwrap_or_else(|| panic!("no counter: {report}"));
-        let (events, logs) = (node.events(source).await, node.channel(source, "$logs").await);
+        let counter = counter
+            .as_u64()
+            .unwrap_or_else(|| panic!("no counter: {report}"));
+        let (events, logs) = (
+            node.events(source).await,
+            node.channel(source, "$logs").await,
+        );
         ids_increase(&events);
         ids_increase(&logs);
         let record = Self {
-            runs: logs.iter().map(|line| Counted::parse(&message_of(line))).collect(),
-            events: events.iter().map(|event| Counted::parse(&event["event"])).collect(),
+            runs: logs
+                .iter()
+                .map(|line| Counted::parse(&message_of(line)))
+                .collect(),
+            events: events
+                .iter()
+                .map(|event| Counted::parse(&event["event"]))
+                .collect(),
             counter: usize::try_from(counter).unwrap(),
         };
         record.check_counts();
@@ -78,15 +92,25 @@ impl Record {
     fn check_counts(&self) {
         let counts: Vec<_> = self.runs.iter().map(|run| run.count).collect();
         let expected: Vec<_> = (1..=self.runs.len()).collect();
-        assert_eq!(counts, expected, "counts of the runs, in the order of their commits");
-        assert_eq!(self.counter, self.runs.len(), "the counter, and the committed runs");
+        assert_eq!(
+            counts, expected,
+            "counts of the runs, in the order of their commits"
+        );
+        assert_eq!(
+            self.counter,
+            self.runs.len(),
+            "the counter, and the committed runs"
+        );
     }
 
     /// What was answered has run, and nothing ran more often than it was sent.
     pub(super) fn check_runs(&self, tally: &BTreeMap<usize, Sent>) {
         for (id, sent) in tally {
             let runs = self.runs.iter().filter(|run| run.id == *id).count();
-            assert!(runs >= usize::from(sent.answered), "{id} was answered and has not run");
+            assert!(
+                runs >= usize::from(sent.answered),
+                "{id} was answered and has not run"
+            );
             assert!(runs <= sent.attempts, "{id} ran {runs} times: {sent:?}");
         }
         let unknown = self.runs.iter().find(|run| !tally.contains_key(&run.id));
@@ -96,8 +120,16 @@ impl Record {
     /// Every id that ran was emitted by its first run, and by no other.
     pub(super) fn check_unique(&self) {
         let mut seen = std::collections::BTreeSet::new();
-        let first: Vec<_> = self.runs.iter().filter(|run| seen.insert(run.id)).copied().collect();
-        assert_eq!(self.events, first, "the events, and the first run of each id");
+        let first: Vec<_> = self
+            .runs
+            .iter()
+            .filter(|run| seen.insert(run.id))
+            .copied()
+            .collect();
+        assert_eq!(
+            self.events, first,
+            "the events, and the first run of each id"
+        );
     }
 }
 
@@ -121,15 +153,26 @@ pub(super) fn ids_increase(events: &[Value]) {
 }
 
 /// Waits until everything that was answered has been emitted, and what was queued before has run.
-pub(super) async fn settle(node: &Node, source: &Source, clients: &super::clients::Clients, unused: usize) {
+pub(super) async fn settle(
+    node: &Node,
+    source: &Source,
+    clients: &super::clients::Clients,
+    unused: usize,
+) {
     // A request that is sent when an earlier one has been emitted runs after whatever that one waited for.
     for id in unused..unused + 3 {
         clients.send_one(id).await;
-        node.events_until(source, |events| events.iter().any(|event| event["event"]["id"] == id)).await;
+        node.events_until(source, |events| {
+            events.iter().any(|event| event["event"]["id"] == id)
+        })
+        .await;
     }
     let answered = clients.tally().len();
     node.events_until(source, |events| {
-        let mut ids: Vec<_> = events.iter().map(|event| event["event"]["id"].as_u64()).collect();
+        let mut ids: Vec<_> = events
+            .iter()
+            .map(|event| event["event"]["id"].as_u64())
+            .collect();
         ids.sort_unstable();
         ids.dedup();
         ids.len() >= answered

@@ -65,24 +65,43 @@ struct Killed {
 
 impl Killed {
     async fn start() -> Self {
-        let node = Node::builder().own_address().private_network().start().await;
-        Self { node, gate: Receiver::start().await }
+        let node = Node::builder()
+            .own_address()
+            .private_network()
+            .start()
+            .await;
+        Self {
+            node,
+            gate: Receiver::start().await,
+        }
     }
 
     async fn deployed(&self) -> Source {
-        let source = self.node.deploy(&patient("v1"), json!({"url": self.gate.url()})).await;
+        let source = self
+            .node
+            .deploy(&patient("v1"), json!({"url": self.gate.url()}))
+            .await;
         self.gate.clear();
         source
     }
 
     /// Begins the request, kills the node when that hook is called, and starts the node again with
     /// all hooks free to go on. Returns what the node that died had called.
-    async fn kill_in(&mut self, held: &'static str, request: reqwest::RequestBuilder) -> Vec<String> {
+    async fn kill_in(
+        &mut self,
+        held: &'static str,
+        request: reqwest::RequestBuilder,
+    ) -> Vec<String> {
         hold(&self.gate, held);
         let begun = begin(request);
-        self.gate.until(|received| received.iter().any(|call| call.text() == held)).await;
+        self.gate
+            .until(|received| received.iter().any(|call| call.text() == held))
+            .await;
         self.node.kill_9();
-        assert!(!begun.await.unwrap(), "a request in the middle of `{held}` was answered");
+        assert!(
+            !begun.await.unwrap(),
+            "a request in the middle of `{held}` was answered"
+        );
         let called = calls(&self.gate);
         self.gate.clear();
         self.gate.answer(|_| Reply::status(200));
@@ -92,17 +111,28 @@ impl Killed {
 
     /// Waits until this hook has been called, and until whatever called it is done with the source.
     async fn settled(&self, hook: &str, id: &str) -> u16 {
-        self.gate.until(|received| received.iter().any(|call| call.text() == hook)).await;
+        self.gate
+            .until(|received| received.iter().any(|call| call.text() == hook))
+            .await;
         // A change waits for the source's lock; this one changes nothing.
-        self.node.patch(&format!("/sources/{id}"), json!({"name": ""})).await.status
+        self.node
+            .patch(&format!("/sources/{id}"), json!({"name": ""}))
+            .await
+            .status
     }
 
     async fn assert_gone(&mut self, id: &str, endpoint: &str) {
         for _ in 0..2 {
             self.node.get(&format!("/sources/{id}")).await.is(404);
-            self.node.get(&format!("/sources/{id}/event_summaries")).await.is(404);
+            self.node
+                .get(&format!("/sources/{id}/event_summaries"))
+                .await
+                .is(404);
             self.node.get(endpoint).await.is(404);
-            assert_eq!(self.node.get("/users/me/sources").await.is(200).items(), [Value::Null; 0]);
+            assert_eq!(
+                self.node.get("/users/me/sources").await.is(200).items(),
+                [Value::Null; 0]
+            );
             // And nothing of it comes back: a second start finds nothing to settle.
             assert!(self.node.terminate().await.success());
             self.node.restart().await;
@@ -111,8 +141,12 @@ impl Killed {
     }
 
     async fn kill_in_deployment(&mut self, held: &'static str) -> Vec<String> {
-        let body = json!({"component_code": patient("v1"), "configured_props": {"url": self.gate.url()}});
-        let request = self.node.request(reqwest::Method::POST, "/sources").json(&body);
+        let body =
+            json!({"component_code": patient("v1"), "configured_props": {"url": self.gate.url()}});
+        let request = self
+            .node
+            .request(reqwest::Method::POST, "/sources")
+            .json(&body);
         let called = self.kill_in(held, request).await;
         let calls = self.gate.until(|received| !received.is_empty()).await;
         let header = |name: &str| calls[0].headers[name].to_str().unwrap().to_owned();
@@ -131,7 +165,10 @@ async fn a_deployment_killed_in_deploy_is_undone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deployment_killed_in_activate_is_undone() {
-    let called = Killed::start().await.kill_in_deployment("v1 activate").await;
+    let called = Killed::start()
+        .await
+        .kill_in_deployment("v1 activate")
+        .await;
     assert_eq!(called, ["v1 deploy", "v1 activate"]);
 }
 
@@ -140,7 +177,10 @@ async fn kill_in_update(held: &'static str, expected: &[&str]) {
     let source = killed.deployed().await;
     let record = killed.node.get(&source.path()).await.is(200).data();
     let body = json!({"component_code": patient("v2")});
-    let request = killed.node.request(reqwest::Method::PUT, &source.path()).json(&body);
+    let request = killed
+        .node
+        .request(reqwest::Method::PUT, &source.path())
+        .json(&body);
     let called = killed.kill_in(held, request).await;
     assert_eq!(called, expected);
     assert_eq!(killed.settled("v1 activate", &source.id).await, 200);
@@ -148,18 +188,35 @@ async fn kill_in_update(held: &'static str, expected: &[&str]) {
         assert_eq!(killed.node.get(&source.path()).await.is(200).data(), record);
         let answer = killed.node.get(source.endpoint()).await.is(200).json();
         assert_eq!(answer["version"], "v1");
-        assert_eq!(answer["set"]["activate"], "v1", "the update's own writes are held back");
+        assert_eq!(
+            answer["set"]["activate"], "v1",
+            "the update's own writes are held back"
+        );
         assert!(killed.node.terminate().await.success());
         killed.node.restart().await;
     }
     let events = headwater_integration::payloads(&killed.node.events(&source).await);
-    assert!(!events.iter().any(|event| event.as_str().unwrap().starts_with("v2")), "{events:?}");
+    assert!(
+        !events
+            .iter()
+            .any(|event| event.as_str().unwrap().starts_with("v2")),
+        "{events:?}"
+    );
     // A second start finds nothing to settle.
     assert_eq!(calls(&killed.gate).last().unwrap(), "v1 activate");
-    assert_eq!(calls(&killed.gate).iter().filter(|call| *call == "v1 activate").count(), 1);
+    assert_eq!(
+        calls(&killed.gate)
+            .iter()
+            .filter(|call| *call == "v1 activate")
+            .count(),
+        1
+    );
     // And it can be updated now.
     killed.node.put(&source.path(), body).await.is(200);
-    assert_eq!(killed.node.get(source.endpoint()).await.is(200).json()["version"], "v2");
+    assert_eq!(
+        killed.node.get(source.endpoint()).await.is(200).json()["version"],
+        "v2"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -186,8 +243,15 @@ async fn a_deletion_killed_in_deactivate_goes_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_deployment_leaves_nothing_over_a_kill() {
     let mut killed = Killed::start().await;
-    let code = patient("v1").replace("async activate() {", "async activate() { throw new Error(\"no\");");
-    let answer = killed.node.try_deploy(&code, json!({"url": killed.gate.url()})).await.is(422);
+    let code = patient("v1").replace(
+        "async activate() {",
+        "async activate() { throw new Error(\"no\");",
+    );
+    let answer = killed
+        .node
+        .try_deploy(&code, json!({"url": killed.gate.url()}))
+        .await
+        .is(422);
     assert!(answer.text.contains("no"), "{}", answer.text);
     let calls = killed.gate.received();
     let header = |name: &str| calls[0].headers[name].to_str().unwrap().to_owned();
@@ -198,6 +262,9 @@ async fn a_failed_deployment_leaves_nothing_over_a_kill() {
     killed.node.restart().await;
     killed.node.get(&format!("/sources/{id}")).await.is(404);
     killed.node.get(&endpoint).await.is(404);
-    assert_eq!(killed.node.get("/users/me/sources").await.is(200).items(), [Value::Null; 0]);
+    assert_eq!(
+        killed.node.get("/users/me/sources").await.is(200).items(),
+        [Value::Null; 0]
+    );
     assert_eq!(self::calls(&killed.gate), Vec::<String>::new());
 }

@@ -10,11 +10,15 @@ use super::{
 };
 
 async fn node() -> Node {
-    Node::builder().own_address().flag("--retained-events=100000").start().await
+    Node::builder()
+        .own_address()
+        .flag("--retained-events=100000")
+        .start()
+        .await
 }
 
-/// A round is shorter than the 100 ids that `unique` remembers: a request that is sent again because a
-/// kill took its answer comes before that many others.
+/// A round is shorter than the 100 ids that `unique` remembers, and its runs have ended before the next
+/// one: a request that is sent again because a kill took its answer comes before that many others.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_answered_request_is_emitted_exactly_once() {
     const ROUNDS: usize = 8;
@@ -33,6 +37,8 @@ async fn every_answered_request_is_emitted_exactly_once() {
             clients.crash(&mut node).await;
         }
         sending.join_all().await;
+        node.events_until(&source, |events| events.len() >= (round + 1) * IDS)
+            .await;
     }
     settle(&node, &source, &clients, ROUNDS * IDS).await;
     let record = Record::read(&node, &source).await;
@@ -51,14 +57,19 @@ async fn every_attempt_runs_at_most_once_and_every_answered_one_does() {
     let clients = Clients::of(&source);
     let sending = clients.send(0..IDS);
     for kill in 0..KILLS {
-        clients.until_answered(kill * IDS / KILLS + seed.below(IDS / KILLS)).await;
+        clients
+            .until_answered(kill * IDS / KILLS + seed.below(IDS / KILLS))
+            .await;
         clients.crash(&mut node).await;
     }
     sending.join_all().await;
     settle(&node, &source, &clients, IDS).await;
     let record = Record::read(&node, &source).await;
     record.check_runs(&clients.tally());
-    assert_eq!(record.events, record.runs, "a run and its event are committed together");
+    assert_eq!(
+        record.events, record.runs,
+        "a run and its event are committed together"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,7 +82,9 @@ async fn requests_that_a_stopping_node_answers_are_kept() {
     let clients = Clients::of(&source);
     let sending = clients.send(0..IDS);
     for stop in 0..STOPS {
-        clients.until_answered(stop * IDS / STOPS + seed.below(IDS / STOPS)).await;
+        clients
+            .until_answered(stop * IDS / STOPS + seed.below(IDS / STOPS))
+            .await;
         let status = node.terminate().await;
         assert!(status.success(), "{status}");
         clients.restart(&mut node).await;

@@ -13,12 +13,19 @@ pub(super) struct Seed {
 impl Seed {
     /// The seed in `HEADWATER_TEST_SEED`, else a new one.
     pub(super) fn new() -> Self {
-        let given = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
+        let given = std::env::var(VARIABLE)
+            .ok()
+            .and_then(|text| text.parse().ok());
         let first = given.unwrap_or_else(|| {
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            let now = SystemTime::now()
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .unwrap();
             u64::from(now.subsec_nanos()) ^ (u64::from(std::process::id()) << 32)
         });
-        Self { first, state: first }
+        Self {
+            first,
+            state: first,
+        }
     }
 
     /// A number below `end`.
@@ -37,6 +44,7 @@ impl Seed {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "whoever reads the failure needs it")]
 impl Drop for Seed {
     fn drop(&mut self) {
         if std::thread::panicking() {

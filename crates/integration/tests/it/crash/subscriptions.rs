@@ -27,12 +27,21 @@ async fn every_event_reaches_a_listening_source_exactly_once() {
     const IDS: usize = 240;
     const KILLS: usize = 6;
     let mut seed = Seed::new();
-    let mut node =
-        Node::builder().own_address().private_network().flag("--retained-events=100000").start().await;
+    let mut node = Node::builder()
+        .own_address()
+        .private_network()
+        .flag("--retained-events=100000")
+        .start()
+        .await;
     let heard = Receiver::start().await;
     let emitter = node.deploy(&counting(false), json!({})).await;
     let listener = node.deploy(LISTENING, json!({"url": heard.url()})).await;
-    node.post("/subscriptions", json!({"emitter_id": emitter.id, "listener_id": listener.id})).await.is(200);
+    node.post(
+        "/subscriptions",
+        json!({"emitter_id": emitter.id, "listener_id": listener.id}),
+    )
+    .await
+    .is(200);
 
     let clients = Clients::of(&emitter);
     let sending = clients.send(0..IDS);
@@ -46,9 +55,18 @@ async fn every_event_reaches_a_listening_source_exactly_once() {
 
     let emitted = Record::read(&node, &emitter).await;
     emitted.check_runs(&clients.tally());
-    let reached = node.events_until(&listener, |events| events.len() >= emitted.events.len()).await;
+    let reached = node
+        .events_until(&listener, |events| events.len() >= emitted.events.len())
+        .await;
     ids_increase(&reached);
     let sent = payloads(&node.events(&emitter).await);
-    assert_eq!(payloads(&reached), sent, "in their order, none missing, none twice");
-    assert_eq!(node.channel(&listener, "$errors").await, [serde_json::Value::Null; 0]);
+    assert_eq!(
+        payloads(&reached),
+        sent,
+        "in their order, none missing, none twice"
+    );
+    assert_eq!(
+        node.channel(&listener, "$errors").await,
+        [serde_json::Value::Null; 0]
+    );
 }

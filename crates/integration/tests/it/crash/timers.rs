@@ -40,7 +40,11 @@ const PLACES: [&str; 4] = ["/begun/", "/counted/", "/emitted/", "committed"];
 async fn a_counter_and_its_events_agree_and_no_begun_tick_is_lost() {
     const KILLS: usize = 6;
     let mut seed = Seed::new();
-    let mut node = Node::builder().own_address().private_network().start().await;
+    let mut node = Node::builder()
+        .own_address()
+        .private_network()
+        .start()
+        .await;
     let places = Receiver::start().await;
     let props = json!({"timer": {"intervalSeconds": 1}, "url": places.url()});
     let source = node.deploy(TICKING, props).await;
@@ -48,39 +52,70 @@ async fn a_counter_and_its_events_agree_and_no_begun_tick_is_lost() {
         let before = node.events(&source).await.len();
         match seed.one_of(&PLACES) {
             "committed" => {
-                node.events_until(&source, |events| events.len() > before).await;
+                node.events_until(&source, |events| events.len() > before)
+                    .await;
             }
             place => {
                 let reached = places.received().len();
-                places.until(|received| received[reached..].iter().any(|at| at.path.starts_with(place))).await;
+                places
+                    .until(|received| {
+                        received[reached..]
+                            .iter()
+                            .any(|at| at.path.starts_with(place))
+                    })
+                    .await;
             }
         }
         node.kill_9();
         node.restart().await;
-        node.events_until(&source, |events| events.len() > before).await;
+        node.events_until(&source, |events| events.len() > before)
+            .await;
     }
-    let begun: BTreeSet<u64> = places.received().iter().map(|at| tick_of(&at.path)).collect();
+    let begun: BTreeSet<u64> = places
+        .received()
+        .iter()
+        .map(|at| tick_of(&at.path))
+        .collect();
     let last_begun = *begun.last().unwrap();
     node.events_until(&source, |events| {
-        events.iter().any(|event| event["event"]["timestamp"].as_u64() >= Some(last_begun))
+        events
+            .iter()
+            .any(|event| event["event"]["timestamp"].as_u64() >= Some(last_begun))
     })
     .await;
     node.run(&source, json!({"reads": true})).await;
-
+    assert_eq!(node.channel(&source, "$errors").await, [Value::Null; 0]);
     let events = node.events(&source).await;
     ids_increase(&events);
-    let events = payloads(&events);
-    let read_at = events.iter().position(|event| event["reads"] == true).unwrap();
-    let counts: Vec<_> = events[..read_at].iter().map(|event| event["count"].as_u64().unwrap()).collect();
-    let expected: Vec<u64> = (1..=u64::try_from(counts.len()).unwrap()).collect();
-    assert_eq!(counts, expected);
-    assert_eq!(events[read_at]["count"].as_u64(), counts.last().copied(), "the counter and the last event");
+    check(&payloads(&events), &begun);
+}
 
-    let ticks: Vec<_> = events[..read_at].iter().map(|event| event["timestamp"].as_u64().unwrap()).collect();
-    assert!(ticks.windows(2).all(|pair| pair[0] < pair[1]), "each tick once, in order: {ticks:?}");
+/// Checks what was emitted up to the run that read the counter.
+fn check(events: &[Value], begun: &BTreeSet<u64>) {
+    let is_read = |event: &Value| event["reads"] == true;
+    let read_at = events.iter().position(is_read).unwrap();
+    let numbers = |name: &str| -> Vec<u64> {
+        let values = events[..read_at].iter().map(|event| &event[name]);
+        values.map(|value| value.as_u64().unwrap()).collect()
+    };
+    let (counts, ticks) = (numbers("count"), numbers("timestamp"));
+    let expected: Vec<_> = (1..).take(read_at).collect();
+    assert_eq!(counts, expected);
+    let counter = events[read_at]["count"].as_u64();
+    assert_eq!(
+        counter,
+        counts.last().copied(),
+        "the counter and the last event"
+    );
+    assert!(
+        ticks.windows(2).all(|pair| pair[0] < pair[1]),
+        "each tick once, in order: {ticks:?}"
+    );
     let lost: Vec<_> = begun.iter().filter(|tick| !ticks.contains(tick)).collect();
-    assert_eq!(lost, Vec::<&u64>::new(), "ticks that began and were not emitted: {ticks:?}");
-    assert_eq!(node.channel(&source, "$errors").await, [Value::Null; 0]);
+    assert!(
+        lost.is_empty(),
+        "ticks {lost:?} began and were not emitted: {ticks:?}"
+    );
 }
 
 fn tick_of(path: &str) -> u64 {

@@ -32,7 +32,11 @@ async fn rows_are_emitted_once_across_kills() {
     let postgres = Postgres::start().await;
     postgres.sql("create table orders (id serial primary key, what text not null)");
     postgres.sql("insert into orders (what) values ('tea'), ('bread'), ('salt')");
-    let mut node = Node::builder().private_network().start().await;
+    let mut node = Node::builder()
+        .own_address()
+        .private_network()
+        .start()
+        .await;
 
     let source = deploy(&node, &postgres).await;
     // What `deploy` emitted is there when the deployment is answered.

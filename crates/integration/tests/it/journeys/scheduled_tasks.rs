@@ -85,6 +85,7 @@ async fn a_task_is_emitted_at_its_time_and_another_is_cancelled() {
 #[tokio::test]
 async fn a_scheduled_task_survives_a_kill() {
     let mut node = Node::builder()
+        .own_address()
         .flag("--self-alias=api.pipedream.com")
         .start()
         .await;

@@ -1,6 +1,8 @@
 //! `POST /sources/`: deploying.
 
-use headwater_integration::{Node, Receiver, Source, payloads};
+use std::collections::BTreeSet;
+
+use headwater_integration::{Answer, Node, Receiver, Source, payloads};
 use serde_json::{Value, json};
 
 use crate::code::{EMITTER, INBOX, hooked, unknown};
@@ -102,6 +104,18 @@ async fn slugs_are_unique_and_names_are_kept() {
     let body = json!({"component_code": EMITTER, "name": "My own"});
     let named = node.post("/sources", body).await.is(200).data();
     assert_eq!(named["name"], "My own");
+}
+
+#[tokio::test]
+async fn slugs_are_unique_among_sources_deployed_at_once() {
+    let node = Node::start().await;
+    let saved = node.save(EMITTER).await;
+    let body = json!({"component_id": saved["id"]});
+    let deployments = (0..6).map(|_| node.post("/sources", body.clone()));
+    let deployed = futures::future::join_all(deployments).await;
+    let slug = |answer: Answer| answer.is(200).data()["name_slug"].to_string();
+    let slugs: BTreeSet<_> = deployed.into_iter().map(slug).collect();
+    assert_eq!(slugs.len(), 6, "{slugs:?}");
 }
 
 #[tokio::test]

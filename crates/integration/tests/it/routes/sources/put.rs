@@ -196,6 +196,21 @@ export default {
 }
 
 #[tokio::test]
+async fn new_code_may_answer_for_itself_where_the_former_did_not() {
+    let node = Node::start().await;
+    let source = node.deploy(INBOX, json!({})).await;
+    let accepted = json!({"success": true});
+    assert_eq!(node.get(source.endpoint()).await.is(200).json(), accepted);
+    let body = json!({"component_code": answering("2")});
+    node.put(&source.path(), body).await.is(200);
+    assert_eq!(node.get(source.endpoint()).await.is(200).text, "2");
+    node.put(&source.path(), json!({"component_code": INBOX}))
+        .await
+        .is(200);
+    assert_eq!(node.get(source.endpoint()).await.is(200).json(), accepted);
+}
+
+#[tokio::test]
 async fn keys_and_events_outlive_an_update() {
     let node = Node::start().await;
     let counting = |step: u32| {

@@ -1,0 +1,26 @@
+//! Use cases on the real store in memory, with a scripted engine and a clock that stands still.
+//! Nothing sleeps: a test awaits what a use case returns, or the next run that the engine is given.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test's failure is a panic, in its helpers too"
+)]
+
+mod commits;
+mod component;
+mod custom_response;
+mod deploy;
+mod dispatch;
+mod engine;
+mod ingress;
+mod leases;
+mod lifecycle;
+mod lost_workers;
+mod props;
+mod recovery;
+mod scheduled;
+mod stop;
+mod tenants;
+mod timers;
+mod update;
+mod world;

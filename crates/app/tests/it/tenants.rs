@@ -1,0 +1,155 @@
+//! What another tenant owns is not there.
+
+use headwater_app::{
+    AppError, ComponentRef, EventRange, EventsQuery, NewAccount, default_channels,
+};
+use headwater_model::page::PageRequest;
+use serde_json::json;
+
+use crate::{
+    component::Component,
+    world::{World, code, deployment, object, switched},
+};
+
+fn is_not_found<T>(result: Result<T, AppError>) -> bool {
+    matches!(result, Err(AppError::NotFound { .. }))
+}
+
+#[tokio::test]
+async fn another_tenants_source_is_not_found() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("mine").hooks()).await;
+    world.engine.calls();
+    let (app, other) = (&world.app, world.stranger());
+    let query = EventsQuery {
+        channels: default_channels(None),
+        page: PageRequest::first(10),
+    };
+    assert!(is_not_found(app.source(&other, &id).await));
+    assert!(is_not_found(app.source_events(&other, &id, &query).await));
+    let range = EventRange::default();
+    assert!(is_not_found(
+        app.delete_source_events(&other, &id, default_channels(None), range)
+            .await
+    ));
+    assert!(is_not_found(app.run_source(&other, &id, None).await));
+    assert!(is_not_found(
+        app.update_source(&other, &id, switched(false)).await
+    ));
+    assert!(is_not_found(app.delete_source(&other, &id).await));
+    assert!(world.engine.calls().is_empty());
+    assert!(app.source(&world.caller, &id).await.is_ok());
+}
+
+#[tokio::test]
+async fn another_tenants_component_is_not_found_by_id_or_key() {
+    let world = World::new().await;
+    let component = Component::named("mine").key("my-key");
+    let saved = world
+        .app
+        .save_component(&world.caller, &code(&component), None)
+        .await
+        .unwrap();
+    let by_key = ComponentRef::Key("my-key".to_owned());
+    let other = world.stranger();
+    assert!(is_not_found(
+        world
+            .app
+            .component(&other, &ComponentRef::Id(saved.id.clone()), None)
+            .await
+    ));
+    assert!(is_not_found(
+        world.app.component(&other, &by_key, None).await
+    ));
+    let mine = world
+        .app
+        .component(&world.caller, &by_key, None)
+        .await
+        .unwrap();
+    assert_eq!(mine.id, saved.id);
+
+    let mut request = deployment(&component, json!({}));
+    request.component.component_id = Some(saved.id.to_string());
+    assert!(is_not_found(world.app.deploy_source(&other, request).await));
+}
+
+#[tokio::test]
+async fn another_tenants_account_is_not_found() {
+    let world = World::new().await;
+    let new = NewAccount {
+        app: "github".to_owned(),
+        name: None,
+        fields: object(json!({ "api_key": "k" })),
+        workspace_id: None,
+    };
+    let account = world.app.create_account(&world.caller, new).await.unwrap();
+    let other = world.stranger();
+    assert!(is_not_found(
+        world.app.delete_account(&other, &account.id).await
+    ));
+    let page = PageRequest::first(10);
+    let listed = world.app.accounts(&other, None, &page).await.unwrap();
+    assert!(listed.items.is_empty());
+    world
+        .app
+        .delete_account(&world.caller, &account.id)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn nobody_subscribes_to_or_with_another_tenants_source() {
+    let world = World::new().await;
+    let mine = world.deploy(&Component::named("mine")).await;
+    let other = world.stranger();
+    let request = deployment(&Component::named("theirs"), json!({}));
+    let theirs = world
+        .app
+        .deploy_source(&other, request)
+        .await
+        .unwrap()
+        .source
+        .id;
+    let (app, mine, theirs) = (&world.app, mine.as_str(), theirs.as_str());
+    assert!(is_not_found(app.subscribe(&other, mine, theirs, "").await));
+    assert!(is_not_found(app.subscribe(&other, theirs, mine, "").await));
+    let me = world.caller.user_id().as_str();
+    assert!(is_not_found(app.subscribe(&other, me, theirs, "").await));
+}
+
+#[tokio::test]
+async fn a_stranger_is_no_member_of_my_workspace() {
+    let world = World::new().await;
+    let workspace = world.caller.identity.workspaces[0].id.clone();
+    let other = world.stranger();
+    let mut request = deployment(&Component::named("it"), json!({}));
+    request.workspace_id = Some(workspace.clone());
+    let refused = world.app.deploy_source(&other, request.clone()).await;
+    assert!(matches!(refused, Err(AppError::Forbidden(_))));
+    let page = PageRequest::first(10);
+    let refused = world
+        .app
+        .workspace_sources(&other, workspace.clone(), &page)
+        .await;
+    assert!(matches!(refused, Err(AppError::Forbidden(_))));
+    world
+        .app
+        .deploy_source(&world.caller, request)
+        .await
+        .unwrap();
+    let listed = world
+        .app
+        .workspace_sources(&world.caller, workspace, &page)
+        .await
+        .unwrap();
+    assert_eq!(listed.total_count, 1);
+}
+
+#[tokio::test]
+async fn an_unknown_key_is_unauthenticated() {
+    let world = World::new().await;
+    assert!(matches!(
+        world.app.authenticate("other").await,
+        Err(AppError::Unauthenticated)
+    ));
+}

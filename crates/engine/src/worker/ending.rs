@@ -1,0 +1,131 @@
+//! Why workers end, and what that means for the runs they had.
+
+use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
+
+use headwater_model::outcome::{ComponentError, Limit, Outcome};
+use rustix::process::Signal;
+
+/// What V8 and Deno write when there is no memory left, in their several places.
+const OUT_OF_MEMORY: &[&str] = &[
+    "heap out of memory",
+    "Fatal JavaScript out of memory",
+    "Fatal process out of memory",
+    "memory allocation of ",
+];
+/// How V8 begins what it says of its own end.
+const LAST_WORDS: &[&str] = &["<--- Last few GCs --->", "# Fatal "];
+
+/// Why a worker takes no more runs and has to go.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Ending {
+    /// A run went over a limit that costs the process.
+    Limit {
+        run: u64,
+        limit: Limit,
+        message: String,
+    },
+    /// The process holds more than a worker may, and nobody can say which run's that is.
+    Excess { limit: Limit, message: String },
+    /// The component's module cannot be evaluated.
+    LoadFailed(ComponentError),
+    /// The worker says what the protocol does not know, or can no longer be heard.
+    Protocol(String),
+    /// The pool no longer wants it.
+    Dismissed,
+}
+
+/// What is known of a process that has ended.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Exit {
+    /// How it ended; `None` when that could not be found out.
+    pub(super) status: Option<ExitStatus>,
+    /// The last of what it wrote to standard error.
+    pub(super) stderr: String,
+}
+
+/// How the run `id`, alone in flight or not, ends with a process that ended so. One run's limit or
+/// failure is its own; what may be another's fault is only a loss, which callers may try again.
+pub(super) fn outcome_of_loss(
+    ending: Option<&Ending>,
+    id: u64,
+    is_alone: bool,
+    exit: &Exit,
+) -> Outcome {
+    let lost = |message: String| Outcome::Lost { message };
+    let limit = |limit: Limit, message: String| Outcome::LimitExceeded { limit, message };
+    match ending {
+        Some(Ending::Limit {
+            run,
+            limit: exceeded,
+            message,
+        }) if *run == id => limit(*exceeded, message.clone()),
+        Some(Ending::Limit { message, .. }) => lost(format!(
+            "another run of the source ended the worker: {message}"
+        )),
+        Some(Ending::Excess {
+            limit: exceeded,
+            message,
+        }) if is_alone => limit(*exceeded, message.clone()),
+        Some(Ending::Excess { message, .. }) => lost(message.clone()),
+        Some(Ending::LoadFailed(error)) => Outcome::Threw {
+            error: error.clone(),
+        },
+        Some(Ending::Protocol(reason)) => lost(format!("the worker was ended: {reason}")),
+        Some(Ending::Dismissed) => lost("the worker was ended by the platform".into()),
+        None if !is_alone => lost(format!("the worker {}", exit.in_words())),
+        None if exit.ran_out_of_memory() => limit(
+            Limit::Memory,
+            "the component needs more heap than a worker has".into(),
+        ),
+        None if exit.overfilled_a_file() => limit(
+            Limit::Output,
+            "the component wrote a larger file to /tmp than it may".into(),
+        ),
+        None => Outcome::Threw {
+            error: exit.as_error(),
+        },
+    }
+}
+
+/// Whether these are V8's words about its own end, and nothing that the component said.
+pub(super) fn are_last_words(said: &str) -> bool {
+    LAST_WORDS.iter().any(|words| said.contains(words))
+}
+
+impl Exit {
+    /// Its exit code or signal.
+    pub(super) fn in_words(&self) -> String {
+        match self.status.map(|status| (status.code(), status.signal())) {
+            Some((Some(code), _)) => format!("exited with code {code}"),
+            Some((None, Some(signal))) => format!("was ended by signal {signal}"),
+            Some((None, None)) | None => "ended".to_owned(),
+        }
+    }
+
+    /// Whether the process ended because it could have no more memory.
+    fn ran_out_of_memory(&self) -> bool {
+        OUT_OF_MEMORY
+            .iter()
+            .any(|words| self.stderr.contains(words))
+    }
+
+    /// Whether the kernel ended it for a file beyond the limit.
+    fn overfilled_a_file(&self) -> bool {
+        let signal = self.status.and_then(|status| status.signal());
+        signal == Some(Signal::XFSZ.as_raw())
+    }
+
+    fn as_error(&self) -> ComponentError {
+        let said = self.stderr.trim();
+        let said = if said.is_empty() {
+            String::new()
+        } else {
+            format!(": {said}")
+        };
+        ComponentError {
+            name: "WorkerExited".to_owned(),
+            message: format!("the component's process {}{said}", self.in_words()),
+            ..ComponentError::default()
+        }
+    }
+}

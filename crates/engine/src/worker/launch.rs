@@ -1,0 +1,157 @@
+//! Starting workers: what each may touch, and the greeting after which it can be given a component.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use headwater_model::limits::RunLimits;
+use parking_lot::Mutex;
+use tokio::{
+    process::Child,
+    sync::{Notify, oneshot},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Worker,
+    folder::WorkerFolder,
+    frames::{FrameReader, SessionToken},
+    life::Listening,
+    process::Pipes,
+    protocol::{self, HostFrame},
+    runs::Runs,
+};
+use crate::{
+    api::EngineError,
+    sandbox::{Permissions, Sandbox},
+};
+
+/// How long a process may take to be ready, on a machine under load.
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
+/// What a frame has besides what its run put out.
+const FRAME_SLACK_BYTES: usize = 64 * 1024;
+
+/// How to start workers.
+pub(crate) struct WorkerLaunch {
+    pub(crate) sandbox: Arc<Sandbox>,
+    /// Where workers' folders are made; an absolute path without links, as Deno compares paths.
+    pub(crate) work_dir: PathBuf,
+    pub(crate) limits: RunLimits,
+    /// Host names that mean the node itself.
+    pub(crate) self_alias: Vec<String>,
+    /// Where the node itself can be reached.
+    pub(crate) api_socket: Option<PathBuf>,
+}
+
+impl Worker {
+    /// Starts a generic worker and waits until it is ready for a component.
+    ///
+    /// # Errors
+    /// The process cannot be started, or does not get ready.
+    pub(crate) async fn start(launch: &WorkerLaunch) -> Result<Arc<Self>, EngineError> {
+        let folder =
+            WorkerFolder::create(&launch.work_dir).map_err(|error| EngineError::Unavailable {
+                context: format!(
+                    "making a folder for a worker in {}",
+                    launch.work_dir.display()
+                ),
+                reason: error.to_string(),
+            })?;
+        let spawned = launch
+            .sandbox
+            .spawn(&folder.code(), &folder.tmp(), &launch.permissions(&folder))
+            .await;
+        match spawned {
+            Ok(child) => Self::greet(launch, folder, child).await,
+            Err(error) => {
+                folder.remove();
+                Err(error)
+            }
+        }
+    }
+
+    async fn greet(
+        launch: &WorkerLaunch,
+        folder: WorkerFolder,
+        mut child: Child,
+    ) -> Result<Arc<Self>, EngineError> {
+        let pipes = Pipes::take(&mut child)?;
+        let token = SessionToken::random()?;
+        let pid = child.id().unwrap_or_default();
+        folder.mark(pid);
+        let worker = Arc::new(Self {
+            pid,
+            folder,
+            outbox: Arc::default(),
+            runs: Mutex::new(Runs::new(launch.limits.clone(), Instant::now())),
+            log_limit_bytes: launch.limits.log_bytes,
+            deadlines_changed: Notify::new(),
+            kill: CancellationToken::new(),
+            gone: CancellationToken::new(),
+            removed: CancellationToken::new(),
+        });
+        worker.send(&HostFrame::Hello {
+            version: protocol::VERSION,
+            token: token.to_hex(),
+        })?;
+        let (report, ready) = oneshot::channel();
+        let frames = FrameReader::new(token, launch.limits.output_bytes + FRAME_SLACK_BYTES);
+        tokio::spawn(Arc::clone(&worker.outbox).write_to(pipes.stdin, worker.gone.clone()));
+        tokio::spawn(Arc::clone(&worker).watch_deadlines());
+        let stderr = tokio::spawn(Arc::clone(&worker).listen_to_stderr(pipes.stderr));
+        let listening = Listening {
+            frames,
+            stdout: pipes.stdout,
+            ready: Some(report),
+        };
+        tokio::spawn(Arc::clone(&worker).live(child, listening, stderr));
+        // Whoever waits may give up.
+        let abandoned = worker.end_on_drop();
+        match tokio::time::timeout(READY_TIMEOUT, ready).await {
+            Ok(Ok(())) => {
+                abandoned.disarm();
+                Ok(worker)
+            }
+            Ok(Err(_)) => Err(EngineError::WorkerLost(
+                "it ended before it was ready".into(),
+            )),
+            Err(_) => {
+                worker.dismiss();
+                Err(EngineError::WorkerLost("it did not get ready".into()))
+            }
+        }
+    }
+}
+
+impl WorkerLaunch {
+    fn permissions(&self, folder: &WorkerFolder) -> Permissions {
+        let mut permissions = Permissions {
+            read: vec![folder.code(), folder.tmp()],
+            write: vec![folder.tmp()],
+            network: true,
+            heap_mib: self.limits.heap_mib,
+        };
+        if self.has_self_alias() {
+            permissions.read.push(folder.api_socket());
+            permissions.write.push(folder.api_socket());
+        }
+        permissions
+    }
+
+    fn has_self_alias(&self) -> bool {
+        self.api_socket.is_some() && !self.self_alias.is_empty()
+    }
+
+    /// The node's socket under a name that belongs to the worker, so that a permission for one worker
+    /// names nothing that another has.
+    pub(super) fn linked_api_socket(&self, folder: &WorkerFolder) -> Option<PathBuf> {
+        let socket = self.api_socket.as_ref().filter(|_| self.has_self_alias())?;
+        let link = folder.api_socket();
+        match std::fs::hard_link(socket, &link) {
+            Ok(()) => Some(link),
+            Err(error) => {
+                tracing::warn!(%error, socket = %socket.display(), "a worker cannot be given the node's own API");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Pages of listings in creation order.
+
+use headwater_model::page::{Page, PageRequest, Position};
+use headwater_store::StoreError;
+use rusqlite::{Connection, Row, params};
+
+use crate::connection::failed;
+
+/// A listing in creation order, which is the order of ids.
+pub(crate) struct Listing<'a> {
+    pub(crate) table: &'static str,
+    /// A condition on `?1`.
+    pub(crate) filter: &'static str,
+    pub(crate) parameter: &'a str,
+}
+
+/// One page of a listing.
+pub(crate) fn page_of<T, C>(
+    connection: &Connection,
+    listing: &Listing<'_>,
+    page: &PageRequest<C>,
+    cursor: impl Fn(&C) -> &str,
+    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Page<T>, StoreError> {
+    let failed = failed("reading a page");
+    let Listing {
+        table,
+        filter,
+        parameter,
+    } = listing;
+    let total: i64 = connection
+        .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {filter}"))
+        .and_then(|mut statement| statement.query_row([parameter], |row| row.get(0)))
+        .map_err(&failed)?;
+    let (bound, order, from) = match &page.position {
+        Position::First => ("id > ?2", "ASC", ""),
+        Position::After(after) => ("id > ?2", "ASC", cursor(after)),
+        Position::Before(before) => ("id < ?2", "DESC", cursor(before)),
+    };
+    let sql =
+        format!("SELECT * FROM {table} WHERE {filter} AND {bound} ORDER BY id {order} LIMIT ?3");
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let mut rows = statement
+        .query(params![parameter, from, page.limit])
+        .map_err(&failed)?;
+    let mut items = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        items.push(read(row)?);
+    }
+    if order == "DESC" {
+        items.reverse();
+    }
+    Ok(Page {
+        total_count: total.unsigned_abs(),
+        items,
+    })
+}

@@ -1,0 +1,136 @@
+//! Retention: the newest events of each emitter and channel class stay, the others go.
+
+use headwater_store::{Progress, StoreError};
+use rusqlite::{Connection, params};
+
+use crate::{connection::failed, event_log::NOT_DELETED};
+
+/// One emitter's events of one class.
+struct Log {
+    emitter_id: String,
+    class: u8,
+}
+
+pub(crate) fn trim(connection: &Connection, keep: u32, limit: u32) -> Result<Progress, StoreError> {
+    begin_anew_if_fewer(connection, keep)?;
+    let logs = untrimmed(connection, limit)?;
+    let mut left = limit;
+    for log in &logs {
+        let deleted = delete_beyond(connection, log, keep, left)?;
+        left -= deleted;
+        if left == 0 {
+            break;
+        }
+        if has_undispatched(connection, log)? {
+            wait_for_dispatch(connection, log)?;
+        } else {
+            finish(connection, log)?;
+        }
+    }
+    Ok(Progress {
+        done: u64::from(limit - left),
+        more: left == 0 || logs.len() == limit as usize,
+        ..Progress::default()
+    })
+}
+
+/// What was trimmed to more events than are to be kept now has to be trimmed again.
+fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
+    let failed = failed("beginning to trim");
+    let before: u32 = connection
+        .prepare_cached("SELECT keep FROM retention")
+        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
+        .map_err(&failed)?;
+    if keep < before {
+        connection
+            .execute(
+                "INSERT INTO untrimmed (emitter_id, class)
+                 SELECT DISTINCT emitter_id, class FROM events WHERE deliver_at_ms IS NULL
+                 ON CONFLICT DO UPDATE SET waits_at = -1",
+                (),
+            )
+            .map_err(&failed)?;
+    }
+    if keep != before {
+        connection
+            .execute("UPDATE retention SET keep = ?", [keep])
+            .map_err(&failed)?;
+    }
+    Ok(())
+}
+
+fn untrimmed(connection: &Connection, limit: u32) -> Result<Vec<Log>, StoreError> {
+    let failed = failed("looking for events to trim");
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT emitter_id, class FROM untrimmed
+             WHERE waits_at < (SELECT position FROM dispatch_cursor) ORDER BY waits_at LIMIT ?",
+        )
+        .map_err(&failed)?;
+    let logs = statement
+        .query_map([limit], |row| {
+            Ok(Log {
+                emitter_id: row.get(0)?,
+                class: row.get(1)?,
+            })
+        })
+        .map_err(&failed)?;
+    logs.collect::<Result<_, _>>().map_err(&failed)
+}
+
+/// Deletes the oldest events beyond the newest `keep` that nobody asked to delete.
+fn delete_beyond(
+    connection: &Connection,
+    log: &Log,
+    keep: u32,
+    limit: u32,
+) -> Result<u32, StoreError> {
+    let deleted = connection
+        .prepare_cached(&format!(
+            "DELETE FROM events WHERE position IN (
+                 SELECT position FROM events
+                 WHERE emitter_id = ?1 AND class = ?2
+                   AND (ms, sequence) <= (
+                       SELECT ms, sequence FROM events
+                       WHERE emitter_id = ?1 AND class = ?2 AND {NOT_DELETED}
+                       ORDER BY ms DESC, sequence DESC LIMIT 1 OFFSET ?3)
+                   AND position <= (SELECT position FROM dispatch_cursor)
+                 ORDER BY ms, sequence LIMIT ?4)"
+        ))
+        .and_then(|mut statement| {
+            statement.execute(params![log.emitter_id, log.class, keep, limit])
+        })
+        .map_err(failed("trimming events"))?;
+    Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
+}
+
+/// Whether some events could not be trimmed yet because dispatch has not passed them.
+fn has_undispatched(connection: &Connection, log: &Log) -> Result<bool, StoreError> {
+    connection
+        .prepare_cached(
+            "SELECT 1 FROM events WHERE position > (SELECT position FROM dispatch_cursor)
+                                    AND emitter_id = ? AND class = ?",
+        )
+        .and_then(|mut statement| statement.exists(params![log.emitter_id, log.class]))
+        .map_err(failed("looking for events to dispatch"))
+}
+
+/// Keeps a log for when dispatch has moved on.
+fn wait_for_dispatch(connection: &Connection, log: &Log) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "UPDATE untrimmed SET waits_at = (SELECT position FROM dispatch_cursor)
+             WHERE emitter_id = ? AND class = ?",
+        )
+        .and_then(|mut statement| statement.execute(params![log.emitter_id, log.class]))
+        .map_err(failed("trimming events"))
+        .map(drop)
+}
+
+fn finish(connection: &Connection, log: &Log) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("DELETE FROM untrimmed WHERE emitter_id = ? AND class = ?")
+        .and_then(|mut statement| statement.execute(params![log.emitter_id, log.class]))
+        .map_err(failed("trimming events"))
+        .map(drop)
+}

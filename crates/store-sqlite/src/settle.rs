@@ -1,0 +1,92 @@
+//! The end of a deployment or an update: everything becomes visible together.
+
+use headwater_model::dedupe::{self, Strategy};
+use headwater_store::{SettledSource, Source, SourceState, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde_json::Value;
+
+use crate::{
+    connection::failed,
+    row::{from_json, name_of, signed},
+    run_commit,
+    sources::{by_id, gone, write_endpoints},
+    timers,
+};
+
+pub(crate) fn settle(
+    connection: &Connection,
+    settled: &SettledSource,
+) -> Result<Source, StoreError> {
+    let id = settled.id.as_str();
+    let former = by_id(connection, id)?.ok_or_else(|| gone(id))?;
+    let spec = &settled.spec;
+    let dedupe = spec.dedupe.as_ref().map(name_of).transpose()?;
+    let state = if settled.active {
+        SourceState::Active
+    } else {
+        SourceState::Inactive
+    };
+    let state_name = name_of(&state)?;
+    let write = || -> rusqlite::Result<()> {
+        connection.execute(
+            "UPDATE sources SET name = ?2, state = ?3, component_id = ?4, artifact_hash = ?5, configured_props = ?6,
+                                dedupe = ?7, updated_at = ?8
+             WHERE id = ?1",
+            params![
+                id,
+                spec.name,
+                state_name,
+                spec.component_id.as_str(),
+                spec.artifact_hash,
+                Value::Object(spec.configured_props.clone()).to_string(),
+                dedupe,
+                signed(settled.now_ms / 1000),
+            ],
+        )?;
+        if !settled.active {
+            connection.execute(
+                "DELETE FROM invocations WHERE source_id = ? AND lease_epoch IS NULL",
+                [id],
+            )?;
+        }
+        Ok(())
+    };
+    write().map_err(failed("settling a source"))?;
+    reset_dedupe(connection, id, spec.dedupe)?;
+    write_endpoints(connection, &settled.id, &spec.endpoints)?;
+    timers::settle(connection, settled, &former)?;
+    for commit in &settled.commits {
+        run_commit::commit(connection, commit)?;
+    }
+    by_id(connection, id)?.ok_or_else(|| gone(id))
+}
+
+/// A state of another strategy means nothing to the new one.
+fn reset_dedupe(
+    connection: &Connection,
+    id: &str,
+    strategy: Option<Strategy>,
+) -> Result<(), StoreError> {
+    let state = dedupe_state(connection, id)?;
+    if state.is_none_or(|state| Some(state.strategy()) == strategy) {
+        return Ok(());
+    }
+    connection
+        .execute(
+            "UPDATE emitters SET dedupe_state = NULL WHERE emitter_id = ?",
+            [id],
+        )
+        .map_err(failed("resetting dedupe"))
+        .map(drop)
+}
+
+pub(crate) fn dedupe_state(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<dedupe::State>, StoreError> {
+    let text: Option<Option<String>> = connection
+        .prepare_cached("SELECT dedupe_state FROM emitters WHERE emitter_id = ?")
+        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+        .map_err(failed("reading the dedupe state"))?;
+    text.flatten().map(|text| from_json(&text)).transpose()
+}

@@ -23,6 +23,8 @@ use crate::{
 
 /// What a worker holds besides V8's heap: Deno itself, code, buffers.
 const BESIDES_HEAP_MIB: u64 = 256;
+/// Disk that a worker's temporary files may take.
+const TMP_MIB: u64 = 1024;
 
 /// What an engine needs.
 #[derive(Debug, Clone)]
@@ -81,6 +83,7 @@ impl DenoEngine {
             warm_workers: config.warm_workers,
             memory_bytes: config.workers_memory_mib << 20,
             worker_memory_bytes: (u64::from(config.limits.heap_mib) + BESIDES_HEAP_MIB) << 20,
+            worker_tmp_bytes: TMP_MIB << 20,
             idle: config.worker_idle,
             artifacts_dir: config.cache_dir.join("artifacts"),
         };

@@ -40,6 +40,8 @@ pub(crate) struct PoolConfig {
     pub(crate) memory_bytes: u64,
     /// Memory of one worker, beyond which it is ended whatever it does.
     pub(crate) worker_memory_bytes: u64,
+    /// Disk that one worker's temporary files may take, beyond which it is ended whatever it does.
+    pub(crate) worker_tmp_bytes: u64,
     /// How long a source's worker waits for the next invocation.
     pub(crate) idle: Duration,
     /// Where code is unpacked, once per archive.
@@ -83,6 +85,10 @@ impl Pool {
             closing,
         });
         tokio::spawn(upkeep::look_after(
+            Arc::downgrade(&pool),
+            pool.closing.clone(),
+        ));
+        tokio::spawn(upkeep::look_after_disk(
             Arc::downgrade(&pool),
             pool.closing.clone(),
         ));

@@ -123,6 +123,11 @@ impl Worker {
         process::private_memory(self.pid)
     }
 
+    /// Whether the worker's temporary files take more than `limit` bytes.
+    pub(crate) fn tmp_exceeds(&self, limit: u64) -> bool {
+        self.folder.tmp_exceeds(limit)
+    }
+
     /// Ends the worker; its runs end `Lost`. [`Self::gone`] waits for it.
     pub(crate) fn dismiss(&self) {
         self.end(Ending::Dismissed);

@@ -88,7 +88,8 @@ fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, Sto
     Ok(due)
 }
 
-/// Queues the tick, unless an earlier one of the timer still waits. While one runs, one more waits.
+/// Queues the tick, unless an earlier one of the timer still waits: in the queue, or leased by a runner
+/// behind the one that runs.
 fn queue_tick(connection: &Connection, timer: &Due, now_ms: u64) -> Result<bool, StoreError> {
     let id = queue::invocation_id(now_ms, (timer.position, 0));
     let trigger = name_of(&Trigger::Timer)?;
@@ -97,7 +98,8 @@ fn queue_tick(connection: &Connection, timer: &Due, now_ms: u64) -> Result<bool,
             "INSERT INTO invocations (id, source_id, trigger, timer_prop, event, hops, queued_at_ms)
              SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6
              WHERE NOT EXISTS (SELECT 1 FROM invocations
-                               WHERE source_id = ?2 AND timer_prop = ?4 AND lease_epoch IS NULL)",
+                               WHERE source_id = ?2 AND timer_prop = ?4 AND lease_epoch IS NULL)
+               AND (SELECT count(*) FROM invocations WHERE source_id = ?2 AND timer_prop = ?4) < 2",
         )
         .and_then(|mut statement| {
             let source_id = timer.source_id.as_str();

@@ -110,6 +110,7 @@ macro_rules! conformance_tests {
                 a_timer_catches_up_once_after_downtime,
                 ticks_coalesce_while_an_earlier_one_waits,
                 one_tick_waits_while_another_runs,
+                a_claimed_tick_is_the_one_that_waits,
                 a_timer_fires_again_after_its_tick_ended,
                 several_timers_fire_side_by_side,
                 timers_of_sources_that_are_not_active_do_not_fire,

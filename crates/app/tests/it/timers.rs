@@ -77,7 +77,6 @@ async fn a_timer_does_not_fire_before_it_is_due() {
 }
 
 #[tokio::test]
-#[ignore = "the store queues a tick for each one that a runner has leased but not begun (`queue_tick`)"]
 async fn ticks_of_a_source_wait_for_its_run_and_become_one() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("poll").every(10)).await;

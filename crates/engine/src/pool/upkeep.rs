@@ -2,15 +2,21 @@
 
 use std::{cmp::Reverse, sync::Weak, time::Duration};
 
+use headwater_model::outcome::Limit;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Pool;
 
-/// How often memory is looked at, and idle workers, at the latest.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often memory is looked at, and idle workers, at the latest: a component that takes memory takes
+/// gigabytes in a second.
+const LOOK: Duration = Duration::from_millis(250);
 /// And how often at most.
 const SHORTEST_LOOK: Duration = Duration::from_millis(20);
+/// How often temporary files are looked at, at most.
+const DISK_LOOK: Duration = Duration::from_secs(1);
+/// Looking at them takes at most one part in so many of a processor, however many there are.
+const DISK_LOOK_SHARE: u32 = 50;
 
 /// Looks after the pool until it is closed.
 pub(super) async fn look_after(pool: Weak<Pool>, closing: CancellationToken) {
@@ -29,7 +35,38 @@ pub(super) async fn look_after(pool: Weak<Pool>, closing: CancellationToken) {
     }
 }
 
+/// Looks after the disk that workers use until the pool is closed.
+pub(super) async fn look_after_disk(pool: Weak<Pool>, closing: CancellationToken) {
+    let mut pause = DISK_LOOK;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = closing.cancelled() => return,
+        }
+        let Some(current) = pool.upgrade() else {
+            return;
+        };
+        let started = Instant::now();
+        // Nothing is looked at once the runtime is shutting down.
+        let _ = tokio::task::spawn_blocking(move || current.keep_to_disk()).await;
+        pause = DISK_LOOK.max(started.elapsed() * DISK_LOOK_SHARE);
+    }
+}
+
 impl Pool {
+    fn keep_to_disk(&self) {
+        let limit = self.config.worker_tmp_bytes;
+        for worker in self.source_workers() {
+            if worker.tmp_exceeds(limit) {
+                let message = format!(
+                    "the component's files in /tmp take more than {} MiB",
+                    limit >> 20
+                );
+                worker.dismiss_for_excess(Limit::Output, message);
+            }
+        }
+    }
+
     fn end_idle_workers(&self, now: Instant) {
         let slots: Vec<_> = self
             .slots
@@ -68,10 +105,11 @@ impl Pool {
         let limit = self.config.worker_memory_bytes;
         for (memory, worker) in &workers {
             if *memory > limit {
-                worker.dismiss_for_memory(format!(
+                let message = format!(
                     "the component's process holds more than {} MiB",
                     limit >> 20
-                ));
+                );
+                worker.dismiss_for_excess(Limit::Memory, message);
             }
         }
         let mut total: u64 = workers.iter().map(|(memory, _)| memory).sum();

@@ -49,7 +49,9 @@ impl Spawner {
                 while let Some(request) = waiting.blocking_recv() {
                     let _entered = request.runtime.enter();
                     // Who no longer waits drops the process, which ends it.
-                    let _ = request.answer.send(start(request.command, request.heap_mib));
+                    let _ = request
+                        .answer
+                        .send(start(request.command, request.heap_mib));
                 }
             })
             .map_err(|error| failed(error.to_string()))?;

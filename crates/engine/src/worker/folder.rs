@@ -3,12 +3,15 @@
 
 use std::{
     fs, io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
 const PROCESS_MARK: &str = "process";
+/// What a file takes at least, be it empty.
+const BLOCK_BYTES: u64 = 4096;
 
 /// The folder of one worker, removed by [`WorkerFolder::remove`].
 #[derive(Debug)]
@@ -40,6 +43,29 @@ impl WorkerFolder {
     /// The only place where the worker can write.
     pub(crate) fn tmp(&self) -> PathBuf {
         self.path.join("tmp")
+    }
+
+    /// Whether the temporary files take more than `limit` bytes of disk. Looks at no more of them than
+    /// it takes to know.
+    pub(crate) fn tmp_exceeds(&self, limit: u64) -> bool {
+        let (mut bytes, mut folders) = (0, vec![self.tmp()]);
+        while let Some(folder) = folders.pop() {
+            // What cannot be read is being removed.
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                // Not of what a link leads to.
+                let Ok(metadata) = entry.metadata() else {
+                    continue;
+                };
+                bytes += (metadata.blocks() * 512).max(BLOCK_BYTES);
+                if bytes > limit {
+                    return true;
+                }
+                if metadata.is_dir() {
+                    folders.push(entry.path());
+                }
+            }
+        }
+        false
     }
 
     /// The node's own API, when the worker is to reach it.
@@ -125,6 +151,21 @@ mod tests {
     };
 
     use super::{WorkerFolder, wipe};
+
+    #[test]
+    fn temporary_files_count_in_all_folders_and_links_do_not() {
+        let work_dir = tempfile::tempdir().unwrap();
+        let folder = WorkerFolder::create(work_dir.path()).unwrap();
+        let below = folder.tmp().join("a/b");
+        fs::create_dir_all(&below).unwrap();
+        let other = work_dir.path().join("other");
+        fs::write(&other, [1; 100_000]).unwrap();
+        std::os::unix::fs::symlink(&other, below.join("link")).unwrap();
+        assert!(!folder.tmp_exceeds(50_000));
+        fs::write(below.join("file"), [1; 100_000]).unwrap();
+        assert!(folder.tmp_exceeds(50_000));
+        assert!(!folder.tmp_exceeds(1_000_000));
+    }
 
     #[test]
     fn processes_that_outlived_their_node_are_ended_and_no_others() {

@@ -53,7 +53,13 @@ impl Run {
 
     /// Sends a line that brought a count of bytes from `before` to `after`, up to `limit`; the first
     /// that goes over it is replaced by a remark, and those after it are dropped.
-    fn log_within(&self, limit: usize, (before, after): (usize, usize), level: LogLevel, text: String) {
+    fn log_within(
+        &self,
+        limit: usize,
+        (before, after): (usize, usize),
+        level: LogLevel,
+        text: String,
+    ) {
         if after <= limit {
             self.send(RunMessage::Log { level, text });
         } else if before <= limit {

@@ -32,6 +32,26 @@ pub(crate) struct Node {
     pub(crate) work_dir: tempfile::TempDir,
 }
 
+/// An engine for tests, whose workers have their folders in `work_dir`.
+pub(crate) async fn config(work_dir: &Path) -> EngineConfig {
+    EngineConfig {
+        deno: Deno {
+            path: support::deno().await,
+            version: "of the machine".into(),
+        },
+        cache_dir: support::cache_dir(),
+        work_dir: work_dir.to_owned(),
+        limits: RunLimits::default(),
+        network: NetworkPolicy::PublicOnly,
+        warm_workers: 1,
+        workers_memory_mib: 2048,
+        worker_idle: Duration::from_secs(600),
+        self_alias: Vec::new(),
+        api_socket: None,
+        registry_env: Vec::new(),
+    }
+}
+
 impl Node {
     pub(crate) async fn start() -> Self {
         Self::with(|_| {}).await
@@ -39,22 +59,7 @@ impl Node {
 
     pub(crate) async fn with(configure: impl FnOnce(&mut EngineConfig)) -> Self {
         let work_dir = tempfile::tempdir().unwrap();
-        let mut config = EngineConfig {
-            deno: Deno {
-                path: support::deno().await,
-                version: "of the machine".into(),
-            },
-            cache_dir: support::cache_dir(),
-            work_dir: work_dir.path().to_owned(),
-            limits: RunLimits::default(),
-            network: NetworkPolicy::PublicOnly,
-            warm_workers: 1,
-            workers_memory_mib: 2048,
-            worker_idle: Duration::from_secs(600),
-            self_alias: Vec::new(),
-            api_socket: None,
-            registry_env: Vec::new(),
-        };
+        let mut config = config(work_dir.path()).await;
         configure(&mut config);
         Self {
             engine: DenoEngine::start(config).await.unwrap(),

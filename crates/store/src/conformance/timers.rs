@@ -83,6 +83,24 @@ pub async fn one_tick_waits_while_another_runs(factory: &dyn Factory) {
     assert_eq!(run_ticks(&*store, &source, epoch).await, [300]);
 }
 
+/// A tick that a runner has claimed but not begun is the one that waits: no third one is queued.
+pub async fn a_claimed_tick_is_the_one_that_waits(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let mut held = Vec::new();
+    for minute in [1, 2, 3, 4] {
+        store.fire_timers(T0 + minute * MINUTE, 10).await.unwrap();
+        let claimed = claim_all(&*store, &source.id, epoch, T0 + minute * MINUTE).await;
+        let leases: Vec<_> = claimed
+            .iter()
+            .map(|claimed| claimed.lease.clone())
+            .collect();
+        store.extend_leases(&leases, T0 + 9 * MINUTE).await.unwrap();
+        held.extend(claimed);
+    }
+    assert_eq!(held.len(), 2);
+}
+
 /// As soon as the tick has ended, the next one fires at its time.
 pub async fn a_timer_fires_again_after_its_tick_ended(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;

@@ -1,17 +1,18 @@
 //! How runs end, without a process.
 
-use std::time::Duration;
+use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
 use headwater_model::{
     limits::RunLimits,
     outcome::{Limit, Outcome},
 };
+use rustix::process::Signal;
 use serde_json::{Map, value::RawValue};
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{Ending, Exit, Runs};
 use crate::{
-    api::{Entry, Hook, Invocation, RunId, RunMessage, RunSink},
+    api::{Entry, Hook, Invocation, LogLevel, RunId, RunMessage, RunSink},
     worker::protocol::WorkerFrame,
 };
 
@@ -101,16 +102,25 @@ fn a_load_that_failed_is_the_outcome_whatever_the_run_says() {
 }
 
 #[test]
-fn memory_is_the_only_runs_fault_and_an_exit_too() {
+fn an_end_is_the_only_runs_fault_and_nobodys_among_several() {
+    let ended = |status| Some(ExitStatus::from_raw(status));
     let heap = Exit {
-        status: "was ended by signal 6".into(),
+        status: ended(6),
         stderr: "FATAL ERROR: JavaScript heap out of memory".into(),
     };
     let exit = Exit {
-        status: "exited with code 3".into(),
+        status: ended(3 << 8),
         stderr: String::new(),
     };
-    for (exit, alone) in [(&heap, "LIMIT_MEMORY"), (&exit, "exited with code 3")] {
+    let file = Exit {
+        status: ended(Signal::XFSZ.as_raw()),
+        stderr: String::new(),
+    };
+    for (exit, alone) in [
+        (&heap, "LIMIT_MEMORY"),
+        (&exit, "exited with code 3"),
+        (&file, "LIMIT_OUTPUT"),
+    ] {
         for count in [1, 2] {
             let (mut runs, mut messages) = with_runs(count);
             runs.process_gone(exit);
@@ -125,6 +135,30 @@ fn memory_is_the_only_runs_fault_and_an_exit_too() {
             assert_eq!(runs.len(), 0);
         }
     }
+}
+
+#[test]
+fn lines_of_nothing_count_too() {
+    let (mut runs, mut messages) = with_runs(1);
+    for _ in 0..100_000 {
+        hear(
+            &mut runs,
+            r#"{"type":"log","id":1,"level":"info","text":""}"#,
+        );
+    }
+    let lines: Vec<_> = std::iter::from_fn(|| messages.try_recv().ok()).collect();
+    assert!((1_000..20_000).contains(&lines.len()), "{}", lines.len());
+    let (_, last) = lines.last().unwrap();
+    assert!(
+        matches!(
+            last,
+            RunMessage::Log {
+                level: LogLevel::Warn,
+                ..
+            }
+        ),
+        "{last:?}"
+    );
 }
 
 #[test]

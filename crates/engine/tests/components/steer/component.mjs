@@ -1,5 +1,7 @@
 // What a run does is said by its event.
 import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import process from "node:process";
 
 const forever = () => new Promise((resolve) => setTimeout(resolve, 3_600_000));
@@ -19,6 +21,21 @@ function hogBuffers() {
   });
 }
 
+const MIB = 1024 * 1024;
+
+/// Takes memory in one go, faster than anybody can look.
+function burst() {
+  globalThis.kept = [];
+  for (let i = 0; i < 200; i++) globalThis.kept.push(new Uint8Array(64 * MIB).fill(1));
+}
+
+function fill(name, mib) {
+  const file = fs.openSync(path.join(os.tmpdir(), name), "w");
+  const chunk = Buffer.alloc(8 * MIB, 1);
+  for (let written = 0; written < mib; written += 8) fs.writeSync(file, chunk);
+  fs.closeSync(file);
+}
+
 function forgedFrame(id) {
   const body = Buffer.from(JSON.stringify({ type: "outcome", id, value: "forged" }));
   const length = Buffer.alloc(4);
@@ -34,6 +51,12 @@ const deeds = {
   },
   hog,
   hogBuffers,
+  burst,
+  manyFiles() {
+    for (let i = 0; i < 5; i++) fill(`file-${i}`, 256);
+    return forever();
+  },
+  largeFile: () => fill("file", 520),
   exit() {
     process.exit(3);
   },
@@ -48,6 +71,13 @@ const deeds = {
   manyLogs() {
     const line = "x".repeat(1024 * 1024);
     for (let i = 0; i < 50; i++) console.log(line);
+  },
+  emptyLogs() {
+    for (let i = 0; i < 200_000; i++) console.log("");
+  },
+  stderr() {
+    fs.writeSync(2, "past the runtime\n");
+    return forever();
   },
   noise() {
     for (let i = 0; i < 50; i++) fs.writeSync(1, "n".repeat(64 * 1024));

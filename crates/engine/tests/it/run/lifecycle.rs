@@ -1,12 +1,19 @@
 //! Which worker a run gets, and how long workers live.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{ffi::OsStr, path::Path, process::Stdio, sync::atomic::Ordering, time::Duration};
 
 use headwater_engine::{Engine, EngineError, Entry, Invocation};
 use serde_json::{Map, json, value::RawValue};
-use tokio::sync::mpsc;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::Command,
+    sync::mpsc,
+};
 
 use crate::harness::{Node, Source};
+
+/// Names the folder for the workers of [`a_node_to_be_killed`].
+const KILLED_NODE_DIR: &str = "HEADWATER_TEST_KILLED_NODE_DIR";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_first_invocations_share_one_worker() {
@@ -161,4 +168,65 @@ async fn what_a_former_node_left_behind_is_removed() {
     .await;
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     drop(node);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_never_reads_dies_with_its_node_all_the_same() {
+    let node = Node::with(|config| config.warm_workers = 0).await;
+    if node.engine.status().sandbox.get("dies_with_node") != Some(&true) {
+        return;
+    }
+    let work_dir = tempfile::tempdir().unwrap();
+    let mut killed = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "run::lifecycle::a_node_to_be_killed"])
+        .args(["--ignored", "--nocapture"])
+        .env(KILLED_NODE_DIR, work_dir.path())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(killed.stdout.take().unwrap()).lines();
+    while !said.next_line().await.unwrap().unwrap().contains("loops") {}
+    let workers = processes_of(work_dir.path());
+    assert!(!workers.is_empty() && workers.iter().all(|id| is_alive(id)));
+    killed.kill().await.unwrap();
+    let gone = async {
+        while workers.iter().any(|id| is_alive(id)) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .expect("the workers to die");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "the other half of the test before it, which starts it"]
+async fn a_node_to_be_killed() {
+    let Some(work_dir) = std::env::var_os(KILLED_NODE_DIR) else {
+        return;
+    };
+    let node = Node::with(|config| config.work_dir = work_dir.into()).await;
+    let mut looping = node.steer(&Source::named("steer"), "loop").await;
+    looping.has_begun().await;
+    println!("\nit loops");
+    std::future::pending().await
+}
+
+/// The processes that the workers' folders name.
+fn processes_of(work_dir: &Path) -> Vec<String> {
+    let folders = std::fs::read_dir(work_dir).unwrap();
+    let marks = folders
+        .filter_map(|folder| std::fs::read_to_string(folder.unwrap().path().join("process")).ok());
+    marks
+        .map(|mark| mark.split(' ').next().unwrap().to_owned())
+        .collect()
+}
+
+/// Whether the process runs: one that nobody waits for stays as a zombie.
+fn is_alive(id: impl AsRef<OsStr>) -> bool {
+    let stat = Path::new("/proc").join(id.as_ref()).join("stat");
+    let stat = std::fs::read_to_string(stat).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }

@@ -72,6 +72,30 @@ async fn memory_outside_the_heap_is_bounded_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn memory_is_bounded_however_fast_it_is_taken() {
+    let node = Node::with(|config| config.limits.heap_mib = 64).await;
+    let source = Source::named("steer");
+    let messages = node.steer(&source, "burst").await.collect().await;
+    // Whoever is faster: the pool that looks, or the kernel that gives no more.
+    let is_refused = match messages.outcome() {
+        Outcome::LimitExceeded { limit, .. } => *limit == Limit::Memory,
+        Outcome::Threw { error } => error.name == "RangeError",
+        Outcome::Returned { .. } | Outcome::Lost { .. } => false,
+    };
+    assert!(is_refused, "{messages:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn temporary_files_are_bounded_one_and_all() {
+    let node = Node::start().await;
+    let source = Source::named("steer");
+    for deed in ["largeFile", "manyFiles"] {
+        let messages = node.steer(&source, deed).await.collect().await;
+        assert_eq!(messages.limit(), Limit::Output, "{deed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_goes_away_takes_its_run_along_and_says_how() {
     let node = Node::start().await;
     let source = Source::named("steer");
@@ -123,6 +147,20 @@ async fn logs_are_cut_at_their_limit() {
     let logs = messages.logs();
     let bytes: usize = logs.iter().map(|(_, text)| text.len()).sum();
     assert!(bytes <= 70 * 1024, "{bytes}");
+    assert_eq!(logs.last().unwrap().0, LogLevel::Warn);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_of_nothing_are_cut_too() {
+    let node = Node::start().await;
+    let messages = node
+        .steer(&Source::named("steer"), "emptyLogs")
+        .await
+        .collect()
+        .await;
+    assert_eq!(messages.returned(), Value::Null);
+    let logs = messages.logs();
+    assert!((1..20_000).contains(&logs.len()), "{}", logs.len());
     assert_eq!(logs.last().unwrap().0, LogLevel::Warn);
 }
 

@@ -67,6 +67,23 @@ async fn every_way_to_log_is_a_line_of_the_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_gets_to_standard_error_past_the_runtime_is_a_line_too() {
+    let node = Node::start().await;
+    let source = Source::named("steer");
+    let mut running = node.steer(&source, "stderr").await;
+    let mut line = None;
+    while line.is_none() {
+        let (_, message) = running.messages.recv().await.expect("a line");
+        if let RunMessage::Log { level, text } = message {
+            line = Some((level, text));
+        }
+    }
+    assert_eq!(line, Some((LogLevel::Error, "past the runtime".to_owned())));
+    node.engine.evict(&source.spec.source_id).await;
+    assert!(running.collect().await.is_lost());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn key_values_are_loaded_once_and_written_back() {
     let node = Node::start().await;
     let source = Source::with("kv", Map::from_iter([("count".to_owned(), json!(41))]));

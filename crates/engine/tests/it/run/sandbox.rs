@@ -1,9 +1,9 @@
 //! What components cannot touch.
 
-use headwater_engine::{Engine, network::NetworkPolicy};
+use headwater_engine::{DenoEngine, Engine, EngineError, network::NetworkPolicy};
 use serde_json::{Value, json};
 
-use crate::harness::{Node, Source};
+use crate::harness::{self, Node, Source};
 
 /// A server on this machine, which components must not reach.
 async fn local_server() -> u16 {
@@ -75,6 +75,17 @@ async fn the_layers_of_the_sandbox_are_told() {
     assert!(
         sandbox.contains_key("seccomp") && sandbox.contains_key("landlock"),
         "{sandbox:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_deno_would_take_for_two_is_refused() {
+    let parent = tempfile::tempdir().unwrap();
+    let config = harness::config(&parent.path().join("a,b")).await;
+    let refused = DenoEngine::start(config).await.err();
+    assert!(
+        matches!(&refused, Some(EngineError::Unavailable { reason, .. }) if reason.contains("comma")),
+        "{refused:?}"
     );
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod folder;
 pub(crate) mod frames;
 mod launch;
 mod life;
+mod log_budget;
 pub(crate) mod process;
 pub(crate) mod protocol;
 mod runs;

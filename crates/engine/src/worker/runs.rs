@@ -13,14 +13,13 @@ use tokio::time::Instant;
 
 use super::{
     ending::{self, Ending, Exit},
+    log_budget::LogBudget,
     protocol::{Kind, WorkerFrame},
 };
 use crate::api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink};
 
 /// The runtime cuts logs at the limit and then says so; the host's own count only backs it up.
 const LOG_SLACK_BYTES: usize = 4 * 1024;
-/// What a line of a log counts at least: empty ones cost memory, too.
-const LINE_BYTES: usize = 16;
 
 struct Run {
     name: RunId,
@@ -28,9 +27,9 @@ struct Run {
     wall: Duration,
     deadline: Instant,
     output_bytes: usize,
-    log_bytes: usize,
-    /// Log text that names no run, charged to this one.
-    stray_bytes: usize,
+    logs: LogBudget,
+    /// What names no run, charged to this one.
+    strays: LogBudget,
     has_responded: bool,
 }
 
@@ -51,22 +50,9 @@ impl Run {
         let _ = self.sink.send((self.name, message));
     }
 
-    /// Sends a line that brought a count of bytes from `before` to `after`, up to `limit`; the first
-    /// that goes over it is replaced by a remark, and those after it are dropped.
-    fn log_within(
-        &self,
-        limit: usize,
-        (before, after): (usize, usize),
-        level: LogLevel,
-        text: String,
-    ) {
-        if after <= limit {
-            self.send(RunMessage::Log { level, text });
-        } else if before <= limit {
-            self.send(RunMessage::Log {
-                level: LogLevel::Warn,
-                text: format!("logs go over the limit of {limit} bytes; the rest is not kept"),
-            });
+    fn log(&self, line: Option<RunMessage>) {
+        if let Some(line) = line {
+            self.send(line);
         }
     }
 }
@@ -124,8 +110,8 @@ impl Runs {
             wall,
             deadline,
             output_bytes: 0,
-            log_bytes: 0,
-            stray_bytes: 0,
+            logs: LogBudget::new(self.limits.log_bytes + LOG_SLACK_BYTES),
+            strays: LogBudget::new(self.limits.log_bytes),
             has_responded: false,
         };
         self.in_flight.insert(self.last_id, run);
@@ -175,7 +161,7 @@ impl Runs {
             .in_flight
             .values()
             .next()
-            .is_some_and(|run| run.stray_bytes <= self.limits.log_bytes);
+            .is_some_and(|run| run.strays.is_open());
         if wanted {
             // No more than can be kept is worth making text of.
             let shown = &bytes[..bytes.len().min(self.limits.log_bytes)];
@@ -210,26 +196,25 @@ impl Runs {
     fn log(&mut self, frame: WorkerFrame<'_>) {
         let id = frame.id;
         let (level, text) = frame.into_log();
-        let Some(run) = id.and_then(|id| self.in_flight.get_mut(&id)) else {
-            let bytes = text.len();
-            return self.stray_log(level, text, bytes);
-        };
-        let limit = self.limits.log_bytes + LOG_SLACK_BYTES;
-        let before = run.log_bytes;
-        run.log_bytes += text.len().max(LINE_BYTES);
-        run.log_within(limit, (before, run.log_bytes), level, text);
+        let bytes = text.len();
+        match id.and_then(|id| self.in_flight.get_mut(&id)) {
+            Some(run) => {
+                let line = run.logs.admit(level, text, bytes);
+                run.log(line);
+            }
+            None => self.stray_log(level, text, bytes),
+        }
     }
 
     /// Log text that names no run goes to the longest in flight: it is the same source's anyway.
     fn stray_log(&mut self, level: LogLevel, text: String, bytes: usize) {
-        let limit = self.limits.log_bytes;
-        let Some(run) = self.in_flight.values_mut().next() else {
-            tracing::debug!(bytes, "a worker without runs logs");
-            return;
-        };
-        let before = run.stray_bytes;
-        run.stray_bytes += bytes.max(LINE_BYTES);
-        run.log_within(limit, (before, run.stray_bytes), level, text);
+        match self.in_flight.values_mut().next() {
+            Some(run) => {
+                let line = run.strays.admit(level, text, bytes);
+                run.log(line);
+            }
+            None => tracing::debug!(bytes, "a worker without runs logs"),
+        }
     }
 
     fn output(&mut self, frame: WorkerFrame<'_>, bytes: usize) {

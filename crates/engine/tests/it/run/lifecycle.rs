@@ -188,10 +188,10 @@ async fn a_worker_that_never_reads_dies_with_its_node_all_the_same() {
     let mut said = BufReader::new(killed.stdout.take().unwrap()).lines();
     while !said.next_line().await.unwrap().unwrap().contains("loops") {}
     let workers = processes_of(work_dir.path());
-    assert!(!workers.is_empty() && workers.iter().all(|id| is_alive(id)));
+    assert!(!workers.is_empty() && workers.iter().all(is_alive));
     killed.kill().await.unwrap();
     let gone = async {
-        while workers.iter().any(|id| is_alive(id)) {
+        while workers.iter().any(is_alive) {
             tokio::task::yield_now().await;
         }
     };

@@ -1,0 +1,47 @@
+//! How much of what a run says is kept. Not for who says it, nor for where it goes.
+
+use crate::api::{LogLevel, RunMessage};
+
+/// What a line counts at least: empty ones cost memory, too.
+const LINE_BYTES: usize = 16;
+
+/// Counts lines against a limit.
+pub(super) struct LogBudget {
+    limit_bytes: usize,
+    used_bytes: usize,
+}
+
+impl LogBudget {
+    pub(super) fn new(limit_bytes: usize) -> Self {
+        Self {
+            limit_bytes,
+            used_bytes: 0,
+        }
+    }
+
+    /// Whether another line makes a difference.
+    pub(super) fn is_open(&self) -> bool {
+        self.used_bytes <= self.limit_bytes
+    }
+
+    /// What to tell of a line of which there were `bytes`: itself, once that there are too many, or nothing.
+    pub(super) fn admit(
+        &mut self,
+        level: LogLevel,
+        text: String,
+        bytes: usize,
+    ) -> Option<RunMessage> {
+        if !self.is_open() {
+            return None;
+        }
+        self.used_bytes += bytes.max(LINE_BYTES);
+        if self.is_open() {
+            return Some(RunMessage::Log { level, text });
+        }
+        let limit = self.limit_bytes;
+        Some(RunMessage::Log {
+            level: LogLevel::Warn,
+            text: format!("logs go over the limit of {limit} bytes; the rest is not kept"),
+        })
+    }
+}

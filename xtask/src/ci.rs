@@ -31,6 +31,9 @@ pub(crate) fn test(arguments: &[&str]) -> Result<()> {
     if arguments.is_empty() {
         deno_task(&deno, "test")?;
     }
+    provision::python()?;
+    // Tests from outside start the binary, which is another package's than theirs.
+    run(cargo().args(["build", "--package", "headwater"]))?;
     let mut tests = cargo();
     let runner: &[&str] = if has_nextest() {
         &["nextest", "run", "--no-fail-fast"]

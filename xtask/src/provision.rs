@@ -1,4 +1,4 @@
-//! What the tests need besides Rust: Deno and, for the PostgreSQL store, a server's programs.
+//! What the tests need besides Rust: Deno, a PostgreSQL server's programs and Python's web server.
 //! Installs through the package clients at hand; names no registry and downloads nothing itself.
 
 use std::{
@@ -52,6 +52,14 @@ pub(crate) fn postgres_bin() -> Result<PathBuf> {
          folder with `initdb` and `postgres`",
     )?;
     installed_postgres().context("PostgreSQL is installed, but its `initdb` was not found")
+}
+
+/// The interpreter whose web server serves the feeds that tests poll.
+pub(crate) fn python() -> Result<()> {
+    match find_program("python3") {
+        Some(_) => Ok(()),
+        None => apt_install(&["python3"]),
+    }
 }
 
 fn from_environment(name: &str) -> Option<PathBuf> {

@@ -6,7 +6,13 @@ mod data_dir;
 mod environment;
 mod node;
 
-use std::{future::IntoFuture as _, io::IsTerminal as _, net::SocketAddr, sync::Arc};
+use std::{
+    future::IntoFuture as _,
+    io::{ErrorKind, IsTerminal as _},
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, Result};
 use axum::Router;
@@ -24,6 +30,9 @@ use crate::{
     output,
     serve::data_dir::DataDir,
 };
+
+const ADDRESS_FREED_WITHIN: Duration = Duration::from_secs(1);
+const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 
 /// Runs a node until it is told to stop.
 pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Exit> {
@@ -92,10 +101,21 @@ impl Node {
     }
 }
 
+/// A process that a killed node was just starting holds its address until that process has begun.
 async fn listen(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).await.with_context(|| {
-        format!("cannot listen on {address}; choose another address with --listen")
-    })
+    let give_up_at = Instant::now() + ADDRESS_FREED_WITHIN;
+    loop {
+        match TcpListener::bind(address).await {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < give_up_at => {
+                tokio::time::sleep(ADDRESS_TRIED_EVERY).await;
+            }
+            bound => {
+                return bound.with_context(|| {
+                    format!("cannot listen on {address}; choose another address with --listen")
+                });
+            }
+        }
+    }
 }
 
 async fn stop_signal() -> Result<()> {
@@ -157,4 +177,21 @@ async fn first_user(
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_address_that_is_about_to_be_free_is_waited_for() {
+        let former = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = former.local_addr().unwrap();
+        let listening = tokio::spawn(listen(address));
+        tokio::task::yield_now().await;
+        assert!(!listening.is_finished());
+        drop(former);
+        let listener = listening.await.unwrap().unwrap();
+        assert_eq!(listener.local_addr().unwrap(), address);
+    }
 }

@@ -17,8 +17,9 @@ export default {
         body: { error: "order_id is missing" },
       });
     }
-    this.http.respond({ status: 202, body: { accepted: body.order_id } });
     const summary = `Order ${body.order_id}`;
     this.$emit(body, { id: body.order_id, summary });
+    // What was emitted before is on disk when the response goes out.
+    this.http.respond({ status: 202, body: { accepted: body.order_id } });
   },
 };

@@ -16,4 +16,4 @@ mod router;
 mod routes;
 mod wire;
 
-pub use router::{router, router_with_pages};
+pub use router::router;

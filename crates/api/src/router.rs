@@ -26,12 +26,6 @@ use crate::{
 /// Everything the node serves over HTTP. Serve it with the peer's address
 /// (`into_make_service_with_connect_info::<SocketAddr>()`), which events of HTTP interfaces show.
 pub fn router(app: Arc<App>) -> Router {
-    router_with_pages(app, Router::new())
-}
-
-/// The same with further pages. They must come in here rather than be merged into the result:
-/// with an endpoint domain, the request's host decides before its path does.
-pub fn router_with_pages(app: Arc<App>, pages: Router) -> Router {
     let front = Arc::new(Front::new(Arc::clone(&app)));
     let routes = Router::new()
         // Machines that watch the node.
@@ -45,8 +39,7 @@ pub fn router_with_pages(app: Arc<App>, pages: Router) -> Router {
         .nest("/v1", v1(&app))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
-        .with_state(app)
-        .merge(pages);
+        .with_state(app);
     // Layers of a router run after routing; what changes the path must wrap the router itself.
     Router::new().fallback_service(from_fn_with_state(front, front::receive).layer(routes))
 }

@@ -24,8 +24,6 @@ pub struct AppConfig {
     pub retained_events: u32,
     /// How long runs may take to finish when the node is asked to stop.
     pub shutdown_grace: Duration,
-    /// Daily quotas shown to users; not enforced when absent.
-    pub daily_invocations_quota: Option<u64>,
 }
 
 /// What an [`App`] is put together from.

@@ -3,7 +3,13 @@
 //! Without `customResponse` a request is queued durably before it is acknowledged. With it, the
 //! run itself answers, and nothing is queued: who gets no answer knows that it must ask again.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use headwater_engine::Response;
 use headwater_model::id::{InvocationId, SourceId};
@@ -56,18 +62,24 @@ pub(crate) struct EndpointFacts {
 #[derive(Default)]
 pub(crate) struct Endpoints {
     by_token: RwLock<HashMap<String, EndpointFacts>>,
+    /// Counts forgettings: what was looked up before one may no longer be so.
+    forgotten: AtomicU64,
 }
 
 impl Endpoints {
     /// Forgets a source's endpoints because its life changed.
     pub(crate) fn forget(&self, id: &SourceId) {
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
         self.by_token
             .write()
             .retain(|_, facts| facts.source_id != *id);
     }
 
-    fn remember(&self, token: &str, facts: EndpointFacts) {
+    fn remember(&self, token: &str, facts: EndpointFacts, looked_up_at: u64) {
         let mut by_token = self.by_token.write();
+        if self.forgotten.load(Ordering::Acquire) != looked_up_at {
+            return;
+        }
         if by_token.len() >= REMEMBERED {
             by_token.clear();
         }
@@ -107,6 +119,7 @@ impl App {
         if let Some(facts) = self.endpoints.by_token.read().get(token) {
             return Ok(facts.clone());
         }
+        let looked_up_at = self.endpoints.forgotten.load(Ordering::Acquire);
         let source = self.store.source_by_endpoint(token).await?.filter(accepts);
         let source = source.ok_or_else(|| no_endpoint(token))?;
         let component = self.component_of(&source).await?;
@@ -128,7 +141,7 @@ impl App {
             source_id: source.id,
             custom_response,
         };
-        self.endpoints.remember(token, facts.clone());
+        self.endpoints.remember(token, facts.clone(), looked_up_at);
         Ok(facts)
     }
 

@@ -32,8 +32,6 @@ pub struct UserView {
     pub identity: Identity,
     /// What its runs cost today (UTC).
     pub usage: Usage,
-    /// What they may cost, if there is a limit.
-    pub daily_invocations_quota: Option<u64>,
 }
 
 impl App {
@@ -82,7 +80,6 @@ impl App {
                 .store
                 .usage(caller.user_id(), self.env.now_ms())
                 .await?,
-            daily_invocations_quota: self.config.daily_invocations_quota,
         })
     }
 

@@ -49,7 +49,10 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     // Whoever has the store has the folder; a running node's socket must not be replaced.
     let store = node::open_store(&data_dir)?;
     // Before the first worker starts: workers get a link to the socket.
-    let socket = data_dir.bind_api_socket()?;
+    let socket = match options.self_alias.is_some() {
+        true => Some(data_dir.bind_api_socket()?),
+        false => None,
+    };
     let app = node::start(&options, &data_dir, address, store).await?;
     first_user(&app, global, &options, &data_dir).await?;
     let router = headwater_api::router(Arc::clone(&app));
@@ -76,17 +79,17 @@ struct Node {
 
 impl Node {
     /// Serves until a signal, then lets requests and runs finish.
-    async fn serve(self, listener: TcpListener, socket: UnixListener) -> Result<()> {
+    async fn serve(self, listener: TcpListener, socket: Option<UnixListener>) -> Result<()> {
         let make = self
             .router
             .clone()
             .into_make_service_with_connect_info::<SocketAddr>();
         let public = axum::serve(listener, make)
             .with_graceful_shutdown(self.stopping.clone().cancelled_owned());
-        let internal = axum::serve(socket, self.router.clone());
         let public = tokio::spawn(public.into_future());
         // Components may call the API until their runs have ended, so this one is not shut down gracefully.
-        let internal = tokio::spawn(internal.into_future());
+        let internal = socket
+            .map(|socket| tokio::spawn(axum::serve(socket, self.router.clone()).into_future()));
         stop_signal().await?;
         output::note("stopping: running invocations may finish; signal again to stop at once");
         self.stopping.cancel();
@@ -94,7 +97,9 @@ impl Node {
             () = self.app.stop() => {}
             stopped = stop_signal() => stopped?,
         }
-        internal.abort();
+        if let Some(internal) = internal {
+            internal.abort();
+        }
         // Connections that a client keeps open without a request must not hold up the end.
         let _ = tokio::time::timeout(std::time::Duration::from_secs(1), public).await;
         Ok(())

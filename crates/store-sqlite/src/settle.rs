@@ -45,7 +45,8 @@ pub(crate) fn settle(
         )?;
         if !settled.active {
             connection.execute(
-                "DELETE FROM invocations WHERE source_id = ? AND lease_epoch IS NULL",
+                "DELETE FROM invocations WHERE source_id = ? AND lease_epoch IS NULL
+                                         AND trigger IN ('timer', 'event')",
                 [id],
             )?;
         }

@@ -64,7 +64,8 @@ pub trait Catalog {
     /// MUST keep timers that are unchanged on an active source on their former phase
     /// (`conformance::timers::an_unchanged_timer_keeps_its_phase_when_settled`), MUST unschedule all when inactive
     /// (`conformance::timers::timers_are_unscheduled_while_a_source_is_inactive`).
-    /// MUST drop queued invocations without a lease when it ends inactive
+    /// MUST drop queued ticks and events without a lease when it ends inactive, and keep requests, which were
+    /// acknowledged: they wait until it is active again
     /// (`conformance::sources::the_queue_is_dropped_when_a_source_ends_inactive`).
     /// `Conflict` when the source is gone.
     async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError>;

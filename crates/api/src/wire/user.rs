@@ -34,14 +34,13 @@ struct Org {
 
 impl From<UserView> for User {
     fn from(view: UserView) -> Self {
-        let quota = view.daily_invocations_quota.unwrap_or(UNLIMITED);
         // One invocation costs one credit. Usage is counted per user, so a workspace shows its caller's.
         let org = |workspace: Workspace| Org {
             id: workspace.id,
             orgname: workspace.orgname,
             name: workspace.name,
             email: workspace.email,
-            daily_credits_quota: quota,
+            daily_credits_quota: UNLIMITED,
             daily_credits_used: view.usage.invocations,
         };
         Self {
@@ -50,7 +49,7 @@ impl From<UserView> for User {
             email: view.identity.user.email,
             daily_compute_time_quota: UNLIMITED,
             daily_compute_time_used: view.usage.compute_ms,
-            daily_invocations_quota: quota,
+            daily_invocations_quota: UNLIMITED,
             daily_invocations_used: view.usage.invocations,
             orgs: view.identity.workspaces.into_iter().map(org).collect(),
         }

@@ -136,19 +136,35 @@ impl Actor {
         let Some(loaded) = self.loaded.clone() else {
             return;
         };
+        self.start_waiting(&loaded);
+        // A run that could not even be started has ended above: nothing else would commit it.
+        self.commits.start(&loaded.source, self.app.env.now_ms());
+        self.queue.claim();
+    }
+
+    /// Starts what may run now. What lost a worker before runs alone, so that no other run pays for it.
+    fn start_waiting(&mut self, loaded: &LoadedSource) {
+        if self.flight.has_suspect() {
+            return;
+        }
+        if self.queue.suspect_waits() {
+            if self.flight.is_empty()
+                && let Some(work) = self.queue.take_suspect()
+            {
+                self.start(loaded, work);
+            }
+            return;
+        }
         while self.flight.serial() == 0
             && let Some(work) = self.queue.next_serial()
         {
-            self.start(&loaded, work);
+            self.start(loaded, work);
         }
         while self.flight.http() < self.app.config.source_concurrency
             && let Some(work) = self.queue.next_concurrent()
         {
-            self.start(&loaded, work);
+            self.start(loaded, work);
         }
-        // A run that could not even be started has ended above: nothing else would commit it.
-        self.commits.start(&loaded.source, self.app.env.now_ms());
-        self.queue.claim();
     }
 
     /// Nothing runs and everything is committed.
@@ -243,6 +259,7 @@ impl Actor {
                 outcome,
                 usage,
                 flushed: true,
+                began: true,
             });
         }
         let event = work.event.clone();
@@ -285,6 +302,7 @@ impl Actor {
             outcome,
             usage,
             flushed,
+            began,
         } = ended;
         match task {
             Task::Hook { hold, ended } => {
@@ -301,6 +319,7 @@ impl Actor {
                 }
                 let _ = ended.send(outcome);
             }
+            Task::Work(work) if !began && work.is_owed() => self.queue.put_off(work, &outcome),
             Task::Work(work) if !flushed && is_retried(&work, &outcome) => {
                 self.queue.push_front(work)
             }
@@ -326,7 +345,11 @@ impl Actor {
     async fn committed(&mut self, batch: Batch) {
         if !self.commits.finish(batch) {
             // The store refused: what this node believes of the source no longer holds.
-            self.app.engine.evict(&self.id).await;
+            // Not awaited: the engine may be waiting for a start that only this task drives.
+            let (app, id) = (Arc::clone(&self.app), self.id.clone());
+            self.app
+                .tasks
+                .spawn(async move { app.engine.evict(&id).await });
             self.read_ledger(Commits::reset).await;
         }
         self.app.nudges.nudge(Chore::Dispatch);
@@ -392,6 +415,9 @@ impl Actor {
         self.app.endpoints.forget(&self.id);
         self.app.runners.remove(&self.id);
         let (closing, closed) = self.closing.take().unzip();
+        if !matches!(closing, Some(Closing::Ended)) {
+            self.flush().await;
+        }
         let mut waiting: Vec<oneshot::Sender<()>> = closed.into_iter().collect();
         while let Ok(command) = self.commands.try_recv() {
             match command {

@@ -34,6 +34,8 @@ pub(super) struct Ended {
     pub(super) usage: Usage,
     /// Whether part of it is committed already.
     pub(super) flushed: bool,
+    /// Whether a worker had it at all.
+    pub(super) began: bool,
 }
 
 /// The runs in flight.
@@ -48,6 +50,7 @@ pub(super) struct Flight {
     next_write: u64,
     http: usize,
     serial: usize,
+    suspects: usize,
 }
 
 impl Flight {
@@ -63,6 +66,7 @@ impl Flight {
             next_write: 0,
             http: 0,
             serial: 0,
+            suspects: 0,
         }
     }
 
@@ -78,6 +82,11 @@ impl Flight {
     /// Timer, event and manual runs in flight.
     pub(super) fn serial(&self) -> usize {
         self.serial
+    }
+
+    /// Whether a run is in flight that lost a worker before: it may be what ended it, and runs alone.
+    pub(super) fn has_suspect(&self) -> bool {
+        self.suspects > 0
     }
 
     /// The leases of the runs in flight.
@@ -118,6 +127,9 @@ impl Flight {
     }
 
     fn count(&mut self, task: &Task, by: isize) {
+        if matches!(task, Task::Work(work) if work.tries > 1) {
+            self.suspects = self.suspects.saturating_add_signed(by);
+        }
         match task {
             Task::Work(work) if work.trigger == Trigger::Http => {
                 self.http = self.http.saturating_add_signed(by)
@@ -142,12 +154,12 @@ impl Flight {
             Said::Message(run, message) => ended.extend(self.take(run, message, commits, now_ms)),
             Said::Started(_, Ok(())) => {}
             Said::Started(run, Err(error)) => {
-                ended.extend(self.end(
-                    run,
-                    Outcome::Lost {
-                        message: error.to_string(),
-                    },
-                ));
+                let message = error.to_string();
+                let lost = self.end(run, Outcome::Lost { message });
+                ended.extend(lost.map(|ended| Ended {
+                    began: false,
+                    ..ended
+                }));
             }
         }
         while let Ok((run, message)) = self.messages.try_recv() {
@@ -197,6 +209,7 @@ impl Flight {
                 compute_ms,
             },
             flushed: run.flushed,
+            began: true,
         })
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use headwater_model::id::SourceId;
+use headwater_model::{id::SourceId, outcome::Outcome};
 use headwater_store::{Claimed, Lease, StoreError, Trigger};
 use tokio::time::Instant;
 
@@ -94,9 +94,47 @@ impl Queue {
         }
     }
 
+    /// Puts work back that no worker could take. It has been acknowledged, so it waits as long as it takes.
+    pub(super) fn put_off(&mut self, mut work: Work, why: &Outcome) {
+        tracing::warn!(source = %self.id, invocation = %work.invocation_id, ?why, "no worker could be started");
+        work.tries -= 1;
+        work.not_before = Some(Instant::now() + BACKOFF);
+        match work.trigger {
+            Trigger::Http => {
+                self.waiting.fetch_add(1, Ordering::Relaxed);
+                self.push(work);
+            }
+            Trigger::Timer | Trigger::Manual | Trigger::Event => {
+                self.next_due = earlier(self.next_due, work.not_before);
+                self.push_front(work);
+            }
+        }
+    }
+
     /// The next serial work. Its order holds: what has to wait lets nothing past.
     pub(super) fn next_serial(&mut self) -> Option<Work> {
         let work = self.serial.pop_front_if(|work| is_due(work));
+        self.taken(work.is_some().into());
+        work
+    }
+
+    /// Whether work waits that lost a worker before. It is always put back in front.
+    pub(super) fn suspect_waits(&self) -> bool {
+        let is_suspect = |work: &&Work| is_due(work) && work.tries > 0;
+        self.serial.front().is_some_and(|work| is_suspect(&work))
+            || self
+                .concurrent
+                .front()
+                .is_some_and(|work| is_suspect(&work))
+    }
+
+    /// Takes work that lost a worker before.
+    pub(super) fn take_suspect(&mut self) -> Option<Work> {
+        let is_suspect = |work: &mut Work| is_due(work) && work.tries > 0;
+        let work = self
+            .serial
+            .pop_front_if(is_suspect)
+            .or_else(|| self.concurrent.pop_front_if(is_suspect));
         self.taken(work.is_some().into());
         work
     }

@@ -57,6 +57,11 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// Whether it must run however long that takes: it is on disk, and nobody who could be told waits for it.
+    pub(super) fn is_owed(&self) -> bool {
+        self.lease.is_some() && matches!(self.reply, Reply::None)
+    }
+
     /// Work that has never been started, and that no lease holds.
     pub(crate) fn new(invocation: NewInvocation, reply: Reply) -> Self {
         Self {

@@ -13,7 +13,19 @@ impl App {
     /// Settles every source that a dead node left unsettled: a deployment is undone, an update goes
     /// back to the recorded version, a deletion goes on.
     pub(crate) async fn recover_sources(self: &Arc<Self>) -> Result<(), AppError> {
-        for source in self.store.unsettled_sources(BATCH).await? {
+        loop {
+            let batch = self.store.unsettled_sources(BATCH).await?;
+            // A batch of which nothing settles would come again for ever.
+            if batch.is_empty() || !self.recover_batch(batch).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// True if any of them was settled.
+    async fn recover_batch(self: &Arc<Self>, batch: Vec<Source>) -> Result<bool, AppError> {
+        let mut settled = false;
+        for source in batch {
             let _turn = self.lifecycles.lock(&source.id).await;
             // A change of this start may have been under way when the list was made; it has settled its own.
             let Some(source) = self.store.source(&source.id).await? else {
@@ -24,10 +36,12 @@ impl App {
             }
             tracing::info!(source = %source.id, state = ?source.state, "settling what a former start left");
             if let Err(error) = self.recover(&source).await {
-                tracing::error!(source = %source.id, %error, "could not be settled; trying again at the next start");
+                tracing::error!(source = %source.id, %error, "could not be settled");
+            } else {
+                settled = true;
             }
         }
-        Ok(())
+        Ok(settled)
     }
 
     async fn recover(self: &Arc<Self>, source: &Source) -> Result<(), AppError> {

@@ -109,7 +109,6 @@ impl World {
             source_concurrency: 16,
             retained_events: 100,
             shutdown_grace: Duration::from_secs(20),
-            daily_invocations_quota: None,
         };
         configure(&mut config);
         let app = App::start(Parts {

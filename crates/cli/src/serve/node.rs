@@ -69,7 +69,6 @@ fn app_config(options: &ServeArguments, address: SocketAddr) -> Result<AppConfig
             .max(1),
         retained_events,
         shutdown_grace: options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
-        daily_invocations_quota: None,
     })
 }
 

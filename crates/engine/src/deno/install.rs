@@ -84,7 +84,9 @@ async fn fetch(
         }
     }
     let manual = format!("npm install --global deno@{VERSION}");
-    let remedy = format!("install it with `{manual}`, or start with HEADWATER_DENO=/path/to/deno");
+    let remedy = format!(
+        "install it with `{manual}` (npm: `apt-get install npm`), or start with HEADWATER_DENO=/path/to/deno"
+    );
     if failures.is_empty() {
         let missing =
             format!("Deno {VERSION} is needed, and neither npm nor pip is on PATH to fetch it");

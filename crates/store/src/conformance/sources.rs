@@ -4,8 +4,8 @@ use headwater_model::{channel::Channel, dedupe, id::SourceId, subscription::Emit
 
 use super::{Factory, fixture::*};
 use crate::{
-    ChannelFilter, Endpoint, KvWrite, NewSource, Owner, RunCommit, SettledSource, Source,
-    SourceFilter, SourceState, Store,
+    ChannelFilter, Endpoint, KvWrite, NewInvocation, NewSource, Owner, RunCommit, SettledSource,
+    Source, SourceFilter, SourceState, Store, Trigger,
 };
 
 fn endpoint(prop: &str, token: &str) -> Endpoint {
@@ -192,25 +192,31 @@ pub async fn settling_is_all_or_nothing(factory: &dyn Factory) {
     assert_eq!(claim_all(&*store, &source.id, epoch, T0).await.len(), 1);
 }
 
-/// Invocations that wait are dropped with the triggers; one that runs may end.
+/// Ticks and events that wait are dropped with the triggers, acknowledged requests wait; one that runs may end.
 pub async fn the_queue_is_dropped_when_a_source_ends_inactive(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
     let (source, other) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
-    let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
-        .await
-        .unwrap()
-        .unwrap();
+    let queued = |source: &Source, text: &str, trigger| NewInvocation {
+        trigger,
+        ..manual(&source.id, text)
+    };
+    let running = queued(&source, "1", Trigger::Event);
+    let lease = store.enqueue(running, Some(term(epoch))).await;
     for source in [&source, &other] {
-        store.enqueue(manual(&source.id, "2"), None).await.unwrap();
+        let event = queued(source, "2", Trigger::Event);
+        store.enqueue(event, None).await.unwrap();
     }
+    let request = queued(&source, "3", Trigger::Http);
+    store.enqueue(request, None).await.unwrap();
     store
         .settle_source(settled(&source, false, T0))
         .await
         .unwrap();
-    assert!(claim_all(&*store, &source.id, epoch, T0).await.is_empty());
-    commit(&*store, end_of_lease(&source.id, &lease))
+    let kept = claim_all(&*store, &source.id, epoch, T0).await;
+    let kept: Vec<_> = kept.iter().map(|claimed| claimed.trigger).collect();
+    assert_eq!(kept, [Trigger::Http]);
+    commit(&*store, end_of_lease(&source.id, &lease.unwrap().unwrap()))
         .await
         .unwrap();
     assert_eq!(claim_all(&*store, &other.id, epoch, T0).await.len(), 1);

@@ -139,3 +139,44 @@ async fn a_worker_that_never_starts_fails_the_run_and_says_why() {
     assert_eq!(world.errors(&id).await.len(), 1);
     world.barrier(&id).await;
 }
+
+#[tokio::test]
+async fn an_acknowledged_request_waits_for_a_worker_however_often_none_starts() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it").http()).await;
+    world.engine.fail_starts(3);
+    let token = world.token(&id).await;
+    world.request(&token, json!("owed")).await.unwrap();
+    let run = world.engine.next().await;
+    assert_eq!(run.event, json!("owed"));
+    run.emit(json!("done"));
+    run.returns();
+    world.barrier(&id).await;
+    assert_eq!(world.emitted(&id).await, [json!("done")]);
+    assert!(world.errors(&id).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_lost_its_worker_starts_again_alone() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it").http()).await;
+    let token = world.token(&id).await;
+    for name in ["suspect", "neighbour"] {
+        world.request(&token, json!(name)).await.unwrap();
+    }
+    let (suspect, neighbour) = (world.engine.next().await, world.engine.next().await);
+    suspect.ends(Outcome::Lost {
+        message: "the worker is gone".to_owned(),
+    });
+    world.request(&token, json!("later")).await.unwrap();
+    assert!(world.engine.nothing_started());
+    neighbour.returns();
+    let again = world.engine.next().await;
+    assert_eq!(again.event, json!("suspect"));
+    assert!(world.engine.nothing_started());
+    again.returns();
+    let later = world.engine.next().await;
+    assert_eq!(later.event, json!("later"));
+    later.returns();
+    world.barrier(&id).await;
+}

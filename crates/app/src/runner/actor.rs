@@ -99,7 +99,9 @@ impl Actor {
                     let ended = self.flight.hear(said, &mut self.commits, app.env.now_ms());
                     ended.into_iter().for_each(|ended| self.end(ended));
                 }
-                claimed = self.queue.claimed() => self.queue.finish_claim(claimed),
+                claimed = self.queue.claimed() => {
+                    self.queue.finish_claim(claimed, |lease| self.flight.renew(lease));
+                }
                 command = self.commands.recv() => match command {
                     Some(command) => self.take_in(command).await,
                     None => return,

@@ -97,6 +97,14 @@ impl Flight {
         })
     }
 
+    /// Holds on to the lease if it is one of a run in flight, in place of the former.
+    pub(super) fn renew(&mut self, lease: &Lease) -> bool {
+        self.runs.values_mut().any(|run| match &mut run.task {
+            Task::Work(work) => work.renew(lease),
+            Task::Hook { .. } => false,
+        })
+    }
+
     /// Starts a run; `invocation` is made for the id that the run gets.
     pub(super) fn start(
         &mut self,

@@ -198,19 +198,31 @@ impl Queue {
         }
     }
 
-    /// Takes in what was claimed.
-    pub(super) fn finish_claim(&mut self, claimed: Result<Vec<Claimed>, StoreError>) {
+    /// Takes in what was claimed. After a jump of the clock that may be what this runner has already: then
+    /// the new lease takes the place of the one that ran out, here or in flight, where `renew` does it.
+    pub(super) fn finish_claim(
+        &mut self,
+        claimed: Result<Vec<Claimed>, StoreError>,
+        mut renew: impl FnMut(&Lease) -> bool,
+    ) {
         self.claiming = None;
         match claimed {
             Ok(claimed) => {
                 self.more |= claimed.len() == CLAIMED_AT_ONCE as usize;
-                self.waiting.fetch_add(claimed.len(), Ordering::Relaxed);
-                claimed
-                    .into_iter()
-                    .for_each(|claimed| self.push(Work::from(claimed)));
+                for claimed in claimed {
+                    if !renew(&claimed.lease) && !self.renew(&claimed.lease) {
+                        self.waiting.fetch_add(1, Ordering::Relaxed);
+                        self.push(Work::from(claimed));
+                    }
+                }
             }
             Err(error) => tracing::error!(source = %self.id, %error, "work cannot be claimed now"),
         }
+    }
+
+    fn renew(&mut self, lease: &Lease) -> bool {
+        let mut waiting = self.serial.iter_mut().chain(&mut self.concurrent);
+        waiting.any(|work| work.renew(lease))
     }
 
     /// The leases of what waits.
@@ -226,7 +238,7 @@ impl Queue {
         self.more = false;
         if self.is_claiming() {
             let claimed = self.claimed().await;
-            self.finish_claim(claimed);
+            self.finish_claim(claimed, |_| false);
             self.more = false;
         }
         let waiting: Vec<Work> = self

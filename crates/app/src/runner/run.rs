@@ -57,6 +57,15 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// Holds on to the lease if it is one of this work, in place of the former.
+    pub(super) fn renew(&mut self, lease: &Lease) -> bool {
+        let own = self.lease.is_some() && self.invocation_id == lease.invocation_id;
+        if own {
+            self.lease = Some(lease.clone());
+        }
+        own
+    }
+
     /// Whether it must run however long that takes: it is on disk, and nobody who could be told waits for it.
     pub(super) fn is_owed(&self) -> bool {
         self.lease.is_some() && matches!(self.reply, Reply::None)

@@ -13,7 +13,7 @@ use std::{
 
 use headwater_engine::Response;
 use headwater_model::id::{InvocationId, SourceId};
-use headwater_store::{NewInvocation, Source, SourceState, Trigger};
+use headwater_store::{Endpoint, NewInvocation, SavedComponent, Source, SourceState, Trigger};
 use parking_lot::RwLock;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
@@ -58,6 +58,17 @@ pub(crate) struct EndpointFacts {
     custom_response: bool,
 }
 
+impl EndpointFacts {
+    fn of(source_id: &SourceId, component: &SavedComponent, prop: &str) -> Self {
+        let mut props = component.description.props.iter();
+        let definition = props.find(|definition| definition.name == prop);
+        Self {
+            source_id: source_id.clone(),
+            custom_response: definition.is_some_and(|definition| definition.flag("customResponse")),
+        }
+    }
+}
+
 /// Endpoints by token, remembered so that a request costs no look-up in the store.
 #[derive(Default)]
 pub(crate) struct Endpoints {
@@ -73,6 +84,21 @@ impl Endpoints {
         self.by_token
             .write()
             .retain(|_, facts| facts.source_id != *id);
+    }
+
+    /// Makes the endpoints of a version answer before it is recorded: services verify the URL while its
+    /// `activate` registers it. The settlement, or its failure, forgets them.
+    pub(crate) fn announce(
+        &self,
+        id: &SourceId,
+        component: &SavedComponent,
+        endpoints: &[Endpoint],
+    ) {
+        let mut by_token = self.by_token.write();
+        for endpoint in endpoints {
+            let facts = EndpointFacts::of(id, component, &endpoint.prop);
+            by_token.insert(endpoint.token.clone(), facts);
+        }
     }
 
     fn remember(&self, token: &str, facts: EndpointFacts, looked_up_at: u64) {
@@ -127,20 +153,9 @@ impl App {
             .spec
             .endpoints
             .iter()
-            .find(|endpoint| endpoint.token == token);
-        let definition = prop.and_then(|endpoint| {
-            component
-                .description
-                .props
-                .iter()
-                .find(|definition| definition.name == endpoint.prop)
-        });
-        let custom_response =
-            definition.is_some_and(|definition| definition.flag("customResponse"));
-        let facts = EndpointFacts {
-            source_id: source.id,
-            custom_response,
-        };
+            .find(|endpoint| endpoint.token == token)
+            .map(|endpoint| endpoint.prop.as_str());
+        let facts = EndpointFacts::of(&source.id, &component, prop.unwrap_or_default());
         self.endpoints.remember(token, facts.clone(), looked_up_at);
         Ok(facts)
     }

@@ -128,6 +128,8 @@ impl App {
         let loaded = self.load(next, target.component.clone()).await?;
         let runner = self.open_runner(id, loaded);
         if target.active {
+            self.endpoints
+                .announce(id, &target.component, &target.spec.endpoints);
             runner.resume();
             runner.hook(Hook::Activate, true).await?;
         }

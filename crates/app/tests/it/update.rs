@@ -63,6 +63,41 @@ async fn an_update_may_turn_a_plain_endpoint_into_one_that_responds() {
 }
 
 #[tokio::test]
+async fn an_endpoint_that_an_update_adds_answers_while_activate_runs() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("v1").hooks()).await;
+    world.engine.hold("v2", Call::Activate);
+    world.engine.on("v2", Call::Run, |run| {
+        run.respond(201, "verified");
+        returned()
+    });
+    let v2 = Component::named("v2").hooks().custom_response();
+    let updating = world.updating(&id, replaced(&v2));
+    let activate = world.engine.next().await;
+    let response = world.request(&token_seen(&activate), json!({})).await;
+    assert!(matches!(response, Ok(Ingress::Responded(response)) if response.status == 201));
+    activate.returns();
+    done(updating).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_endpoint_that_a_failed_update_would_have_added_is_gone() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("v1").hooks()).await;
+    world.engine.hold("v2", Call::Activate);
+    let v2 = Component::named("v2").hooks().custom_response();
+    let updating = world.updating(&id, replaced(&v2));
+    let activate = world.engine.next().await;
+    let token = token_seen(&activate);
+    activate.throws("no");
+    done(updating).await.unwrap_err();
+    assert!(matches!(
+        world.request(&token, json!({})).await,
+        Err(AppError::NotFound { .. })
+    ));
+}
+
+#[tokio::test]
 async fn runs_in_flight_end_before_the_former_version_is_deactivated() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("v1").hooks().http()).await;

@@ -21,9 +21,6 @@ pub enum ChannelClass {
 }
 
 impl ChannelClass {
-    /// Every class, in the order of [`ChannelClass::code`].
-    pub const ALL: [Self; 4] = [Self::Ordinary, Self::Errors, Self::Logs, Self::Scheduled];
-
     /// A small number that stores keep; never reassigned.
     pub const fn code(self) -> u8 {
         match self {
@@ -66,11 +63,6 @@ impl Channel {
     /// The name; empty for the default channel.
     pub fn name(&self) -> &str {
         &self.0
-    }
-
-    /// Whether this is the default channel.
-    pub fn is_default(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// What the channel is retained with.

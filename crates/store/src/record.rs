@@ -213,6 +213,19 @@ pub struct SettledSource {
     pub now_ms: u64,
 }
 
+impl SettledSource {
+    /// Nothing done by hooks; the runner adds what it holds.
+    pub fn new(id: SourceId, spec: SourceSpec, active: bool, now_ms: u64) -> Self {
+        Self {
+            id,
+            spec,
+            active,
+            commits: Vec::new(),
+            now_ms,
+        }
+    }
+}
+
 /// Which sources to list: those that are neither deploying nor deleting, in creation order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceFilter {

@@ -25,7 +25,7 @@ pub(super) fn check(file: &TrackedFile) -> Vec<Violation> {
     file.text.lines().enumerate().filter_map(on_line).collect()
 }
 
-/// The first absolute path below one of the folders; `src/work/` and `example.com/home/` are none.
+/// The first absolute path below one of the folders; a folder of that name inside a relative path or a URL is none.
 fn machine_path(line: &str) -> Option<&str> {
     MACHINE_FOLDERS.iter().find_map(|folder| {
         let starts = line.match_indices(folder).map(|(start, _)| start);

@@ -133,13 +133,12 @@ impl App {
             runner.resume();
             runner.hook(Hook::Activate, true).await?;
         }
-        let settled = SettledSource {
-            id: id.clone(),
-            spec: target.spec.clone(),
-            active: target.active,
-            commits: Vec::new(),
-            now_ms: self.env.now_ms(),
-        };
+        let settled = SettledSource::new(
+            id.clone(),
+            target.spec.clone(),
+            target.active,
+            self.env.now_ms(),
+        );
         let source = runner.settle(settled).await?;
         if !target.active {
             self.close_runner(id, Closing::Ended).await;

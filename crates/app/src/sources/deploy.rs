@@ -63,13 +63,12 @@ impl App {
         let runner = self.open_runner(&source.id, loaded);
         runner.hook(Hook::Deploy, true).await?;
         runner.hook(Hook::Activate, true).await?;
-        let settled = SettledSource {
-            id: source.id.clone(),
-            spec: source.spec.clone(),
-            active: true,
-            commits: Vec::new(),
-            now_ms: self.env.now_ms(),
-        };
+        let settled = SettledSource::new(
+            source.id.clone(),
+            source.spec.clone(),
+            true,
+            self.env.now_ms(),
+        );
         let source = runner.settle(settled).await?;
         self.nudges.nudge(Chore::Timers);
         self.nudges.nudge(Chore::Dispatch);

@@ -53,13 +53,12 @@ impl App {
             }
             SourceState::Updating => {
                 // It may have been inactive, with none of its timers scheduled.
-                let settled = SettledSource {
-                    id: source.id.clone(),
-                    spec: source.spec.clone(),
-                    active: true,
-                    commits: Vec::new(),
-                    now_ms: self.env.now_ms(),
-                };
+                let settled = SettledSource::new(
+                    source.id.clone(),
+                    source.spec.clone(),
+                    true,
+                    self.env.now_ms(),
+                );
                 let source = self.store.settle_source(settled).await?;
                 self.nudges.nudge(Chore::Timers);
                 self.reactivate(&source).await

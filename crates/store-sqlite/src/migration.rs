@@ -5,7 +5,10 @@ use rusqlite::Connection;
 
 use crate::connection::failed;
 
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_every_way_out.sql"),
+];
 
 /// Brings the schema up to date.
 pub(crate) fn run(connection: &Connection) -> Result<(), StoreError> {

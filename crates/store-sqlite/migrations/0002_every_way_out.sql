@@ -1,0 +1,77 @@
+-- Every way an event leaves: webhooks with their deliveries, automatic subscriptions.
+
+CREATE TABLE webhooks (
+    id                     TEXT PRIMARY KEY,
+    user_id                TEXT NOT NULL,
+    workspace_id           TEXT,
+    name                   TEXT,
+    description            TEXT,
+    url                    TEXT NOT NULL,
+    active                 INTEGER NOT NULL,
+    disabled_reason        TEXT,
+    secret                 BLOB NOT NULL,
+    former_secret          BLOB,
+    former_valid_until_ms  INTEGER,
+    failing_since_ms       INTEGER,
+    created_at             INTEGER NOT NULL,
+    updated_at             INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX webhooks_by_user ON webhooks (user_id, id);
+
+-- Events that have deliveries, once for all of them: the log does not keep them as long.
+CREATE TABLE delivered_events (
+    -- The event's position in the log.
+    position   INTEGER PRIMARY KEY,
+    emitter_id TEXT NOT NULL,
+    ms         INTEGER NOT NULL,
+    sequence   INTEGER NOT NULL,
+    channel    TEXT NOT NULL,
+    event      TEXT NOT NULL,
+    -- Deliveries that need it.
+    deliveries INTEGER NOT NULL
+);
+
+CREATE TABLE deliveries (
+    position            INTEGER PRIMARY KEY AUTOINCREMENT,
+    id                  TEXT NOT NULL UNIQUE,
+    webhook_id          TEXT NOT NULL,
+    subscription_id     TEXT NOT NULL,
+    event_position      INTEGER NOT NULL,
+    indexed_at_ms       INTEGER NOT NULL,
+    state               TEXT NOT NULL,
+    -- Since it was dispatched, or last retried by hand: its place in the schedule.
+    attempts            INTEGER NOT NULL DEFAULT 0,
+    -- 0: at once, in the order of events.
+    due_at_ms           INTEGER NOT NULL DEFAULT 0,
+    lease_epoch         INTEGER,
+    lease_expires_at_ms INTEGER,
+    lease_number        INTEGER NOT NULL DEFAULT 0,
+    created_at_ms       INTEGER NOT NULL,
+    ended_at_ms         INTEGER
+);
+CREATE INDEX deliveries_due ON deliveries (webhook_id, due_at_ms, event_position, position) WHERE state = 'pending';
+CREATE INDEX deliveries_waiting ON deliveries (due_at_ms, webhook_id) WHERE state = 'pending';
+CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, state, position);
+
+CREATE TABLE attempts (
+    delivery_position INTEGER NOT NULL REFERENCES deliveries (position) ON DELETE CASCADE,
+    at_ms             INTEGER NOT NULL,
+    latency_ms        INTEGER NOT NULL,
+    status            INTEGER,
+    response_excerpt  TEXT,
+    error             TEXT
+);
+CREATE INDEX attempts_by_delivery ON attempts (delivery_position);
+
+CREATE TABLE auto_subscriptions (
+    position INTEGER PRIMARY KEY,
+    id       TEXT NOT NULL UNIQUE,
+    user_id  TEXT NOT NULL,
+    listener TEXT NOT NULL,
+    channel  TEXT NOT NULL,
+    UNIQUE (user_id, listener, channel)
+);
+
+-- Among the subscriptions of which event past the cursor dispatch has stopped, and after which.
+ALTER TABLE dispatch_cursor ADD COLUMN partial_event INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dispatch_cursor ADD COLUMN partial_subscription INTEGER NOT NULL DEFAULT 0;

@@ -13,19 +13,22 @@ import {
   missingRun,
 } from "./component.ts";
 import type { Instance } from "./instance.ts";
+import type { Invocation } from "./invocation.ts";
 import { toJson } from "./json.ts";
 import { callAdditionalProps, callOptions } from "./options.ts";
 import type { HookName, InvokeFrame } from "./protocol.ts";
+import { stepArguments } from "./step.ts";
 
 export function callEntry(
   component: Component,
   instance: Instance,
+  invocation: Invocation,
   frame: InvokeFrame,
 ): unknown {
   const { entry } = frame;
   switch (entry.kind) {
     case "run":
-      return callRun(component, instance, frame.event);
+      return callRun(component, instance, invocation, frame.event);
     case "hook":
       return callHook(component, instance, entry.name);
     case "options":
@@ -55,11 +58,17 @@ export function resultJson(
   }
 }
 
-function callRun(component: Component, instance: Instance, event: unknown): unknown {
+function callRun(
+  component: Component,
+  instance: Instance,
+  invocation: Invocation,
+  event: unknown,
+): unknown {
   if (!isFunction(component.run)) {
     throw new TypeError(missingRun(component) ?? "an app cannot be run");
   }
-  return component.run.call(instance, event);
+  const argument = isAction(component) ? stepArguments(event, invocation) : event;
+  return component.run.call(instance, argument);
 }
 
 function callHook(component: Component, instance: Instance, name: HookName): unknown {

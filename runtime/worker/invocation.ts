@@ -26,6 +26,7 @@ export class Invocation {
   #logs: LogBudget;
   #hasEnded = false;
   #hasResponded = false;
+  #exit: string | undefined;
   #stray: WireError | undefined;
   #cancelTimers: Set<() => void> | undefined;
 
@@ -54,6 +55,20 @@ export class Invocation {
     }
     this.#hasResponded = true;
     this.#host.outbox.respond(this.id, wireResponse);
+  }
+
+  export(name: unknown, value: unknown): void {
+    if (this.#refuse("$.export")) return;
+    if (typeof name !== "string" || name === "") {
+      throw new TypeError("$.export: the first argument must be a name");
+    }
+    this.#host.outbox.exported(this.id, name, toJson(value, `$.export: "${name}"`));
+  }
+
+  /** The run goes on to its end, but what follows it in a workflow does not. */
+  exit(reason: unknown): void {
+    if (this.#refuse("$.flow.exit")) return;
+    this.#exit = reason === undefined ? "" : String(reason);
   }
 
   getValue(key: unknown): unknown {
@@ -105,9 +120,14 @@ export class Invocation {
     if (this.#cancelTimers !== undefined) {
       for (const cancel of this.#cancelTimers) cancel();
     }
-    const isStray = this.#stray !== undefined && "value" in outcome;
-    this.#host.outbox.outcome(this.id, isStray ? { error: this.#stray! } : outcome);
+    this.#host.outbox.outcome(this.id, this.#final(outcome));
     this.#host.ended(this);
+  }
+
+  #final(outcome: Outcome): Outcome {
+    if ("error" in outcome) return outcome;
+    if (this.#stray !== undefined) return { error: this.#stray };
+    return this.#exit === undefined ? outcome : { ...outcome, exit: this.#exit };
   }
 
   #refuse(call: string): boolean {

@@ -13,7 +13,10 @@ import { quote } from "./json.ts";
 import type { EmitOptions, HttpResponse, LogLevel, WireError } from "./protocol.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
 
-export type Outcome = { value: string | undefined } | { error: WireError };
+/** With `exit`, the run asked for nothing to follow it; the text is why. */
+export type Outcome =
+  | { value: string | undefined; exit?: string }
+  | { error: WireError };
 
 export class Outbox {
   #writer: FrameWriter;
@@ -70,10 +73,20 @@ export class Outbox {
     );
   }
 
+  exported(id: number, name: string, value: string | undefined): void {
+    const valueField = value === undefined ? "" : `,"value":${value}`;
+    this.#writer.writeNow(
+      `{"type":"export","id":${id},"key":${quote(name)}${valueField}}`,
+    );
+  }
+
   outcome(id: number, outcome: Outcome): void {
     let field = "";
     if ("error" in outcome) field = `,"error":${errorJson(outcome.error)}`;
-    else if (outcome.value !== undefined) field = `,"value":${outcome.value}`;
+    else {
+      if (outcome.value !== undefined) field = `,"value":${outcome.value}`;
+      if (outcome.exit !== undefined) field += `,"exit":${quote(outcome.exit)}`;
+    }
     this.#writer.writeSoon(`{"type":"outcome","id":${id}${field}}`);
   }
 }

@@ -113,7 +113,7 @@ export class Session {
     try {
       const { component, instances } = this.#component();
       const instance = instances.create(invocation, frame.props);
-      const value = await callEntry(component, instance, frame);
+      const value = await callEntry(component, instance, invocation, frame);
       return { value: resultJson(value, component, frame) };
     } catch (thrown) {
       return { error: this.#failures.describe(thrown) };

@@ -26,7 +26,6 @@ export class Invocation {
   #logs: LogBudget;
   #hasEnded = false;
   #hasResponded = false;
-  #exit: string | undefined;
   #stray: WireError | undefined;
   #cancelTimers: Set<() => void> | undefined;
 
@@ -68,7 +67,7 @@ export class Invocation {
   /** The run goes on to its end, but what follows it in a workflow does not. */
   exit(reason: unknown): void {
     if (this.#refuse("$.flow.exit")) return;
-    this.#exit = reason === undefined ? "" : String(reason);
+    this.#host.outbox.exited(this.id, reason === undefined ? "" : String(reason));
   }
 
   getValue(key: unknown): unknown {
@@ -120,14 +119,9 @@ export class Invocation {
     if (this.#cancelTimers !== undefined) {
       for (const cancel of this.#cancelTimers) cancel();
     }
-    this.#host.outbox.outcome(this.id, this.#final(outcome));
+    const isStray = this.#stray !== undefined && "value" in outcome;
+    this.#host.outbox.outcome(this.id, isStray ? { error: this.#stray! } : outcome);
     this.#host.ended(this);
-  }
-
-  #final(outcome: Outcome): Outcome {
-    if ("error" in outcome) return outcome;
-    if (this.#stray !== undefined) return { error: this.#stray };
-    return this.#exit === undefined ? outcome : { ...outcome, exit: this.#exit };
   }
 
   #refuse(call: string): boolean {

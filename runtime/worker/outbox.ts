@@ -13,10 +13,7 @@ import { quote } from "./json.ts";
 import type { EmitOptions, HttpResponse, LogLevel, WireError } from "./protocol.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
 
-/** With `exit`, the run asked for nothing to follow it; the text is why. */
-export type Outcome =
-  | { value: string | undefined; exit?: string }
-  | { error: WireError };
+export type Outcome = { value: string | undefined } | { error: WireError };
 
 export class Outbox {
   #writer: FrameWriter;
@@ -80,13 +77,14 @@ export class Outbox {
     );
   }
 
+  exited(id: number, reason: string): void {
+    this.#writer.writeNow(`{"type":"exit","id":${id},"text":${quote(reason)}}`);
+  }
+
   outcome(id: number, outcome: Outcome): void {
     let field = "";
     if ("error" in outcome) field = `,"error":${errorJson(outcome.error)}`;
-    else {
-      if (outcome.value !== undefined) field = `,"value":${outcome.value}`;
-      if (outcome.exit !== undefined) field += `,"exit":${quote(outcome.exit)}`;
-    }
+    else if (outcome.value !== undefined) field = `,"value":${outcome.value}`;
     this.#writer.writeSoon(`{"type":"outcome","id":${id}${field}}`);
   }
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use headwater_model::{
     component::Description,
     event::Emit,
-    id::SourceId,
+    id::{InvocationId, SourceId},
     outcome::{ComponentError, Outcome},
 };
 use serde::{Deserialize, Serialize};
@@ -152,11 +152,26 @@ pub trait WorkerState: Send + Sync {
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError>;
 }
 
-/// The worker that an invocation needs: the one that already belongs to the source, or a fresh one made so.
+/// Whose worker it is. One worker never serves two of them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum WorkerOwner {
+    /// A source's, run after run.
+    Source(SourceId),
+    /// One call's alone, such as an action that is run once; whoever makes it evicts the worker.
+    Call(InvocationId),
+}
+
+impl From<SourceId> for WorkerOwner {
+    fn from(id: SourceId) -> Self {
+        Self::Source(id)
+    }
+}
+
+/// The worker that an invocation needs: the one that is its owner's already, or a fresh one made so.
 #[derive(Clone)]
 pub struct WorkerSpec {
-    /// Whose worker. One worker never serves two sources.
-    pub source_id: SourceId,
+    /// Whose worker.
+    pub owner: WorkerOwner,
     /// [`Artifact::hash`] of the code.
     pub artifact_hash: String,
     /// `process.env` of the component (`PD_COMPONENT`).
@@ -202,6 +217,15 @@ pub struct KvChange {
     pub value: Option<Box<RawValue>>,
 }
 
+/// What an action gave to later steps, or to whoever runs it alone.
+#[derive(Debug, Clone)]
+pub struct Export {
+    /// Its name; `$summary` is for people.
+    pub name: String,
+    /// JSON text; `None` for `undefined`.
+    pub value: Option<Box<RawValue>>,
+}
+
 /// What a run tells its caller, in the order in which the component did it. `Outcome` is the last.
 #[derive(Debug)]
 pub enum RunMessage {
@@ -218,6 +242,10 @@ pub enum RunMessage {
     },
     /// A key was written.
     KvChanged(KvChange),
+    /// `$.export` was called.
+    Exported(Export),
+    /// `$.flow.exit` was called, with this reason: nothing is to follow the run.
+    Exited(String),
     /// The run ended. When its worker died with it, everything sent before still counts.
     Outcome(Outcome),
 }
@@ -260,8 +288,8 @@ pub trait Engine: Send + Sync + 'static {
         sink: RunSink,
     ) -> Result<(), EngineError>;
 
-    /// Ends the source's worker, if it has one, and waits until it is gone. Its runs end `Lost`.
-    async fn evict(&self, source_id: &SourceId);
+    /// Ends the owner's worker, if it has one, and waits until it is gone. Its runs end `Lost`.
+    async fn evict(&self, owner: &WorkerOwner);
 
     /// What the engine is doing.
     fn status(&self) -> EngineStatus;

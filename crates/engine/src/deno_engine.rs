@@ -5,12 +5,12 @@
 use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use headwater_model::{id::SourceId, limits::RunLimits};
+use headwater_model::limits::RunLimits;
 
 use crate::{
     api::{
         Build, ComponentCode, Engine, EngineError, EngineStatus, Invocation, Rejection, RunSink,
-        WorkerSpec,
+        WorkerOwner, WorkerSpec,
     },
     build::{Builder, BuilderConfig, ThrowawayWorkers},
     deno::Deno,
@@ -156,8 +156,8 @@ impl Engine for DenoEngine {
         self.pool.invoke(worker, &invocation, &sink).await
     }
 
-    async fn evict(&self, source_id: &SourceId) {
-        self.pool.evict(source_id).await;
+    async fn evict(&self, owner: &WorkerOwner) {
+        self.pool.evict(owner).await;
     }
 
     fn status(&self) -> EngineStatus {

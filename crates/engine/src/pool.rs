@@ -18,13 +18,12 @@ use std::{
     time::Duration,
 };
 
-use headwater_model::id::SourceId;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    api::{EngineError, Invocation, RunSink, WorkerSpec},
+    api::{EngineError, Invocation, RunSink, WorkerOwner, WorkerSpec},
     worker::{Worker, WorkerLaunch},
 };
 use artifacts::ArtifactCache;
@@ -54,7 +53,7 @@ pub(crate) struct Pool {
     launch: Arc<WorkerLaunch>,
     artifacts: ArtifactCache,
     warm: Arc<WarmWorkers>,
-    slots: Mutex<HashMap<SourceId, Arc<Slot>>>,
+    slots: Mutex<HashMap<WorkerOwner, Arc<Slot>>>,
     /// A source got a worker: memory has to be looked at.
     grown: Notify,
     closed: AtomicBool,
@@ -106,7 +105,7 @@ impl Pool {
         sink: &RunSink,
     ) -> Result<(), EngineError> {
         loop {
-            let slot = self.slot(&spec.source_id)?;
+            let slot = self.slot(&spec.owner)?;
             if let Some(worker) = slot.worker(&spec.artifact_hash)
                 && worker.invoke(invocation, sink)?
             {
@@ -133,14 +132,14 @@ impl Pool {
     }
 
     /// Ends the source's workers and waits until they are gone.
-    pub(crate) async fn evict(&self, source: &SourceId) {
-        let slot = self.slots.lock().get(source).cloned();
+    pub(crate) async fn evict(&self, owner: &WorkerOwner) {
+        let slot = self.slots.lock().get(owner).cloned();
         let Some(slot) = slot else {
             return;
         };
-        if let Some(owner) = slot.own().await {
-            owner.close().await;
-            self.forget(source, &slot);
+        if let Some(owned) = slot.own().await {
+            owned.close().await;
+            self.forget(owner, &slot);
         }
     }
 
@@ -172,27 +171,27 @@ impl Pool {
         }
     }
 
-    fn slot(&self, source: &SourceId) -> Result<Arc<Slot>, EngineError> {
+    fn slot(&self, owner: &WorkerOwner) -> Result<Arc<Slot>, EngineError> {
         let mut slots = self.slots.lock();
-        if let Some(slot) = slots.get(source) {
+        if let Some(slot) = slots.get(owner) {
             return Ok(Arc::clone(slot));
         }
         if self.closed.load(Ordering::Acquire) {
             return Err(EngineError::WorkerLost("the engine is shut down".into()));
         }
         let slot = Arc::<Slot>::default();
-        slots.insert(source.clone(), Arc::clone(&slot));
+        slots.insert(owner.clone(), Arc::clone(&slot));
         Ok(slot)
     }
 
     /// Drops a slot that is closed, unless another has its place.
-    fn forget(&self, source: &SourceId, slot: &Arc<Slot>) {
+    fn forget(&self, owner: &WorkerOwner, slot: &Arc<Slot>) {
         let mut slots = self.slots.lock();
         if slots
-            .get(source)
+            .get(owner)
             .is_some_and(|current| Arc::ptr_eq(current, slot))
         {
-            slots.remove(source);
+            slots.remove(owner);
         }
     }
 

@@ -351,7 +351,7 @@ impl Actor {
             let (app, id) = (Arc::clone(&self.app), self.id.clone());
             self.app
                 .tasks
-                .spawn(async move { app.engine.evict(&id).await });
+                .spawn(async move { app.engine.evict(&id.into()).await });
             self.read_ledger(Commits::reset).await;
         }
         self.app.nudges.nudge(Chore::Dispatch);

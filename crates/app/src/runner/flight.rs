@@ -199,6 +199,8 @@ impl Flight {
                 ts_ms: now_ms,
             }),
             RunMessage::Respond(response) => respond(run, response, commits),
+            // Of actions, which no runner runs.
+            RunMessage::Exported(_) | RunMessage::Exited(_) => {}
             RunMessage::Outcome(outcome) => return self.end(id, outcome),
         }
         None

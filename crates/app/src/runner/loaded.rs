@@ -51,7 +51,7 @@ impl LoadedSource {
     ) -> WorkerSpec {
         let id = &self.source.id;
         WorkerSpec {
-            source_id: id.clone(),
+            owner: id.clone().into(),
             artifact_hash: self.source.spec.artifact_hash.clone(),
             env: BTreeMap::from([("PD_COMPONENT".to_owned(), id.to_string())]),
             state: Arc::new(StoredState {

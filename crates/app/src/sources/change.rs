@@ -118,7 +118,7 @@ impl App {
             }
         }
         if target.swaps {
-            self.engine.evict(id).await;
+            self.engine.evict(&id.clone().into()).await;
         }
         let next = Source {
             spec: target.spec.clone(),
@@ -142,7 +142,7 @@ impl App {
         let source = runner.settle(settled).await?;
         if !target.active {
             self.close_runner(id, Closing::Ended).await;
-            self.engine.evict(id).await;
+            self.engine.evict(&id.clone().into()).await;
         }
         Ok(source)
     }
@@ -150,7 +150,7 @@ impl App {
     /// Lets the former version run again after a failed update.
     async fn restore(self: &Arc<Self>, former: &Source) {
         self.close_runner(&former.id, Closing::Restarted).await;
-        self.engine.evict(&former.id).await;
+        self.engine.evict(&former.id.clone().into()).await;
         if let Err(error) = self.reactivate(former).await {
             tracing::error!(source = %former.id, %error, "the former version could not be activated again");
         }

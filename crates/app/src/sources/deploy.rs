@@ -127,7 +127,7 @@ impl App {
 
     async fn remove(&self, id: &SourceId) -> Result<(), AppError> {
         self.close_runner(id, Closing::Ended).await;
-        self.engine.evict(id).await;
+        self.engine.evict(&id.clone().into()).await;
         Ok(self.store.delete_source(id).await?)
     }
 

@@ -44,7 +44,7 @@ async fn what_hooks_emit_and_store_is_there_only_after_both_succeeded() {
     world.engine.hold("new", Call::Activate);
     let deploying = world.deploying(&Component::named("new").hooks());
     let activate = world.engine.next().await;
-    let id = activate.source_id.clone();
+    let id = activate.source_id().clone();
     activate.emit(json!("from activate"));
     activate.set("cursor", json!(2));
     assert_eq!(world.state(&id).await, Some(SourceState::Deploying));
@@ -83,7 +83,7 @@ async fn a_hook_that_throws_leaves_nothing(throws: Call, name: &str) {
     let id = Arc::new(parking_lot::Mutex::new(None));
     let seen = Arc::clone(&id);
     world.engine.on("new", throws, move |run| {
-        *seen.lock() = Some((run.source_id.clone(), token_seen(run)));
+        *seen.lock() = Some((run.source_id().clone(), token_seen(run)));
         run.emit(json!("never"));
         run.set("key", json!("never"));
         thrown("the service said no")

@@ -25,7 +25,7 @@ async fn an_event_runs_the_subscribed_source_with_the_emitted_data_itself() {
     done(report).await.unwrap();
     let heard = world.engine.next().await;
     assert_eq!(
-        (&heard.source_id, &heard.event),
+        (heard.source_id(), &heard.event),
         (&listener, &json!({ "row": 1 }))
     );
     heard.throws("to see its context");
@@ -62,7 +62,10 @@ async fn a_source_hears_its_own_named_channel() {
     run.returns();
     done(report).await.unwrap();
     let heard = world.engine.next().await;
-    assert_eq!((&heard.source_id, &heard.event), (&id, &json!("to myself")));
+    assert_eq!(
+        (heard.source_id(), &heard.event),
+        (&id, &json!("to myself"))
+    );
     heard.returns();
 }
 
@@ -94,7 +97,7 @@ async fn an_event_goes_no_further_than_the_hop_limit() {
     let _report = world.running(&looping, json!(0));
     for hops in 0..=16 {
         let run = world.engine.next().await;
-        assert_eq!((&run.source_id, &run.event), (&looping, &json!(hops)));
+        assert_eq!((run.source_id(), &run.event), (&looping, &json!(hops)));
         run.emit_with(json!(hops + 1), json!({ "name": "loop" }));
         run.returns();
     }
@@ -157,7 +160,7 @@ async fn all_my_sources_are_heard_and_what_deploy_emits_too() {
     world.deploy(&Component::named("later").hooks()).await;
     let heard = world.engine.next().await;
     assert_eq!(
-        (&heard.source_id, &heard.event),
+        (heard.source_id(), &heard.event),
         (&listener, &json!("hello"))
     );
     heard.returns();
@@ -176,7 +179,7 @@ async fn an_inactive_listener_misses_the_event() {
     run.returns();
     done(report).await.unwrap();
     let heard = world.engine.next().await;
-    assert_eq!(heard.source_id, witness);
+    assert_eq!(*heard.source_id(), witness);
     heard.returns();
     world.set_active(&listener, true).await;
     world.barrier(&listener).await;
@@ -213,7 +216,7 @@ async fn a_subscription_ends_when_it_is_taken_back_and_is_made_only_once() {
     run.returns();
     done(report).await.unwrap();
     let heard = world.engine.next().await;
-    assert_eq!(heard.source_id, witness);
+    assert_eq!(*heard.source_id(), witness);
     heard.returns();
     world.barrier(&listener).await;
     assert!(world.engine.nothing_started());

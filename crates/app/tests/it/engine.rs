@@ -14,7 +14,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{
     Artifact, Build, BuildStage, ComponentCode, Engine, EngineError, EngineStatus, Entry, Hook,
-    Invocation, KvChange, LogLevel, Rejection, Response, RunId, RunMessage, RunSink, WorkerSpec,
+    Invocation, KvChange, LogLevel, Rejection, Response, RunId, RunMessage, RunSink, WorkerOwner,
+    WorkerSpec,
 };
 use headwater_model::{
     component::Description,
@@ -50,12 +51,12 @@ enum Script {
 #[derive(Default)]
 struct Inner {
     scripts: HashMap<(String, Call), Script>,
-    workers: HashMap<SourceId, Arc<Worker>>,
+    workers: HashMap<WorkerOwner, Arc<Worker>>,
     calls: Vec<String>,
     failing_starts: usize,
 }
 
-/// A worker of one source.
+/// A worker of one owner.
 struct Worker {
     name: String,
     artifact_hash: String,
@@ -73,7 +74,7 @@ struct WorkerState {
 pub(crate) struct Run {
     pub(crate) name: String,
     pub(crate) call: Call,
-    pub(crate) source_id: SourceId,
+    owner: WorkerOwner,
     pub(crate) event: Value,
     pub(crate) props: Map<String, Value>,
     id: RunId,
@@ -143,9 +144,9 @@ impl FakeEngine {
         std::mem::take(&mut self.inner.lock().calls)
     }
 
-    /// The source's worker: the one it has if that runs this artifact, else a fresh one.
+    /// The owner's worker: the one it has if that runs this artifact, else a fresh one.
     async fn worker(&self, spec: &WorkerSpec) -> Result<Arc<Worker>, EngineError> {
-        let known = self.inner.lock().workers.get(&spec.source_id).cloned();
+        let known = self.inner.lock().workers.get(&spec.owner).cloned();
         if let Some(worker) = known {
             assert_eq!(
                 worker.artifact_hash, spec.artifact_hash,
@@ -153,10 +154,11 @@ impl FakeEngine {
             );
             return Ok(worker);
         }
-        assert_eq!(
-            spec.env.get("PD_COMPONENT").map(String::as_str),
-            Some(spec.source_id.as_str())
-        );
+        let source_id = match &spec.owner {
+            WorkerOwner::Source(id) => Some(id.as_str()),
+            WorkerOwner::Call(_) => None,
+        };
+        assert_eq!(spec.env.get("PD_COMPONENT").map(String::as_str), source_id);
         let (code, db) = (spec.state.artifact().await?, spec.state.key_values().await?);
         let description: Description = serde_json::from_slice(&code).unwrap();
         let fresh = Arc::new(Worker {
@@ -169,12 +171,12 @@ impl FakeEngine {
             }),
         });
         let mut inner = self.inner.lock();
-        let worker = inner.workers.entry(spec.source_id.clone()).or_insert(fresh);
+        let worker = inner.workers.entry(spec.owner.clone()).or_insert(fresh);
         Ok(Arc::clone(worker))
     }
 
-    fn end_worker(&self, id: &SourceId) {
-        let worker = self.inner.lock().workers.remove(id);
+    fn end_worker(&self, owner: &WorkerOwner) {
+        let worker = self.inner.lock().workers.remove(owner);
         if let Some(worker) = worker {
             worker.lose();
         }
@@ -238,7 +240,7 @@ impl Engine for FakeEngine {
                 return Err(EngineError::Spawn("no memory is left".to_owned()));
             }
         }
-        let source_id = worker.source_id.clone();
+        let owner = worker.owner.clone();
         let worker = self.worker(worker).await?;
         let call = match invocation.entry {
             Entry::Hook { name: Hook::Deploy } => Call::Deploy,
@@ -258,7 +260,7 @@ impl Engine for FakeEngine {
         let run = Run {
             name: worker.name.clone(),
             call,
-            source_id,
+            owner,
             event: serde_json::from_str(invocation.event.get()).unwrap(),
             props: invocation.props,
             id: invocation.run,
@@ -277,9 +279,9 @@ impl Engine for FakeEngine {
         Ok(())
     }
 
-    async fn evict(&self, source_id: &SourceId) {
+    async fn evict(&self, owner: &WorkerOwner) {
         self.inner.lock().calls.push("evict".to_owned());
-        self.end_worker(source_id);
+        self.end_worker(owner);
     }
 
     fn status(&self) -> EngineStatus {
@@ -304,6 +306,14 @@ impl Worker {
 }
 
 impl Run {
+    /// The source whose run it is.
+    pub(crate) fn source_id(&self) -> &SourceId {
+        match &self.owner {
+            WorkerOwner::Source(id) => id,
+            WorkerOwner::Call(id) => panic!("{id} is no source's"),
+        }
+    }
+
     pub(crate) fn emit(&self, event: Value) {
         self.emit_with(event, json!({}));
     }
@@ -374,7 +384,7 @@ impl Run {
 
     /// The worker dies; every run in it is lost, and the next one gets a fresh worker.
     pub(crate) fn loses_worker(self, engine: &FakeEngine) {
-        engine.end_worker(&self.source_id);
+        engine.end_worker(&self.owner);
     }
 
     fn say(&self, message: RunMessage) {

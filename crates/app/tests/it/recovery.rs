@@ -65,7 +65,7 @@ fn a_deployment_that_was_under_way_is_undone() {
         let token = token_seen(&activate);
         world.request(&token, json!({})).await.unwrap();
         world.engine.next().await;
-        (activate.source_id.clone(), token)
+        (activate.source_id().clone(), token)
     });
     life(async {
         let (world, deactivate) = restarted(&store, "undone", Call::Deactivate).await;
@@ -201,7 +201,7 @@ fn a_change_that_the_next_start_is_asked_for_meanwhile_is_not_undone() {
     life(async {
         let (world, activate) = restarted(&store, "v1", Call::Activate).await;
         // Recovery is with one source; its list has the other, which is paused meanwhile.
-        let (recovered, paused) = match activate.source_id == one {
+        let (recovered, paused) = match *activate.source_id() == one {
             true => (&one, &other),
             false => (&other, &one),
         };

@@ -47,7 +47,7 @@ async fn an_event_is_held_until_its_time_and_then_heard() {
     world.barrier(&id).await;
     let heard = world.engine.next().await;
     assert_eq!(
-        (&heard.source_id, &heard.event),
+        (heard.source_id(), &heard.event),
         (&listener, &json!("later"))
     );
     heard.returns();

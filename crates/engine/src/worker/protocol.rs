@@ -13,7 +13,7 @@ use headwater_model::{
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::api::{Entry, KvChange, LogLevel, Response};
+use crate::api::{Entry, Export, KvChange, LogLevel, Response};
 
 /// The protocol's version, as both sides say in their first frame.
 pub(crate) const VERSION: u32 = 1;
@@ -56,6 +56,8 @@ pub(crate) enum Kind {
     Respond,
     Log,
     Kv,
+    Export,
+    Exit,
     Outcome,
 }
 
@@ -133,6 +135,19 @@ impl<'a> WorkerFrame<'a> {
             key,
             value: self.value.map(ToOwned::to_owned),
         }
+    }
+
+    /// Of an `export`.
+    pub(crate) fn into_export(self) -> Export {
+        Export {
+            name: self.key.unwrap_or_default().into_owned(),
+            value: self.value.map(ToOwned::to_owned),
+        }
+    }
+
+    /// Of an `exit`: the reason.
+    pub(crate) fn into_exit(self) -> String {
+        self.text.unwrap_or_default().into_owned()
     }
 
     /// Of a `log`.

@@ -148,7 +148,9 @@ impl Runs {
     pub(super) fn frame(&mut self, frame: WorkerFrame<'_>, bytes: usize, now: Instant) {
         match frame.kind {
             Kind::Log => self.log(frame),
-            Kind::Emit | Kind::Respond | Kind::Kv => self.output(frame, bytes),
+            Kind::Emit | Kind::Respond | Kind::Kv | Kind::Export | Kind::Exit => {
+                self.output(frame, bytes)
+            }
             Kind::Outcome => self.outcome(frame, now),
             Kind::LoadFailed => self.end(Ending::LoadFailed(frame.error.unwrap_or_default())),
             Kind::Ready | Kind::Loaded | Kind::Described | Kind::DescribeFailed => {}
@@ -231,6 +233,8 @@ impl Runs {
         match frame.kind {
             Kind::Emit => run.send(RunMessage::Emit(frame.into_emit())),
             Kind::Kv => run.send(RunMessage::KvChanged(frame.into_kv_change())),
+            Kind::Export => run.send(RunMessage::Exported(frame.into_export())),
+            Kind::Exit => run.send(RunMessage::Exited(frame.into_exit())),
             _ if run.has_responded => {}
             _ => match frame.into_response() {
                 Some(response) => {

@@ -177,7 +177,7 @@ impl Source {
         });
         let number = LAST_SOURCE.fetch_add(1, Ordering::Relaxed);
         let spec = WorkerSpec {
-            source_id: SourceId::new(1, u128::from(number) << 64),
+            owner: SourceId::new(1, u128::from(number) << 64).into(),
             artifact_hash,
             env: BTreeMap::from([("PD_COMPONENT".to_owned(), name.to_owned())]),
             state: Arc::clone(&state) as Arc<dyn WorkerState>,

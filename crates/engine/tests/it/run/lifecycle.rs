@@ -60,7 +60,7 @@ async fn evicting_ends_runs_as_lost_and_the_source_can_run_again() {
     let source = Source::named("steer");
     let mut looping = node.steer(&source, "loop").await;
     looping.has_begun().await;
-    node.engine.evict(&source.spec.source_id).await;
+    node.engine.evict(&source.spec.owner).await;
     assert_eq!(node.engine.status().source_workers, 0);
     assert!(looping.collect().await.is_lost());
     assert_eq!(
@@ -69,9 +69,7 @@ async fn evicting_ends_runs_as_lost_and_the_source_can_run_again() {
             .returned(),
         1
     );
-    node.engine
-        .evict(&Source::named("emit").spec.source_id)
-        .await;
+    node.engine.evict(&Source::named("emit").spec.owner).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,7 +96,7 @@ async fn other_code_gets_another_worker_and_the_former_finishes_its_runs() {
     );
     assert_eq!(node.engine.status().source_workers, 2);
     assert_ne!(former_hash, source.spec.artifact_hash);
-    node.engine.evict(&source.spec.source_id).await;
+    node.engine.evict(&source.spec.owner).await;
     assert!(former.collect().await.is_lost());
     assert_eq!(node.engine.status().source_workers, 0);
 }

@@ -79,7 +79,7 @@ async fn what_gets_to_standard_error_past_the_runtime_is_a_line_too() {
         }
     }
     assert_eq!(line, Some((LogLevel::Error, "past the runtime".to_owned())));
-    node.engine.evict(&source.spec.source_id).await;
+    node.engine.evict(&source.spec.owner).await;
     assert!(running.collect().await.is_lost());
 }
 
@@ -241,4 +241,35 @@ async fn code_comes_with_its_folders_and_links_and_has_a_tmp() {
             .returned(),
         "linked"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_action_tells_what_it_exports_and_that_nothing_is_to_follow() {
+    let node = Node::start().await;
+    let event = json!({"steps": {"before": 1}, "context": {}});
+    let messages = node.run(&Source::named("action"), event).await;
+    let said: Vec<String> = messages
+        .0
+        .iter()
+        .map(|message| match message {
+            RunMessage::Exported(export) => {
+                let value = export.value.as_ref().map_or("-", |value| value.get());
+                format!("{}={value}", export.name)
+            }
+            RunMessage::Exited(reason) => format!("exit {reason}"),
+            _ => "end".to_owned(),
+        })
+        .collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    assert_eq!(
+        said,
+        [
+            r#"early={"steps":{"before":1}}"#,
+            r#"$summary="Done""#,
+            "nothing=-",
+            "exit enough",
+            "end"
+        ]
+    );
+    node.engine.shutdown().await;
 }

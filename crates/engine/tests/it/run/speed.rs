@@ -63,7 +63,7 @@ async fn first_run_of_an_evicted_source() {
         let started = Instant::now();
         node.run(&source, json!({"deed": "echo", "value": 1})).await;
         times.push(started.elapsed());
-        node.engine.evict(&source.spec.source_id).await;
+        node.engine.evict(&source.spec.owner).await;
     }
     times.sort();
     println!(

@@ -2,10 +2,10 @@
 //! the request id, the tracing span, hosts that are endpoints, trailing slashes, panics.
 //! Knows no route.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use axum::{
-    extract::{Request, State},
+    extract::{MatchedPath, Request, State},
     http::{Uri, uri::PathAndQuery},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -17,19 +17,25 @@ use tracing::Instrument;
 use crate::{
     error::{self, ApiError},
     ingress::{self, EndpointDomain},
+    metrics::{self, Metrics},
     request_id::RequestId,
 };
 
 /// What the front needs to know of the node.
 pub(crate) struct Front {
     app: Arc<App>,
+    metrics: Arc<Metrics>,
     domain: Option<EndpointDomain>,
 }
 
 impl Front {
-    pub(crate) fn new(app: Arc<App>) -> Self {
+    pub(crate) fn new(app: Arc<App>, metrics: Arc<Metrics>) -> Self {
         let domain = EndpointDomain::of(app.config());
-        Self { app, domain }
+        Self {
+            app,
+            metrics,
+            domain,
+        }
     }
 
     fn endpoint_of_host(&self, request: &Request) -> Option<String> {
@@ -43,13 +49,16 @@ pub(crate) async fn receive(
     mut request: Request,
     next: Next,
 ) -> Response {
+    let begun = Instant::now();
     let id = RequestId::of(request.headers(), front.app.environment());
+    let method = metrics::method(request.method());
     let endpoint = front.endpoint_of_host(&request);
+    let is_endpoint = endpoint.is_some() || request.uri().path().starts_with(ingress::PREFIX);
     let span = tracing::info_span!(
         "request",
         id = id.as_str(),
         method = request.method().as_str(),
-        path = shown_path(request.uri().path(), endpoint.is_some()),
+        path = shown_path(request.uri().path(), is_endpoint),
     );
     let answering = async {
         match endpoint {
@@ -68,13 +77,21 @@ pub(crate) async fn receive(
     let response = answered.unwrap_or_else(|_| ApiError::Panicked.into_response());
     let mut response = error::name_request(response, &id);
     id.write(response.headers_mut());
+    let (status, time) = (response.status(), begun.elapsed());
+    match is_endpoint {
+        true => front.metrics.endpoint(method, status, time),
+        false => {
+            let route = response.extensions_mut().remove::<MatchedPath>();
+            front.metrics.route(method, route.as_ref(), status, time);
+        }
+    }
     tracing::debug!(status = response.status().as_u16(), "answered");
     response
 }
 
 /// The path as it is logged: whoever knows an endpoint's token can call it, so it is left out.
 fn shown_path(path: &str, is_endpoint: bool) -> &str {
-    match is_endpoint || path.starts_with(ingress::PREFIX) {
+    match is_endpoint {
         true => "/e/{token}",
         false => path,
     }
@@ -129,8 +146,7 @@ mod tests {
 
     #[test]
     fn tokens_are_not_logged() {
-        assert_eq!(shown_path("/e/secret/a", false), "/e/{token}");
-        assert_eq!(shown_path("/a", true), "/e/{token}");
+        assert_eq!(shown_path("/e/secret/a", true), "/e/{token}");
         assert_eq!(shown_path("/v1/users/me", false), "/v1/users/me");
     }
 }

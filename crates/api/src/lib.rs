@@ -11,6 +11,7 @@ mod extract;
 mod fields;
 mod front;
 mod ingress;
+mod metrics;
 mod request_id;
 mod router;
 mod routes;

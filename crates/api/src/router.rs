@@ -18,6 +18,7 @@ use crate::{
     fields,
     front::{self, Front},
     ingress,
+    metrics::{self, Metrics},
     routes::{
         accounts, components, events, health, orgs, sources, subscriptions, users, workflows,
     },
@@ -26,17 +27,22 @@ use crate::{
 /// Everything the node serves over HTTP. Serve it with the peer's address
 /// (`into_make_service_with_connect_info::<SocketAddr>()`), which events of HTTP interfaces show.
 pub fn router(app: Arc<App>) -> Router {
-    let front = Arc::new(Front::new(Arc::clone(&app)));
+    let metrics = Arc::new(Metrics::new());
+    let front = Arc::new(Front::new(Arc::clone(&app), Arc::clone(&metrics)));
+    let shown = get(metrics::show).with_state((Arc::clone(&app), metrics));
     let routes = Router::new()
         // Machines that watch the node.
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
+        .route("/metrics", shown)
+        // Clients of the API.
+        .nest("/v1", v1(&app))
+        // What follows is counted without it.
+        .layer(from_fn(metrics::name_route))
         // Whoever calls the endpoint of an HTTP interface.
         .route("/e/{token}", any(ingress::at_path))
         .route("/e/{token}/", any(ingress::at_path))
         .route("/e/{token}/{*rest}", any(ingress::at_path))
-        // Clients of the API.
-        .nest("/v1", v1(&app))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .with_state(app);

@@ -8,7 +8,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     background::Nudges, environment::Environment, error::AppError, ingress::Endpoints,
-    runner::Runners, secrets::SecretKey, sources::Lifecycles,
+    metrics::Metrics, runner::Runners, secrets::SecretKey, sources::Lifecycles,
 };
 
 /// What a node is configured with, as far as use cases need it.
@@ -52,6 +52,7 @@ pub struct App {
     pub(crate) lifecycles: Lifecycles,
     pub(crate) endpoints: Endpoints,
     pub(crate) nudges: Nudges,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the node is asked to stop.
     pub(crate) stopping: CancellationToken,
@@ -87,6 +88,7 @@ impl App {
             lifecycles: Lifecycles::default(),
             endpoints: Endpoints::default(),
             nudges: Nudges::default(),
+            metrics: Arc::new(Metrics::new()),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });

@@ -46,13 +46,24 @@ pub(crate) enum Chore {
 }
 
 impl Chore {
-    const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
         Self::Retention,
         Self::Queue,
     ];
+
+    /// Its name in metrics and logs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Timers => "timers",
+            Self::Release => "release",
+            Self::Dispatch => "dispatch",
+            Self::Retention => "retention",
+            Self::Queue => "queue",
+        }
+    }
 }
 
 impl App {
@@ -76,7 +87,8 @@ impl App {
             let wait = match self.step(chore).await {
                 Ok(progress) => self.finish(chore, progress),
                 Err(error) => {
-                    tracing::error!(?chore, %error, "background work has to wait for the store");
+                    self.metrics.failed(chore);
+                    tracing::error!(chore = chore.name(), %error, "background work has to wait for the store");
                     AFTER_ERROR
                 }
             };
@@ -98,6 +110,7 @@ impl App {
                 let deleted = self.store.run_deletions(BATCH).await?;
                 let trimmed = self.store.trim(self.config.retained_events, BATCH).await?;
                 Ok(Progress {
+                    done: deleted.done + trimmed.done,
                     more: deleted.more || trimmed.more,
                     ..Progress::default()
                 })
@@ -117,6 +130,7 @@ impl App {
         for id in &progress.woken {
             self.tell_runner(id, Command::Claim);
         }
+        self.metrics.done(chore, progress.done);
         if chore == Chore::Release && progress.done > 0 {
             self.nudges.nudge(Chore::Dispatch);
         }

@@ -13,6 +13,7 @@ mod environment;
 mod error;
 mod events;
 mod ingress;
+mod metrics;
 mod runner;
 mod secrets;
 mod sources;

@@ -4,6 +4,7 @@
 //! connections of their own. Durable means `synchronous=FULL` in WAL mode: on disk before the answer.
 
 mod accounts;
+mod backlog;
 mod catalog;
 mod components;
 mod connection;

@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 use headwater_model::id::{InvocationId, SourceId};
 use headwater_store::{
-    Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit, SourceState,
+    Backlog, Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit, SourceState,
     StoreError, WorkQueue,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    SqliteStore,
+    SqliteStore, backlog,
     connection::failed,
     row::{get, name_of, named, parsed, raw, signed, unsigned},
     run_commit, sources, timers,
@@ -52,6 +52,10 @@ impl WorkQueue for SqliteStore {
     ) -> Result<Vec<SourceId>, StoreError> {
         self.read(move |connection| sources_with_work(connection, now_ms, limit))
             .await
+    }
+
+    async fn backlog(&self) -> Result<Backlog, StoreError> {
+        self.read(backlog::read).await
     }
 
     async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError> {

@@ -104,6 +104,7 @@ macro_rules! conformance_tests {
                 extending_prolongs_held_leases_only,
                 sources_with_work_are_those_with_invocations_that_nobody_holds,
                 inactive_sources_have_no_work,
+                the_backlog_is_what_has_not_ended,
             }
             timers {
                 a_timer_fires_once_per_tick,

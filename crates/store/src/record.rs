@@ -410,6 +410,22 @@ pub struct Progress {
     pub woken: Vec<SourceId>,
 }
 
+/// What a store has yet to do, for those who watch the node.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Invocations queued or running; [`Backlog::COUNTED_MAX`] at most, however many there are.
+    pub invocations: u64,
+    /// When the first of them in line was queued, epoch milliseconds.
+    pub oldest_invocation_at_ms: Option<u64>,
+    /// Events that dispatch has not passed.
+    pub undispatched_events: u64,
+}
+
+impl Backlog {
+    /// Counting goes no further, so that asking stays cheap when there is much to do.
+    pub const COUNTED_MAX: u32 = 100_000;
+}
+
 /// An artifact to be stored with its component.
 #[derive(Debug, Clone)]
 pub struct ArtifactBytes {

@@ -5,7 +5,7 @@ use headwater_model::id::SourceId;
 
 use crate::{
     error::StoreError,
-    record::{Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit},
+    record::{Backlog, Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit},
 };
 
 /// The queue of invocations, and the timers that feed it.
@@ -37,6 +37,11 @@ pub trait WorkQueue {
     /// Sources of whose invocations some are held by nobody; at most `limit`.
     async fn sources_with_work(&self, now_ms: u64, limit: u32)
     -> Result<Vec<SourceId>, StoreError>;
+
+    /// How much there is to do. Cheap, however much that is: what is counted one by one is counted up to a bound.
+    /// MUST count what is queued and what is running, and forget both when they end
+    /// (`conformance::queue::the_backlog_is_what_has_not_ended`).
+    async fn backlog(&self) -> Result<Backlog, StoreError>;
 
     /// Prolongs leases. Those that were lost are not prolonged and not reported.
     async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError>;

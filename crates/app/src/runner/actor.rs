@@ -22,7 +22,6 @@ use super::{
     Closing, Command, LoadedSource, WAITING_MAX,
     commits::{Batch, Commits},
     flight::{Ended, Flight},
-    ledger::Ledger,
     queue::Queue,
     run::{After, CustomResponse, Part, Reply, Task, Work},
 };
@@ -63,10 +62,10 @@ impl Actor {
     ) -> Self {
         Self {
             queue: Queue::new(Arc::clone(&app), id.clone(), waiting),
-            flight: Flight::new(Arc::clone(&app.engine)),
+            flight: Flight::new(Arc::clone(&app.engine), Arc::clone(&app.metrics)),
             commits: Commits::new(
                 Arc::clone(&app.store),
-                Ledger::new(None),
+                Arc::clone(&app.metrics),
                 app.stopping.clone(),
             ),
             stopping: app.stopping.is_cancelled(),
@@ -321,9 +320,13 @@ impl Actor {
                 }
                 let _ = ended.send(outcome);
             }
-            Task::Work(work) if !began && work.is_owed() => self.queue.put_off(work, &outcome),
+            Task::Work(work) if !began && work.is_owed() => {
+                self.app.metrics.not_started();
+                self.queue.put_off(work, &outcome);
+            }
             Task::Work(work) if !flushed && is_retried(&work, &outcome) => {
-                self.queue.push_front(work)
+                self.app.metrics.ran(Some(work.trigger), &outcome);
+                self.queue.push_front(work);
             }
             Task::Work(mut work) => {
                 let after = match std::mem::replace(&mut work.reply, Reply::None) {
@@ -378,10 +381,14 @@ impl Actor {
             .clone()
             .ok_or_else(|| AppError::Internal("nothing is loaded".to_owned()))?;
         let held = std::mem::take(&mut self.held);
-        settled.commits = self
+        let tallies;
+        (settled.commits, tallies) = self
             .commits
             .enter_held(&loaded.source, held, settled.now_ms);
         let source = self.app.store.settle_source(settled).await?;
+        for tally in &tallies {
+            self.app.metrics.committed(tally);
+        }
         self.loaded = Some(Arc::new(loaded.settled(source.clone())));
         self.read_ledger(Commits::resume).await;
         self.app.endpoints.forget(&self.id);

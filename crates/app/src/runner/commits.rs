@@ -3,7 +3,11 @@
 //! One batch is in flight at a time; what ends meanwhile makes the next batch. So order holds
 //! without waiting for each commit, and a busy source shares its durable writes.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures::future::BoxFuture;
 use headwater_model::{dedupe, outcome::Outcome};
@@ -16,6 +20,7 @@ use super::{
     report,
     run::{After, CustomResponse, Part},
 };
+use crate::metrics::{Metrics, Tally};
 
 /// Parts per commit.
 const BATCH: usize = 256;
@@ -26,6 +31,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 struct Entered {
     part: Part,
     emitted: u64,
+    tally: Tally,
     outcome: Option<Outcome>,
 }
 
@@ -38,6 +44,7 @@ pub(super) struct Batch {
 /// The commits of one source.
 pub(super) struct Commits {
     store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
     ledger: Ledger,
     waiting: VecDeque<Part>,
     in_flight: Option<BoxFuture<'static, Batch>>,
@@ -50,10 +57,16 @@ pub(super) struct Commits {
 }
 
 impl Commits {
-    pub(super) fn new(store: Arc<dyn Store>, ledger: Ledger, stopping: CancellationToken) -> Self {
+    /// The commits of a source of whose dedupe state nothing is known yet.
+    pub(super) fn new(
+        store: Arc<dyn Store>,
+        metrics: Arc<Metrics>,
+        stopping: CancellationToken,
+    ) -> Self {
         Self {
             store,
-            ledger,
+            metrics,
+            ledger: Ledger::new(None),
             waiting: VecDeque::new(),
             in_flight: None,
             uncommitted: watch::Sender::new(0),
@@ -82,6 +95,7 @@ impl Commits {
         if silent && matches!(part.after, After::Nothing) {
             self.uncounted.invocations += part.usage.invocations;
             self.uncounted.compute_ms += part.usage.compute_ms;
+            self.metrics.ended(part.trigger, part.outcome.as_ref());
             return;
         }
         self.waiting.push_back(part);
@@ -100,12 +114,15 @@ impl Commits {
             let Entry {
                 commit,
                 emitted,
+                tally,
                 outcome,
             } = self.ledger.enter(source, &mut part, now_ms);
+            self.metrics.ended(part.trigger, outcome.as_ref());
             commits.push(commit);
             entered.push(Entered {
                 part,
                 emitted,
+                tally,
                 outcome,
             });
         }
@@ -115,8 +132,11 @@ impl Commits {
             first.usage.compute_ms += uncounted.compute_ms;
         }
         let (store, stopping) = (Arc::clone(&self.store), self.stopping.clone());
+        let metrics = Arc::clone(&self.metrics);
         self.in_flight = Some(Box::pin(async move {
+            let begun = Instant::now();
             let results = commit(&*store, commits, &stopping).await;
+            metrics.answered(begun.elapsed());
             Batch { entered, results }
         }));
     }
@@ -139,6 +159,7 @@ impl Commits {
             Entered {
                 part,
                 emitted,
+                tally,
                 outcome,
             },
             result,
@@ -146,24 +167,31 @@ impl Commits {
         {
             if let Err(error) = result {
                 tracing::warn!(invocation = %part.invocation_id, %error, "a run's commit was refused");
+                self.metrics.refused();
                 committed = false;
                 continue;
             }
+            self.metrics.committed(&tally);
             answer(part, emitted, outcome);
         }
         committed
     }
 
-    /// The commits of held hooks, for a settlement. Nothing else may be in flight.
+    /// The commits of held hooks, for a settlement, and what is counted of them once that is written.
+    /// Nothing else may be in flight.
     pub(super) fn enter_held(
         &mut self,
         source: &Source,
         held: Vec<Part>,
         now_ms: u64,
-    ) -> Vec<RunCommit> {
+    ) -> (Vec<RunCommit>, Vec<Tally>) {
         held.into_iter()
-            .map(|mut part| self.ledger.enter(source, &mut part, now_ms).commit)
-            .collect()
+            .map(|mut part| {
+                let entry = self.ledger.enter(source, &mut part, now_ms);
+                self.metrics.ended(None, entry.outcome.as_ref());
+                (entry.commit, entry.tally)
+            })
+            .unzip()
     }
 
     /// Goes on from the state that a settlement has left, perhaps under another strategy.

@@ -17,6 +17,7 @@ use super::{
     commits::Commits,
     run::{After, CustomResponse, Effects, Logged, Part, Reply, Run, Task},
 };
+use crate::metrics::Metrics;
 
 type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
 
@@ -41,6 +42,7 @@ pub(super) struct Ended {
 /// The runs in flight.
 pub(super) struct Flight {
     engine: Arc<dyn Engine>,
+    metrics: Arc<Metrics>,
     sink: mpsc::UnboundedSender<(RunId, RunMessage)>,
     messages: mpsc::UnboundedReceiver<(RunId, RunMessage)>,
     starting: FuturesUnordered<Start>,
@@ -54,10 +56,11 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    pub(super) fn new(engine: Arc<dyn Engine>) -> Self {
+    pub(super) fn new(engine: Arc<dyn Engine>, metrics: Arc<Metrics>) -> Self {
         let (sink, messages) = mpsc::unbounded_channel();
         Self {
             engine,
+            metrics,
             sink,
             messages,
             starting: FuturesUnordered::new(),
@@ -209,7 +212,9 @@ impl Flight {
     fn end(&mut self, id: RunId, outcome: Outcome) -> Option<Ended> {
         let run = self.runs.remove(&id)?;
         self.count(&run.task, -1);
-        let compute_ms = u64::try_from(run.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let time = run.started.elapsed();
+        self.metrics.worked(run.task.trigger(), time);
+        let compute_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Some(Ended {
             task: run.task,
             effects: run.effects,

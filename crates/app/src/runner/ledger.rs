@@ -15,12 +15,14 @@ use super::{
     report,
     run::{Effects, Part},
 };
+use crate::metrics::Tally;
 
 /// A commit and what to say about it.
 pub(super) struct Entry {
     pub(super) commit: RunCommit,
     /// Ordinary and scheduled events in the commit.
     pub(super) emitted: u64,
+    pub(super) tally: Tally,
     /// The run's outcome, with the calls that broke a rule taken into account.
     pub(super) outcome: Option<Outcome>,
 }
@@ -59,7 +61,9 @@ impl Ledger {
         let (scheduled, emits): (Vec<_>, Vec<_>) = emits
             .into_iter()
             .partition(|emit| emit.options.delivery_ts.is_some());
+        let ordinary = emits.len();
         let filtered = self.dedupe(source.spec.dedupe, dedupe::order(emits));
+        let dropped = ordinary - filtered.kept.len() - filtered.rejected.len();
         rejected.extend(filtered.rejected);
         let mut events: Vec<NewEvent> = filtered
             .kept
@@ -80,6 +84,7 @@ impl Ledger {
         events.extend(error.map(|error| report::error_event(source, part, &error, now_ms)));
         events.extend(logs.iter().map(|logged| report::log_event(part, logged)));
         part.effects.logs = logs;
+        let tally = Tally::of(&events, dropped);
         let commit = RunCommit {
             source_id: source.id.clone(),
             lease: part.lease.clone(),
@@ -92,6 +97,7 @@ impl Ledger {
         Entry {
             commit,
             emitted,
+            tally,
             outcome,
         }
     }

@@ -116,6 +116,16 @@ pub(crate) enum Task {
     },
 }
 
+impl Task {
+    /// What started it; nothing of the kind for a hook.
+    pub(super) fn trigger(&self) -> Option<Trigger> {
+        match self {
+            Self::Work(work) => Some(work.trigger),
+            Self::Hook { .. } => None,
+        }
+    }
+}
+
 /// A run in flight.
 pub(crate) struct Run {
     pub(crate) task: Task,

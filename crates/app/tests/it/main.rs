@@ -16,6 +16,7 @@ mod ingress;
 mod leases;
 mod lifecycle;
 mod lost_workers;
+mod metrics;
 mod props;
 mod recovery;
 mod scheduled;

@@ -20,6 +20,9 @@ mod every_request;
 mod health {
     mod get;
 }
+mod metrics {
+    mod get;
+}
 mod orgs {
     mod sources {
         mod get;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Factory, fixture::*};
-use crate::{LeaseTerm, NewInvocation, SourceState, Trigger};
+use crate::{Backlog, LeaseTerm, NewInvocation, RunCommit, SourceState, Trigger};
 
 /// Each start of the node is a new epoch.
 pub async fn epochs_increase_across_reopen(factory: &dyn Factory) {
@@ -256,4 +256,40 @@ pub async fn inactive_sources_have_no_work(factory: &dyn Factory) {
         store.set_source_state(&source.id, state).await.unwrap();
         assert!(store.sources_with_work(T0, 10).await.unwrap().is_empty());
     }
+}
+
+/// Who watches the node sees what is queued, what is running, and what has yet to be dispatched.
+pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    assert_eq!(store.backlog().await.unwrap(), Backlog::default());
+    let source = deploy(&*store, &owner()).await;
+    for now_ms in [T0 + 3, T0 + 5] {
+        let invocation = NewInvocation {
+            now_ms,
+            ..manual(&source.id, "1")
+        };
+        store.enqueue(invocation, None).await.unwrap();
+    }
+    let backlog = |invocations, oldest, undispatched_events| Backlog {
+        invocations,
+        oldest_invocation_at_ms: oldest,
+        undispatched_events,
+    };
+    let seen = store.backlog().await.unwrap();
+    assert_eq!(seen, backlog(2, Some(T0 + 3), 0));
+
+    let claimed = store.claim(&source.id, term(epoch), T0 + 9, 1).await;
+    let first = claimed.unwrap().remove(0);
+    let seen = store.backlog().await.unwrap();
+    assert_eq!(seen, backlog(2, Some(T0 + 3), 0), "a run has not ended yet");
+    let run = RunCommit {
+        events: vec![event("1"), event("2")],
+        ..end_of(&first)
+    };
+    commit(&*store, run).await.unwrap();
+    let seen = store.backlog().await.unwrap();
+    assert_eq!(seen, backlog(1, Some(T0 + 5), 2));
+    dispatch_all(&*store, 10).await;
+    let seen = store.backlog().await.unwrap();
+    assert_eq!(seen, backlog(1, Some(T0 + 5), 0));
 }

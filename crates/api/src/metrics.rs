@@ -1,0 +1,175 @@
+//! What is counted of requests, by the route's template, and `GET /metrics`.
+//!
+//! Endpoints of HTTP interfaces are busy: what is counted of them is resolved at the start.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::{MatchedPath, Request, State},
+    http::{Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use headwater_app::App;
+use prometheus_client::{
+    encoding::text,
+    metrics::{counter::Counter, family::Family, histogram::Histogram},
+    registry::{Registry, Unit},
+};
+
+/// Upper bounds of how long an answer may take.
+const SECONDS: [f64; 13] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0,
+];
+/// By [`method`]; whoever invents one must not add to what is counted.
+const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "other"];
+/// By the status' hundreds.
+const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+/// The route of every endpoint, by path or by host.
+const ENDPOINTS: &str = "/e/{token}";
+/// The route of what no route matches.
+const NOWHERE: &str = "none";
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+type Counters = Family<[(&'static str, String); 3], Counter>;
+type Histograms = Family<[(&'static str, String); 2], Histogram, fn() -> Histogram>;
+
+/// What has been counted since the node started.
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: Counters,
+    seconds: Histograms,
+    endpoints: [Counted; METHODS.len()],
+}
+
+/// What one method of one route has come to.
+struct Counted {
+    by_class: [Counter; CLASSES.len()],
+    seconds: Histogram,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix("headwater");
+        let requests = Counters::default();
+        let help = "Requests answered, by route";
+        registry.register("http_requests", help, requests.clone());
+        let seconds = Histograms::new_with_constructor(|| Histogram::new(SECONDS));
+        let help = "Time until the answer began";
+        registry.register_with_unit(
+            "http_request_duration",
+            help,
+            Unit::Seconds,
+            seconds.clone(),
+        );
+        let endpoints = METHODS.map(|method| Counted {
+            by_class: CLASSES
+                .map(|class| requests.get_or_create_owned(&answer(method, ENDPOINTS, class))),
+            seconds: seconds.get_or_create_owned(&call(method, ENDPOINTS)),
+        });
+        Self {
+            registry,
+            requests,
+            seconds,
+            endpoints,
+        }
+    }
+
+    /// A request at an endpoint was answered.
+    pub(crate) fn endpoint(&self, method: usize, status: StatusCode, time: Duration) {
+        let counted = &self.endpoints[method];
+        counted.by_class[class(status)].inc();
+        counted.seconds.observe(time.as_secs_f64());
+    }
+
+    /// Another request was answered, by this route if any.
+    pub(crate) fn route(
+        &self,
+        method: usize,
+        route: Option<&MatchedPath>,
+        status: StatusCode,
+        time: Duration,
+    ) {
+        let route = route.map_or(NOWHERE, MatchedPath::as_str);
+        let (method, class) = (METHODS[method], CLASSES[class(status)]);
+        self.requests
+            .get_or_create(&answer(method, route, class))
+            .inc();
+        self.seconds
+            .get_or_create(&call(method, route))
+            .observe(time.as_secs_f64());
+    }
+}
+
+fn call(method: &str, route: &str) -> [(&'static str, String); 2] {
+    [("method", method.to_owned()), ("route", route.to_owned())]
+}
+
+fn answer(method: &str, route: &str, class: &str) -> [(&'static str, String); 3] {
+    let [method, route] = call(method, route);
+    [method, route, ("status", class.to_owned())]
+}
+
+/// The method's place in what is counted.
+pub(crate) fn method(method: &Method) -> usize {
+    let other = METHODS.len() - 1;
+    METHODS
+        .iter()
+        .position(|name| *name == method.as_str())
+        .unwrap_or(other)
+}
+
+fn class(status: StatusCode) -> usize {
+    usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1
+}
+
+/// Tells the front which route answered.
+pub(crate) async fn name_route(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let mut response = next.run(request).await;
+    if let Some(route) = route {
+        response.extensions_mut().insert(route);
+    }
+    response
+}
+
+/// `GET /metrics`, open to everybody: counts, and no names.
+pub(crate) async fn show(
+    State((app, metrics)): State<(Arc<App>, Arc<Metrics>)>,
+) -> impl IntoResponse {
+    let mut encoded = app.metrics().await;
+    text::encode_registry(&mut encoded, &metrics.registry)
+        .and_then(|()| text::encode_eof(&mut encoded))
+        .expect("a String takes all text");
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], encoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_method_and_status_has_its_place() {
+        for (name, counted_as) in [
+            ("GET", "GET"),
+            ("DELETE", "DELETE"),
+            ("BREW", "other"),
+            ("get", "other"),
+        ] {
+            let given = Method::from_bytes(name.as_bytes()).unwrap();
+            assert_eq!(METHODS[method(&given)], counted_as);
+        }
+        for (status, counted_as) in [
+            (101, "1xx"),
+            (204, "2xx"),
+            (404, "4xx"),
+            (599, "5xx"),
+            (999, "5xx"),
+        ] {
+            assert_eq!(
+                CLASSES[class(StatusCode::from_u16(status).unwrap())],
+                counted_as
+            );
+        }
+    }
+}

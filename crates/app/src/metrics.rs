@@ -1,0 +1,293 @@
+//! What the node counts, for Prometheus: runs, what they emit, commits, background work; and, at
+//! the moment somebody looks, what waits and who works.
+//!
+//! Every label has a handful of values known here; none names a source, a user or an address.
+//! What is counted per run is resolved once, at the start, so that counting is an addition.
+//! Requests are counted where they are answered, in `api`.
+
+mod moment;
+
+use std::time::Duration;
+
+use headwater_model::{
+    event::NewEvent,
+    outcome::{Limit, Outcome},
+};
+use headwater_store::Trigger;
+use prometheus_client::{
+    encoding::text,
+    metrics::{
+        counter::Counter,
+        family::{Family, MetricConstructor},
+        histogram::Histogram,
+        info::Info,
+    },
+    registry::{Registry, Unit},
+};
+
+use self::moment::Moment;
+use crate::{app::App, background::Chore};
+
+/// Before the name of everything that a node counts.
+const PREFIX: &str = "headwater";
+/// Upper bounds of how long a run may take; hooks may take minutes.
+const RUN_SECONDS: [f64; 14] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0,
+];
+/// Upper bounds of how long the disk may take.
+const COMMIT_SECONDS: [f64; 11] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
+];
+/// By [`trigger`].
+const TRIGGERS: [&str; 5] = ["timer", "http", "manual", "event", "hook"];
+/// By [`outcome`].
+const OUTCOMES: [&str; 6] = [
+    "returned",
+    "threw",
+    "wall_limit",
+    "memory_limit",
+    "output_limit",
+    "lost",
+];
+/// By the code of the class.
+const CHANNELS: [&str; 4] = ["ordinary", "errors", "logs", "scheduled"];
+
+type Label = [(&'static str, &'static str); 1];
+
+/// What has been counted since the node started.
+pub(crate) struct Metrics {
+    registry: Registry,
+    runs: [[Counter; OUTCOMES.len()]; TRIGGERS.len()],
+    run_seconds: [Histogram; TRIGGERS.len()],
+    starts_failed: Counter,
+    events: [Counter; CHANNELS.len()],
+    dropped: Counter,
+    committed: Counter,
+    refused: Counter,
+    commit_seconds: Histogram,
+    done: [Counter; Chore::ALL.len()],
+    failed: [Counter; Chore::ALL.len()],
+}
+
+/// What one commit appends, and what dedupe kept out of it.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    events: [u64; CHANNELS.len()],
+    dropped: u64,
+}
+
+impl Tally {
+    pub(crate) fn of(events: &[NewEvent], dropped: usize) -> Self {
+        let mut tally = Self {
+            dropped: dropped as u64,
+            ..Self::default()
+        };
+        for event in events {
+            tally.events[usize::from(event.channel.class().code())] += 1;
+        }
+        tally
+    }
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix(PREFIX);
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The running release", version);
+        let runs = Family::default();
+        registry.register(
+            "runs",
+            "Runs that ended, by trigger and outcome",
+            runs.clone(),
+        );
+        let events = Family::default();
+        registry.register(
+            "events",
+            "Events appended, by class of channel",
+            events.clone(),
+        );
+        let dropped = Counter::default();
+        let help = "Emitted events that dedupe left out";
+        registry.register("dedupe_drops", help, dropped.clone());
+        let starts_failed = Counter::default();
+        let help = "Runs that no worker could be started for";
+        registry.register("run_starts_failed", help, starts_failed.clone());
+        let commits = Family::default();
+        registry.register(
+            "commits",
+            "Ends of runs given to the store",
+            commits.clone(),
+        );
+        let done = Family::default();
+        let help = "Items that background work has done";
+        registry.register("background_items", help, done.clone());
+        let failed = Family::default();
+        let help = "Steps of background work that the store failed";
+        registry.register("background_errors", help, failed.clone());
+        let run_seconds =
+            Family::<Label, _, _>::new_with_constructor(|| Histogram::new(RUN_SECONDS));
+        let help = "How long runs took in their worker";
+        registry.register_with_unit("run_duration", help, Unit::Seconds, run_seconds.clone());
+        let commit_seconds = Histogram::new(COMMIT_SECONDS);
+        let help = "How long the store took for a batch of commits";
+        registry.register_with_unit(
+            "commit_duration",
+            help,
+            Unit::Seconds,
+            commit_seconds.clone(),
+        );
+        let by_chore = |family: &Family<Label, Counter>| {
+            Chore::ALL.map(|chore| one(family, "chore", chore.name()))
+        };
+        Self {
+            runs: TRIGGERS.map(|trigger| {
+                let labels = |outcome| [("trigger", trigger), ("outcome", outcome)];
+                OUTCOMES.map(|outcome| runs.get_or_create_owned(&labels(outcome)))
+            }),
+            run_seconds: TRIGGERS.map(|trigger| one(&run_seconds, "trigger", trigger)),
+            starts_failed,
+            events: CHANNELS.map(|channel| one(&events, "channel", channel)),
+            dropped,
+            committed: one(&commits, "result", "committed"),
+            refused: one(&commits, "result", "refused"),
+            commit_seconds,
+            done: by_chore(&done),
+            failed: by_chore(&failed),
+            registry,
+        }
+    }
+
+    /// A run has ended; without a trigger it was a hook's.
+    pub(crate) fn ran(&self, by: Option<Trigger>, ended: &Outcome) {
+        self.runs[trigger(by)][outcome(ended)].inc();
+    }
+
+    /// A part of a run is over, and with it the run if there is an outcome.
+    pub(crate) fn ended(&self, by: Option<Trigger>, outcome: Option<&Outcome>) {
+        if let Some(outcome) = outcome {
+            self.ran(by, outcome);
+        }
+    }
+
+    /// A worker was busy with a run for so long.
+    pub(crate) fn worked(&self, by: Option<Trigger>, time: Duration) {
+        self.run_seconds[trigger(by)].observe(time.as_secs_f64());
+    }
+
+    /// No worker could be started for a run, which has to wait.
+    pub(crate) fn not_started(&self) {
+        self.starts_failed.inc();
+    }
+
+    /// The store has the commit.
+    pub(crate) fn committed(&self, tally: &Tally) {
+        self.committed.inc();
+        for (counter, count) in self.events.iter().zip(tally.events) {
+            counter.inc_by(count);
+        }
+        self.dropped.inc_by(tally.dropped);
+    }
+
+    /// The store would not have the commit.
+    pub(crate) fn refused(&self) {
+        self.refused.inc();
+    }
+
+    /// The store answered a batch of commits after so long.
+    pub(crate) fn answered(&self, time: Duration) {
+        self.commit_seconds.observe(time.as_secs_f64());
+    }
+
+    /// A step of background work has done so many items.
+    pub(crate) fn done(&self, chore: Chore, items: u64) {
+        self.done[chore as usize].inc_by(items);
+    }
+
+    /// The store failed a step of background work.
+    pub(crate) fn failed(&self, chore: Chore) {
+        self.failed[chore as usize].inc();
+    }
+}
+
+/// A metric that many share, with its only label.
+fn one<M: Clone, C: MetricConstructor<M>>(
+    family: &Family<Label, M, C>,
+    name: &'static str,
+    value: &'static str,
+) -> M {
+    family.get_or_create_owned(&[(name, value)])
+}
+
+fn trigger(trigger: Option<Trigger>) -> usize {
+    match trigger {
+        Some(Trigger::Timer) => 0,
+        Some(Trigger::Http) => 1,
+        Some(Trigger::Manual) => 2,
+        Some(Trigger::Event) => 3,
+        None => 4,
+    }
+}
+
+fn outcome(outcome: &Outcome) -> usize {
+    match outcome {
+        Outcome::Returned { .. } => 0,
+        Outcome::Threw { .. } => 1,
+        Outcome::LimitExceeded { limit, .. } => match limit {
+            Limit::Wall => 2,
+            Limit::Memory => 3,
+            Limit::Output => 4,
+        },
+        Outcome::Lost { .. } => 5,
+    }
+}
+
+impl App {
+    /// Everything counted and the state of the moment in the OpenMetrics text format, without the mark
+    /// of its end. What the store does not tell is left out.
+    pub async fn metrics(&self) -> String {
+        let mut moment = Moment::of(&self.engine.status(), self.runners.len());
+        match self.store.backlog().await {
+            Ok(backlog) => moment.wait(backlog, self.env.now_ms()),
+            Err(error) => tracing::warn!(%error, "the backlog cannot be counted"),
+        }
+        let mut encoded = String::new();
+        for registry in [&self.metrics.registry, moment.registry()] {
+            text::encode_registry(&mut encoded, registry).expect("a String takes all text");
+        }
+        encoded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_model::channel::ChannelClass;
+
+    use super::*;
+
+    #[test]
+    fn each_class_of_channel_has_the_name_at_its_code() {
+        for (class, name) in [
+            (ChannelClass::Ordinary, "ordinary"),
+            (ChannelClass::Errors, "errors"),
+            (ChannelClass::Logs, "logs"),
+            (ChannelClass::Scheduled, "scheduled"),
+        ] {
+            assert_eq!(CHANNELS[usize::from(class.code())], name);
+        }
+    }
+
+    #[test]
+    fn what_has_never_happened_is_shown_as_zero() {
+        let mut text = String::new();
+        text::encode_registry(&mut text, &Metrics::new().registry).unwrap();
+        for line in [
+            r#"headwater_runs_total{trigger="hook",outcome="output_limit"} 0"#,
+            r#"headwater_events_total{channel="scheduled"} 0"#,
+            r#"headwater_background_items_total{chore="dispatch"} 0"#,
+            "headwater_dedupe_drops_total 0",
+            r#"headwater_run_duration_seconds_count{trigger="timer"} 0"#,
+        ] {
+            assert!(text.lines().any(|shown| shown == line), "{line}: {text}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! How much there is yet to do, for those who watch the node: a few looks at indexes, none of which
+//! reads the rows themselves.
+
+use headwater_store::{Backlog, StoreError};
+use rusqlite::Connection;
+
+use crate::connection::failed;
+
+pub(crate) fn read(connection: &Connection) -> Result<Backlog, StoreError> {
+    let counted_max = Backlog::COUNTED_MAX;
+    // The log's last position less the cursor: what lies between was never trimmed.
+    connection
+        .prepare_cached(&format!(
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM invocations LIMIT {counted_max})),
+                    (SELECT queued_at_ms FROM invocations ORDER BY position LIMIT 1),
+                    max(0, coalesce((SELECT max(position) FROM events), 0) - (SELECT position FROM dispatch_cursor))"
+        ))
+        .and_then(|mut statement| {
+            statement.query_row((), |row| {
+                let oldest: Option<i64> = row.get(1)?;
+                Ok(Backlog {
+                    invocations: row.get::<_, i64>(0)?.unsigned_abs(),
+                    oldest_invocation_at_ms: oldest.map(i64::unsigned_abs),
+                    undispatched_events: row.get::<_, i64>(2)?.unsigned_abs(),
+                })
+            })
+        })
+        .map_err(failed("counting what is to do"))
+}

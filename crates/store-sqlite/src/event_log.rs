@@ -8,7 +8,9 @@ use headwater_model::{
     id::{EmitterId, EventId, SourceId},
     page::{Page, PageRequest, Position},
 };
-use headwater_store::{ChannelFilter, EventDeletion, EventLog, KeyValue, Progress, StoreError};
+use headwater_store::{
+    ChannelFilter, EventDeletion, EventLog, KeyValue, LogPosition, Progress, StoreError, Tail,
+};
 use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value};
 
@@ -17,7 +19,7 @@ use crate::{
     connection::failed,
     deletion, dispatch, retention,
     row::{get, json_opt, raw, signed, unsigned},
-    scheduled, settle,
+    scheduled, settle, tail,
 };
 
 #[async_trait]
@@ -43,8 +45,22 @@ impl EventLog for SqliteStore {
             .await
     }
 
-    async fn trim(&self, keep: u32, limit: u32) -> Result<Progress, StoreError> {
-        self.write(move |connection| retention::trim(connection, keep, limit))
+    async fn trim(
+        &self,
+        keep: u32,
+        limit: u32,
+        read_up_to: Option<LogPosition>,
+    ) -> Result<Progress, StoreError> {
+        self.write(move |connection| retention::trim(connection, keep, limit, read_up_to))
+            .await
+    }
+
+    async fn log_end(&self) -> Result<LogPosition, StoreError> {
+        self.read(tail::end).await
+    }
+
+    async fn tail(&self, after: LogPosition, limit: u32) -> Result<Tail, StoreError> {
+        self.read(move |connection| tail::after(connection, after, limit))
             .await
     }
 
@@ -167,7 +183,7 @@ fn events(
     })
 }
 
-fn event(row: &Row<'_>) -> Result<Event, StoreError> {
+pub(crate) fn event(row: &Row<'_>) -> Result<Event, StoreError> {
     Ok(Event {
         id: EventId {
             ms: unsigned(row, "ms")?,

@@ -22,6 +22,7 @@ mod scheduled;
 mod settle;
 mod sources;
 mod subscriptions;
+mod tail;
 mod timers;
 mod users;
 mod writer;

@@ -1,9 +1,9 @@
 //! Retention: the newest events of each emitter and channel class stay, the others go.
 
-use headwater_store::{Progress, StoreError};
+use headwater_store::{LogPosition, Progress, StoreError};
 use rusqlite::{Connection, params};
 
-use crate::{connection::failed, event_log::NOT_DELETED};
+use crate::{connection::failed, event_log::NOT_DELETED, row::signed};
 
 /// One emitter's events of one class.
 struct Log {
@@ -11,18 +11,24 @@ struct Log {
     class: u8,
 }
 
-pub(crate) fn trim(connection: &Connection, keep: u32, limit: u32) -> Result<Progress, StoreError> {
+pub(crate) fn trim(
+    connection: &Connection,
+    keep: u32,
+    limit: u32,
+    read_up_to: Option<LogPosition>,
+) -> Result<Progress, StoreError> {
     begin_anew_if_fewer(connection, keep)?;
-    let logs = untrimmed(connection, limit)?;
+    let passed = passed(connection, read_up_to)?;
+    let logs = untrimmed(connection, passed, limit)?;
     let mut left = limit;
     for log in &logs {
-        let deleted = delete_beyond(connection, log, keep, left)?;
+        let deleted = delete_beyond(connection, log, (keep, passed), left)?;
         left -= deleted;
         if left == 0 {
             break;
         }
-        if has_undispatched(connection, log)? {
-            wait_for_dispatch(connection, log)?;
+        if has_waiting(connection, log, passed)? {
+            wait_behind(connection, log, passed)?;
         } else {
             finish(connection, log)?;
         }
@@ -32,6 +38,15 @@ pub(crate) fn trim(connection: &Connection, keep: u32, limit: u32) -> Result<Pro
         more: left == 0 || logs.len() == limit as usize,
         ..Progress::default()
     })
+}
+
+/// Up to where nobody waits for events any more, neither dispatch nor who reads along.
+fn passed(connection: &Connection, read_up_to: Option<LogPosition>) -> Result<i64, StoreError> {
+    let dispatched: i64 = connection
+        .prepare_cached("SELECT position FROM dispatch_cursor")
+        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
+        .map_err(failed("beginning to trim"))?;
+    Ok(read_up_to.map_or(dispatched, |read| dispatched.min(signed(read.0))))
 }
 
 /// What was trimmed to more events than are to be kept now has to be trimmed again.
@@ -59,16 +74,16 @@ fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreEr
     Ok(())
 }
 
-fn untrimmed(connection: &Connection, limit: u32) -> Result<Vec<Log>, StoreError> {
+fn untrimmed(connection: &Connection, passed: i64, limit: u32) -> Result<Vec<Log>, StoreError> {
     let failed = failed("looking for events to trim");
     let mut statement = connection
         .prepare_cached(
             "SELECT emitter_id, class FROM untrimmed
-             WHERE waits_at < (SELECT position FROM dispatch_cursor) ORDER BY waits_at LIMIT ?",
+             WHERE waits_at < ? ORDER BY waits_at LIMIT ?",
         )
         .map_err(&failed)?;
     let logs = statement
-        .query_map([limit], |row| {
+        .query_map(params![passed, limit], |row| {
             Ok(Log {
                 emitter_id: row.get(0)?,
                 class: row.get(1)?,
@@ -82,7 +97,7 @@ fn untrimmed(connection: &Connection, limit: u32) -> Result<Vec<Log>, StoreError
 fn delete_beyond(
     connection: &Connection,
     log: &Log,
-    keep: u32,
+    (keep, passed): (u32, i64),
     limit: u32,
 ) -> Result<u32, StoreError> {
     let deleted = connection
@@ -94,35 +109,29 @@ fn delete_beyond(
                        SELECT ms, sequence FROM events
                        WHERE emitter_id = ?1 AND class = ?2 AND {NOT_DELETED}
                        ORDER BY ms DESC, sequence DESC LIMIT 1 OFFSET ?3)
-                   AND position <= (SELECT position FROM dispatch_cursor)
-                 ORDER BY ms, sequence LIMIT ?4)"
+                   AND position <= ?4
+                 ORDER BY ms, sequence LIMIT ?5)"
         ))
         .and_then(|mut statement| {
-            statement.execute(params![log.emitter_id, log.class, keep, limit])
+            statement.execute(params![log.emitter_id, log.class, keep, passed, limit])
         })
         .map_err(failed("trimming events"))?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
 }
 
-/// Whether some events could not be trimmed yet because dispatch has not passed them.
-fn has_undispatched(connection: &Connection, log: &Log) -> Result<bool, StoreError> {
+/// Whether somebody still waits for some of a log's events.
+fn has_waiting(connection: &Connection, log: &Log, passed: i64) -> Result<bool, StoreError> {
     connection
-        .prepare_cached(
-            "SELECT 1 FROM events WHERE position > (SELECT position FROM dispatch_cursor)
-                                    AND emitter_id = ? AND class = ?",
-        )
-        .and_then(|mut statement| statement.exists(params![log.emitter_id, log.class]))
-        .map_err(failed("looking for events to dispatch"))
+        .prepare_cached("SELECT 1 FROM events WHERE position > ? AND emitter_id = ? AND class = ?")
+        .and_then(|mut statement| statement.exists(params![passed, log.emitter_id, log.class]))
+        .map_err(failed("looking for events that are waited for"))
 }
 
-/// Keeps a log for when dispatch has moved on.
-fn wait_for_dispatch(connection: &Connection, log: &Log) -> Result<(), StoreError> {
+/// Keeps a log for when who waits has moved on.
+fn wait_behind(connection: &Connection, log: &Log, passed: i64) -> Result<(), StoreError> {
     connection
-        .prepare_cached(
-            "UPDATE untrimmed SET waits_at = (SELECT position FROM dispatch_cursor)
-             WHERE emitter_id = ? AND class = ?",
-        )
-        .and_then(|mut statement| statement.execute(params![log.emitter_id, log.class]))
+        .prepare_cached("UPDATE untrimmed SET waits_at = ? WHERE emitter_id = ? AND class = ?")
+        .and_then(|mut statement| statement.execute(params![passed, log.emitter_id, log.class]))
         .map_err(failed("trimming events"))
         .map(drop)
 }

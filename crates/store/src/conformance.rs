@@ -23,6 +23,7 @@ pub mod history;
 pub mod queue;
 pub mod scheduled;
 pub mod sources;
+pub mod tail;
 pub mod timers;
 
 /// Makes the stores under test.
@@ -170,6 +171,15 @@ macro_rules! conformance_tests {
                 trim_does_not_spin_on_what_it_may_not_delete,
                 trimming_to_fewer_than_before_deletes_more,
             }
+            tail {
+                every_event_is_read_once_in_the_order_of_appending,
+                the_end_of_the_log_is_before_what_is_appended_later,
+                scheduled_events_are_read_when_they_are_released,
+                requested_deletions_are_not_read,
+                what_is_not_shown_does_not_hold_up_the_rest,
+                trim_never_passes_the_readers,
+                trim_goes_on_when_the_readers_have,
+            }
             history {
                 random_histories_agree_with_the_model,
             }
@@ -197,6 +207,7 @@ mod tests {
         ("dispatch", include_str!("conformance/dispatch.rs")),
         ("scheduled", include_str!("conformance/scheduled.rs")),
         ("deletion", include_str!("conformance/deletion.rs")),
+        ("tail", include_str!("conformance/tail.rs")),
         ("history", include_str!("conformance/history.rs")),
     ];
     const CONTRACT: &[&str] = &[

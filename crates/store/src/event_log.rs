@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!  commit_runs ──► append ──► [ e1 e2 e3 … ] ──► dispatch (durable cursor) ──► invocations of listeners
-//!                                 │    └──────► readers: newest first, by channel
-//!                                 └─► trim: the last N per emitter and channel class, never past the cursor
+//!                                 │    ├──────► readers: newest first, by channel
+//!                                 │    └──────► tail: what is new, of all emitters, as it was appended
+//!                                 └─► trim: the last N per emitter and channel class, never past cursor or tail
 //! ```
 
 use async_trait::async_trait;
@@ -19,6 +20,30 @@ use crate::{
     error::StoreError,
     record::{ChannelFilter, EventDeletion, Progress},
 };
+
+/// A place in the order in which all events were appended. 0 is before the first one; a place is never used twice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LogPosition(pub u64);
+
+/// An event with its place in the whole log.
+#[derive(Debug, Clone)]
+pub struct Appended {
+    /// Its place.
+    pub position: LogPosition,
+    /// Whose it is.
+    pub emitter: EmitterId,
+    /// The event.
+    pub event: Event,
+}
+
+/// A step along the log.
+#[derive(Debug, Clone)]
+pub struct Tail {
+    /// What was appended, in that order.
+    pub events: Vec<Appended>,
+    /// Where to go on: everything up to here was looked at.
+    pub up_to: LogPosition,
+}
 
 /// Events per emitter. Appending happens in [`crate::WorkQueue::commit_runs`] only.
 #[async_trait]
@@ -45,10 +70,29 @@ pub trait EventLog {
     async fn run_deletions(&self, limit: u32) -> Result<Progress, StoreError>;
 
     /// Deletes up to `limit` events beyond the newest `keep` per emitter and channel class, requested deletions not
-    /// counted. Those that wait for dispatch are not `more` to do.
+    /// counted. Those that wait for dispatch or for readers are not `more` to do. `read_up_to` is how far whoever
+    /// reads along with [`EventLog::tail`] has come.
     /// MUST NOT delete one that dispatch has not passed (`conformance::deletion::trim_never_passes_the_dispatch_cursor`),
+    /// MUST NOT delete one behind `read_up_to` (`conformance::tail::trim_never_passes_the_readers`),
     /// MUST NOT delete one of `$in` (`conformance::scheduled::scheduled_events_are_never_trimmed`).
-    async fn trim(&self, keep: u32, limit: u32) -> Result<Progress, StoreError>;
+    async fn trim(
+        &self,
+        keep: u32,
+        limit: u32,
+        read_up_to: Option<LogPosition>,
+    ) -> Result<Progress, StoreError>;
+
+    /// Where the log ends now. MUST be before everything appended later, whatever was deleted
+    /// (`conformance::tail::the_end_of_the_log_is_before_what_is_appended_later`).
+    async fn log_end(&self) -> Result<LogPosition, StoreError>;
+
+    /// Up to `limit` events of all emitters that were appended behind `after`, but those on `$in`: they are appended
+    /// again when they are released. None only when there are none; fewer than there are when they are large.
+    /// MUST give each exactly once and in the order of appending, per emitter in the order of ids
+    /// (`conformance::tail::every_event_is_read_once_in_the_order_of_appending`).
+    /// MUST NOT show events that a requested deletion covers (`conformance::tail::requested_deletions_are_not_read`).
+    /// MUST go on behind events it does not show (`conformance::tail::what_is_not_shown_does_not_hold_up_the_rest`).
+    async fn tail(&self, after: LogPosition, limit: u32) -> Result<Tail, StoreError>;
 
     /// Moves up to `limit` scheduled events that are due to their channel, with a new id, in order of their due time.
     /// `next_due_ms` tells when to come back. MUST move each exactly once

@@ -15,7 +15,7 @@ pub mod work_queue;
 
 pub use catalog::{Accounts, Catalog, Subscriptions};
 pub use error::StoreError;
-pub use event_log::{EventLog, KeyValue};
+pub use event_log::{Appended, EventLog, KeyValue, LogPosition, Tail};
 pub use record::*;
 pub use work_queue::WorkQueue;
 

@@ -375,6 +375,16 @@ pub enum ChannelFilter {
     Named(Channel),
 }
 
+impl ChannelFilter {
+    /// Whether the channel is one of them.
+    pub fn covers(&self, channel: &Channel) -> bool {
+        match self {
+            Self::Class(class) => channel.class() == *class,
+            Self::Named(named) => channel == named,
+        }
+    }
+}
+
 /// A range of event ids; both ends belong to it. An absent end is open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EventRange {

@@ -298,10 +298,10 @@ pub async fn trim_does_not_spin_on_what_it_may_not_delete(factory: &dyn Factory)
     }
     // The first calls may look at those that wait; a bounded number of calls must reach the other.
     for _ in 0..8 {
-        store.trim(1, 2).await.unwrap();
+        store.trim(1, 2, None).await.unwrap();
     }
     assert_eq!(texts(&*store, &done).await, ["3"]);
-    assert!(!store.trim(1, 2).await.unwrap().more);
+    assert!(!store.trim(1, 2, None).await.unwrap().more);
 }
 
 /// Whoever configures fewer events gets fewer, without new ones.

@@ -24,8 +24,9 @@ use serde_json::value::RawValue;
 
 use crate::{
     Account, ApiKey, ArtifactBytes, ChannelFilter, Claimed, EventDeletion, EventRange, FirstUser,
-    Lease, LeaseTerm, NewInvocation, NewSource, NodeEpoch, Owner, RunCommit, SavedComponent,
-    SettledSource, Source, SourceSpec, Store, StoreError, Timer, Trigger, Usage, User, Workspace,
+    Lease, LeaseTerm, LogPosition, NewInvocation, NewSource, NodeEpoch, Owner, RunCommit,
+    SavedComponent, SettledSource, Source, SourceSpec, Store, StoreError, Timer, Trigger, Usage,
+    User, Workspace,
 };
 
 /// When the stories begin: a moment in 2023, in the middle of a UTC day.
@@ -434,11 +435,21 @@ pub(super) async fn run_all_deletions(store: &dyn Store, limit: u32) -> u64 {
     panic!("there is always more to do");
 }
 
-/// Trims in steps of `limit`; the number of events deleted.
+/// Trims in steps of `limit` while nobody reads along; the number of events deleted.
 pub(super) async fn trim_all(store: &dyn Store, keep: u32, limit: u32) -> u64 {
+    trim_behind(store, keep, limit, None).await
+}
+
+/// Trims in steps of `limit` what readers have passed; the number of events deleted.
+pub(super) async fn trim_behind(
+    store: &dyn Store,
+    keep: u32,
+    limit: u32,
+    read_up_to: Option<LogPosition>,
+) -> u64 {
     let mut deleted = 0;
     for _ in 0..STEPS_MAX {
-        let progress = store.trim(keep, limit).await.unwrap();
+        let progress = store.trim(keep, limit, read_up_to).await.unwrap();
         assert!(progress.done <= u64::from(limit), "a bounded step");
         deleted += progress.done;
         if !progress.more {

@@ -13,7 +13,9 @@ use proptest::{
 };
 
 use super::{Factory, fixture::*};
-use crate::{EventDeletion, EventRange, Lease, LeaseTerm, NodeEpoch, RunCommit, Source, Store};
+use crate::{
+    EventDeletion, EventRange, Lease, LeaseTerm, LogPosition, NodeEpoch, RunCommit, Source, Store,
+};
 
 const HISTORIES: u32 = 24;
 const STEPS: usize = 40;
@@ -40,6 +42,9 @@ enum Step {
         limit: u32,
     },
     Dispatch {
+        limit: u32,
+    },
+    Read {
         limit: u32,
     },
     Claim {
@@ -71,6 +76,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (1_u32..4).prop_map(|limit| Step::RunDeletions { limit }),
         2 => (0_u32..5, 1_u32..4).prop_map(|(keep, limit)| Step::Trim { keep, limit }),
         3 => (1_u32..6).prop_map(|limit| Step::Dispatch { limit }),
+        3 => (1_u32..6).prop_map(|limit| Step::Read { limit }),
         3 => (1_u32..4).prop_map(|limit| Step::Claim { limit }),
         4 => (0_usize..20).prop_map(|lease| Step::Commit { lease }),
         2 => (0_usize..20).prop_map(|lease| Step::Release { lease }),
@@ -98,6 +104,8 @@ struct Waiting {
 struct Model {
     log: Vec<Logged>,
     dispatched: usize,
+    /// How far somebody reads along.
+    read: usize,
     queue: Vec<Waiting>,
     /// Every lease ever given, most of them lost by now.
     leases: Vec<Lease>,
@@ -145,7 +153,7 @@ impl Model {
             let newest_first = self.log.iter_mut().enumerate().rev();
             let own = newest_first.filter(|(_, event)| event.source == source && event.is_listed);
             for (position, event) in own.skip(keep as usize) {
-                event.is_listed = position >= self.dispatched;
+                event.is_listed = position >= self.dispatched.min(self.read);
             }
         }
     }
@@ -158,6 +166,19 @@ impl Model {
             }
         }
         self.dispatched = until;
+    }
+
+    /// The next of what is listed, which nothing may have deleted before it was read.
+    fn read(&mut self, limit: u32) -> Vec<(EventId, String)> {
+        let unread = self.log.iter().enumerate().skip(self.read);
+        let listed = unread.filter(|(_, event)| event.is_listed);
+        let read: Vec<_> = listed.take(limit as usize).collect();
+        self.read = match read.last() {
+            Some((position, _)) if read.len() == limit as usize => position + 1,
+            _ => self.log.len(),
+        };
+        let text = |(position, event): &(usize, &Logged)| (event.id, position.to_string());
+        read.iter().map(text).collect()
     }
 
     fn free(&mut self, now_ms: u64) -> impl Iterator<Item = &mut Waiting> {
@@ -185,6 +206,7 @@ struct World<'a> {
     epoch: NodeEpoch,
     sources: [Source; 2],
     now_ms: u64,
+    read_up_to: LogPosition,
     model: Model,
 }
 
@@ -212,6 +234,7 @@ impl<'a> World<'a> {
             epoch,
             sources,
             now_ms: T0,
+            read_up_to: LogPosition::default(),
             model: Model::default(),
         }
     }
@@ -229,13 +252,15 @@ impl<'a> World<'a> {
                 run_all_deletions(&*self.store(), limit).await;
             }
             Step::Trim { keep, limit } => {
-                trim_all(&*self.store(), keep, limit).await;
+                let read_up_to = Some(self.read_up_to);
+                trim_behind(&*self.store(), keep, limit, read_up_to).await;
                 self.model.trim(keep);
             }
             Step::Dispatch { limit } => {
                 self.store().dispatch(self.now_ms, limit).await.unwrap();
                 self.model.dispatch(limit);
             }
+            Step::Read { limit } => self.read(limit).await?,
             Step::Claim { limit } => self.claim(limit).await?,
             Step::Commit { lease } => self.commit(lease).await?,
             Step::Release { lease } => self.release(lease).await,
@@ -279,6 +304,17 @@ impl<'a> World<'a> {
         };
         self.store().request_deletion(asked).await.unwrap();
         self.model.delete(source, range);
+    }
+
+    async fn read(&mut self, limit: u32) -> Result<(), String> {
+        let tail = self.store().tail(self.read_up_to, limit).await.unwrap();
+        self.read_up_to = tail.up_to;
+        let events = tail.events.iter().map(|appended| &appended.event);
+        let found: Vec<_> = events
+            .map(|event| (event.id, event.event.get().to_owned()))
+            .collect();
+        same!(found, self.model.read(limit), "read");
+        Ok(())
     }
 
     async fn claim(&mut self, limit: u32) -> Result<(), String> {

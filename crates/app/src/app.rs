@@ -7,8 +7,8 @@ use headwater_store::{NodeEpoch, Store};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    background::Nudges, environment::Environment, error::AppError, ingress::Endpoints,
-    metrics::Metrics, runner::Runners, secrets::SecretKey, sources::Lifecycles,
+    background::Nudges, environment::Environment, error::AppError, feeds::Feeds,
+    ingress::Endpoints, metrics::Metrics, runner::Runners, secrets::SecretKey, sources::Lifecycles,
 };
 
 /// What a node is configured with, as far as use cases need it.
@@ -53,6 +53,7 @@ pub struct App {
     pub(crate) endpoints: Endpoints,
     pub(crate) nudges: Nudges,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) feeds: Arc<Feeds>,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the node is asked to stop.
     pub(crate) stopping: CancellationToken,
@@ -89,6 +90,7 @@ impl App {
             endpoints: Endpoints::default(),
             nudges: Nudges::default(),
             metrics: Arc::new(Metrics::new()),
+            feeds: Arc::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });

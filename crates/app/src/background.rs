@@ -1,4 +1,5 @@
-//! Background work: timers, release of scheduled events, dispatch, deletion, retention, recovery.
+//! Background work: timers, release of scheduled events, dispatch, the tail of feeds, deletion, retention,
+//! recovery.
 //!
 //! Each loop is one idempotent step of the store, run on a period and on a nudge, in bounded
 //! batches. Nudges may be lost; then the period does it.
@@ -27,6 +28,10 @@ impl Nudges {
     /// Lets the chore look again soon.
     pub(crate) fn nudge(&self, chore: Chore) {
         self.by_chore[chore as usize].notify_one();
+        // What dispatch has to pass on, readers wait for too.
+        if chore == Chore::Dispatch {
+            self.by_chore[Chore::Tail as usize].notify_one();
+        }
     }
 }
 
@@ -39,6 +44,8 @@ pub(crate) enum Chore {
     Release,
     /// Events go to who subscribed.
     Dispatch,
+    /// Events go to who reads along.
+    Tail,
     /// Deletions that were asked for, and events beyond retention.
     Retention,
     /// Invocations that nobody holds: after a restart, or when a lease ran out.
@@ -46,10 +53,11 @@ pub(crate) enum Chore {
 }
 
 impl Chore {
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
+        Self::Tail,
         Self::Retention,
         Self::Queue,
     ];
@@ -60,6 +68,7 @@ impl Chore {
             Self::Timers => "timers",
             Self::Release => "release",
             Self::Dispatch => "dispatch",
+            Self::Tail => "tail",
             Self::Retention => "retention",
             Self::Queue => "queue",
         }
@@ -106,9 +115,10 @@ impl App {
             Chore::Timers => self.store.fire_timers(now_ms, BATCH).await,
             Chore::Release => self.store.release_scheduled(now_ms, BATCH).await,
             Chore::Dispatch => self.store.dispatch(now_ms, BATCH).await,
+            Chore::Tail => self.read_along().await,
             Chore::Retention => {
                 let deleted = self.store.run_deletions(BATCH).await?;
-                let trimmed = self.store.trim(self.config.retained_events, BATCH).await?;
+                let trimmed = self.trim().await?;
                 Ok(Progress {
                     done: deleted.done + trimmed.done,
                     more: deleted.more || trimmed.more,
@@ -123,6 +133,12 @@ impl App {
                 })
             }
         }
+    }
+
+    async fn trim(&self) -> Result<Progress, StoreError> {
+        let _no_tail_begins = self.feeds.trimming.lock().await;
+        let (keep, read_up_to) = (self.config.retained_events, self.feeds.read_up_to());
+        self.store.trim(keep, BATCH, read_up_to).await
     }
 
     /// Wakes who got work and tells how long to wait.

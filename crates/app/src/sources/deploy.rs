@@ -128,7 +128,9 @@ impl App {
     async fn remove(&self, id: &SourceId) -> Result<(), AppError> {
         self.close_runner(id, Closing::Ended).await;
         self.engine.evict(&id.clone().into()).await;
-        Ok(self.store.delete_source(id).await?)
+        self.store.delete_source(id).await?;
+        self.feeds.end(&id.clone().into());
+        Ok(())
     }
 
     /// The saved component that a source was made from.

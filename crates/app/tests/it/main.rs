@@ -12,6 +12,7 @@ mod custom_response;
 mod deploy;
 mod dispatch;
 mod engine;
+mod feeds;
 mod ingress;
 mod leases;
 mod lifecycle;

@@ -9,7 +9,10 @@ use axum::{
 };
 use headwater_app::AppError;
 
-use crate::{request_id::RequestId, wire::ErrorBody};
+use crate::{
+    request_id::RequestId,
+    wire::{ErrorBody, ErrorCode},
+};
 
 /// What a request can be answered instead of its result.
 #[derive(Debug)]
@@ -53,7 +56,7 @@ struct Problem {
     body: ErrorBody,
 }
 
-fn problem(status: StatusCode, code: &'static str, message: impl Into<String>) -> Problem {
+fn problem(status: StatusCode, code: ErrorCode, message: impl Into<String>) -> Problem {
     let body = ErrorBody::new(code, message);
     Problem { status, body }
 }
@@ -77,32 +80,48 @@ impl From<AppError> for Problem {
     fn from(error: AppError) -> Self {
         let text = error.to_string();
         match error {
-            AppError::NotFound { .. } => problem(StatusCode::NOT_FOUND, "not_found", text),
+            AppError::NotFound { .. } => problem(StatusCode::NOT_FOUND, ErrorCode::NotFound, text),
             AppError::Invalid(invalid) => {
-                problem(StatusCode::BAD_REQUEST, "invalid_parameter", text)
+                problem(StatusCode::BAD_REQUEST, ErrorCode::InvalidParameter, text)
                     .with_param(invalid.field)
             }
-            AppError::InvalidProps(invalid) => {
-                problem(StatusCode::UNPROCESSABLE_ENTITY, "invalid_props", text)
-                    .with_param(invalid.field)
+            AppError::InvalidProps(invalid) => problem(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                ErrorCode::InvalidProps,
+                text,
+            )
+            .with_param(invalid.field),
+            AppError::Component { error, .. } => problem(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                ErrorCode::ComponentFailed,
+                text,
+            )
+            .with_stack(error.stack),
+            AppError::Conflict(_) => problem(StatusCode::CONFLICT, ErrorCode::Conflict, text),
+            AppError::Unauthenticated => {
+                problem(StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated, text)
             }
-            AppError::Component { error, .. } => {
-                problem(StatusCode::UNPROCESSABLE_ENTITY, "component_failed", text)
-                    .with_stack(error.stack)
-            }
-            AppError::Conflict(_) => problem(StatusCode::CONFLICT, "conflict", text),
-            AppError::Unauthenticated => problem(StatusCode::UNAUTHORIZED, "unauthenticated", text),
-            AppError::Forbidden(_) => problem(StatusCode::FORBIDDEN, "forbidden", text),
-            AppError::Unreachable(_) => {
-                problem(StatusCode::SERVICE_UNAVAILABLE, "unavailable", text)
-            }
+            AppError::Forbidden(_) => problem(StatusCode::FORBIDDEN, ErrorCode::Forbidden, text),
+            AppError::Unreachable(_) => problem(
+                StatusCode::SERVICE_UNAVAILABLE,
+                ErrorCode::Unavailable,
+                text,
+            ),
             AppError::Unavailable(reason) => {
                 tracing::warn!(reason, "unavailable");
-                problem(StatusCode::SERVICE_UNAVAILABLE, "unavailable", UNAVAILABLE)
+                problem(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    ErrorCode::Unavailable,
+                    UNAVAILABLE,
+                )
             }
             AppError::Internal(reason) => {
                 tracing::error!(reason, "internal error");
-                problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", INTERNAL)
+                problem(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    ErrorCode::Internal,
+                    INTERNAL,
+                )
             }
         }
     }
@@ -113,52 +132,56 @@ impl From<ApiError> for Problem {
         match error {
             ApiError::App(error) => Self::from(error),
             ApiError::MalformedBody(reason) | ApiError::BrokenBody(reason) => {
-                problem(StatusCode::BAD_REQUEST, "invalid_parameter", reason)
+                problem(StatusCode::BAD_REQUEST, ErrorCode::InvalidParameter, reason)
             }
             ApiError::UnsupportedMediaType(given) => problem(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
+                ErrorCode::UnsupportedMediaType,
                 format!("send the body as `Content-Type: application/json`, not `{given}`"),
             ),
             ApiError::PayloadTooLarge { limit_bytes } => problem(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                "payload_too_large",
+                ErrorCode::PayloadTooLarge,
                 format!("the body may have at most {limit_bytes} bytes"),
             ),
             ApiError::NoRoute { method } => problem(
                 StatusCode::NOT_FOUND,
-                "not_found",
+                ErrorCode::NotFound,
                 format!("nothing answers {method} at this path"),
             ),
             ApiError::MethodNotAllowed { method } => problem(
                 StatusCode::METHOD_NOT_ALLOWED,
-                "method_not_allowed",
+                ErrorCode::MethodNotAllowed,
                 format!("{method} is not possible here; the `Allow` header says what is"),
             ),
             ApiError::NoEndpoint => problem(
                 StatusCode::NOT_FOUND,
-                "not_found",
+                ErrorCode::NotFound,
                 "no active source has this endpoint",
             ),
             ApiError::RunThrew => problem(
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "component_failed",
+                ErrorCode::ComponentFailed,
                 "the component threw before it responded",
             ),
             ApiError::RunTimedOut => problem(
                 StatusCode::GATEWAY_TIMEOUT,
-                "component_timed_out",
+                ErrorCode::ComponentTimedOut,
                 "the component did not respond in time",
             ),
             ApiError::RunAnsweredInterim(status) => problem(
                 StatusCode::BAD_GATEWAY,
-                "component_failed",
+                ErrorCode::ComponentFailed,
                 format!("the component responded with {status}, which cannot end a request"),
             ),
             ApiError::Panicked => {
                 // Where and why is reported by the panic hook, which does not know the request.
                 tracing::error!("a handler panicked");
-                problem(StatusCode::INTERNAL_SERVER_ERROR, "internal", INTERNAL)
+                problem(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    ErrorCode::Internal,
+                    INTERNAL,
+                )
             }
         }
     }

@@ -12,9 +12,11 @@ mod fields;
 mod front;
 mod ingress;
 mod metrics;
+mod openapi;
 mod request_id;
 mod router;
 mod routes;
 mod wire;
 
+pub use openapi::openapi_json;
 pub use router::router;

@@ -133,7 +133,22 @@ pub(crate) async fn name_route(request: Request, next: Next) -> Response {
     response
 }
 
-/// `GET /metrics`, open to everybody: counts, and no names.
+/// Shows what is counted
+///
+/// Counts and no names, in the OpenMetrics text format.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    operation_id = "metrics",
+    tag = "Node",
+    security(()),
+    responses((
+        status = 200,
+        description = "The counts.",
+        body = String,
+        content_type = "application/openmetrics-text",
+    )),
+)]
 pub(crate) async fn show(
     State((app, metrics)): State<(Arc<App>, Arc<Metrics>)>,
 ) -> impl IntoResponse {

@@ -20,7 +20,7 @@ use crate::{
     ingress,
     metrics::{self, Metrics},
     routes::{
-        accounts, components, events, health, orgs, sources, subscriptions, users, workflows,
+        accounts, components, docs, events, health, orgs, sources, subscriptions, users, workflows,
     },
 };
 
@@ -35,6 +35,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", shown)
+        // Readers of the API's description.
+        .route("/openapi.json", get(docs::json))
         // Clients of the API.
         .nest("/v1", v1(&app))
         // What follows is counted without it.
@@ -71,7 +73,7 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/workflows/{id}/event_summaries", get(workflows::events))
         .route(
             "/workflows/{id}/$errors/event_summaries",
-            get(workflows::events),
+            get(workflows::errors),
         )
         .route(
             "/subscriptions",

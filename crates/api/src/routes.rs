@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod components;
+pub(crate) mod docs;
 pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod orgs;

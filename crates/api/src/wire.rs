@@ -7,6 +7,8 @@ mod envelope;
 mod error;
 mod event;
 mod health;
+pub(crate) mod id;
+mod run;
 mod source;
 mod subscription;
 mod user;
@@ -15,9 +17,10 @@ pub(crate) use self::{
     account::{Account, AccountsRequest, CreateAccount},
     component::{Component, ComponentScope, SaveComponent},
     envelope::{Data, Paged},
-    error::ErrorBody,
+    error::{ErrorBody, ErrorCode},
     event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
     health::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck},
+    run::RunReport,
     source::{DeploySource, RunSource, Source, UpdateSource},
     subscription::{Subscription, SubscriptionRequest},
     user::User,

@@ -38,5 +38,5 @@ pub use sources::{DeploySource, SourceView, UpdateSource};
 pub use users::{FirstUserOptions, UserView};
 
 // What use cases give and take of store and engine, for crates that may not know those.
-pub use headwater_engine::Response;
+pub use headwater_engine::{LogLevel, Response};
 pub use headwater_store::{Account, EventRange, SavedComponent, Workspace};

@@ -64,6 +64,9 @@ pub(crate) enum Command {
     Client(ClientCommand),
     /// Show where the JavaScript runtime is, installing it if it is missing
     Runtime,
+    /// Print the OpenAPI document of the nodes that this binary runs
+    #[command(hide = true)]
+    Openapi,
     /// Print a shell's completion script
     Completions(CompletionsArguments),
 }

@@ -11,6 +11,7 @@ mod doctor;
 mod events;
 mod list;
 mod logs;
+pub(crate) mod openapi;
 mod run;
 mod save;
 mod show;

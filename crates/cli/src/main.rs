@@ -46,6 +46,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Client(command) => command::run(&Session::open(&cli.global)?, command).await,
         Command::Serve(arguments) => serve::run(&cli.global, *arguments).await,
         Command::Runtime => runtime::run(cli.global.json).await,
+        Command::Openapi => command::openapi::run(),
         Command::Completions(arguments) => command::completions::run(&arguments),
     }
 }

@@ -11,10 +11,22 @@ use super::{AppState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
     extract::{Paging, Params, PathId, cursor},
-    wire::{Account, AccountsRequest, CreateAccount, Paged},
+    openapi::{Pages, failure},
+    wire::{Account, AccountsRequest, CreateAccount, Data, Paged, id},
 };
 
-/// `POST /accounts`
+/// Connects an account
+///
+/// Keeps credentials of an app, for components with an app prop. Their fields are stored encrypted
+/// and never shown. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/accounts",
+    operation_id = "create_account",
+    tag = "Accounts",
+    request_body = CreateAccount,
+    responses((status = 200, description = "The account.", body = Data<Account>), failure::Forbidden),
+)]
 pub(crate) async fn create(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -23,7 +35,17 @@ pub(crate) async fn create(
     data(app.create_account(&caller, request.into()).await?.into())
 }
 
-/// `GET /accounts`
+/// Lists the accounts
+///
+/// Those of the caller and of its workspaces, in creation order. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/accounts",
+    operation_id = "list_accounts",
+    tag = "Accounts",
+    params(Pages, AccountsRequest),
+    responses((status = 200, description = "A page of accounts.", body = Paged<Account>), failure::Forbidden),
+)]
 pub(crate) async fn list(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -38,7 +60,18 @@ pub(crate) async fn list(
     )))
 }
 
-/// `DELETE /accounts/{id}`
+/// Deletes an account
+///
+/// Sources that use it go on until they run next; then they fail until they are given another one.
+/// An extension of the spec.
+#[utoipa::path(
+    delete,
+    path = "/v1/accounts/{id}",
+    operation_id = "delete_account",
+    tag = "Accounts",
+    params(("id" = id::Account, Path)),
+    responses((status = 204, description = "It is deleted."), failure::NotFound),
+)]
 pub(crate) async fn delete(
     State(app): AppState,
     Extension(caller): CallerExtension,

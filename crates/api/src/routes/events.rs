@@ -17,10 +17,21 @@ use super::{AppState, CallerExtension, PageReply};
 use crate::{
     error::ApiError,
     extract::{Paging, Params, PathId, cursor},
-    wire::{DeleteEvents, EventSummary, EventsRequest, LogsRequest, Paged},
+    openapi::{Pages, failure},
+    wire::{DeleteEvents, EventSummary, EventsRequest, LogsRequest, Paged, id},
 };
 
-/// `GET /sources/{id}/event_summaries`
+/// Lists a source's events
+///
+/// Newest first (spec "Source and workflow events").
+#[utoipa::path(
+    get,
+    path = "/v1/sources/{id}/event_summaries",
+    operation_id = "list_source_events",
+    tag = "Events",
+    params(("id" = id::Source, Path), Pages, EventsRequest),
+    responses((status = 200, description = "A page of events.", body = Paged<EventSummary>), failure::NotFound),
+)]
 pub(crate) async fn summaries(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -34,7 +45,17 @@ pub(crate) async fn summaries(
     Ok(Json(shown(page, id, request.expands_event())))
 }
 
-/// `GET /sources/{id}/logs`
+/// Lists a source's log
+///
+/// The events of its channel `$logs`, newest first. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/sources/{id}/logs",
+    operation_id = "list_source_logs",
+    tag = "Events",
+    params(("id" = id::Source, Path), Pages, LogsRequest),
+    responses((status = 200, description = "A page of log lines.", body = Paged<EventSummary>), failure::NotFound),
+)]
 pub(crate) async fn logs(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -48,7 +69,18 @@ pub(crate) async fn logs(
     Ok(Json(shown(page, id, request.expands_event())))
 }
 
-/// `DELETE /sources/{id}/events`: asynchronous, hence 202.
+/// Deletes events of a source
+///
+/// All of them, or a range that includes both ends; they are gone from listings at once (spec
+/// "Source and workflow events").
+#[utoipa::path(
+    delete,
+    path = "/v1/sources/{id}/events",
+    operation_id = "delete_source_events",
+    tag = "Events",
+    params(("id" = id::Source, Path), DeleteEvents),
+    responses((status = 202, description = "They are deleted."), failure::NotFound),
+)]
 pub(crate) async fn delete(
     State(app): AppState,
     Extension(caller): CallerExtension,

@@ -5,12 +5,30 @@ use axum::{Json, extract::State, http::StatusCode};
 use super::AppState;
 use crate::wire::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck};
 
-/// `GET /healthz`: the node serves.
+/// Says that the node serves
+#[utoipa::path(
+    get,
+    path = "/healthz",
+    operation_id = "healthz",
+    tag = "Node",
+    security(()),
+    responses((status = 200, description = "It does.", body = Health)),
+)]
 pub(crate) async fn healthz() -> Json<Health> {
     Json(Health { status: Status::Ok })
 }
 
-/// `GET /readyz`: the node's store and runtime answer.
+/// Says whether the node can do its work
+///
+/// Whether its store and its runtime answer.
+#[utoipa::path(
+    get,
+    path = "/readyz",
+    operation_id = "readyz",
+    tag = "Node",
+    security(()),
+    responses((status = 200, description = "It can.", body = Readiness), (status = 503, description = "It cannot.", body = Readiness)),
+)]
 pub(crate) async fn readyz(State(app): AppState) -> (StatusCode, Json<Readiness>) {
     let found = app.readiness().await;
     if let Some(reason) = &found.store_error {

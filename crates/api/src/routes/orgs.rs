@@ -9,10 +9,21 @@ use headwater_model::id::{SourceId, WorkspaceId};
 use super::{AppState, CallerExtension, PageReply};
 use crate::{
     extract::{Paging, PathId, cursor},
-    wire::{Paged, Source},
+    openapi::{Pages, failure},
+    wire::{Paged, Source, id},
 };
 
-/// `GET /orgs/{id}/sources`
+/// Lists a workspace's sources
+///
+/// In creation order (spec "Sources").
+#[utoipa::path(
+    get,
+    path = "/v1/orgs/{id}/sources",
+    operation_id = "list_workspace_sources",
+    tag = "Sources",
+    params(("id" = id::Workspace, Path), Pages),
+    responses((status = 200, description = "A page of sources.", body = Paged<Source>), failure::Forbidden, failure::NotFound),
+)]
 pub(crate) async fn sources(
     State(app): AppState,
     Extension(caller): CallerExtension,

@@ -4,7 +4,7 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_app::{AppError, RunReport};
+use headwater_app::AppError;
 use headwater_model::id::SourceId;
 use tracing::Instrument;
 
@@ -12,10 +12,22 @@ use super::{AppState, CallerExtension, DataReply, data};
 use crate::{
     error::ApiError,
     extract::{Params, PathId},
-    wire::{DeploySource, RunSource, Source, UpdateSource},
+    openapi::failure,
+    wire::{Data, DeploySource, RunReport, RunSource, Source, UpdateSource, id},
 };
 
-/// `POST /sources/`
+/// Deploys a component as a new source
+///
+/// Builds the code, runs its `deploy` and `activate` hooks and starts its timers and endpoints. All
+/// or nothing: if something throws, there is no source (spec "Sources").
+#[utoipa::path(
+    post,
+    path = "/v1/sources",
+    operation_id = "deploy_source",
+    tag = "Sources",
+    request_body = DeploySource,
+    responses((status = 200, description = "The source.", body = Data<Source>), failure::Forbidden, failure::NotFound, failure::Unprocessable),
+)]
 pub(crate) async fn deploy(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -25,7 +37,17 @@ pub(crate) async fn deploy(
     data(deployed.await?.into())
 }
 
-/// `GET /sources/{id}`
+/// Shows a source
+///
+/// An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/sources/{id}",
+    operation_id = "show_source",
+    tag = "Sources",
+    params(("id" = id::Source, Path)),
+    responses((status = 200, description = "The source.", body = Data<Source>), failure::NotFound),
+)]
 pub(crate) async fn show(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -34,7 +56,19 @@ pub(crate) async fn show(
     data(app.source(&caller, &id).await?.into())
 }
 
-/// `PUT /sources/{id}`
+/// Updates a source
+///
+/// Runs `deactivate`, changes code, name and props, and runs `activate`. An update that fails leaves
+/// the former version running. An absent `active` means true (spec "Sources").
+#[utoipa::path(
+    put,
+    path = "/v1/sources/{id}",
+    operation_id = "put_source",
+    tag = "Sources",
+    params(("id" = id::Source, Path)),
+    request_body = UpdateSource,
+    responses((status = 200, description = "The source.", body = Data<Source>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
+)]
 pub(crate) async fn put(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -46,7 +80,18 @@ pub(crate) async fn put(
     data(updated.await?.into())
 }
 
-/// `PATCH /sources/{id}`
+/// Changes what is named of a source
+///
+/// Like `PUT`, but what is absent stays as it is. An extension of the spec.
+#[utoipa::path(
+    patch,
+    path = "/v1/sources/{id}",
+    operation_id = "patch_source",
+    tag = "Sources",
+    params(("id" = id::Source, Path)),
+    request_body = UpdateSource,
+    responses((status = 200, description = "The source.", body = Data<Source>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
+)]
 pub(crate) async fn patch(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -58,7 +103,17 @@ pub(crate) async fn patch(
     data(updated.await?.into())
 }
 
-/// `DELETE /sources/{id}`
+/// Deletes a source
+///
+/// Runs its `deactivate` hook, and deletes even if that throws (spec "Sources").
+#[utoipa::path(
+    delete,
+    path = "/v1/sources/{id}",
+    operation_id = "delete_source",
+    tag = "Sources",
+    params(("id" = id::Source, Path)),
+    responses((status = 204, description = "It is deleted."), failure::NotFound),
+)]
 pub(crate) async fn delete(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -68,14 +123,25 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /sources/{id}/run`
+/// Runs a source once
+///
+/// Answers when the run is committed. A run that throws is a report too. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/sources/{id}/run",
+    operation_id = "run_source",
+    tag = "Sources",
+    params(("id" = id::Source, Path)),
+    request_body = RunSource,
+    responses((status = 200, description = "How the run went.", body = Data<RunReport>), failure::NotFound, failure::Conflict, failure::Unprocessable),
+)]
 pub(crate) async fn run(
     State(app): AppState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
     Params(request): Params<RunSource>,
 ) -> DataReply<RunReport> {
-    data(app.run_source(&caller, &id, request.event).await?)
+    data(app.run_source(&caller, &id, request.event).await?.into())
 }
 
 /// Carries a change of a source's life to its end even if the client goes away meanwhile: a handler

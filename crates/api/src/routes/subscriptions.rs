@@ -10,10 +10,22 @@ use super::{AppState, CallerExtension, DataReply, data};
 use crate::{
     error::ApiError,
     extract::Params,
-    wire::{Subscription, SubscriptionRequest},
+    openapi::failure,
+    wire::{Data, Subscription, SubscriptionRequest},
 };
 
-/// `POST /subscriptions`
+/// Subscribes a listener to an emitter
+///
+/// The same again changes nothing. The parameters may be in a JSON body instead (spec
+/// "Subscriptions").
+#[utoipa::path(
+    post,
+    path = "/v1/subscriptions",
+    operation_id = "subscribe",
+    tag = "Subscriptions",
+    params(SubscriptionRequest),
+    responses((status = 200, description = "The subscription.", body = Data<Subscription>), failure::NotFound),
+)]
 pub(crate) async fn create(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -24,7 +36,18 @@ pub(crate) async fn create(
     data(subscription.await?.into())
 }
 
-/// `DELETE /subscriptions`
+/// Ends a subscription
+///
+/// The one with these parameters; `event_name` empty for the default channel. They may be in a JSON
+/// body instead (spec "Subscriptions").
+#[utoipa::path(
+    delete,
+    path = "/v1/subscriptions",
+    operation_id = "unsubscribe",
+    tag = "Subscriptions",
+    params(SubscriptionRequest),
+    responses((status = 204, description = "It is ended."), failure::NotFound),
+)]
 pub(crate) async fn delete(
     State(app): AppState,
     Extension(caller): CallerExtension,

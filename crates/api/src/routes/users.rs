@@ -9,10 +9,20 @@ use headwater_model::id::SourceId;
 use super::{AppState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     extract::{Paging, cursor},
-    wire::{Paged, Source, Subscription, User},
+    openapi::Pages,
+    wire::{Data, Paged, Source, Subscription, User},
 };
 
-/// `GET /users/me`
+/// Shows the caller
+///
+/// (Spec "Users and workspaces".)
+#[utoipa::path(
+    get,
+    path = "/v1/users/me",
+    operation_id = "show_user",
+    tag = "Users and workspaces",
+    responses((status = 200, description = "The caller.", body = Data<User>)),
+)]
 pub(crate) async fn me(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -20,7 +30,17 @@ pub(crate) async fn me(
     data(app.user(&caller).await?.into())
 }
 
-/// `GET /users/me/sources/`
+/// Lists the caller's sources
+///
+/// In creation order (spec "Sources").
+#[utoipa::path(
+    get,
+    path = "/v1/users/me/sources",
+    operation_id = "list_own_sources",
+    tag = "Sources",
+    params(Pages),
+    responses((status = 200, description = "A page of sources.", body = Paged<Source>)),
+)]
 pub(crate) async fn sources(
     State(app): AppState,
     Extension(caller): CallerExtension,
@@ -34,7 +54,16 @@ pub(crate) async fn sources(
     )))
 }
 
-/// `GET /users/me/subscriptions`
+/// Lists the caller's subscriptions
+///
+/// All of them (spec "Subscriptions").
+#[utoipa::path(
+    get,
+    path = "/v1/users/me/subscriptions",
+    operation_id = "list_own_subscriptions",
+    tag = "Subscriptions",
+    responses((status = 200, description = "The subscriptions.", body = Data<Vec<Subscription>>)),
+)]
 pub(crate) async fn subscriptions(
     State(app): AppState,
     Extension(caller): CallerExtension,

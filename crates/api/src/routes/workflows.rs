@@ -6,9 +6,36 @@ use headwater_model::id::{EventId, WorkflowId};
 use crate::{
     error::ApiError,
     extract::{Paging, PathId},
+    openapi::{Pages, failure},
+    wire::{EventSummary, EventsRequest, Paged, id},
 };
 
-/// `GET /workflows/{id}/event_summaries` and `GET /workflows/{id}/$errors/event_summaries`
+/// Lists a workflow's events
+///
+/// This node has no workflows yet, so no id names one (spec "Source and workflow events").
+#[utoipa::path(
+    get,
+    path = "/v1/workflows/{id}/event_summaries",
+    operation_id = "list_workflow_events",
+    tag = "Events",
+    params(("id" = id::Workflow, Path), Pages, EventsRequest),
+    responses((status = 200, description = "A page of events.", body = Paged<EventSummary>), failure::NotFound),
+)]
 pub(crate) async fn events(PathId(id): PathId<WorkflowId>, _: Paging<EventId>) -> ApiError {
+    AppError::not_found("workflow", id).into()
+}
+
+/// Lists a workflow's errors
+///
+/// This node has no workflows yet, so no id names one (spec "Source and workflow events").
+#[utoipa::path(
+    get,
+    path = "/v1/workflows/{id}/$errors/event_summaries",
+    operation_id = "list_workflow_errors",
+    tag = "Events",
+    params(("id" = id::Workflow, Path), Pages, EventsRequest),
+    responses((status = 200, description = "A page of errors.", body = Paged<EventSummary>), failure::NotFound),
+)]
+pub(crate) async fn errors(PathId(id): PathId<WorkflowId>, _: Paging<EventId>) -> ApiError {
     AppError::not_found("workflow", id).into()
 }

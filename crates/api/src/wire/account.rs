@@ -5,17 +5,28 @@ use headwater_model::{
     prop::ConfiguredProps,
 };
 use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
+use super::id;
 use crate::extract;
 
-/// `POST /accounts`.
-#[derive(Deserialize)]
+/// Credentials of an app to keep.
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct CreateAccount {
+    /// Name slug of the app, as app props name it.
+    #[schema(required, nullable = false)]
     app: Option<String>,
+    /// To tell accounts of one app apart; the app's name by default.
     name: Option<String>,
+    /// What components find in `$auth`. Stored encrypted and never shown.
     #[serde(default, deserialize_with = "extract::object")]
+    #[schema(value_type = Option<Object>)]
     fields: Option<ConfiguredProps>,
+    /// The workspace that it is for.
+    #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[schema(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
 }
 
@@ -30,10 +41,15 @@ impl From<CreateAccount> for headwater_app::NewAccount {
     }
 }
 
-/// `GET /accounts`, besides pagination: the workspace whose accounts are meant.
-#[derive(Debug, Deserialize)]
+/// `GET /accounts`, besides pagination.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct AccountsRequest {
+    /// The workspace whose accounts are meant.
+    #[param(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
 }
 
@@ -43,16 +59,22 @@ impl AccountsRequest {
     }
 }
 
-/// An account.
-#[derive(Debug, Serialize)]
+/// A connected account. Its credentials are never shown.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Account {
+    #[schema(value_type = id::Account)]
     id: AccountId,
+    #[schema(value_type = id::User)]
     user_id: UserId,
+    /// Name slug of the app.
     app: String,
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
+    /// Unix time in seconds.
     created_at: u64,
+    /// Unix time in seconds.
     updated_at: u64,
 }
 

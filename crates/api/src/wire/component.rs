@@ -4,16 +4,29 @@ use headwater_app::{ComponentInput, SavedComponent};
 use headwater_model::{
     component::ComponentType,
     id::{ComponentId, WorkspaceId},
-    prop::PropDefinition,
+    prop,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{
+    IntoParams, ToSchema,
+    openapi::{Object, ObjectBuilder, schema::Type},
+};
 
-/// `POST /components`.
-#[derive(Debug, Deserialize)]
+use super::id;
+
+/// Code to save. One of `component_code` and `component_url` is required.
+#[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct SaveComponent {
+    /// The component: a JavaScript or TypeScript module.
     component_code: Option<String>,
+    /// Where the code is to be fetched from; with `component_code`, only kept.
     component_url: Option<String>,
+    /// The workspace that it is for.
+    #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[schema(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
 }
 
@@ -28,10 +41,15 @@ impl SaveComponent {
     }
 }
 
-/// `GET /components/{key|id}`: the workspace whose keys are meant.
-#[derive(Debug, Deserialize)]
+/// `GET /components/{key|id}`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ComponentScope {
+    /// The workspace whose keys are meant.
+    #[param(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
 }
 
@@ -41,25 +59,64 @@ impl ComponentScope {
     }
 }
 
-/// A saved component.
-#[derive(Debug, Serialize)]
+/// A saved component: code that can be deployed.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Component {
+    #[schema(value_type = id::Component)]
     id: ComponentId,
     code: String,
+    /// SHA-256 of the code.
     code_hash: String,
     name: String,
+    /// Null when the component has none.
+    #[schema(required)]
     version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     #[serde(rename = "type")]
+    #[schema(schema_with = component_type)]
     component_type: ComponentType,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+    /// In the order that the component declares them.
     configurable_props: Vec<PropDefinition>,
+    /// Where the code is from.
     #[serde(skip_serializing_if = "Option::is_none")]
     component_url: Option<String>,
+    /// Unix time in seconds.
     created_at: u64,
+    /// Unix time in seconds.
     updated_at: u64,
+}
+
+/// A prop of a component: its name, its type and everything else that the component says of it
+/// (`label`, `description`, `optional`, `default`, `options`, `secret`, `app` …).
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PropDefinition {
+    name: String,
+    /// As written, such as `string[]` or `$.interface.http`.
+    #[serde(rename = "type")]
+    type_name: String,
+    #[serde(flatten)]
+    attributes: Map<String, Value>,
+}
+
+impl From<prop::PropDefinition> for PropDefinition {
+    fn from(prop: prop::PropDefinition) -> Self {
+        Self {
+            name: prop.name,
+            type_name: prop.type_name,
+            attributes: prop.attributes,
+        }
+    }
+}
+
+/// Apps are refused when they are saved, so none is shown.
+fn component_type() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(["source", "action"]))
+        .build()
 }
 
 impl From<SavedComponent> for Component {
@@ -74,7 +131,11 @@ impl From<SavedComponent> for Component {
             key: description.key,
             component_type: description.component_type,
             description: description.description,
-            configurable_props: description.props,
+            configurable_props: description
+                .props
+                .into_iter()
+                .map(PropDefinition::from)
+                .collect(),
             component_url: saved.code_url,
             created_at: saved.created_at,
             updated_at: saved.updated_at,

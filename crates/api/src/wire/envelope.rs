@@ -2,26 +2,33 @@
 
 use headwater_model::page::Page;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// One resource, or a listing that is not paginated.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Data<T> {
     pub(crate) data: T,
 }
 
 /// One page of a listing.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Paged<T> {
     page_info: PageInfo,
     data: Vec<T>,
 }
 
-#[derive(Debug, Serialize)]
+/// Where a page is in its listing.
+#[derive(Debug, Serialize, ToSchema)]
 struct PageInfo {
+    /// Items of the whole listing.
     total_count: u64,
+    /// Items of this page.
     count: usize,
-    /// Null on an empty page.
+    /// Cursor of the first item, for `before`. Null on an empty page.
+    #[schema(required)]
     start_cursor: Option<String>,
+    /// Cursor of the last item, for `after`. Null on an empty page.
+    #[schema(required)]
     end_cursor: Option<String>,
 }
 

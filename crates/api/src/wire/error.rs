@@ -1,17 +1,37 @@
 //! A failure (design section 7, "Errors").
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// The body of every response that is not a success.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
     pub(crate) error: ErrorDetails,
 }
 
-#[derive(Debug, Clone, Serialize)]
+/// What went wrong, for programs. Codes keep their meaning; new ones may come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ErrorCode {
+    InvalidParameter,
+    Unauthenticated,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    Conflict,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    InvalidProps,
+    ComponentFailed,
+    ComponentTimedOut,
+    Internal,
+    Unavailable,
+}
+
+/// Why a request failed.
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ErrorDetails {
-    /// Stable, for programs.
-    code: &'static str,
+    code: ErrorCode,
     /// For people.
     message: String,
     /// Dotted path of the parameter at fault.
@@ -26,7 +46,7 @@ pub(crate) struct ErrorDetails {
 }
 
 impl ErrorBody {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             error: ErrorDetails {
                 code,

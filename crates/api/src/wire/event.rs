@@ -7,21 +7,35 @@ use headwater_model::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
+use utoipa::{
+    IntoParams, ToSchema,
+    openapi::{
+        Object, ObjectBuilder,
+        schema::{SchemaType, Type},
+    },
+};
+
+use super::id;
 
 /// Integers beyond this are not exact as JavaScript numbers.
 const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
 
 /// `GET …/event_summaries`, besides pagination.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct EventsRequest {
+    /// `event` shows event data whole that would be truncated beyond 1 KB.
     expand: Option<String>,
-    /// One channel, the default one when empty; absent: the default and all custom ones.
+    /// One channel, the default one when empty; absent: the default one and all that components
+    /// name.
     pub(crate) event_name: Option<String>,
 }
 
 /// `GET /sources/{id}/logs`, besides pagination.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct LogsRequest {
+    /// `event` shows lines whole that would be truncated beyond 1 KB.
     expand: Option<String>,
 }
 
@@ -45,33 +59,60 @@ fn expands_event(expand: Option<&str>) -> bool {
 }
 
 /// `DELETE /sources/{id}/events`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct DeleteEvents {
+    /// Deletes this event and all later ones, up to `end_id`.
+    #[param(value_type = Option<id::Event>)]
     pub(crate) start_id: Option<EventId>,
+    /// Deletes this event and all earlier ones, down to `start_id`.
+    #[param(value_type = Option<id::Event>)]
     pub(crate) end_id: Option<EventId>,
+    /// One channel, the default one when empty; absent: the default one and all that components
+    /// name.
     pub(crate) event_name: Option<String>,
 }
 
 /// An event as listings show it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EventSummary {
+    #[schema(value_type = id::Event)]
     id: EventId,
+    /// When it was emitted, epoch milliseconds.
     indexed_at_ms: u64,
+    /// What was emitted. Beyond 1 KB of JSON and without `expand=event`:
+    /// `{"truncated": true, "preview": "…", "size_bytes": n}`.
+    #[schema(value_type = Value)]
     event: EventData,
-    metadata: Metadata,
+    metadata: EventMetadata,
 }
 
-#[derive(Debug, Serialize)]
-struct Metadata {
+/// How an event was emitted.
+#[derive(Debug, Serialize, ToSchema)]
+struct EventMetadata {
+    #[schema(value_type = id::Event)]
     emit_id: EventId,
+    /// The channel; empty for the default one.
+    #[schema(value_type = String)]
     name: Channel,
+    #[schema(value_type = id::Emitter)]
     emitter_id: EmitterId,
+    /// The emit's `summary`.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<String>,
+    /// The emit's `id`: what dedupe compares.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = number_or_text, required = false)]
     id: Option<EmitKey>,
+    /// The emit's `ts`, epoch milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
     ts: Option<Number>,
+}
+
+fn number_or_text() -> Object {
+    let either = SchemaType::from_iter([Type::Number, Type::String]);
+    ObjectBuilder::new().schema_type(either).build()
 }
 
 impl EventSummary {
@@ -81,7 +122,7 @@ impl EventSummary {
             id: event.id,
             indexed_at_ms: event.indexed_at_ms,
             event: EventData::of(&event.event, expands_event),
-            metadata: Metadata {
+            metadata: EventMetadata {
                 emit_id: event.id,
                 name: event.channel,
                 emitter_id,

@@ -3,28 +3,31 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Whether something answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
     Ok,
     Unavailable,
 }
 
-/// `GET /healthz`.
-#[derive(Debug, Serialize)]
+/// The node serves.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
     pub(crate) status: Status,
 }
 
-/// `GET /readyz`.
-#[derive(Debug, Serialize)]
+/// Whether the node can do its work.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Readiness {
     pub(crate) status: Status,
     pub(crate) checks: Checks,
 }
 
-#[derive(Debug, Serialize)]
+/// What the node needs.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Checks {
     pub(crate) store: StoreCheck,
     pub(crate) runtime: RuntimeCheck,
@@ -32,12 +35,14 @@ pub(crate) struct Checks {
     pub(crate) sandbox: BTreeMap<String, bool>,
 }
 
-#[derive(Debug, Serialize)]
+/// Whether the store answers.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StoreCheck {
     pub(crate) status: Status,
 }
 
-#[derive(Debug, Serialize)]
+/// Whether components can run.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RuntimeCheck {
     pub(crate) status: Status,
     pub(crate) version: String,

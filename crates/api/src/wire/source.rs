@@ -7,19 +7,33 @@ use headwater_model::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
+use super::id;
 use crate::extract;
 
-/// `POST /sources/`.
-#[derive(Debug, Deserialize)]
+/// What to deploy. One of `component_id`, `component_code` and `component_url` is required; the
+/// first of them that is given counts.
+#[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct DeploySource {
+    /// A saved component.
+    #[schema(value_type = Option<id::Component>)]
     component_id: Option<String>,
+    /// The component's code: a JavaScript or TypeScript module.
     component_code: Option<String>,
+    /// Where the code is to be fetched from; with one of the others, only kept.
     component_url: Option<String>,
+    /// The source's name; the component's by default.
     name: Option<String>,
+    /// Values for the component's props, by name.
     #[serde(default, deserialize_with = "extract::object")]
+    #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
+    /// The workspace that it is for.
+    #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[schema(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
 }
 
@@ -38,16 +52,23 @@ impl From<DeploySource> for headwater_app::DeploySource {
     }
 }
 
-/// `PUT` and `PATCH /sources/{id}`. They differ in what an absent `active` means.
-#[derive(Debug, Deserialize)]
+/// What to change. `PUT` and `PATCH` differ in what an absent `active` means.
+#[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct UpdateSource {
+    /// A saved component.
+    #[schema(value_type = Option<id::Component>)]
     component_id: Option<String>,
+    /// New code. Without any `component_*` the code stays.
     component_code: Option<String>,
+    /// Where the code is to be fetched from; with one of the others, only kept.
     component_url: Option<String>,
     name: Option<String>,
+    /// Whether the source is to run. Absent in a `PUT`: true.
     #[serde(default, deserialize_with = "extract::boolean")]
     active: Option<bool>,
+    /// Values that replace former ones prop by prop; null takes one away.
     #[serde(default, deserialize_with = "extract::object")]
+    #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
 }
 
@@ -73,29 +94,41 @@ impl UpdateSource {
     }
 }
 
-/// `POST /sources/{id}/run`.
-#[derive(Debug, Deserialize)]
+/// A run by hand.
+#[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct RunSource {
     /// What `run` gets; a manual trigger's event when absent.
     pub(crate) event: Option<Value>,
 }
 
-/// A source.
-#[derive(Debug, Serialize)]
+/// A source: a deployed component.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Source {
+    #[schema(value_type = id::Source)]
     id: SourceId,
+    #[schema(value_type = id::User)]
     user_id: UserId,
+    /// The saved component that it was made from.
+    #[schema(value_type = id::Component)]
     component_id: ComponentId,
+    /// Values of the component's props, by name. An HTTP interface is shown as `{"endpoint_url"}`,
+    /// a timer as `{"cron", "interval_seconds"}`, a secret as null.
+    #[schema(value_type = Object)]
     configured_props: ConfiguredProps,
     active: bool,
+    /// Unix time in seconds.
     created_at: u64,
+    /// Unix time in seconds.
     updated_at: u64,
     name: String,
     name_slug: String,
-    /// The same workspace under both names that parameters have for it.
+    /// The workspace that it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
 }
 

@@ -6,22 +6,37 @@ use headwater_model::{
     subscription,
 };
 use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::id;
 
 /// `POST` and `DELETE /subscriptions`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct SubscriptionRequest {
+    /// A source or a workflow, `dc_*` for all sources, `p_*` for all workflows, or the caller's own
+    /// `u_…` or `o_…` for everything it has.
+    #[param(required)]
     pub(crate) emitter_id: Option<String>,
+    /// A source, a workflow or a webhook.
+    #[param(required)]
     pub(crate) listener_id: Option<String>,
-    /// Empty and absent mean the default channel.
+    /// The channel: one that components name, `$errors` or `$logs`. Empty and absent mean the
+    /// default one.
     pub(crate) event_name: Option<String>,
 }
 
-/// A subscription.
-#[derive(Debug, Serialize)]
+/// A subscription: an emitter's events on a channel reach a listener.
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Subscription {
+    #[schema(value_type = id::Subscription)]
     id: SubscriptionId,
+    /// A source, a workflow, or a pattern such as `dc_*`.
     emitter_id: String,
+    #[schema(value_type = id::Listener)]
     listener_id: ListenerId,
+    /// The channel; empty for the default one.
+    #[schema(value_type = String)]
     event_name: Channel,
 }
 

@@ -3,27 +3,34 @@
 use headwater_app::{UserView, Workspace};
 use headwater_model::id::{UserId, WorkspaceId};
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::id;
 
 /// What a quota shows when there is none: quotas are integers, and this is the largest that every
 /// client reads exactly.
 const UNLIMITED: u64 = 9_007_199_254_740_991;
 
 /// The caller, in the shape that the spec has for free users.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct User {
+    #[schema(value_type = id::User)]
     id: UserId,
     username: String,
     email: String,
     /// Milliseconds.
     daily_compute_time_quota: u64,
+    /// Milliseconds.
     daily_compute_time_used: u64,
     daily_invocations_quota: u64,
     daily_invocations_used: u64,
     orgs: Vec<Org>,
 }
 
-#[derive(Debug, Serialize)]
+/// A workspace, as its member sees it.
+#[derive(Debug, Serialize, ToSchema)]
 struct Org {
+    #[schema(value_type = id::Workspace)]
     id: WorkspaceId,
     orgname: String,
     name: String,

@@ -17,7 +17,10 @@ mod endpoints {
     mod plain;
 }
 mod every_request;
-mod health {
+mod healthz {
+    mod get;
+}
+mod openapi_json {
     mod get;
 }
 mod metrics {
@@ -27,6 +30,9 @@ mod orgs {
     mod sources {
         mod get;
     }
+}
+mod readyz {
+    mod get;
 }
 mod sources {
     mod delete;
@@ -64,6 +70,11 @@ mod users {
     }
 }
 mod workflows {
+    mod errors {
+        mod event_summaries {
+            mod get;
+        }
+    }
     mod event_summaries {
         mod get;
     }

@@ -1,5 +1,4 @@
-//! `GET /workflows/{id}/event_summaries` and `/workflows/{id}/$errors/event_summaries`: a node
-//! without workflows has none to show.
+//! `GET /workflows/{id}/event_summaries`: a node without workflows has none to show.
 
 use headwater_integration::Node;
 
@@ -9,27 +8,16 @@ use crate::code::unknown;
 async fn an_unknown_workflow_is_not_found() {
     let node = Node::start().await;
     for id in [unknown("p_"), "nonsense".to_owned()] {
-        for path in ["event_summaries", "$errors/event_summaries"] {
-            let error = node
-                .get(&format!("/workflows/{id}/{path}"))
-                .await
-                .is(404)
-                .error();
-            assert_eq!(error["code"], "not_found");
-        }
+        let path = format!("/workflows/{id}/event_summaries");
+        let error = node.get(&path).await.is(404).error();
+        assert_eq!(error["code"], "not_found");
     }
 }
 
 #[tokio::test]
 async fn a_wrong_page_is_told() {
     let node = Node::start().await;
-    let error = node
-        .get(&format!(
-            "/workflows/{}/event_summaries?limit=0",
-            unknown("p_")
-        ))
-        .await
-        .is(400)
-        .error();
+    let path = format!("/workflows/{}/event_summaries?limit=0", unknown("p_"));
+    let error = node.get(&path).await.is(400).error();
     assert_eq!(error["param"], "limit");
 }

@@ -1,0 +1,143 @@
+//! The OpenAPI document, put together from the handlers' own annotations. What operations have in
+//! common is added by `shared`; the committed copy is `docs/openapi.json`.
+
+pub(crate) mod failure;
+mod pages;
+mod schema;
+mod shared;
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+use utoipa::{
+    Modify, OpenApi,
+    openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+};
+
+pub(crate) use self::pages::Pages;
+use crate::{
+    metrics,
+    routes::{
+        accounts, components, docs, events, health, orgs, sources, subscriptions, users, workflows,
+    },
+    wire::ErrorBody,
+};
+
+/// Every operation, in the order of the router.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Headwater",
+        description = "Runs event sources: components in JavaScript that collect events and emit \
+                       them, to be read here or delivered elsewhere.\n\nEvery request below `/v1` \
+                       carries `Authorization: Bearer <API_KEY>`. A trailing slash makes no \
+                       difference, and parameters of `POST` and `DELETE` may come in the query or \
+                       in a JSON body."
+    ),
+    paths(
+        components::save,
+        components::show,
+        components::registry,
+        sources::deploy,
+        sources::show,
+        sources::put,
+        sources::patch,
+        sources::delete,
+        sources::run,
+        events::summaries,
+        events::delete,
+        events::logs,
+        workflows::events,
+        workflows::errors,
+        subscriptions::create,
+        subscriptions::delete,
+        users::subscriptions,
+        accounts::list,
+        accounts::create,
+        accounts::delete,
+        users::me,
+        users::sources,
+        orgs::sources,
+        health::healthz,
+        health::readyz,
+        metrics::show,
+        docs::json,
+    ),
+    components(schemas(ErrorBody)),
+    security(("api_key" = [])),
+    modifiers(&Security),
+    tags(
+        (name = "Components", description = "The code of sources, saved."),
+        (name = "Sources", description = "Deployed components."),
+        (name = "Events", description = "What sources and workflows emitted."),
+        (name = "Subscriptions", description = "Which emitter's events reach which listener."),
+        (name = "Accounts", description = "Credentials of third-party apps. An extension."),
+        (name = "Users and workspaces", description = "The caller and what it has."),
+        (name = "Node", description = "For machines that watch the node, and for readers."),
+    )
+)]
+struct Annotated;
+
+struct Security;
+
+impl Modify for Security {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let scheme = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some("An API key."))
+            .build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("api_key", SecurityScheme::Http(scheme));
+    }
+}
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let annotated = serde_json::to_value(Annotated::openapi());
+    let mut document = annotated.expect("a document of plain data is JSON");
+    shared::complete(&mut document);
+    document
+});
+
+/// The document of a node at this URL.
+pub(crate) fn document(url: &str) -> Value {
+    let mut document = DOCUMENT.clone();
+    document["servers"] = json!([{ "url": url }]);
+    document
+}
+
+/// The document as it is committed: of no node in particular.
+pub fn openapi_json() -> String {
+    format!("{:#}\n", document("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_document_is_that_of_the_handlers() {
+        let committed = include_str!("../../../docs/openapi.json");
+        assert!(
+            committed == openapi_json(),
+            "docs/openapi.json is out of date: run `cargo xtask openapi` and commit it"
+        );
+    }
+
+    #[test]
+    fn operations_have_ids_of_their_own_and_say_what_they_do() {
+        let document = document("/");
+        let mut ids = Vec::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                for field in ["operationId", "summary", "tags"] {
+                    assert!(!operation[field].is_null(), "{method} {path}: no {field}");
+                }
+                ids.push(operation["operationId"].as_str().unwrap().to_owned());
+            }
+        }
+        let count = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "an operationId is used twice: {ids:?}");
+    }
+}

@@ -1,0 +1,119 @@
+//! The failures of operations as the OpenAPI document shows them: one response per status, with the
+//! codes that come with it. A handler names those of its own (`responses(…, failure::NotFound)`);
+//! those that many operations share are added by `shared`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use utoipa::{
+    IntoResponses,
+    openapi::{Ref, RefOr, Response},
+};
+
+macro_rules! failures {
+    ($($name:ident, $status:literal, $description:literal;)*) => {
+        $(
+            #[doc = $description]
+            pub(crate) struct $name;
+
+            impl IntoResponses for $name {
+                fn responses() -> BTreeMap<String, RefOr<Response>> {
+                    let response = Ref::from_response_name(stringify!($name));
+                    BTreeMap::from([($status.to_owned(), RefOr::Ref(response))])
+                }
+            }
+        )*
+
+        const HANDLERS_OWN: &[(&str, &str)] = &[$((stringify!($name), $description)),*];
+    };
+}
+
+failures! {
+    Forbidden, "403",
+        "`forbidden`: the named workspace is not the caller's.";
+    NotFound, "404",
+        "`not_found`: nothing has the id, or it is another tenant's.";
+    Conflict, "409",
+        "`conflict`: the step does not apply now, such as running an inactive source.";
+    Unprocessable, "422",
+        "`component_failed`: the component does not resolve or evaluate, or a hook threw; `message` \
+         and `stack` are what it threw. `invalid_props`: configured values do not fit the \
+         component's props; `param` names the first.";
+}
+
+/// Status, name and description of failures that belong to no operation in particular.
+const SHARED: &[(&str, &str, &str)] = &[
+    (
+        "400",
+        "BadRequest",
+        "`invalid_parameter`: a parameter is missing or malformed, and `param` names it; or the \
+         body is no JSON object.",
+    ),
+    (
+        "401",
+        "Unauthenticated",
+        "`unauthenticated`: the key is missing or unknown.",
+    ),
+    (
+        "413",
+        "PayloadTooLarge",
+        "`payload_too_large`: the body is over 20 MiB.",
+    ),
+    (
+        "415",
+        "UnsupportedMediaType",
+        "`unsupported_media_type`: the body is no JSON.",
+    ),
+    (
+        "500",
+        "Internal",
+        "`internal`: a fault of the node. `request_id` is what its log can be searched for.",
+    ),
+    (
+        "503",
+        "Unavailable",
+        "`unavailable`: something that the node needs cannot be reached now; try again.",
+    ),
+];
+
+/// Every failure by name, for the document's components.
+pub(crate) fn components() -> Map<String, Value> {
+    let shared = SHARED.iter().map(|(status, name, description)| {
+        let response = response(description, headers(status));
+        ((*name).to_owned(), response)
+    });
+    let own = HANDLERS_OWN.iter().map(|(name, description)| {
+        let response = response(description, json!({}));
+        ((*name).to_owned(), response)
+    });
+    shared.chain(own).collect()
+}
+
+/// A failure that belongs to no operation in particular, as an operation refers to it.
+pub(crate) fn shared(wanted: &str) -> Value {
+    let found = SHARED.iter().find(|(status, ..)| *status == wanted);
+    let (_, name, _) = found.expect("only statuses of the table are asked for");
+    json!({ "$ref": format!("#/components/responses/{name}") })
+}
+
+fn response(description: &str, headers: Value) -> Value {
+    let schema = json!({ "$ref": "#/components/schemas/ErrorBody" });
+    json!({
+        "description": description,
+        "headers": headers,
+        "content": { "application/json": { "schema": schema } },
+    })
+}
+
+fn headers(status: &str) -> Value {
+    let (name, description, kind) = match status {
+        "401" => ("WWW-Authenticate", "Always `Bearer`.", "string"),
+        "503" => (
+            "Retry-After",
+            "Seconds to wait before trying again.",
+            "integer",
+        ),
+        _ => return json!({}),
+    };
+    json!({ name: { "description": description, "required": true, "schema": { "type": kind } } })
+}

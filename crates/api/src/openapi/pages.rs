@@ -1,0 +1,51 @@
+//! Pagination as the OpenAPI document shows it: `params(Pages)` of an operation that reads
+//! `extract::Paging`.
+
+use headwater_model::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use utoipa::{
+    IntoParams,
+    openapi::{
+        Object, ObjectBuilder, Required,
+        path::{Parameter, ParameterBuilder, ParameterIn},
+        schema::Type,
+    },
+};
+
+/// `limit`, `after` and `before` (spec "Pagination parameters").
+pub(crate) struct Pages;
+
+impl IntoParams for Pages {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let limit = ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .maximum(Some(PAGE_LIMIT_MAX))
+            .default(Some(PAGE_LIMIT_DEFAULT.into()));
+        let cursor = || ObjectBuilder::new().schema_type(Type::String).build();
+        vec![
+            parameter("limit", limit.build(), "How many items."),
+            parameter(
+                "after",
+                cursor(),
+                "Cursor (`end_cursor` of the page before, or an id): the items behind it in listed \
+                 order.",
+            ),
+            parameter(
+                "before",
+                cursor(),
+                "Cursor (`start_cursor` of the page behind, or an id): the page just in front of \
+                 it. Not together with `after`.",
+            ),
+        ]
+    }
+}
+
+fn parameter(name: &str, schema: Object, description: &str) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(schema))
+        .build()
+}

@@ -1,0 +1,122 @@
+//! Reports of runs by hand.
+
+use headwater_app::LogLevel;
+use headwater_model::{
+    id::InvocationId,
+    outcome::{self, Limit},
+};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::{
+    ToSchema,
+    openapi::{Object, ObjectBuilder, schema::Type},
+};
+
+use super::id;
+
+/// How a run went.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunReport {
+    #[schema(value_type = id::Invocation)]
+    invocation_id: InvocationId,
+    outcome: Outcome,
+    /// Events that it appended, duplicates not counted.
+    events: u64,
+    logs: Vec<LogLine>,
+}
+
+/// How a run ended.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(tag = "status", rename_all = "snake_case")]
+enum Outcome {
+    /// The code returned.
+    Returned {
+        /// What `run` returned, when that is JSON.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value: Option<Value>,
+    },
+    /// The code threw.
+    Threw { error: ComponentError },
+    /// The run was ended at a limit.
+    LimitExceeded {
+        #[schema(schema_with = limit)]
+        limit: Limit,
+        message: String,
+    },
+    /// The worker went away for a reason that is not this run's.
+    Lost { message: String },
+}
+
+/// What a component threw.
+#[derive(Debug, Serialize, ToSchema)]
+struct ComponentError {
+    /// The error's class, such as `TypeError`.
+    name: String,
+    message: String,
+    /// Frames in the component's own lines; empty when there are none.
+    stack: String,
+    /// The error's own `code`, when it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<Value>,
+}
+
+/// A line that a run logged.
+#[derive(Debug, Serialize, ToSchema)]
+struct LogLine {
+    #[schema(schema_with = level)]
+    level: LogLevel,
+    message: String,
+    /// Epoch milliseconds.
+    ts: u64,
+}
+
+fn limit() -> Object {
+    one_of(["wall", "memory", "output"])
+}
+
+fn level() -> Object {
+    one_of(["debug", "info", "warn", "error"])
+}
+
+fn one_of<const N: usize>(names: [&str; N]) -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(names))
+        .build()
+}
+
+impl From<headwater_app::RunReport> for RunReport {
+    fn from(report: headwater_app::RunReport) -> Self {
+        let line = |line: headwater_app::LogLine| LogLine {
+            level: line.level,
+            message: line.message,
+            ts: line.ts,
+        };
+        Self {
+            invocation_id: report.invocation_id,
+            outcome: report.outcome.into(),
+            events: report.events,
+            logs: report.logs.into_iter().map(line).collect(),
+        }
+    }
+}
+
+impl From<outcome::Outcome> for Outcome {
+    fn from(outcome: outcome::Outcome) -> Self {
+        match outcome {
+            outcome::Outcome::Returned { value } => Self::Returned { value },
+            outcome::Outcome::Threw { error } => Self::Threw {
+                error: ComponentError {
+                    name: error.name,
+                    message: error.message,
+                    stack: error.stack,
+                    code: error.code,
+                },
+            },
+            outcome::Outcome::LimitExceeded { limit, message } => {
+                Self::LimitExceeded { limit, message }
+            }
+            outcome::Outcome::Lost { message } => Self::Lost { message },
+        }
+    }
+}

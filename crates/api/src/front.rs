@@ -1,23 +1,23 @@
 //! What happens to every request before it is routed and to every response before it leaves:
-//! the request id, the tracing span, hosts that are endpoints, trailing slashes, panics.
+//! the request id, hosts that are endpoints, trailing slashes, panics.
 //! Knows no route.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use axum::{
     extract::{MatchedPath, Request, State},
-    http::{Uri, uri::PathAndQuery},
+    http::{Method, StatusCode, Uri, uri::PathAndQuery},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use futures::FutureExt;
 use headwater_app::App;
-use tracing::Instrument;
+use headwater_model::origin::Origin;
 
 use crate::{
     error::{self, ApiError},
     ingress::{self, EndpointDomain},
-    metrics::{self, Metrics},
+    metrics::Metrics,
     request_id::RequestId,
 };
 
@@ -51,42 +51,54 @@ pub(crate) async fn receive(
 ) -> Response {
     let begun = Instant::now();
     let id = RequestId::of(request.headers(), front.app.environment());
-    let method = metrics::method(request.method());
+    let (method, uri) = (request.method().clone(), request.uri().clone());
     let endpoint = front.endpoint_of_host(&request);
-    let is_endpoint = endpoint.is_some() || request.uri().path().starts_with(ingress::PREFIX);
-    let span = tracing::info_span!(
-        "request",
-        id = id.as_str(),
-        method = request.method().as_str(),
-        path = shown_path(request.uri().path(), is_endpoint),
-    );
-    let answering = async {
-        match endpoint {
-            Some(token) => ingress::at_host(&front.app, token, request).await,
-            None => {
-                trim_trailing_slash(request.uri_mut());
-                next.run(request).await
-            }
-        }
+    let is_endpoint = endpoint.is_some() || uri.path().starts_with(ingress::PREFIX);
+    let origin = Origin {
+        request_id: Some(id.as_str().into()),
     };
-    let answered = AssertUnwindSafe(answering)
-        .catch_unwind()
-        .instrument(span.clone())
-        .await;
-    let _entered = span.entered();
-    let response = answered.unwrap_or_else(|_| ApiError::Panicked.into_response());
+    let answering = async {
+        let answering = async {
+            match endpoint {
+                Some(token) => ingress::at_host(&front.app, token, request).await,
+                None => {
+                    trim_trailing_slash(request.uri_mut());
+                    next.run(request).await
+                }
+            }
+        };
+        let answered = AssertUnwindSafe(answering).catch_unwind().await;
+        answered.unwrap_or_else(|_| ApiError::Panicked.into_response())
+    };
+    let response = headwater_app::on_behalf_of(origin, answering).await;
     let mut response = error::name_request(response, &id);
-    id.write(response.headers_mut());
     let (status, time) = (response.status(), begun.elapsed());
+    log_answer(&id, &method, shown_path(uri.path(), is_endpoint), status);
+    id.write(response.headers_mut());
     match is_endpoint {
-        true => front.metrics.endpoint(method, status, time),
+        true => front.metrics.endpoint(&method, status, time),
         false => {
             let route = response.extensions_mut().remove::<MatchedPath>();
-            front.metrics.route(method, route.as_ref(), status, time);
+            let route = route.as_ref();
+            front.metrics.route(&method, route, status, time);
         }
     }
-    tracing::debug!(status = response.status().as_u16(), "answered");
     response
+}
+
+/// A request that the node failed is worth a line; why, was said when it failed.
+fn log_answer(id: &RequestId, method: &Method, path: &str, status: StatusCode) {
+    let (request_id, method, status_code) = (id.as_str(), method.as_str(), status.as_u16());
+    match status.is_server_error() {
+        true => tracing::info!(
+            request_id,
+            method,
+            path,
+            status = status_code,
+            "a request failed"
+        ),
+        false => tracing::debug!(request_id, method, path, status = status_code, "answered"),
+    }
 }
 
 /// The path as it is logged: whoever knows an endpoint's token can call it, so it is left out.

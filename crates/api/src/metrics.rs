@@ -76,8 +76,8 @@ impl Metrics {
     }
 
     /// A request at an endpoint was answered.
-    pub(crate) fn endpoint(&self, method: usize, status: StatusCode, time: Duration) {
-        let counted = &self.endpoints[method];
+    pub(crate) fn endpoint(&self, given: &Method, status: StatusCode, time: Duration) {
+        let counted = &self.endpoints[method(given)];
         counted.by_class[class(status)].inc();
         counted.seconds.observe(time.as_secs_f64());
     }
@@ -85,13 +85,13 @@ impl Metrics {
     /// Another request was answered, by this route if any.
     pub(crate) fn route(
         &self,
-        method: usize,
+        given: &Method,
         route: Option<&MatchedPath>,
         status: StatusCode,
         time: Duration,
     ) {
         let route = route.map_or(NOWHERE, MatchedPath::as_str);
-        let (method, class) = (METHODS[method], CLASSES[class(status)]);
+        let (method, class) = (METHODS[method(given)], CLASSES[class(status)]);
         self.requests
             .get_or_create(&answer(method, route, class))
             .inc();
@@ -111,7 +111,7 @@ fn answer(method: &str, route: &str, class: &str) -> [(&'static str, String); 3]
 }
 
 /// The method's place in what is counted.
-pub(crate) fn method(method: &Method) -> usize {
+fn method(method: &Method) -> usize {
     let other = METHODS.len() - 1;
     METHODS
         .iter()

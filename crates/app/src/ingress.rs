@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 use crate::{
     app::App,
     error::AppError,
+    origin,
     runner::{CustomResponse, Reply, Work},
 };
 
@@ -177,6 +178,7 @@ impl App {
             event,
             hops: 0,
             now_ms: self.env.now_ms(),
+            origin: origin::origin(),
         };
         let work = Work::new(invocation, Reply::Response(reply));
         self.run_work(id, work);

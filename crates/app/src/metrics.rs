@@ -162,13 +162,6 @@ impl Metrics {
         self.runs[trigger(by)][outcome(ended)].inc();
     }
 
-    /// A part of a run is over, and with it the run if there is an outcome.
-    pub(crate) fn ended(&self, by: Option<Trigger>, outcome: Option<&Outcome>) {
-        if let Some(outcome) = outcome {
-            self.ran(by, outcome);
-        }
-    }
-
     /// A worker was busy with a run for so long.
     pub(crate) fn worked(&self, by: Option<Trigger>, time: Duration) {
         self.run_seconds[trigger(by)].observe(time.as_secs_f64());
@@ -216,6 +209,16 @@ fn one<M: Clone, C: MetricConstructor<M>>(
     value: &'static str,
 ) -> M {
     family.get_or_create_owned(&[(name, value)])
+}
+
+/// What started a run, as metrics and logs call it.
+pub(crate) fn trigger_name(by: Option<Trigger>) -> &'static str {
+    TRIGGERS[trigger(by)]
+}
+
+/// How a run ended, as metrics and logs call it.
+pub(crate) fn outcome_name(ended: &Outcome) -> &'static str {
+    OUTCOMES[outcome(ended)]
 }
 
 fn trigger(trigger: Option<Trigger>) -> usize {

@@ -7,6 +7,7 @@
 mod actor;
 mod commits;
 mod flight;
+mod journal;
 mod ledger;
 mod loaded;
 mod queue;
@@ -22,7 +23,7 @@ use std::{
 };
 
 use headwater_engine::Hook;
-use headwater_model::{id::SourceId, outcome::Outcome};
+use headwater_model::{id::SourceId, origin::Origin, outcome::Outcome};
 use headwater_store::{LeaseTerm, SettledSource, Source};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
@@ -31,7 +32,7 @@ use self::actor::Actor;
 pub use self::report::{LogLine, RunReport};
 pub(crate) use self::run::{Reply, Work};
 pub(crate) use self::{loaded::LoadedSource, run::CustomResponse};
-use crate::{app::App, error::AppError};
+use crate::{app::App, error::AppError, origin};
 
 /// How long a lease lasts; runners prolong theirs well before.
 const LEASE_MS: u64 = 60_000;
@@ -48,12 +49,8 @@ pub(crate) enum Command {
     Load(Arc<LoadedSource>),
     /// Props must be read again before the next run.
     Reload,
-    /// Call a hook; hold back what it did until `Settle` if `hold`.
-    Hook {
-        hook: Hook,
-        hold: bool,
-        ended: oneshot::Sender<Outcome>,
-    },
+    /// Call a hook.
+    Hook(HookCall),
     /// Start no runs but hooks; answer when none is in flight and all is committed.
     Pause(oneshot::Sender<()>),
     /// Start runs again.
@@ -65,6 +62,15 @@ pub(crate) enum Command {
     ),
     /// Drop everything and end; answer when gone.
     Close(Closing, oneshot::Sender<()>),
+}
+
+/// A hook to be called.
+pub(crate) struct HookCall {
+    pub(crate) hook: Hook,
+    pub(crate) origin: Origin,
+    /// Whether what it did is held back until `Settle`.
+    pub(crate) hold: bool,
+    pub(crate) ended: oneshot::Sender<Outcome>,
 }
 
 /// What becomes of the source whose runner is closed.
@@ -143,15 +149,19 @@ impl RunnerHandle {
     /// # Errors
     /// `Component` with what the hook threw, or which limit it exceeded.
     pub(crate) async fn hook(&self, hook: Hook, hold: bool) -> Result<(), AppError> {
+        let origin = origin::origin();
         let outcome = self
-            .ask(|ended| Command::Hook { hook, hold, ended })
+            .ask(|ended| {
+                Command::Hook(HookCall {
+                    hook,
+                    origin,
+                    hold,
+                    ended,
+                })
+            })
             .await
             .ok_or_else(stopping)?;
-        let name = match hook {
-            Hook::Deploy => "deploy",
-            Hook::Activate => "activate",
-            Hook::Deactivate => "deactivate",
-        };
+        let name = hook.name();
         match (&outcome, outcome.error()) {
             (_, None) => Ok(()),
             (Outcome::Lost { message }, _) => Err(AppError::Unavailable(format!(

@@ -24,6 +24,7 @@ use crate::{
     app::App,
     components::ComponentInput,
     error::AppError,
+    origin,
     runner::{Command, Reply, RunReport, Work},
     secrets,
 };
@@ -176,6 +177,7 @@ impl App {
             event,
             hops: 0,
             now_ms: self.env.now_ms(),
+            origin: origin::origin(),
         };
         // What finds no room in memory waits in the store, but somebody waits for a manual run.
         let has_room = trigger == Trigger::Manual || self.runners.has_room(id);

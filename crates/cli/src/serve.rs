@@ -4,11 +4,12 @@
 pub(crate) mod arguments;
 mod data_dir;
 mod environment;
+mod log;
 mod node;
 
 use std::{
     future::IntoFuture as _,
-    io::{ErrorKind, IsTerminal as _},
+    io::ErrorKind,
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
@@ -22,13 +23,11 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
 
 use crate::{
     arguments::{Global, ServeArguments},
     exit::Exit,
-    output,
-    serve::data_dir::DataDir,
+    serve::{data_dir::DataDir, log::Notes},
 };
 
 const ADDRESS_FREED_WITHIN: Duration = Duration::from_secs(1);
@@ -37,7 +36,7 @@ const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 /// Runs a node until it is told to stop.
 pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Exit> {
     let options = arguments.with_file()?;
-    log(options.log_json.unwrap_or(false));
+    let notes = log::start(options.log_json.unwrap_or(false));
     let data_dir = DataDir::open(&global.data_dir)?;
     let listener = listen(
         options
@@ -54,15 +53,16 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         false => None,
     };
     let app = node::start(&options, &data_dir, address, store).await?;
-    first_user(&app, global, &options, &data_dir).await?;
+    first_user(&app, global, &options, &data_dir, notes).await?;
     let router = headwater_api::router(Arc::clone(&app));
     let stopping = CancellationToken::new();
     let node = Node {
         app,
         router,
         stopping,
+        notes,
     };
-    output::note(&format!(
+    notes.note(&format!(
         "headwater {} is ready on http://{address}",
         env!("CARGO_PKG_VERSION")
     ));
@@ -75,6 +75,7 @@ struct Node {
     app: Arc<App>,
     router: Router,
     stopping: CancellationToken,
+    notes: Notes,
 }
 
 impl Node {
@@ -91,7 +92,8 @@ impl Node {
         let internal = socket
             .map(|socket| tokio::spawn(axum::serve(socket, self.router.clone()).into_future()));
         stop_signal().await?;
-        output::note("stopping: running invocations may finish; signal again to stop at once");
+        self.notes
+            .note("stopping: running invocations may finish; signal again to stop at once");
         self.stopping.cancel();
         tokio::select! {
             () = self.app.stop() => {}
@@ -133,27 +135,13 @@ async fn stop_signal() -> Result<()> {
     Ok(())
 }
 
-/// Log lines go to standard error; `HEADWATER_LOG` chooses them, such as `info,headwater_app=debug`.
-fn log(as_json: bool) {
-    let filter =
-        EnvFilter::try_from_env("HEADWATER_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
-    if as_json {
-        lines.json().init();
-    } else {
-        lines.init();
-    }
-}
-
 /// Makes the first user at the first start, with the given key or a new one that is told once.
 async fn first_user(
     app: &App,
     global: &Global,
     options: &ServeArguments,
     data_dir: &DataDir,
+    notes: Notes,
 ) -> Result<()> {
     if !app.is_empty().await? {
         return Ok(());
@@ -176,10 +164,11 @@ async fn first_user(
     })
     .await?;
     if given.is_none() {
-        output::note(&format!(
-            "API key of the first user (shown once, kept in {}): {api_key}",
-            data_dir.shown_key_path()
-        ));
+        let kept_in = data_dir.shown_key_path();
+        notes.secret(
+            &format!("API key of the first user (shown once, kept in {kept_in})"),
+            &api_key,
+        );
     }
     Ok(())
 }

@@ -127,6 +127,17 @@ pub enum Hook {
     Deactivate,
 }
 
+impl Hook {
+    /// The name of the method.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deploy => "deploy",
+            Self::Activate => "activate",
+            Self::Deactivate => "deactivate",
+        }
+    }
+}
+
 /// Names a run to its caller; unique per sink.
 pub type RunId = u64;
 

@@ -137,6 +137,8 @@ async fn serve(
     let started = tokio::task::spawn_blocking(move || {
         Process::start("the node", &mut command, |line| {
             let (_, address) = line.split_once(READY)?;
+            // In a log of JSON objects the text ends with a quote.
+            let address = address.split('"').next()?;
             address.trim().parse().ok()
         })
     });

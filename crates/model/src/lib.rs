@@ -11,6 +11,7 @@ pub mod error;
 pub mod event;
 pub mod id;
 pub mod limits;
+pub mod origin;
 pub mod outcome;
 pub mod page;
 pub mod prop;

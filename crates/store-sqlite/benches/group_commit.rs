@@ -17,6 +17,7 @@ use headwater_model::{
     component::{ComponentType, Description, Hooks},
     event::NewEvent,
     id::{ComponentId, InvocationId, SourceId, UserId},
+    origin::Origin,
 };
 use headwater_store::{
     ArtifactBytes, Catalog, NewInvocation, NewSource, Owner, RunCommit, SavedComponent,
@@ -122,6 +123,7 @@ fn invocation(source_id: &SourceId, caller: u32, number: u32) -> NewInvocation {
         event: json(),
         hops: 0,
         now_ms: NOW_MS,
+        origin: Origin::default(),
     }
 }
 

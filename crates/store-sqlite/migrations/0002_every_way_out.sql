@@ -75,3 +75,6 @@ CREATE TABLE auto_subscriptions (
 -- Among the subscriptions of which event past the cursor dispatch has stopped, and after which.
 ALTER TABLE dispatch_cursor ADD COLUMN partial_event INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE dispatch_cursor ADD COLUMN partial_subscription INTEGER NOT NULL DEFAULT 0;
+
+-- What outside the node an invocation goes back to.
+ALTER TABLE invocations ADD COLUMN request_id TEXT;

@@ -1,7 +1,12 @@
 //! The queue of invocations: leases, claims and commits behind the trait.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use headwater_model::id::{InvocationId, SourceId};
+use headwater_model::{
+    id::{InvocationId, SourceId},
+    origin::Origin,
+};
 use headwater_store::{
     Backlog, Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit, SourceState,
     StoreError, WorkQueue,
@@ -154,8 +159,8 @@ fn enqueue(
     connection
         .prepare_cached(
             "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms, lease_epoch,
-                                      lease_expires_at_ms, attempt)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                      lease_expires_at_ms, attempt, request_id)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .and_then(|mut statement| {
             statement.execute(params![
@@ -168,6 +173,7 @@ fn enqueue(
                 term.map(|term| signed(term.epoch.0)),
                 term.map(|term| signed(term.expires_at_ms)),
                 u32::from(term.is_some()),
+                invocation.origin.request_id(),
             ])
         })
         .map_err(&failed)?;
@@ -222,6 +228,9 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
         event: raw(row, "event")?,
         hops: get(row, "hops")?,
         queued_at_ms: unsigned(row, "queued_at_ms")?,
+        origin: Origin {
+            request_id: get::<Option<String>>(row, "request_id")?.map(Arc::from),
+        },
         starts: get::<u32>(row, "attempt")?.saturating_sub(get(row, "given_back")?),
     })
 }

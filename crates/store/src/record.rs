@@ -10,6 +10,7 @@ use headwater_model::{
         AccountId, ComponentId, EmitterId, EventId, InvocationId, KeyId, SourceId, UserId,
         WorkspaceId,
     },
+    origin::Origin,
     prop::ConfiguredProps,
     schedule::Schedule,
 };
@@ -287,6 +288,8 @@ pub struct NewInvocation {
     pub hops: u32,
     /// Epoch milliseconds.
     pub now_ms: u64,
+    /// The request behind it.
+    pub origin: Origin,
 }
 
 /// The right to run one invocation, until `expires_at_ms` or another node takes it.
@@ -315,6 +318,8 @@ pub struct Claimed {
     pub hops: u32,
     /// When it was queued, epoch milliseconds.
     pub queued_at_ms: u64,
+    /// The request behind it.
+    pub origin: Origin,
     /// How often it was leased without being given back, this time included: a large number means
     /// that it may be what ends its nodes.
     pub starts: u32,

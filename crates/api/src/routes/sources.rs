@@ -6,7 +6,6 @@ use axum::{
 };
 use headwater_app::AppError;
 use headwater_model::id::SourceId;
-use tracing::Instrument;
 
 use super::{AppState, CallerExtension, DataReply, data};
 use crate::{
@@ -149,7 +148,8 @@ pub(crate) async fn run(
 async fn to_the_end<T: Send + 'static>(
     change: impl Future<Output = Result<T, AppError>> + Send + 'static,
 ) -> Result<T, AppError> {
-    match tokio::spawn(change.in_current_span()).await {
+    let change = headwater_app::on_behalf_of(headwater_app::origin(), change);
+    match tokio::spawn(change).await {
         Ok(changed) => changed,
         Err(error) => Err(AppError::Internal(error.to_string())),
     }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use headwater_engine::{Entry, Hook, Invocation};
+use headwater_engine::{Entry, Invocation};
 use headwater_model::{
     dedupe,
     id::{InvocationId, SourceId},
@@ -19,9 +19,10 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Closing, Command, LoadedSource, WAITING_MAX,
+    Closing, Command, HookCall, LoadedSource, WAITING_MAX,
     commits::{Batch, Commits},
     flight::{Ended, Flight},
+    journal,
     queue::Queue,
     run::{After, CustomResponse, Part, Reply, Task, Work},
 };
@@ -63,11 +64,7 @@ impl Actor {
         Self {
             queue: Queue::new(Arc::clone(&app), id.clone(), waiting),
             flight: Flight::new(Arc::clone(&app.engine), Arc::clone(&app.metrics)),
-            commits: Commits::new(
-                Arc::clone(&app.store),
-                Arc::clone(&app.metrics),
-                app.stopping.clone(),
-            ),
+            commits: Commits::new(&app, id.clone()),
             stopping: app.stopping.is_cancelled(),
             app,
             id,
@@ -189,7 +186,7 @@ impl Actor {
             }
             Ok(None) => self.queue.refuse(|| CustomResponse::NotRunning).await,
             Err(error) => {
-                tracing::warn!(source = %self.id, %error, "the source cannot run now");
+                tracing::warn!(source_id = %self.id, %error, "the source cannot run now");
                 self.queue.refuse(|| CustomResponse::Unavailable).await;
             }
         }
@@ -199,7 +196,7 @@ impl Actor {
         match self.app.store.dedupe_state(&self.id).await {
             Ok(state) => go_on(&mut self.commits, state),
             Err(error) => {
-                tracing::error!(source = %self.id, %error, "the dedupe state cannot be read");
+                tracing::error!(source_id = %self.id, %error, "the dedupe state cannot be read");
                 self.closing = Some((Closing::Restarted, oneshot::channel().0));
             }
         }
@@ -233,7 +230,7 @@ impl Actor {
                 self.loaded = Some(loaded);
             }
             Command::Reload => self.stale = true,
-            Command::Hook { hook, hold, ended } => self.start_hook(hook, hold, ended),
+            Command::Hook(call) => self.start_hook(call),
             Command::Pause(paused) => {
                 self.paused = true;
                 self.pausing.push(paused);
@@ -263,6 +260,7 @@ impl Actor {
                 began: true,
             });
         }
+        journal::begins(&self.id, &work);
         let event = work.event.clone();
         let props = loaded.props.clone();
         let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
@@ -275,7 +273,13 @@ impl Actor {
             });
     }
 
-    fn start_hook(&mut self, hook: Hook, hold: bool, ended: oneshot::Sender<Outcome>) {
+    fn start_hook(&mut self, call: HookCall) {
+        let HookCall {
+            hook,
+            origin,
+            hold,
+            ended,
+        } = call;
         let Some(loaded) = self.loaded.clone().filter(|loaded| loaded.has_hook(hook)) else {
             let _ = ended.send(Outcome::Returned { value: None });
             return;
@@ -287,13 +291,20 @@ impl Actor {
             return;
         }
         let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
-        self.flight
-            .start(Task::Hook { hold, ended }, worker, |run| Invocation {
-                run,
-                entry: Entry::Hook { name: hook },
-                event: RawValue::NULL.to_owned(),
-                props: loaded.props.clone(),
-            });
+        let invocation_id = self.app.env.id(InvocationId::new);
+        journal::hook_begins(&self.id, &invocation_id, &origin, hook);
+        let task = Task::Hook {
+            invocation_id,
+            origin,
+            hold,
+            ended,
+        };
+        self.flight.start(task, worker, |run| Invocation {
+            run,
+            entry: Entry::Hook { name: hook },
+            event: RawValue::NULL.to_owned(),
+            props: loaded.props.clone(),
+        });
     }
 
     fn end(&mut self, ended: Ended) {
@@ -306,8 +317,13 @@ impl Actor {
             began,
         } = ended;
         match task {
-            Task::Hook { hold, ended } => {
-                let part = Part::of_hook(self.app.env.id(InvocationId::new), self.app.env.now_ms());
+            Task::Hook {
+                invocation_id,
+                origin,
+                hold,
+                ended,
+            } => {
+                let part = Part::of_hook(invocation_id, origin, self.app.env.now_ms());
                 let part = Part {
                     effects,
                     outcome: Some(outcome.clone()),
@@ -322,10 +338,12 @@ impl Actor {
             }
             Task::Work(work) if !began && work.is_owed() => {
                 self.app.metrics.not_started();
-                self.queue.put_off(work, &outcome);
+                journal::put_off(&self.id, &work, &outcome);
+                self.queue.put_off(work);
             }
             Task::Work(work) if !flushed && is_retried(&work, &outcome) => {
                 self.app.metrics.ran(Some(work.trigger), &outcome);
+                journal::lost(&self.id, &work, &outcome);
                 self.queue.push_front(work);
             }
             Task::Work(mut work) => {
@@ -402,7 +420,7 @@ impl Actor {
         }
         let until_ms = self.app.lease_term().expires_at_ms;
         if let Err(error) = self.app.store.extend_leases(&leases, until_ms).await {
-            tracing::warn!(source = %self.id, %error, "leases could not be prolonged");
+            tracing::warn!(source_id = %self.id, %error, "leases could not be prolonged");
         }
     }
 

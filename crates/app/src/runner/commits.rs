@@ -10,17 +10,21 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use headwater_model::{dedupe, outcome::Outcome};
+use headwater_model::{dedupe, id::SourceId, outcome::Outcome};
 use headwater_store::{RunCommit, Source, Store, StoreError, Usage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    journal,
     ledger::{Entry, Ledger},
     report,
     run::{After, CustomResponse, Part},
 };
-use crate::metrics::{Metrics, Tally};
+use crate::{
+    app::App,
+    metrics::{Metrics, Tally},
+};
 
 /// Parts per commit.
 const BATCH: usize = 256;
@@ -43,6 +47,7 @@ pub(super) struct Batch {
 
 /// The commits of one source.
 pub(super) struct Commits {
+    source_id: SourceId,
     store: Arc<dyn Store>,
     metrics: Arc<Metrics>,
     ledger: Ledger,
@@ -58,20 +63,17 @@ pub(super) struct Commits {
 
 impl Commits {
     /// The commits of a source of whose dedupe state nothing is known yet.
-    pub(super) fn new(
-        store: Arc<dyn Store>,
-        metrics: Arc<Metrics>,
-        stopping: CancellationToken,
-    ) -> Self {
+    pub(super) fn new(app: &App, source_id: SourceId) -> Self {
         Self {
-            store,
-            metrics,
+            source_id,
+            store: Arc::clone(&app.store),
+            metrics: Arc::clone(&app.metrics),
             ledger: Ledger::new(None),
             waiting: VecDeque::new(),
             in_flight: None,
             uncommitted: watch::Sender::new(0),
             uncounted: Usage::default(),
-            stopping,
+            stopping: app.stopping.clone(),
         }
     }
 
@@ -95,7 +97,7 @@ impl Commits {
         if silent && matches!(part.after, After::Nothing) {
             self.uncounted.invocations += part.usage.invocations;
             self.uncounted.compute_ms += part.usage.compute_ms;
-            self.metrics.ended(part.trigger, part.outcome.as_ref());
+            conclude(&self.metrics, &self.source_id, &part, part.outcome.as_ref());
             return;
         }
         self.waiting.push_back(part);
@@ -117,7 +119,7 @@ impl Commits {
                 tally,
                 outcome,
             } = self.ledger.enter(source, &mut part, now_ms);
-            self.metrics.ended(part.trigger, outcome.as_ref());
+            conclude(&self.metrics, &self.source_id, &part, outcome.as_ref());
             commits.push(commit);
             entered.push(Entered {
                 part,
@@ -166,7 +168,7 @@ impl Commits {
         ) in batch.entered.into_iter().zip(batch.results)
         {
             if let Err(error) = result {
-                tracing::warn!(invocation = %part.invocation_id, %error, "a run's commit was refused");
+                journal::refused(&self.source_id, &part, &error);
                 self.metrics.refused();
                 committed = false;
                 continue;
@@ -188,7 +190,12 @@ impl Commits {
         held.into_iter()
             .map(|mut part| {
                 let entry = self.ledger.enter(source, &mut part, now_ms);
-                self.metrics.ended(None, entry.outcome.as_ref());
+                conclude(
+                    &self.metrics,
+                    &self.source_id,
+                    &part,
+                    entry.outcome.as_ref(),
+                );
                 (entry.commit, entry.tally)
             })
             .unzip()
@@ -245,6 +252,14 @@ async fn commit(
                 return results;
             }
         }
+    }
+}
+
+/// Tells those who watch the node of a run's end, if this part is the last.
+fn conclude(metrics: &Metrics, id: &SourceId, part: &Part, outcome: Option<&Outcome>) {
+    if let Some(outcome) = outcome {
+        metrics.ran(part.trigger, outcome);
+        journal::ended(id, part, outcome);
     }
 }
 

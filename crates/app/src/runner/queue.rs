@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use headwater_model::{id::SourceId, outcome::Outcome};
+use headwater_model::id::SourceId;
 use headwater_store::{Claimed, Lease, StoreError, Trigger};
 use tokio::time::Instant;
 
@@ -95,8 +95,7 @@ impl Queue {
     }
 
     /// Puts work back that no worker could take. It has been acknowledged, so it waits as long as it takes.
-    pub(super) fn put_off(&mut self, mut work: Work, why: &Outcome) {
-        tracing::warn!(source = %self.id, invocation = %work.invocation_id, ?why, "no worker could be started");
+    pub(super) fn put_off(&mut self, mut work: Work) {
         work.tries -= 1;
         work.not_before = Some(Instant::now() + BACKOFF);
         match work.trigger {
@@ -216,7 +215,9 @@ impl Queue {
                     }
                 }
             }
-            Err(error) => tracing::error!(source = %self.id, %error, "work cannot be claimed now"),
+            Err(error) => {
+                tracing::error!(source_id = %self.id, %error, "work cannot be claimed now")
+            }
         }
     }
 
@@ -292,6 +293,7 @@ impl From<Claimed> for Work {
             event: claimed.event,
             hops: claimed.hops,
             queued_at_ms: claimed.queued_at_ms,
+            origin: claimed.origin,
             not_before: backoff(claimed.starts).map(|backoff| Instant::now() + backoff),
             tries: 0,
             reply: Reply::None,

@@ -5,6 +5,7 @@ use headwater_model::{
     error::Invalid,
     event::Emit,
     id::InvocationId,
+    origin::Origin,
     outcome::{Limit, Outcome},
 };
 use headwater_store::{Lease, NewInvocation, Trigger, Usage};
@@ -49,6 +50,7 @@ pub(crate) struct Work {
     pub(crate) event: Box<RawValue>,
     pub(crate) hops: u32,
     pub(crate) queued_at_ms: u64,
+    pub(crate) origin: Origin,
     /// When it may be started, if not at once.
     pub(crate) not_before: Option<Instant>,
     /// How often it was started and its worker lost.
@@ -80,6 +82,7 @@ impl Work {
             event: invocation.event,
             hops: invocation.hops,
             queued_at_ms: invocation.now_ms,
+            origin: invocation.origin,
             not_before: None,
             tries: 0,
             reply,
@@ -111,6 +114,8 @@ pub(crate) enum Task {
     Work(Work),
     /// A hook.
     Hook {
+        invocation_id: InvocationId,
+        origin: Origin,
         hold: bool,
         ended: oneshot::Sender<Outcome>,
     },
@@ -150,6 +155,7 @@ pub(crate) struct Part {
     pub(crate) event: Box<RawValue>,
     pub(crate) queued_at_ms: u64,
     pub(crate) hops: u32,
+    pub(crate) origin: Origin,
     pub(crate) lease: Option<Lease>,
     pub(crate) effects: Effects,
     pub(crate) outcome: Option<Outcome>,
@@ -166,6 +172,7 @@ impl Part {
             event: work.event.clone(),
             queued_at_ms: work.queued_at_ms,
             hops: work.hops,
+            origin: work.origin.clone(),
             lease: work.lease.clone(),
             effects: Effects::default(),
             outcome: None,
@@ -182,6 +189,7 @@ impl Part {
             event: work.event,
             queued_at_ms: work.queued_at_ms,
             hops: work.hops,
+            origin: work.origin,
             lease: work.lease,
             effects: Effects::default(),
             outcome: None,
@@ -191,13 +199,14 @@ impl Part {
     }
 
     /// The beginning of a part of a hook.
-    pub(super) fn of_hook(invocation_id: InvocationId, now_ms: u64) -> Self {
+    pub(super) fn of_hook(invocation_id: InvocationId, origin: Origin, now_ms: u64) -> Self {
         Self {
             invocation_id,
             trigger: None,
             event: RawValue::NULL.to_owned(),
             queued_at_ms: now_ms,
             hops: 0,
+            origin,
             lease: None,
             effects: Effects::default(),
             outcome: None,

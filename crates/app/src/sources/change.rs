@@ -114,7 +114,7 @@ impl App {
             if former.state != SourceState::Inactive
                 && let Err(error) = runner.hook(Hook::Deactivate, false).await
             {
-                tracing::warn!(source = %id, %error, "`deactivate` failed; the update goes on");
+                tracing::warn!(source_id = %id, %error, "`deactivate` failed; the update goes on");
             }
         }
         if target.swaps {
@@ -152,7 +152,7 @@ impl App {
         self.close_runner(&former.id, Closing::Restarted).await;
         self.engine.evict(&former.id.clone().into()).await;
         if let Err(error) = self.reactivate(former).await {
-            tracing::error!(source = %former.id, %error, "the former version could not be activated again");
+            tracing::error!(source_id = %former.id, %error, "the former version could not be activated again");
         }
         // What the failed version had begun is nobody's now.
         self.nudges.nudge(Chore::Queue);

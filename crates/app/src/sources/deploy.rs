@@ -83,11 +83,11 @@ impl App {
                 .hook(Hook::Deactivate, false)
                 .await;
             if let Err(error) = deactivated {
-                tracing::warn!(source = %source.id, %error, "`deactivate` after a failed deployment");
+                tracing::warn!(source_id = %source.id, %error, "`deactivate` after a failed deployment");
             }
         }
         if let Err(error) = self.remove(&source.id).await {
-            tracing::error!(source = %source.id, %error, "a failed deployment is cleaned up at the next start");
+            tracing::error!(source_id = %source.id, %error, "a failed deployment is cleaned up at the next start");
         }
     }
 
@@ -112,7 +112,7 @@ impl App {
         if source.state != SourceState::Inactive
             && let Err(error) = self.deactivate_for_good(source).await
         {
-            tracing::warn!(source = %source.id, %error, "`deactivate` failed; the source is deleted all the same");
+            tracing::warn!(source_id = %source.id, %error, "`deactivate` failed; the source is deleted all the same");
         }
         self.remove(&source.id).await
     }

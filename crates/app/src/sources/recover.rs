@@ -34,9 +34,9 @@ impl App {
             if matches!(source.state, SourceState::Active | SourceState::Inactive) {
                 continue;
             }
-            tracing::info!(source = %source.id, state = ?source.state, "settling what a former start left");
+            tracing::info!(source_id = %source.id, state = ?source.state, "settling what a former start left");
             if let Err(error) = self.recover(&source).await {
-                tracing::error!(source = %source.id, %error, "could not be settled");
+                tracing::error!(source_id = %source.id, %error, "could not be settled");
             } else {
                 settled = true;
             }

@@ -15,6 +15,7 @@ mod coverage;
 mod crash;
 mod dedupe;
 mod journeys;
+mod logs;
 mod misuse;
 mod restart;
 mod routes;

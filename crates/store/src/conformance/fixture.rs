@@ -16,6 +16,7 @@ use headwater_model::{
         AccountId, ComponentId, EmitterId, EventId, InvocationId, KeyId, SourceId, SubscriptionId,
         UserId, WorkspaceId,
     },
+    origin::Origin,
     page::PageRequest,
     schedule::Schedule,
     subscription::{EmitterPattern, Subscription},
@@ -347,6 +348,7 @@ pub(super) fn manual(source_id: &SourceId, text: &str) -> NewInvocation {
         event: json(text),
         hops: 0,
         now_ms: T0,
+        origin: Origin::default(),
     }
 }
 

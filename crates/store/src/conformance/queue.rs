@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use headwater_model::origin::Origin;
+
 use super::{Factory, fixture::*};
 use crate::{Backlog, LeaseTerm, NewInvocation, RunCommit, SourceState, Trigger};
 
@@ -22,6 +24,9 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
         trigger: Trigger::Http,
         hops: 3,
         now_ms: T0 + 7,
+        origin: Origin {
+            request_id: Some("mine-1".into()),
+        },
         ..manual(&source.id, "{ \"a\":  1.0 }")
     };
     let lease = store.enqueue(given.clone(), None).await.unwrap();
@@ -35,6 +40,7 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
     assert_eq!((claimed.lease.epoch, claimed.lease.attempt), (epoch, 1));
     assert_eq!(claimed.source_id, source.id);
     assert_eq!(claimed.trigger, Trigger::Http);
+    assert_eq!(claimed.origin, given.origin);
     assert_eq!(claimed.event.get(), "{ \"a\":  1.0 }");
     assert_eq!(
         (claimed.hops, claimed.queued_at_ms, claimed.starts),

@@ -1,0 +1,138 @@
+//! The node's log: lines on standard error, as text or as JSON objects, each with the request that
+//! is being served.
+
+use std::{fmt, io::IsTerminal as _};
+
+use headwater_app::request_id;
+use tracing::{Event, Subscriber};
+use tracing_subscriber::{
+    EnvFilter,
+    fmt::{
+        FmtContext, FormatEvent, FormatFields,
+        format::{self, Format, JsonFields, Writer},
+    },
+    registry::LookupSpan,
+};
+
+use crate::output;
+
+/// What a node says to the person who started it, apart from its log; or in its log, where programs
+/// read all of it.
+#[derive(Clone, Copy)]
+pub(super) struct Notes {
+    as_json: bool,
+}
+
+impl Notes {
+    /// Says a line.
+    pub(super) fn note(self, text: &str) {
+        match self.as_json {
+            true => tracing::info!("{text}"),
+            false => output::note(text),
+        }
+    }
+
+    /// Says something together with a secret, which no log gets.
+    pub(super) fn secret(self, text: &str, secret: &str) {
+        match self.as_json {
+            true => self.note(text),
+            false => output::note(&format!("{text}: {secret}")),
+        }
+    }
+}
+
+/// Begins logging; `HEADWATER_LOG` chooses the lines, such as `info,headwater_app=debug`.
+pub(super) fn start(as_json: bool) -> Notes {
+    let filter =
+        EnvFilter::try_from_env("HEADWATER_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let ansi = std::io::stderr().is_terminal();
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(ansi);
+    match as_json {
+        true => log
+            .fmt_fields(JsonFields::new())
+            .event_format(Lines {
+                format: json(),
+                add: add_to_json,
+            })
+            .init(),
+        false => log
+            .event_format(Lines {
+                format: Format::default().with_ansi(ansi),
+                add: add_to_text,
+            })
+            .init(),
+    }
+    Notes { as_json }
+}
+
+/// One flat object per line.
+fn json() -> Format<format::Json> {
+    Format::default()
+        .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
+}
+
+/// Lines of a format, with the id of the request on whose behalf they are written.
+struct Lines<F> {
+    format: F,
+    add: fn(&mut String, &str),
+}
+
+impl<S, N, F> FormatEvent<S, N> for Lines<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let Some(request_id) = request_id() else {
+            return self.format.format_event(context, writer, event);
+        };
+        let mut line = String::new();
+        self.format
+            .format_event(context, Writer::new(&mut line), event)?;
+        (self.add)(&mut line, &request_id);
+        writer.write_str(&line)
+    }
+}
+
+fn add_to_text(line: &mut String, request_id: &str) {
+    line.truncate(line.trim_end().len());
+    line.push_str(&format!(" request_id={request_id}\n"));
+}
+
+fn add_to_json(line: &mut String, request_id: &str) {
+    let object = line.trim_end().strip_suffix('}').map_or(0, str::len);
+    line.truncate(object);
+    // Ids of requests have no characters that JSON escapes, but that is another crate's promise.
+    let request_id = serde_json::Value::from(request_id);
+    line.push_str(&format!(",\"request_id\":{request_id}}}\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_request_becomes_a_field_of_the_line() {
+        let mut text = "INFO source: it failed error=no\n".to_owned();
+        add_to_text(&mut text, "mine-1");
+        assert_eq!(text, "INFO source: it failed error=no request_id=mine-1\n");
+        let mut json = "{\"message\":\"it failed}\"}\n".to_owned();
+        add_to_json(&mut json, "mine\"1");
+        let line: serde_json::Value = serde_json::from_str(json.trim_end()).unwrap();
+        assert_eq!(line["message"], "it failed}");
+        assert_eq!(line["request_id"], "mine\"1");
+        assert!(json.ends_with("}\n"));
+    }
+}

@@ -4,10 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use headwater_engine::{Engine, EngineStatus};
 use headwater_store::{NodeEpoch, Store};
+use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    background::Nudges, environment::Environment, error::AppError, feeds::Feeds,
+    background::Nudges, calls::CALLS_MAX, environment::Environment, error::AppError, feeds::Feeds,
     ingress::Endpoints, metrics::Metrics, runner::Runners, secrets::SecretKey, sources::Lifecycles,
 };
 
@@ -54,6 +55,8 @@ pub struct App {
     pub(crate) nudges: Nudges,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) feeds: Arc<Feeds>,
+    /// Room for calls that belong to no source.
+    pub(crate) calls: Semaphore,
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the node is asked to stop.
     pub(crate) stopping: CancellationToken,
@@ -91,6 +94,7 @@ impl App {
             nudges: Nudges::default(),
             metrics: Arc::new(Metrics::new()),
             feeds: Arc::default(),
+            calls: Semaphore::new(CALLS_MAX),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });

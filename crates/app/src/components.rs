@@ -1,8 +1,9 @@
 //! Saving and finding components (spec "Components").
 
+use bytes::Bytes;
 use headwater_engine::{ComponentCode, EngineError};
 use headwater_model::id::{ComponentId, WorkspaceId};
-use headwater_store::{ArtifactBytes, Owner, SavedComponent};
+use headwater_store::{ArtifactBytes, Owner, SavedComponent, Store};
 use sha2::{Digest, Sha256};
 use url::Url;
 
@@ -63,6 +64,23 @@ fn unbuilt(error: EngineError) -> AppError {
         EngineError::Unavailable { .. } => AppError::Unreachable(error.to_string()),
         error => error.into(),
     }
+}
+
+/// An artifact's bytes, for a worker that is to run it.
+pub(crate) async fn artifact(store: &dyn Store, hash: &str) -> Result<Bytes, EngineError> {
+    let unavailable = |reason: String| EngineError::Unavailable {
+        context: "loading the component".to_owned(),
+        reason,
+    };
+    let bytes = store
+        .artifact(hash)
+        .await
+        .map_err(|error| unavailable(error.to_string()))?;
+    bytes.ok_or_else(|| {
+        unavailable(format!(
+            "artifact {hash} is not in the store; save the component again"
+        ))
+    })
 }
 
 fn module_url(text: &str) -> Result<Url, AppError> {

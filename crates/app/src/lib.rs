@@ -6,9 +6,12 @@
 
 mod access;
 mod accounts;
+mod actions;
 mod app;
 mod background;
+mod calls;
 mod components;
+mod computed_props;
 mod environment;
 mod error;
 mod events;
@@ -16,6 +19,7 @@ mod feeds;
 mod ingress;
 mod metrics;
 mod origin;
+mod props;
 mod runner;
 mod secrets;
 mod sources;
@@ -26,8 +30,11 @@ mod users;
 
 pub use access::{Caller, key_hash};
 pub use accounts::NewAccount;
+pub use actions::ActionReport;
 pub use app::{App, AppConfig, Parts, Readiness};
+pub use calls::CallTarget;
 pub use components::{ComponentInput, ComponentRef};
+pub use computed_props::{OptionsQuery, PropOption, PropOptions};
 pub use environment::{Clock, Environment, Random};
 pub use error::AppError;
 pub use events::{EventsQuery, default_channels};

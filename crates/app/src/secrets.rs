@@ -7,6 +7,7 @@ use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
     aead::{Aead, Payload},
 };
+use headwater_model::{error::Invalid, prop::ConfiguredProps};
 use serde_json::{Value, json};
 
 use crate::environment::Environment;
@@ -118,6 +119,18 @@ impl SecretKey {
 /// Whether a value of `configured_props` is a sealed one.
 pub(crate) fn is_sealed(value: &Value) -> bool {
     sealed_text(value).is_some()
+}
+
+/// Refuses values that claim to be sealed already.
+pub(crate) fn refuse_sealed(values: &ConfiguredProps) -> Result<(), AppError> {
+    match values.iter().find(|(_, value)| is_sealed(value)) {
+        None => Ok(()),
+        Some((prop, _)) => {
+            let reason = "an object of `$sealed` alone is the platform's own";
+            let invalid = Invalid::new(prop, reason).within("configured_props");
+            Err(AppError::InvalidProps(invalid))
+        }
+    }
 }
 
 fn sealed_text(value: &Value) -> Option<&str> {

@@ -85,6 +85,19 @@ impl PropDefinition {
         }
     }
 
+    /// What the component's code gets for a configured value: a pick (`{"__lv": {label, value}}`) is its value,
+    /// or both for a prop with `withLabel`.
+    pub fn final_value(&self, value: &Value) -> Value {
+        match value {
+            Value::Array(items) => items.iter().map(|item| self.final_value(item)).collect(),
+            value => match value.get("__lv") {
+                Some(pick) if self.flag("withLabel") => pick.clone(),
+                Some(pick) => pick.get("value").unwrap_or(pick).clone(),
+                None => value.clone(),
+            },
+        }
+    }
+
     /// A timer's schedule: the configured one, else the definition's default, else every 15 minutes.
     ///
     /// # Errors
@@ -203,12 +216,11 @@ fn check_account(value: &Value) -> Result<Value, String> {
 pub fn configure(
     definitions: &[PropDefinition],
     values: &ConfiguredProps,
-    accepts_more: bool,
 ) -> Result<ConfiguredProps, Invalid> {
     let unknown = values
         .keys()
         .find(|name| !definitions.iter().any(|prop| prop.name == **name));
-    if let Some(name) = unknown.filter(|_| !accepts_more) {
+    if let Some(name) = unknown {
         let known: Vec<_> = definitions.iter().map(|prop| prop.name.as_str()).collect();
         return Err(Invalid::new(
             name,
@@ -231,13 +243,40 @@ pub fn configure(
             None => {}
         }
     }
-    for (name, value) in values
-        .iter()
-        .filter(|(name, _)| !definitions.iter().any(|prop| prop.name == **name))
-    {
-        configured.insert(name.clone(), value.clone());
+    Ok(configured)
+}
+
+/// Checks the values that are there, whatever else is missing, for calls that are made while somebody is still
+/// configuring. Values of no known prop stay: `additionalProps` may have added it.
+///
+/// # Errors
+/// The first prop, in declaration order, whose value does not fit.
+pub fn configure_some(
+    definitions: &[PropDefinition],
+    values: &ConfiguredProps,
+) -> Result<ConfiguredProps, Invalid> {
+    let mut configured = values.clone();
+    configured.retain(|_, value| !value.is_null());
+    for prop in definitions {
+        let Some(value) = configured.remove(&prop.name) else {
+            continue;
+        };
+        let value = prop.check(&value)?;
+        if !value.is_null() {
+            configured.insert(prop.name.clone(), value);
+        }
     }
     Ok(configured)
+}
+
+/// A component's own props and those that `additionalProps` added, which replace own ones of the same name.
+pub fn merge(own: &[PropDefinition], additional: &[PropDefinition]) -> Vec<PropDefinition> {
+    let replaced = |prop: &&PropDefinition| !additional.iter().any(|added| added.name == prop.name);
+    own.iter()
+        .filter(replaced)
+        .chain(additional)
+        .cloned()
+        .collect()
 }
 
 fn missing(prop: &PropDefinition) -> String {
@@ -259,7 +298,7 @@ mod tests {
 
     fn configured(definition: Value, value: Value) -> Result<ConfiguredProps, String> {
         let values = json!({ "p": value });
-        configure(&[prop(definition)], values.as_object().unwrap(), false)
+        configure(&[prop(definition)], values.as_object().unwrap())
             .map_err(|invalid| invalid.to_string())
     }
 
@@ -303,7 +342,7 @@ mod tests {
             (json!({"name": "p", "type": "$.service.db"}), true),
         ] {
             assert_eq!(
-                configure(&[prop(definition.clone())], &none, false).is_ok(),
+                configure(&[prop(definition.clone())], &none).is_ok(),
                 ok,
                 "{definition}"
             );
@@ -311,11 +350,58 @@ mod tests {
     }
 
     #[test]
-    fn a_value_for_no_prop_is_refused_unless_props_are_dynamic() {
+    fn a_value_for_no_prop_is_refused() {
         let values = json!({ "typo": 1 });
-        let values = values.as_object().unwrap();
-        assert_eq!(configure(&[], values, false).unwrap_err().field, "typo");
-        assert_eq!(&configure(&[], values, true).unwrap(), values);
+        let refused = configure(&[], values.as_object().unwrap());
+        assert_eq!(refused.unwrap_err().field, "typo");
+    }
+
+    #[test]
+    fn what_is_still_missing_is_no_error_while_somebody_configures() {
+        let text = prop(json!({"name": "text", "type": "string"}));
+        let number = prop(json!({"name": "number", "type": "integer"}));
+        let values = json!({"number": 3, "added": true, "gone": null});
+        let definitions = [text, number];
+        let configured = configure_some(&definitions, values.as_object().unwrap()).unwrap();
+        assert_eq!(
+            Value::Object(configured),
+            json!({"number": 3, "added": true})
+        );
+        let values = json!({"number": "three"});
+        let refused = configure_some(&definitions, values.as_object().unwrap());
+        assert_eq!(refused.unwrap_err().field, "number");
+    }
+
+    #[test]
+    fn an_additional_prop_replaces_one_of_its_name() {
+        let own = [
+            prop(json!({"name": "a", "type": "string"})),
+            prop(json!({"name": "b", "type": "string"})),
+        ];
+        let added = [
+            prop(json!({"name": "a", "type": "integer"})),
+            prop(json!({"name": "c", "type": "string"})),
+        ];
+        let merged = merge(&own, &added);
+        let shown: Vec<_> = merged
+            .iter()
+            .map(|prop| (&*prop.name, &*prop.type_name))
+            .collect();
+        assert_eq!(shown, [("b", "string"), ("a", "integer"), ("c", "string")]);
+    }
+
+    #[test]
+    fn a_pick_is_its_value_or_both_with_its_label() {
+        let pick = json!({"__lv": {"label": "Bee", "value": 2}});
+        let plain = prop(json!({"name": "p", "type": "integer"}));
+        let labelled = prop(json!({"name": "p", "type": "integer", "withLabel": true}));
+        assert_eq!(plain.final_value(&pick), json!(2));
+        assert_eq!(plain.final_value(&json!([pick, 3])), json!([2, 3]));
+        assert_eq!(
+            labelled.final_value(&pick),
+            json!({"label": "Bee", "value": 2})
+        );
+        assert_eq!(plain.final_value(&json!({"a": 1})), json!({"a": 1}));
     }
 
     #[test]

@@ -161,6 +161,7 @@ async fn open(path: &Path) -> (Arc<SqliteStore>, SourceId) {
         artifact_hash: component.artifact_hash.clone(),
         name: String::new(),
         configured_props: serde_json::Map::new(),
+        dynamic_props: Vec::new(),
         endpoints: Vec::new(),
         timers: Vec::new(),
         dedupe: None,

@@ -78,3 +78,6 @@ ALTER TABLE dispatch_cursor ADD COLUMN partial_subscription INTEGER NOT NULL DEF
 
 -- What outside the node an invocation goes back to.
 ALTER TABLE invocations ADD COLUMN request_id TEXT;
+
+-- What `additionalProps` had added to a source's component when its props were configured.
+ALTER TABLE sources ADD COLUMN dynamic_props TEXT NOT NULL DEFAULT '[]';

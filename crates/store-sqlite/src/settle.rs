@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     connection::failed,
-    row::{from_json, name_of, signed},
+    row::{from_json, name_of, signed, to_json},
     run_commit,
     sources::{by_id, gone, write_endpoints},
     timers,
@@ -27,10 +27,11 @@ pub(crate) fn settle(
         SourceState::Inactive
     };
     let state_name = name_of(&state)?;
+    let dynamic_props = to_json(&spec.dynamic_props)?;
     let write = || -> rusqlite::Result<()> {
         connection.execute(
             "UPDATE sources SET name = ?2, state = ?3, component_id = ?4, artifact_hash = ?5, configured_props = ?6,
-                                dedupe = ?7, updated_at = ?8
+                                dedupe = ?7, updated_at = ?8, dynamic_props = ?9
              WHERE id = ?1",
             params![
                 id,
@@ -41,6 +42,7 @@ pub(crate) fn settle(
                 Value::Object(spec.configured_props.clone()).to_string(),
                 dedupe,
                 signed(settled.now_ms / 1000),
+                dynamic_props,
             ],
         )?;
         if !settled.active {

@@ -14,7 +14,7 @@ use crate::{
     components,
     connection::failed,
     page::{Listing, page_of},
-    row::{get, json, name_of, named, parsed, signed, unsigned},
+    row::{get, json, name_of, named, parsed, signed, to_json, unsigned},
     timers,
 };
 
@@ -75,11 +75,12 @@ fn free_slug(connection: &Connection, new: &NewSource) -> Result<String, StoreEr
 fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
     let (state, spec) = (name_of(&source.state)?, &source.spec);
     let dedupe = spec.dedupe.as_ref().map(name_of).transpose()?;
+    let dynamic_props = to_json(&spec.dynamic_props)?;
     let write = || -> rusqlite::Result<()> {
         connection.execute(
             "INSERT INTO sources (id, user_id, workspace_id, name, name_slug, state, component_id, artifact_hash,
-                                  configured_props, dedupe, created_at, updated_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                  configured_props, dynamic_props, dedupe, created_at, updated_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 source.id.as_str(),
                 source.owner.user_id.as_str(),
@@ -90,6 +91,7 @@ fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
                 spec.component_id.as_str(),
                 spec.artifact_hash,
                 Value::Object(spec.configured_props.clone()).to_string(),
+                dynamic_props,
                 dedupe,
                 signed(source.created_at),
                 signed(source.updated_at),
@@ -214,6 +216,7 @@ fn source(connection: &Connection, row: &Row<'_>) -> Result<Source, StoreError> 
             artifact_hash: get(row, "artifact_hash")?,
             name: get(row, "name")?,
             configured_props: json(row, "configured_props")?,
+            dynamic_props: json(row, "dynamic_props")?,
             endpoints: endpoints(connection, &id)?,
             timers: timers::of_source(connection, &id)?,
             dedupe: dedupe.as_deref().map(named).transpose()?,

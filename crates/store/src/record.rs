@@ -11,7 +11,7 @@ use headwater_model::{
         WorkspaceId,
     },
     origin::Origin,
-    prop::ConfiguredProps,
+    prop::{ConfiguredProps, PropDefinition},
     schedule::Schedule,
 };
 use serde::{Deserialize, Serialize};
@@ -157,6 +157,8 @@ pub struct SourceSpec {
     pub name: String,
     /// Values by prop; secrets are sealed.
     pub configured_props: ConfiguredProps,
+    /// What `additionalProps` had added for these values.
+    pub dynamic_props: Vec<PropDefinition>,
     /// One per HTTP interface.
     pub endpoints: Vec<Endpoint>,
     /// One per timer interface.

@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{EngineError, Hook, WorkerSpec, WorkerState};
-use headwater_model::{id::SourceId, prop::PropKind};
+use headwater_model::{id::SourceId, prop};
 use headwater_store::{SavedComponent, Source, SourceState, Store};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
-use crate::{app::App, error::AppError};
+use crate::{app::App, components, error::AppError, props::FinalProps};
 
 /// A source, its component and the final values of its props.
 pub(crate) struct LoadedSource {
@@ -72,29 +72,10 @@ struct StoredState {
     uncommitted: watch::Receiver<usize>,
 }
 
-fn unavailable(context: &str) -> impl Fn(headwater_store::StoreError) -> EngineError {
-    let context = context.to_owned();
-    move |error| EngineError::Unavailable {
-        context: context.clone(),
-        reason: error.to_string(),
-    }
-}
-
 #[async_trait]
 impl WorkerState for StoredState {
     async fn artifact(&self) -> Result<Bytes, EngineError> {
-        let bytes = self
-            .store
-            .artifact(&self.artifact_hash)
-            .await
-            .map_err(unavailable("loading the component"))?;
-        bytes.ok_or_else(|| EngineError::Unavailable {
-            context: "loading the component".to_owned(),
-            reason: format!(
-                "artifact {} is not in the store; save the component again",
-                self.artifact_hash
-            ),
-        })
+        components::artifact(&*self.store, &self.artifact_hash).await
     }
 
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
@@ -104,7 +85,10 @@ impl WorkerState for StoredState {
         self.store
             .key_values(&self.source_id)
             .await
-            .map_err(unavailable("loading the key-value store"))
+            .map_err(|error| EngineError::Unavailable {
+                context: "loading the key-value store".to_owned(),
+                reason: error.to_string(),
+            })
     }
 }
 
@@ -118,41 +102,23 @@ impl App {
         source: Source,
         component: SavedComponent,
     ) -> Result<LoadedSource, AppError> {
-        let mut props = self.opened_props(&source.spec.configured_props)?;
-        let mut broken = None;
-        for prop in &component.description.props {
-            let value = match prop.kind() {
-                PropKind::App => match props.get(&prop.name) {
-                    Some(configured) => match self.auth(&prop.name, configured).await {
-                        Ok(auth) => Some(json!({ "$auth": auth })),
-                        Err(AppError::Conflict(reason)) => {
-                            broken = Some(reason);
-                            None
-                        }
-                        Err(error) => return Err(error),
-                    },
-                    None => None,
-                },
-                PropKind::Input if !props.contains_key(&prop.name) => prop.default_value().cloned(),
-                _ => None,
-            };
-            if let Some(value) = value {
-                props.insert(prop.name.clone(), value);
-            }
-        }
+        let definitions = prop::merge(&component.description.props, &source.spec.dynamic_props);
+        let FinalProps { mut values, broken } = self
+            .final_props(&definitions, &source.spec.configured_props)
+            .await?;
         for endpoint in &source.spec.endpoints {
-            props.insert(
+            values.insert(
                 endpoint.prop.clone(),
                 json!({ "endpoint": self.endpoint_url(&endpoint.token) }),
             );
         }
         for timer in &source.spec.timers {
-            props.insert(timer.prop.clone(), timer.schedule.to_value());
+            values.insert(timer.prop.clone(), timer.schedule.to_value());
         }
         Ok(LoadedSource {
             source,
             component,
-            props,
+            props: values,
             broken,
         })
     }

@@ -12,7 +12,7 @@ use crate::{
     background::Chore,
     error::AppError,
     runner::Closing,
-    sources::{SourceView, UpdateSource},
+    sources::{SourceView, UpdateSource, plan::Wanted},
 };
 
 /// Where an update leads.
@@ -60,7 +60,7 @@ impl App {
     }
 
     async fn target(
-        &self,
+        self: &Arc<Self>,
         caller: &Caller,
         former: &Source,
         request: &UpdateSource,
@@ -78,10 +78,15 @@ impl App {
             .as_deref()
             .filter(|name| !name.is_empty())
             .unwrap_or(&former.spec.name);
-        let values = self.merged_props(former, &component, request.configured_props.as_ref())?;
-        let spec = self
-            .plan(caller, &component, name, &values, Some(former))
-            .await?;
+        let given = request.configured_props.as_ref();
+        let wanted = Wanted {
+            component: &component,
+            name,
+            values: self.merged_props(former, given)?,
+            given,
+            former: Some(former),
+        };
+        let spec = self.plan(caller, wanted).await?;
         Ok(Target {
             swaps: component.id != former.spec.component_id || request.configured_props.is_some(),
             active: request

@@ -12,7 +12,7 @@ use crate::{
     background::Chore,
     error::AppError,
     runner::Closing,
-    sources::{DeploySource, SourceView},
+    sources::{DeploySource, SourceView, plan::Wanted},
 };
 
 impl App {
@@ -32,9 +32,14 @@ impl App {
             .await?;
         Self::check_source(&component)?;
         let name = request.name.unwrap_or_default();
-        let spec = self
-            .plan(caller, &component, &name, &request.configured_props, None)
-            .await?;
+        let wanted = Wanted {
+            component: &component,
+            name: &name,
+            values: request.configured_props.clone(),
+            given: Some(&request.configured_props),
+            former: None,
+        };
+        let spec = self.plan(caller, wanted).await?;
         let id = self.env.id(SourceId::new);
         let _turn = self.lifecycles.lock(&id).await;
         let new = NewSource {

@@ -1,14 +1,26 @@
 //! From a component and configured values to what a source is made of.
 
+use std::sync::Arc;
+
 use headwater_model::{
     component::ComponentType,
     error::Invalid,
     prop::{self, ConfiguredProps, PropKind},
 };
 use headwater_store::{Endpoint, SavedComponent, Source, SourceSpec, Timer};
-use serde_json::Value;
 
-use crate::{access::Caller, app::App, error::AppError, secrets};
+use crate::{access::Caller, app::App, calls, error::AppError, secrets};
+
+/// What a source is to be made of.
+pub(super) struct Wanted<'a> {
+    pub(super) component: &'a SavedComponent,
+    pub(super) name: &'a str,
+    /// Values by prop, former ones included.
+    pub(super) values: ConfiguredProps,
+    /// Those that the request gave: one for no prop is an error, while a former one is dropped.
+    pub(super) given: Option<&'a ConfiguredProps>,
+    pub(super) former: Option<&'a Source>,
+}
 
 impl App {
     /// Checks that the component can be a source.
@@ -25,35 +37,32 @@ impl App {
 
     /// Checks the values and makes the source's new spec. Endpoint tokens of a former version stay.
     pub(super) async fn plan(
-        &self,
+        self: &Arc<Self>,
         caller: &Caller,
-        component: &SavedComponent,
-        name: &str,
-        values: &ConfiguredProps,
-        former: Option<&Source>,
+        wanted: Wanted<'_>,
     ) -> Result<SourceSpec, AppError> {
+        let Wanted {
+            component,
+            name,
+            mut values,
+            given,
+            former,
+        } = wanted;
         let description = &component.description;
         let in_props =
             |invalid: Invalid| AppError::InvalidProps(invalid.within("configured_props"));
-        if let Some((prop, _)) = values.iter().find(|(_, value)| secrets::is_sealed(value)) {
-            return Err(in_props(Invalid::new(
-                prop,
-                "an object of `$sealed` alone is the platform's own",
-            )));
-        }
-        let mut configured =
-            prop::configure(&description.props, values, description.has_additional_props)
-                .map_err(in_props)?;
-        let apps: Vec<_> = description
-            .props
-            .iter()
-            .filter(|prop| prop.kind() == PropKind::App)
-            .map(|prop| (prop.name.clone(), prop.app().unwrap_or_default().to_owned()))
-            .collect();
-        self.check_accounts(caller, &apps, &configured).await?;
+        secrets::refuse_sealed(&values)?;
+        let dynamic_props = self.additional_props_for(component, &values).await?;
+        let definitions = prop::merge(&description.props, &dynamic_props);
+        let is_prop = |name: &str| definitions.iter().any(|prop| prop.name == name);
+        values
+            .retain(|name, _| is_prop(name) || given.is_some_and(|given| given.contains_key(name)));
+        let mut configured = prop::configure(&definitions, &values).map_err(in_props)?;
+        self.check_accounts(caller, &calls::apps(&definitions), &configured)
+            .await?;
         let mut timers = Vec::new();
         let mut endpoints = Vec::new();
-        for prop in &description.props {
+        for prop in &definitions {
             match prop.kind() {
                 PropKind::Timer => {
                     let schedule = prop
@@ -82,7 +91,7 @@ impl App {
                 _ => {}
             }
         }
-        for prop in description.props.iter().filter(|prop| prop.is_secret()) {
+        for prop in definitions.iter().filter(|prop| prop.is_secret()) {
             if let Some(value) = configured.get_mut(&prop.name) {
                 *value = self.secret_key.seal_prop(&self.env, &prop.name, value)?;
             }
@@ -92,40 +101,20 @@ impl App {
             artifact_hash: component.artifact_hash.clone(),
             name: name.to_owned(),
             configured_props: configured,
+            dynamic_props,
             endpoints,
             timers,
             dedupe: description.dedupe,
         })
     }
 
-    /// A source's configured values with secrets opened.
-    pub(crate) fn opened_props(
-        &self,
-        configured: &ConfiguredProps,
-    ) -> Result<ConfiguredProps, AppError> {
-        let open = |(name, value): (&String, &Value)| {
-            self.secret_key
-                .open_prop(name, value)
-                .map(|value| (name.clone(), value))
-        };
-        configured.iter().map(open).collect()
-    }
-
-    /// The values that an update leads to: given ones replace former ones by prop; former ones of props
-    /// that the component no longer has are dropped.
+    /// The values that an update leads to: given ones replace former ones by prop.
     pub(super) fn merged_props(
         &self,
         former: &Source,
-        component: &SavedComponent,
         given: Option<&ConfiguredProps>,
     ) -> Result<ConfiguredProps, AppError> {
-        let description = &component.description;
-        let is_prop = |name: &str| {
-            description.has_additional_props
-                || description.props.iter().any(|prop| prop.name == name)
-        };
         let mut merged = self.opened_props(&former.spec.configured_props)?;
-        merged.retain(|name, _| is_prop(name));
         for (name, value) in given.into_iter().flatten() {
             merged.insert(name.clone(), value.clone());
         }

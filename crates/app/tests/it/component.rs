@@ -45,6 +45,12 @@ impl Component {
         self.set("dedupe", strategy)
     }
 
+    /// With `additionalProps`.
+    pub(crate) fn additional_props(mut self) -> Self {
+        self.0["has_additional_props"] = json!(true);
+        self
+    }
+
     pub(crate) fn action(self) -> Self {
         self.set("type", "action")
     }

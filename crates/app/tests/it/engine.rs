@@ -13,9 +13,9 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{
-    Artifact, Build, BuildStage, ComponentCode, Engine, EngineError, EngineStatus, Entry, Hook,
-    Invocation, KvChange, LogLevel, Rejection, Response, RunId, RunMessage, RunSink, WorkerOwner,
-    WorkerSpec,
+    Artifact, Build, BuildStage, ComponentCode, Engine, EngineError, EngineStatus, Entry, Export,
+    Hook, Invocation, KvChange, LogLevel, Rejection, Response, RunId, RunMessage, RunSink,
+    WorkerOwner, WorkerSpec,
 };
 use headwater_model::{
     component::Description,
@@ -38,6 +38,8 @@ pub(crate) enum Call {
     Deploy,
     Activate,
     Deactivate,
+    Options,
+    AdditionalProps,
 }
 
 type Act = Arc<dyn Fn(&Run) -> Outcome + Send + Sync>;
@@ -193,7 +195,11 @@ impl FakeEngine {
         match call {
             Call::Run if event.get("$barrier").is_some() => returns(),
             Call::Run => known.unwrap_or(Script::Hold),
-            Call::Deploy | Call::Activate | Call::Deactivate => known.unwrap_or_else(returns),
+            Call::Deploy
+            | Call::Activate
+            | Call::Deactivate
+            | Call::Options
+            | Call::AdditionalProps => known.unwrap_or_else(returns),
         }
     }
 }
@@ -250,7 +256,9 @@ impl Engine for FakeEngine {
             Entry::Hook {
                 name: Hook::Deactivate,
             } => Call::Deactivate,
-            _ => Call::Run,
+            Entry::Run => Call::Run,
+            Entry::Options { .. } => Call::Options,
+            Entry::AdditionalProps => Call::AdditionalProps,
         };
         worker
             .state
@@ -360,6 +368,17 @@ impl Run {
         }));
     }
 
+    pub(crate) fn export(&self, name: &str, value: Value) {
+        self.say(RunMessage::Exported(Export {
+            name: name.to_owned(),
+            value: Some(raw(&value)),
+        }));
+    }
+
+    pub(crate) fn exit(&self, reason: &str) {
+        self.say(RunMessage::Exited(reason.to_owned()));
+    }
+
     pub(crate) fn returns(self) {
         self.ends(Outcome::Returned { value: None });
     }
@@ -397,6 +416,11 @@ pub(crate) fn thrown(message: &str) -> Outcome {
     Outcome::Threw {
         error: error_named("TypeError", message),
     }
+}
+
+/// The outcome of code that returned this.
+pub(crate) fn returned_with(value: Value) -> Outcome {
+    Outcome::Returned { value: Some(value) }
 }
 
 /// The outcome of code that returned.

@@ -6,8 +6,10 @@
     reason = "a test's failure is a panic, in its helpers too"
 )]
 
+mod actions;
 mod commits;
 mod component;
+mod computed_props;
 mod custom_response;
 mod deploy;
 mod dispatch;

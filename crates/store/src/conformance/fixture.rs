@@ -158,6 +158,7 @@ pub(super) async fn begin(store: &dyn Store, owner: &Owner, slug: &str) -> Sourc
         artifact_hash: "a47".to_owned(),
         name: String::new(),
         configured_props: serde_json::Map::new(),
+        dynamic_props: Vec::new(),
         endpoints: Vec::new(),
         timers: Vec::new(),
         dedupe: None,

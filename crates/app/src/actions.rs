@@ -1,0 +1,98 @@
+//! Running an action alone, once (design section 7, "Extensions"): the same code that is a step of workflows.
+
+use std::sync::Arc;
+
+use headwater_engine::{Entry, Export};
+use headwater_model::{component::ComponentType, id::InvocationId, outcome::Outcome};
+use serde::Serialize;
+use serde_json::{Map, Value, json, value::to_raw_value};
+
+use crate::{
+    access::Caller,
+    app::App,
+    calls::{Call, CallTarget},
+    error::AppError,
+    runner::LogLine,
+};
+
+/// The name under which an action exports a line for people.
+const SUMMARY: &str = "$summary";
+
+/// How an action's run went.
+#[derive(Debug, Clone, Serialize)]
+pub struct ActionReport {
+    /// Which invocation it was.
+    pub invocation_id: InvocationId,
+    /// How it ended; with what it returned.
+    pub outcome: Outcome,
+    /// What it gave to `$.export`, by name; the last of a name counts.
+    pub exports: Map<String, Value>,
+    /// What it exported as `$summary`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The reason given to `$.flow.exit`, if it was called: in a workflow nothing would follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<String>,
+    /// What it logged.
+    pub logs: Vec<LogLine>,
+}
+
+impl App {
+    /// Runs an action once and waits for its end. What it throws is its outcome, not an error.
+    ///
+    /// # Errors
+    /// `Invalid` for a source, `InvalidProps`, `NotFound`.
+    pub async fn run_action(
+        self: &Arc<Self>,
+        caller: &Caller,
+        target: &CallTarget,
+    ) -> Result<ActionReport, AppError> {
+        let (component, props) = self.call_props(caller, target, true).await?;
+        if component.description.component_type != ComponentType::Action {
+            let reason = format!(
+                "`{}` is a source: deploy it with `POST /sources`, then `POST /sources/{{id}}/run`",
+                component.description.name
+            );
+            return Err(AppError::invalid("component", reason));
+        }
+        let context = json!({
+            "ts": self.env.now_ms(),
+            "owner_id": caller.user_id(),
+        });
+        let event = to_raw_value(&json!({ "steps": {}, "context": context }))
+            .map_err(|error| AppError::Internal(error.to_string()))?;
+        let report = self
+            .call(Call {
+                component,
+                entry: Entry::Run,
+                event,
+                props,
+            })
+            .await?;
+        let mut exports = exported(report.exports);
+        let summary = exports.remove(SUMMARY).and_then(|summary| {
+            let text = summary.as_str().map(str::to_owned);
+            text.or_else(|| (!summary.is_null()).then(|| summary.to_string()))
+        });
+        Ok(ActionReport {
+            invocation_id: report.invocation_id,
+            outcome: report.outcome,
+            exports,
+            summary,
+            exit: report.exit,
+            logs: report.logs,
+        })
+    }
+}
+
+fn exported(exports: Vec<Export>) -> Map<String, Value> {
+    let value = |export: &Export| {
+        let text = export.value.as_ref()?;
+        serde_json::from_str(text.get()).ok()
+    };
+    exports
+        .into_iter()
+        .map(|export| (value(&export).unwrap_or_default(), export.name))
+        .map(|(value, name)| (name, value))
+        .collect()
+}

@@ -1,0 +1,220 @@
+//! Calls of a component's code that belong to no source: computed options and props, and an action run once.
+//!
+//! Each call has a worker of its own, which ends with it: what one user's call leaves in a module, such as a client
+//! with somebody's credentials, must not be there for the next.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use headwater_engine::{
+    EngineError, Entry, Export, Invocation, RunMessage, WorkerOwner, WorkerSpec, WorkerState,
+};
+use headwater_model::{
+    id::{InvocationId, WorkspaceId},
+    outcome::Outcome,
+    prop::{self, ConfiguredProps, PropDefinition, PropKind},
+};
+use headwater_store::{SavedComponent, Store};
+use serde_json::{Map, Value, value::RawValue};
+use tokio::sync::mpsc;
+
+use crate::{
+    access::Caller, app::App, components::ComponentRef, error::AppError, runner::LogLine, secrets,
+};
+
+/// Calls that may be under way at once: each is a process.
+pub(crate) const CALLS_MAX: usize = 16;
+
+/// Which component is called, by whom, with which values.
+#[derive(Debug, Clone)]
+pub struct CallTarget {
+    /// The component.
+    pub component: ComponentRef,
+    /// The workspace whose keys are meant.
+    pub workspace_id: Option<WorkspaceId>,
+    /// Values by prop, as far as they are known.
+    pub configured_props: ConfiguredProps,
+}
+
+/// A call that has ended.
+pub(crate) struct CallReport {
+    pub(crate) invocation_id: InvocationId,
+    pub(crate) outcome: Outcome,
+    pub(crate) exports: Vec<Export>,
+    /// The reason given to `$.flow.exit`.
+    pub(crate) exit: Option<String>,
+    pub(crate) logs: Vec<LogLine>,
+    pub(crate) compute_ms: u64,
+}
+
+/// What is called with what.
+pub(crate) struct Call {
+    pub(crate) component: SavedComponent,
+    pub(crate) entry: Entry,
+    pub(crate) event: Box<RawValue>,
+    pub(crate) props: Map<String, Value>,
+}
+
+/// A fresh worker's needs: the code, and no key-value store, which only sources have.
+struct Code {
+    store: Arc<dyn Store>,
+    artifact_hash: String,
+}
+
+#[async_trait]
+impl WorkerState for Code {
+    async fn artifact(&self) -> Result<Bytes, EngineError> {
+        crate::components::artifact(&*self.store, &self.artifact_hash).await
+    }
+
+    async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
+        Ok(Map::new())
+    }
+}
+
+impl App {
+    /// The component that is to be called, and the values it is called with.
+    ///
+    /// # Errors
+    /// `NotFound`, or `InvalidProps` for a value that does not fit. Missing ones are missing only if `all` are needed.
+    pub(crate) async fn call_props(
+        self: &Arc<Self>,
+        caller: &Caller,
+        target: &CallTarget,
+        all: bool,
+    ) -> Result<(SavedComponent, Map<String, Value>), AppError> {
+        let component = self
+            .component(caller, &target.component, target.workspace_id.clone())
+            .await?;
+        let description = &component.description;
+        let values = &target.configured_props;
+        secrets::refuse_sealed(values)?;
+        let in_props = |invalid: headwater_model::error::Invalid| {
+            AppError::InvalidProps(invalid.within("configured_props"))
+        };
+        let additional = match all {
+            true => self.additional_props_for(&component, values).await?,
+            false => Vec::new(),
+        };
+        let definitions = prop::merge(&description.props, &additional);
+        let configured = match all {
+            true => prop::configure(&definitions, values),
+            false => prop::configure_some(&definitions, values),
+        };
+        let configured = configured.map_err(in_props)?;
+        self.check_accounts(caller, &apps(&definitions), &configured)
+            .await?;
+        let props = self.final_props(&definitions, &configured).await?;
+        match props.broken {
+            Some(reason) => Err(AppError::Conflict(reason)),
+            None => Ok((component, props.values)),
+        }
+    }
+
+    /// Makes a call and waits for its end. It goes on to its end if the caller goes away.
+    pub(crate) async fn call(self: &Arc<Self>, call: Call) -> Result<CallReport, AppError> {
+        let app = Arc::clone(self);
+        let called = self
+            .tasks
+            .spawn(async move { app.call_to_the_end(call).await });
+        called
+            .await
+            .map_err(|error| AppError::Internal(error.to_string()))?
+    }
+
+    async fn call_to_the_end(&self, call: Call) -> Result<CallReport, AppError> {
+        let _permit = tokio::select! {
+            permit = self.calls.acquire() => permit.ok(),
+            () = self.stopping.cancelled() => {
+                return Err(AppError::Unavailable("the node is stopping".to_owned()));
+            }
+        };
+        let invocation_id = self.env.id(InvocationId::new);
+        let owner = WorkerOwner::Call(invocation_id.clone());
+        let worker = WorkerSpec {
+            owner: owner.clone(),
+            artifact_hash: call.component.artifact_hash.clone(),
+            env: BTreeMap::new(),
+            state: Arc::new(Code {
+                store: Arc::clone(&self.store),
+                artifact_hash: call.component.artifact_hash,
+            }),
+        };
+        let invocation = Invocation {
+            run: 1,
+            entry: call.entry,
+            event: call.event,
+            props: call.props,
+        };
+        let report = self.follow_call(invocation_id, &worker, invocation).await;
+        self.engine.evict(&owner).await;
+        report
+    }
+
+    async fn follow_call(
+        &self,
+        invocation_id: InvocationId,
+        worker: &WorkerSpec,
+        invocation: Invocation,
+    ) -> Result<CallReport, AppError> {
+        let (sink, mut messages) = mpsc::unbounded_channel();
+        let started = std::time::Instant::now();
+        self.engine.invoke(worker, invocation, sink).await?;
+        let mut report = CallReport {
+            invocation_id,
+            outcome: Outcome::Lost {
+                message: "the worker went away".to_owned(),
+            },
+            exports: Vec::new(),
+            exit: None,
+            logs: Vec::new(),
+            compute_ms: 0,
+        };
+        while let Some((_, message)) = messages.recv().await {
+            match message {
+                RunMessage::Exported(export) => report.exports.push(export),
+                RunMessage::Exited(reason) => report.exit = Some(reason),
+                RunMessage::Log { level, text } => report.logs.push(LogLine {
+                    level,
+                    message: text,
+                    ts: self.env.now_ms(),
+                }),
+                RunMessage::Outcome(outcome) => {
+                    report.outcome = outcome;
+                    break;
+                }
+                // Neither options nor actions have anything to emit to, to respond to or to keep.
+                RunMessage::Emit(_) | RunMessage::Respond(_) | RunMessage::KvChanged(_) => {}
+            }
+        }
+        report.compute_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(report)
+    }
+}
+
+/// App props with the slug of their app.
+pub(crate) fn apps(definitions: &[PropDefinition]) -> Vec<(String, String)> {
+    let apps = definitions
+        .iter()
+        .filter(|prop| prop.kind() == PropKind::App);
+    apps.map(|prop| (prop.name.clone(), prop.app().unwrap_or_default().to_owned()))
+        .collect()
+}
+
+impl CallReport {
+    /// The value that the call returned.
+    ///
+    /// # Errors
+    /// `Component` with what it threw or which limit it exceeded, `Unavailable` when its worker was lost.
+    pub(crate) fn returned(self, what: &str) -> Result<Option<Value>, AppError> {
+        match (&self.outcome, self.outcome.error()) {
+            (Outcome::Returned { value }, _) => Ok(value.clone()),
+            (Outcome::Lost { message }, _) => Err(AppError::Unavailable(message.clone())),
+            (_, error) => Err(AppError::Component {
+                stage: format!("{what} failed"),
+                error: Box::new(error.unwrap_or_default()),
+            }),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Props that a component computes: async `options` and `additionalProps` (spec "Component model: props").
+
+use std::sync::Arc;
+
+use headwater_engine::Entry;
+use headwater_model::prop::{self, ConfiguredProps, PropDefinition};
+use headwater_store::SavedComponent;
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::{
+    access::Caller,
+    app::App,
+    calls::{Call, CallTarget},
+    error::AppError,
+};
+
+/// Which page of which prop's options.
+#[derive(Debug, Clone, Default)]
+pub struct OptionsQuery {
+    /// The prop's name.
+    pub prop: String,
+    /// 0-indexed.
+    pub page: u32,
+    /// The `context` of the page before.
+    pub prev_context: Option<Value>,
+    /// What the user typed, for a prop with `useQuery`.
+    pub query: Option<String>,
+}
+
+/// A page of options.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PropOptions {
+    /// What to show and what to configure.
+    pub options: Vec<PropOption>,
+    /// To be given for the next page, if the component pages this way.
+    pub context: Option<Value>,
+}
+
+/// One option.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PropOption {
+    /// What to show.
+    pub label: String,
+    /// What to configure.
+    pub value: Value,
+}
+
+impl App {
+    /// A page of a prop's options, computed with the values configured so far.
+    ///
+    /// # Errors
+    /// `Invalid` for a prop that the component does not have, `Component` when its method threw.
+    pub async fn prop_options(
+        self: &Arc<Self>,
+        caller: &Caller,
+        target: &CallTarget,
+        query: OptionsQuery,
+    ) -> Result<PropOptions, AppError> {
+        let (component, props) = self.call_props(caller, target, false).await?;
+        let description = &component.description;
+        let declared = description
+            .props
+            .iter()
+            .find(|prop| prop.name == query.prop);
+        if declared.is_none() && !description.has_additional_props {
+            let names: Vec<_> = description.props.iter().map(|prop| &*prop.name).collect();
+            let reason = format!(
+                "the component has no prop `{}`; it has: {}",
+                query.prop,
+                names.join(", ")
+            );
+            return Err(AppError::invalid("prop", reason));
+        }
+        let what = format!("computing the options of prop `{}`", query.prop);
+        let entry = Entry::Options {
+            prop: query.prop,
+            page: query.page,
+            prev_context: query.prev_context,
+            query: query.query,
+        };
+        let called = self.call(Call {
+            component,
+            entry,
+            event: RawValue::NULL.to_owned(),
+            props,
+        });
+        let returned = called.await?.returned(&what)?;
+        Ok(PropOptions::from_returned(returned.unwrap_or_default()))
+    }
+
+    /// All props of a component that is configured like this: its own, and those that `additionalProps` returns now,
+    /// which replace whatever it returned before.
+    ///
+    /// # Errors
+    /// `Component` when `additionalProps` threw or returned something that is no props.
+    pub async fn component_props(
+        self: &Arc<Self>,
+        caller: &Caller,
+        target: &CallTarget,
+    ) -> Result<Vec<PropDefinition>, AppError> {
+        let (component, props) = self.call_props(caller, target, false).await?;
+        let additional = self.additional_props(&component, props).await?;
+        Ok(prop::merge(&component.description.props, &additional))
+    }
+
+    /// What `additionalProps` returns for these final values.
+    pub(crate) async fn additional_props(
+        self: &Arc<Self>,
+        component: &SavedComponent,
+        props: Map<String, Value>,
+    ) -> Result<Vec<PropDefinition>, AppError> {
+        if !component.description.has_additional_props {
+            return Ok(Vec::new());
+        }
+        let called = self.call(Call {
+            component: component.clone(),
+            entry: Entry::AdditionalProps,
+            event: RawValue::NULL.to_owned(),
+            props,
+        });
+        let returned = called.await?.returned("computing `additionalProps`")?;
+        let Some(Value::Object(by_name)) = returned else {
+            return Ok(Vec::new());
+        };
+        let definitions = by_name.into_values().map(serde_json::from_value);
+        definitions
+            .collect::<Result<_, _>>()
+            .map_err(|error| AppError::Internal(format!("a described prop is malformed: {error}")))
+    }
+
+    /// The props that `additionalProps` adds to a component for configured values that are checked only in part yet.
+    pub(crate) async fn additional_props_for(
+        self: &Arc<Self>,
+        component: &SavedComponent,
+        values: &ConfiguredProps,
+    ) -> Result<Vec<PropDefinition>, AppError> {
+        let known = &component.description.props;
+        let configured = prop::configure_some(known, values)
+            .map_err(|invalid| AppError::InvalidProps(invalid.within("configured_props")))?;
+        let props = self.final_props(known, &configured).await?;
+        self.additional_props(component, props.values).await
+    }
+}
+
+impl PropOptions {
+    /// An array of values or of `{label, value}`, bare or as `{options, context}`. Anything else has no options.
+    fn from_returned(returned: Value) -> Self {
+        let (options, context) = match returned {
+            Value::Object(mut page) => (
+                page.remove("options").unwrap_or_default(),
+                page.remove("context").filter(|context| !context.is_null()),
+            ),
+            other => (other, None),
+        };
+        let Value::Array(options) = options else {
+            return Self {
+                options: Vec::new(),
+                context,
+            };
+        };
+        Self {
+            options: options.into_iter().filter_map(PropOption::of).collect(),
+            context,
+        }
+    }
+}
+
+impl PropOption {
+    fn of(option: Value) -> Option<Self> {
+        let (label, value) = match option {
+            Value::Null => return None,
+            Value::Object(mut option) if option.contains_key("value") => {
+                let value = option.remove("value").unwrap_or_default();
+                (option.remove("label"), value)
+            }
+            value => (None, value),
+        };
+        let label = match label.unwrap_or(Value::Null) {
+            Value::Null => shown(&value),
+            label => shown(&label),
+        };
+        Some(Self { label, value })
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn pairs(returned: Value) -> Vec<(String, Value)> {
+        let page = PropOptions::from_returned(returned);
+        let options = page.options.into_iter();
+        options.map(|option| (option.label, option.value)).collect()
+    }
+
+    #[test]
+    fn options_are_values_or_labelled_values() {
+        let expected = vec![
+            ("a".to_owned(), json!("a")),
+            ("Bee".to_owned(), json!(2)),
+            ("3".to_owned(), json!(3)),
+            ("c".to_owned(), json!("c")),
+        ];
+        let options = json!(["a", {"label": "Bee", "value": 2}, 3, null, {"value": "c"}]);
+        assert_eq!(pairs(options.clone()), expected);
+        assert_eq!(pairs(json!({ "options": options })), expected);
+        assert!(pairs(json!(null)).is_empty());
+        assert!(pairs(json!("x")).is_empty());
+    }
+
+    #[test]
+    fn the_next_pages_context_is_kept() {
+        let page = json!({"options": [], "context": {"nextPageToken": "t"}});
+        let context = PropOptions::from_returned(page).context;
+        assert_eq!(context, Some(json!({"nextPageToken": "t"})));
+    }
+}

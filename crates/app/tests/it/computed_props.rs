@@ -1,0 +1,215 @@
+//! Async options and `additionalProps`: computed for whoever configures, and again when a source is deployed.
+
+use headwater_app::{AppError, CallTarget, ComponentRef, OptionsQuery, PropOption};
+use headwater_model::id::ComponentId;
+use serde_json::{Value, json};
+
+use crate::{
+    component::Component,
+    engine::{Call, returned_with, thrown},
+    world::{World, configured, object},
+};
+
+fn board() -> Component {
+    Component::named("board")
+        .prop(json!({ "name": "board", "type": "string", "reloadProps": true }))
+        .prop(json!({ "name": "count", "type": "integer", "default": 3 }))
+        .additional_props()
+}
+
+async fn saved(world: &World, component: &Component) -> ComponentId {
+    let input = headwater_app::ComponentInput {
+        component_code: Some(component.code()),
+        ..Default::default()
+    };
+    let saved = world.app.save_component(&world.caller, &input, None).await;
+    saved.unwrap().id
+}
+
+fn target(id: &ComponentId, props: Value) -> CallTarget {
+    CallTarget {
+        component: ComponentRef::Id(id.clone()),
+        workspace_id: None,
+        configured_props: object(props),
+    }
+}
+
+fn of(prop: &str) -> OptionsQuery {
+    OptionsQuery {
+        prop: prop.to_owned(),
+        ..OptionsQuery::default()
+    }
+}
+
+/// A board has a column as secret, and a note; another board has none.
+fn columns(world: &World) {
+    world.engine.on(
+        "board",
+        Call::AdditionalProps,
+        |run| match run.props["board"].as_str() {
+            Some("big") => returned_with(json!({
+                "column": { "name": "column", "type": "string", "secret": true },
+                "note": { "name": "note", "type": "string", "optional": true },
+            })),
+            _ => returned_with(json!({})),
+        },
+    );
+}
+
+#[tokio::test]
+async fn options_see_what_is_configured_so_far_and_defaults() {
+    let world = World::new().await;
+    let id = saved(&world, &board()).await;
+    world.engine.on("board", Call::Options, |run| {
+        returned_with(json!({ "options": [run.props], "context": { "nextPageToken": "t" } }))
+    });
+    let page = world
+        .app
+        .prop_options(&world.caller, &target(&id, json!({})), of("board"))
+        .await
+        .unwrap();
+    assert_eq!(page.options[0].value, json!({ "count": 3 }));
+    assert_eq!(page.context, Some(json!({ "nextPageToken": "t" })));
+    assert_eq!(world.engine.calls(), ["board options", "evict"]);
+}
+
+#[tokio::test]
+async fn an_unknown_prop_a_wrong_value_and_a_failing_method_are_different_errors() {
+    let world = World::new().await;
+    let plain = Component::named("plain").prop(json!({ "name": "n", "type": "integer" }));
+    let id = saved(&world, &plain).await;
+    let ask = |props: Value, prop: &str| {
+        let (target, query) = (target(&id, props), of(prop));
+        let (app, caller) = (&world.app, &world.caller);
+        async move { app.prop_options(caller, &target, query).await.unwrap_err() }
+    };
+    assert!(
+        matches!(ask(json!({}), "typo").await, AppError::Invalid(invalid) if invalid.field == "prop")
+    );
+    assert!(
+        matches!(ask(json!({ "n": "x" }), "n").await, AppError::InvalidProps(invalid) if invalid.field == "configured_props.n")
+    );
+    world
+        .engine
+        .on("plain", Call::Options, |_| thrown("no such board"));
+    assert!(
+        matches!(ask(json!({}), "n").await, AppError::Component { error, .. } if error.message == "no such board")
+    );
+}
+
+#[tokio::test]
+async fn another_users_component_has_no_options() {
+    let world = World::new().await;
+    let id = saved(&world, &board()).await;
+    let asked = world
+        .app
+        .prop_options(&world.stranger(), &target(&id, json!({})), of("board"))
+        .await;
+    assert!(matches!(asked, Err(AppError::NotFound { .. })));
+}
+
+#[tokio::test]
+async fn additional_props_follow_the_values_and_replace_former_ones() {
+    let world = World::new().await;
+    columns(&world);
+    let id = saved(&world, &board()).await;
+    let names = |props: Value| {
+        let target = target(&id, props);
+        let (app, caller) = (&world.app, &world.caller);
+        async move {
+            let props = app.component_props(caller, &target).await.unwrap();
+            props.into_iter().map(|prop| prop.name).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(
+        names(json!({ "board": "big" })).await,
+        ["board", "count", "column", "note"]
+    );
+    assert_eq!(names(json!({ "board": "small" })).await, ["board", "count"]);
+}
+
+#[tokio::test]
+async fn a_source_is_checked_against_the_props_that_its_values_add() {
+    let world = World::new().await;
+    columns(&world);
+    for (props, field) in [
+        (json!({ "board": "big" }), "configured_props.column"),
+        (
+            json!({ "board": "big", "column": 7 }),
+            "configured_props.column",
+        ),
+        (
+            json!({ "board": "small", "column": "c" }),
+            "configured_props.column",
+        ),
+    ] {
+        match world.try_deploy(&board(), props).await {
+            Err(AppError::InvalidProps(invalid)) => assert_eq!(invalid.field, field),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_added_secret_is_sealed_and_opened_for_the_code() {
+    let world = World::new().await;
+    columns(&world);
+    let props = json!({ "board": "big", "column": "hunter2" });
+    let deployed = world.try_deploy(&board(), props).await.unwrap();
+    assert_eq!(deployed.configured_props["column"], Value::Null);
+    let stored = world.store.source(&deployed.source.id).await.unwrap();
+    let stored = stored.unwrap().spec.configured_props;
+    assert!(!Value::Object(stored).to_string().contains("hunter2"));
+    let (run, report) = world.manual(&deployed.source.id, json!({})).await;
+    assert_eq!(run.props["column"], json!("hunter2"));
+    run.returns();
+    crate::world::done(report).await.unwrap();
+}
+
+#[tokio::test]
+async fn values_of_props_that_an_update_takes_away_are_dropped() {
+    let world = World::new().await;
+    columns(&world);
+    let props = json!({ "board": "big", "column": "c", "note": "n" });
+    let id = world.try_deploy(&board(), props).await.unwrap().source.id;
+    let small = configured(json!({ "board": "small" }));
+    let updated = world.update(&id, small).await.unwrap();
+    assert_eq!(
+        Value::Object(updated.configured_props),
+        json!({ "board": "small" })
+    );
+}
+
+#[tokio::test]
+async fn a_deployment_fails_with_what_additional_props_threw() {
+    let world = World::new().await;
+    world.engine.on("board", Call::AdditionalProps, |_| {
+        thrown("401 from the API")
+    });
+    let refused = world.try_deploy(&board(), json!({ "board": "big" })).await;
+    assert!(
+        matches!(refused, Err(AppError::Component { error, .. }) if error.message == "401 from the API")
+    );
+}
+
+#[tokio::test]
+async fn a_list_of_plain_values_has_labels_too() {
+    let world = World::new().await;
+    let id = saved(&world, &board()).await;
+    world
+        .engine
+        .on("board", Call::Options, |_| returned_with(json!(["a", 2])));
+    let page = world
+        .app
+        .prop_options(&world.caller, &target(&id, json!({})), of("board"))
+        .await
+        .unwrap();
+    let option = |label: &str, value: Value| PropOption {
+        label: label.to_owned(),
+        value,
+    };
+    assert_eq!(
+        page.options,
+        [option("a", json!("a")), option("2", json!(2))]
+    );
+}

@@ -6,7 +6,7 @@ mod params;
 mod path_id;
 
 pub(crate) use self::{
-    lenient::{boolean, object},
+    lenient::{boolean, integer, object},
     page::{Paging, cursor},
     params::Params,
     path_id::PathId,

@@ -37,6 +37,9 @@ use crate::{
     paths(
         components::save,
         components::show,
+        components::options,
+        components::props,
+        components::run,
         components::registry,
         sources::deploy,
         sources::show,

@@ -57,6 +57,9 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new()
         .route("/components", post(components::save))
         .route("/components/{reference}", get(components::show))
+        .route("/components/{reference}/options", post(components::options))
+        .route("/components/{reference}/props", post(components::props))
+        .route("/components/{reference}/run", post(components::run))
         .route("/components/registry/{key}", get(components::registry))
         .route("/sources", post(sources::deploy))
         .route(

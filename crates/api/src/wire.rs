@@ -2,6 +2,7 @@
 //! Field names are the spec's. Only shapes and how to fill them; no decisions.
 
 mod account;
+mod call;
 mod component;
 mod envelope;
 mod error;
@@ -15,12 +16,13 @@ mod user;
 
 pub(crate) use self::{
     account::{Account, AccountsRequest, CreateAccount},
-    component::{Component, ComponentScope, SaveComponent},
+    call::{CallRequest, ComponentProps, OptionsRequest, PropOptions},
+    component::{Component, ComponentScope, PropDefinition, SaveComponent},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
     health::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck},
-    run::RunReport,
+    run::{ActionReport, RunReport},
     source::{DeploySource, RunSource, Source, UpdateSource},
     subscription::{Subscription, SubscriptionRequest},
     user::User,

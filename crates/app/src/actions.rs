@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use headwater_engine::{Entry, Export};
 use headwater_model::{component::ComponentType, id::InvocationId, outcome::Outcome};
-use serde::Serialize;
 use serde_json::{Map, Value, json, value::to_raw_value};
 
 use crate::{
@@ -19,7 +18,7 @@ use crate::{
 const SUMMARY: &str = "$summary";
 
 /// How an action's run went.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct ActionReport {
     /// Which invocation it was.
     pub invocation_id: InvocationId,
@@ -28,10 +27,8 @@ pub struct ActionReport {
     /// What it gave to `$.export`, by name; the last of a name counts.
     pub exports: Map<String, Value>,
     /// What it exported as `$summary`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The reason given to `$.flow.exit`, if it was called: in a workflow nothing would follow.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<String>,
     /// What it logged.
     pub logs: Vec<LogLine>,

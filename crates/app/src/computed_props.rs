@@ -56,6 +56,12 @@ impl App {
         target: &CallTarget,
         query: OptionsQuery,
     ) -> Result<PropOptions, AppError> {
+        if query.prop.is_empty() {
+            return Err(AppError::invalid(
+                "prop",
+                "is required: the name of the prop whose options are wanted",
+            ));
+        }
         let (component, props) = self.call_props(caller, target, false).await?;
         let description = &component.description;
         let declared = description

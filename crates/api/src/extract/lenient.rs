@@ -18,6 +18,20 @@ pub(crate) fn boolean<'de, D: Deserializer<'de>>(
     }
 }
 
+/// `3`, `"3"`; null is absent.
+pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let number = match &value {
+        Value::Null => return Ok(None),
+        Value::String(text) => text.parse().ok(),
+        value => value.as_u64(),
+    };
+    let number = number.and_then(|number| u32::try_from(number).ok());
+    number
+        .map(Some)
+        .ok_or_else(|| D::Error::custom("expected an integer from 0"))
+}
+
 /// An object, or its JSON text; null is absent.
 pub(crate) fn object<'de, D: Deserializer<'de>>(
     deserializer: D,

@@ -6,7 +6,7 @@ use headwater_model::{
     outcome::{self, Limit},
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::{
     ToSchema,
     openapi::{Object, ObjectBuilder, schema::Type},
@@ -22,6 +22,24 @@ pub(crate) struct RunReport {
     outcome: Outcome,
     /// Events that it appended, duplicates not counted.
     events: u64,
+    logs: Vec<LogLine>,
+}
+
+/// How an action's run went.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ActionReport {
+    #[schema(value_type = id::Invocation)]
+    invocation_id: InvocationId,
+    outcome: Outcome,
+    /// What it gave to `$.export`, by name.
+    #[schema(value_type = Object)]
+    exports: Map<String, Value>,
+    /// What it exported as `$summary`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<String>,
+    /// The reason given to `$.flow.exit`, if it was called: in a workflow nothing would follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit: Option<String>,
     logs: Vec<LogLine>,
 }
 
@@ -87,16 +105,34 @@ fn one_of<const N: usize>(names: [&str; N]) -> Object {
 
 impl From<headwater_app::RunReport> for RunReport {
     fn from(report: headwater_app::RunReport) -> Self {
-        let line = |line: headwater_app::LogLine| LogLine {
-            level: line.level,
-            message: line.message,
-            ts: line.ts,
-        };
         Self {
             invocation_id: report.invocation_id,
             outcome: report.outcome.into(),
             events: report.events,
-            logs: report.logs.into_iter().map(line).collect(),
+            logs: report.logs.into_iter().map(LogLine::from).collect(),
+        }
+    }
+}
+
+impl From<headwater_app::ActionReport> for ActionReport {
+    fn from(report: headwater_app::ActionReport) -> Self {
+        Self {
+            invocation_id: report.invocation_id,
+            outcome: report.outcome.into(),
+            exports: report.exports,
+            summary: report.summary,
+            exit: report.exit,
+            logs: report.logs.into_iter().map(LogLine::from).collect(),
+        }
+    }
+}
+
+impl From<headwater_app::LogLine> for LogLine {
+    fn from(line: headwater_app::LogLine) -> Self {
+        Self {
+            level: line.level,
+            message: line.message,
+            ts: line.ts,
         }
     }
 }

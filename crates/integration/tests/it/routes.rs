@@ -7,7 +7,16 @@ mod accounts {
 }
 mod components {
     mod get;
+    mod options {
+        mod post;
+    }
     mod post;
+    mod props {
+        mod post;
+    }
+    mod run {
+        mod post;
+    }
     mod registry {
         mod get;
     }

@@ -1,0 +1,112 @@
+//! Calls of a component's code outside of any source (design section 7, "Extensions").
+
+use headwater_app::{CallTarget, ComponentRef, OptionsQuery};
+use headwater_model::{
+    id::WorkspaceId,
+    prop::{self, ConfiguredProps},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::{PropDefinition, id};
+use crate::extract;
+
+/// How a component is configured, wholly or so far.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct CallRequest {
+    /// Values by prop.
+    #[serde(default, deserialize_with = "extract::object")]
+    #[schema(value_type = Option<Object>)]
+    configured_props: Option<ConfiguredProps>,
+    /// The workspace whose keys are meant.
+    #[schema(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[schema(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+}
+
+impl CallRequest {
+    /// The call, of the component with that key or id.
+    pub(crate) fn target(self, reference: &str) -> CallTarget {
+        CallTarget {
+            component: ComponentRef::parse(reference),
+            workspace_id: self.workspace_id.or(self.org_id),
+            configured_props: self.configured_props.unwrap_or_default(),
+        }
+    }
+}
+
+/// Which page of which prop's options.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct OptionsRequest {
+    /// Which prop's options; required.
+    prop: Option<String>,
+    /// 0-indexed.
+    #[serde(default, deserialize_with = "extract::integer")]
+    #[schema(minimum = 0)]
+    page: Option<u32>,
+    /// The `context` of the page before.
+    prev_context: Option<Value>,
+    /// What the user typed, for a prop with `useQuery`.
+    query: Option<String>,
+    #[serde(flatten)]
+    call: CallRequest,
+}
+
+impl OptionsRequest {
+    /// The call, and which options it is for.
+    pub(crate) fn into_parts(self, reference: &str) -> (CallTarget, OptionsQuery) {
+        let query = OptionsQuery {
+            prop: self.prop.unwrap_or_default(),
+            page: self.page.unwrap_or_default(),
+            prev_context: self.prev_context.filter(|context| !context.is_null()),
+            query: self.query,
+        };
+        (self.call.target(reference), query)
+    }
+}
+
+/// A page of a prop's options.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PropOptions {
+    options: Vec<PropOption>,
+    /// To be sent as `prev_context` for the next page; null when the component pages by number, or not at all.
+    #[schema(required)]
+    context: Option<Value>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct PropOption {
+    label: String,
+    /// What to configure the prop with.
+    value: Value,
+}
+
+impl From<headwater_app::PropOptions> for PropOptions {
+    fn from(page: headwater_app::PropOptions) -> Self {
+        let option = |option: headwater_app::PropOption| PropOption {
+            label: option.label,
+            value: option.value,
+        };
+        Self {
+            options: page.options.into_iter().map(option).collect(),
+            context: page.context,
+        }
+    }
+}
+
+/// The props of a component that is configured in some way.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ComponentProps {
+    configurable_props: Vec<PropDefinition>,
+}
+
+impl From<Vec<prop::PropDefinition>> for ComponentProps {
+    fn from(props: Vec<prop::PropDefinition>) -> Self {
+        Self {
+            configurable_props: props.into_iter().map(PropDefinition::from).collect(),
+        }
+    }
+}

@@ -21,12 +21,13 @@ pub(crate) fn boolean<'de, D: Deserializer<'de>>(
 /// `3`, `"3"`; null is absent.
 pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     let value = Value::deserialize(deserializer)?;
-    let number = match &value {
-        Value::Null => return Ok(None),
-        Value::String(text) => text.parse().ok(),
-        value => value.as_u64(),
+    if value.is_null() {
+        return Ok(None);
+    }
+    let number = match value.as_str() {
+        Some(text) => text.parse().ok(),
+        None => value.as_u64().and_then(|number| u32::try_from(number).ok()),
     };
-    let number = number.and_then(|number| u32::try_from(number).ok());
     number
         .map(Some)
         .ok_or_else(|| D::Error::custom("expected an integer from 0"))

@@ -1,10 +1,17 @@
 //! Events: what a component emits and what the log keeps of it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
 
-use crate::{channel::Channel, error::Invalid, id::EventId, limits::EVENT_PREVIEW_BYTES};
+use crate::{
+    channel::Channel,
+    error::Invalid,
+    id::EventId,
+    limits::{EVENT_PREVIEW_BYTES, HOPS_MAX},
+};
 
 /// The `id` option of `$emit`: a string or a number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,6 +118,28 @@ pub struct Scheduled {
     pub deliver_at_ms: u64,
     /// The channel it is appended to then.
     pub channel: Channel,
+}
+
+/// What is told on `$errors` of an event that has passed through as many sources and workflows as may be.
+pub fn hop_limit_error(id: EventId, channel: &Channel, event: &RawValue) -> NewEvent {
+    let message = format!(
+        "event {id} has passed through {HOPS_MAX} sources and workflows and goes no further: \
+         look for a circle among the subscriptions"
+    );
+    let error = json!({
+        "error": { "code": "hop_limit", "name": "HopLimitError", "message": message },
+        "original_event": event,
+        "original_context": { "id": id, "event_name": channel },
+    });
+    NewEvent {
+        channel: Channel::errors(),
+        event: to_raw_value(&error).unwrap_or_else(|_| RawValue::NULL.to_owned()),
+        key: None,
+        summary: Some(message),
+        ts: None,
+        scheduled: None,
+        hops: HOPS_MAX,
+    }
 }
 
 /// An event of the log.

@@ -118,6 +118,8 @@ ids! {
     AccountId, "apn_", "an account";
     /// One run of a component's code.
     InvocationId, "inv_", "an invocation";
+    /// One event for one webhook.
+    DeliveryId, "dlv_", "a delivery";
     /// An API key's record (not the key itself).
     KeyId, "key_", "a key";
 }

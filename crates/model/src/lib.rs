@@ -1,7 +1,7 @@
 //! The nouns of the platform and the pure rules over them.
 //!
 //! Responsible for: ids, the description of a component, props, dedupe, schedules, channels,
-//! events, subscriptions, outcomes and limits. Deliberately without I/O, async and a clock:
+//! events, subscriptions, webhooks, outcomes and limits. Deliberately without I/O, async and a clock:
 //! time and randomness come in as arguments.
 
 pub mod channel;
@@ -17,3 +17,4 @@ pub mod page;
 pub mod prop;
 pub mod schedule;
 pub mod subscription;
+pub mod webhook;

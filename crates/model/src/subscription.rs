@@ -73,3 +73,17 @@ pub struct Subscription {
     /// The channel; the default one when the spec's `event_name` is empty.
     pub channel: Channel,
 }
+
+/// A promise to subscribe a listener to every source that its user deploys later (spec "Subscriptions",
+/// `POST /auto_subscriptions`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AutoSubscription {
+    /// Its id.
+    pub id: SubscriptionId,
+    /// Whose later sources.
+    pub user_id: UserId,
+    /// Who receives.
+    pub listener: ListenerId,
+    /// `$errors` or `$logs`.
+    pub channel: Channel,
+}

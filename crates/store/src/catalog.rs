@@ -5,14 +5,14 @@ use bytes::Bytes;
 use headwater_model::{
     id::{AccountId, ComponentId, SourceId, UserId},
     page::{Page, PageRequest},
-    subscription::Subscription,
+    subscription::{AutoSubscription, Subscription},
 };
 
 use crate::{
     error::StoreError,
     record::{
         Account, ArtifactBytes, FirstUser, Identity, NewSource, Owner, SavedComponent,
-        SettledSource, Source, SourceFilter, SourceState, Usage,
+        SettledSource, Source, SourceFilter, SourceState, SubscriptionFilter, Usage,
     },
 };
 
@@ -107,12 +107,24 @@ pub trait Subscriptions {
     /// Deletes the user's subscription with this emitter, listener and channel. False: there was none.
     async fn unsubscribe(&self, like: &Subscription) -> Result<bool, StoreError>;
 
-    /// The user's subscriptions in creation order; at most `limit`.
+    /// Subscriptions in creation order; at most `limit`.
     async fn subscriptions(
         &self,
-        user_id: &UserId,
+        filter: &SubscriptionFilter,
         limit: u32,
     ) -> Result<Vec<Subscription>, StoreError>;
+
+    /// Writes an automatic subscription, unless the user has one with the same listener and channel: then that one
+    /// is returned. Every source that the user deploys from now on gets a subscription of its own from it
+    /// (`conformance::subscriptions::an_automatic_subscription_reaches_later_sources_only`).
+    async fn subscribe_automatically(
+        &self,
+        subscription: AutoSubscription,
+    ) -> Result<AutoSubscription, StoreError>;
+
+    /// Deletes the user's automatic subscription with this listener and channel; what it has made stays.
+    /// False: there was none.
+    async fn unsubscribe_automatically(&self, like: &AutoSubscription) -> Result<bool, StoreError>;
 }
 
 /// Sealed credentials.

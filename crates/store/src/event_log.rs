@@ -99,15 +99,20 @@ pub trait EventLog {
     /// (`conformance::scheduled::scheduled_events_are_released_exactly_once_in_due_order`).
     async fn release_scheduled(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
 
-    /// Reads up to `limit` events past the durable cursor, in order of appending, queues an invocation for each
-    /// active source that subscribes to the event's emitter and channel, and moves the cursor, together.
+    /// Reads events past the durable cursor, in order of appending, queues an invocation for each active source and a
+    /// delivery for each active webhook that subscribes to the event's emitter and channel, and moves the cursor,
+    /// together. A step handles up to `limit` events and up to `limit` pairs of event and subscription: the cursor may
+    /// stop among the subscriptions of an event (`conformance::dispatch::a_step_may_stop_among_the_listeners_of_an_event`).
     /// Listeners that are inactive or gone miss the event; events on `$in` are passed on when they are released.
-    /// MUST queue exactly one invocation per (event, subscription)
+    /// Workflows miss everything until they exist.
+    /// MUST queue exactly one invocation or delivery per (event, subscription)
     /// (`conformance::dispatch::each_event_reaches_its_listener_exactly_once_across_reopen`).
     /// MUST match only subscriptions of the user who owns the emitter, or, where they name the emitter or its
     /// workspace, of a member of that workspace (`conformance::dispatch::subscriptions_of_other_users_are_not_matched`).
-    /// MUST NOT pass on an event with `HOPS_MAX` hops
-    /// (`conformance::dispatch::an_event_with_the_most_hops_goes_no_further`).
+    /// MUST NOT pass an event with `HOPS_MAX` hops on to a source, but append `event::hop_limit_error` to its emitter's
+    /// `$errors`, once per event, unless it was on `$errors` or `$logs` itself
+    /// (`conformance::dispatch::an_event_with_the_most_hops_reaches_no_source_and_is_an_error`);
+    /// webhooks, where a chain ends, get it (`conformance::dispatch::a_webhook_gets_events_with_the_most_hops`).
     /// MUST NOT pass a source's own `$logs` and `$errors` to itself
     /// (`conformance::dispatch::a_source_is_not_fed_its_own_errors_and_logs`).
     async fn dispatch(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;

@@ -11,21 +11,43 @@ pub mod conformance;
 pub mod error;
 pub mod event_log;
 pub mod record;
+pub mod webhooks;
 pub mod work_queue;
 
 pub use catalog::{Accounts, Catalog, Subscriptions};
 pub use error::StoreError;
 pub use event_log::{Appended, EventLog, KeyValue, LogPosition, Tail};
 pub use record::*;
+pub use webhooks::*;
 pub use work_queue::WorkQueue;
 
 /// A whole store. Blanket-implemented for whatever has all the parts.
 pub trait Store:
-    Catalog + Subscriptions + Accounts + EventLog + KeyValue + WorkQueue + Send + Sync + 'static
+    Catalog
+    + Subscriptions
+    + Accounts
+    + Webhooks
+    + Deliveries
+    + EventLog
+    + KeyValue
+    + WorkQueue
+    + Send
+    + Sync
+    + 'static
 {
 }
 
 impl<T> Store for T where
-    T: Catalog + Subscriptions + Accounts + EventLog + KeyValue + WorkQueue + Send + Sync + 'static
+    T: Catalog
+        + Subscriptions
+        + Accounts
+        + Webhooks
+        + Deliveries
+        + EventLog
+        + KeyValue
+        + WorkQueue
+        + Send
+        + Sync
+        + 'static
 {
 }

@@ -8,7 +8,7 @@ use headwater_model::{
     event::NewEvent,
     id::{
         AccountId, ComponentId, EmitterId, EventId, InvocationId, KeyId, SourceId, UserId,
-        WorkspaceId,
+        WebhookId, WorkspaceId,
     },
     origin::Origin,
     prop::{ConfiguredProps, PropDefinition},
@@ -414,6 +414,16 @@ pub struct EventDeletion {
     pub now_ms: u64,
 }
 
+/// Which subscriptions to list, in creation order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SubscriptionFilter {
+    /// All that the user made.
+    User(UserId),
+    /// All of whoever made them whose emitter or listener lives in the workspace, or whose emitter is the
+    /// workspace itself.
+    Workspace(WorkspaceId),
+}
+
 /// What a bounded step of background work found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -425,6 +435,8 @@ pub struct Progress {
     pub next_due_ms: Option<u64>,
     /// Sources that got invocations to run.
     pub woken: Vec<SourceId>,
+    /// Webhooks that got deliveries to make.
+    pub woken_webhooks: Vec<WebhookId>,
 }
 
 /// What a store has yet to do, for those who watch the node.

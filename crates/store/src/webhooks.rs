@@ -1,0 +1,284 @@
+//! Webhooks and the deliveries to them.
+//!
+//! ```text
+//!  dispatch ──► pending ──► leased ──► attempt ──► delivered
+//!                  ▲                      │
+//!                  └──── backoff ◄────────┼──► dead ──► pending (retried by hand)
+//! ```
+//! The event's data is kept once, however many deliveries it has, and as long as one of them is there.
+
+use async_trait::async_trait;
+use headwater_model::{
+    channel::Channel,
+    event::NewEvent,
+    id::{DeliveryId, EmitterId, EventId, SubscriptionId, UserId, WebhookId},
+    page::{Page, PageRequest},
+    webhook::DeliveryState,
+};
+use serde_json::value::RawValue;
+
+use crate::{
+    error::StoreError,
+    record::{LeaseTerm, NodeEpoch, Owner, Progress},
+};
+
+/// A webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Webhook {
+    /// Its id.
+    pub id: WebhookId,
+    /// Whose.
+    pub owner: Owner,
+    /// For people.
+    pub name: Option<String>,
+    /// For people.
+    pub description: Option<String>,
+    /// Where events are POSTed to.
+    pub url: String,
+    /// Whether events are delivered. Those that are dispatched while it is not are not.
+    pub active: bool,
+    /// Why the platform made it inactive, if it did.
+    pub disabled_reason: Option<String>,
+    /// The sealed secret that deliveries are signed with.
+    pub secret: Vec<u8>,
+    /// The one before, as long as it is valid too.
+    pub former_secret: Option<FormerSecret>,
+    /// Since when every attempt has failed, epoch milliseconds. Moved on by [`Deliveries::record_attempts`] only.
+    pub failing_since_ms: Option<u64>,
+    /// Epoch seconds.
+    pub created_at: u64,
+    /// Epoch seconds.
+    pub updated_at: u64,
+}
+
+/// A secret that was replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormerSecret {
+    /// Sealed.
+    pub sealed: Vec<u8>,
+    /// Epoch milliseconds.
+    pub valid_until_ms: u64,
+}
+
+/// The right to attempt one delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryLease {
+    /// Which.
+    pub delivery_id: DeliveryId,
+    /// Who holds it.
+    pub epoch: NodeEpoch,
+    /// Fences: counts how often the delivery was leased, from 1.
+    pub number: u32,
+}
+
+/// The event of a delivery.
+#[derive(Debug, Clone)]
+pub struct DeliveredEvent {
+    /// Who emitted it.
+    pub emitter: EmitterId,
+    /// Its id in the emitter's log, from which it may be gone by now.
+    pub id: EventId,
+    /// Its channel.
+    pub channel: Channel,
+    /// The emitted data as JSON text.
+    pub event: Box<RawValue>,
+}
+
+/// A delivery with the right to attempt it.
+#[derive(Debug, Clone)]
+pub struct ClaimedDelivery {
+    /// The right.
+    pub lease: DeliveryLease,
+    /// What is delivered.
+    pub event: DeliveredEvent,
+    /// Through which subscription.
+    pub subscription_id: SubscriptionId,
+    /// Attempts recorded so far.
+    pub attempts: u32,
+}
+
+/// One try of a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// When it began, epoch milliseconds.
+    pub at_ms: u64,
+    /// How long it took.
+    pub latency_ms: u64,
+    /// What the receiver answered, if it did.
+    pub status: Option<u16>,
+    /// The beginning of the response's body.
+    pub response_excerpt: Option<String>,
+    /// Why there is no answer, or none that counts.
+    pub error: Option<String>,
+}
+
+/// What becomes of a delivery after an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterAttempt {
+    /// It was taken.
+    Delivered,
+    /// It is attempted again, not before this. Epoch milliseconds.
+    RetryAt(u64),
+    /// It is given up.
+    Dead,
+}
+
+/// An attempt to be recorded.
+#[derive(Debug, Clone)]
+pub struct AttemptRecord {
+    /// Of which delivery.
+    pub lease: DeliveryLease,
+    /// How it went.
+    pub attempt: Attempt,
+    /// What follows.
+    pub after: AfterAttempt,
+}
+
+/// A webhook that the platform gives up.
+#[derive(Debug, Clone)]
+pub struct DisabledWebhook {
+    /// For people.
+    pub reason: String,
+    /// On whose `$errors` that is told.
+    pub emitter: EmitterId,
+    /// What is told.
+    pub event: NewEvent,
+}
+
+/// A delivery as it is listed.
+#[derive(Debug, Clone)]
+pub struct Delivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// To which webhook.
+    pub webhook_id: WebhookId,
+    /// Through which subscription.
+    pub subscription_id: SubscriptionId,
+    /// What is delivered.
+    pub event: DeliveredEvent,
+    /// Where it is in its life.
+    pub state: DeliveryState,
+    /// Every attempt, oldest first.
+    pub attempts: Vec<Attempt>,
+    /// When it is attempted next, epoch milliseconds; only while pending.
+    pub next_attempt_at_ms: Option<u64>,
+    /// When it was dispatched, epoch milliseconds.
+    pub created_at_ms: u64,
+}
+
+/// Which deliveries of a webhook are made once more: those that have ended, of events indexed within both ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replay {
+    /// Epoch milliseconds; included.
+    pub since_ms: u64,
+    /// Epoch milliseconds; included.
+    pub until_ms: u64,
+    /// Those that were delivered, too; otherwise dead ones only.
+    pub delivered: bool,
+    /// Epoch milliseconds. Deliveries that end after this are not replayed again.
+    pub now_ms: u64,
+}
+
+/// Webhooks as records.
+#[async_trait]
+pub trait Webhooks {
+    /// Writes a webhook.
+    async fn create_webhook(&self, webhook: Webhook) -> Result<(), StoreError>;
+
+    /// A webhook.
+    async fn webhook(&self, id: &WebhookId) -> Result<Option<Webhook>, StoreError>;
+
+    /// A page of the webhooks that the user made, in creation order.
+    async fn webhooks(
+        &self,
+        user_id: &UserId,
+        page: &PageRequest<WebhookId>,
+    ) -> Result<Page<Webhook>, StoreError>;
+
+    /// Replaces everything but owner, `failing_since_ms` and creation. `Conflict` when the webhook is gone.
+    /// MUST begin a new count of failure when it becomes active
+    /// (`conformance::webhooks::a_webhook_made_active_again_has_failed_for_no_time`).
+    /// MUST make pending deliveries dead when it becomes inactive
+    /// (`conformance::webhooks::deliveries_of_a_webhook_made_inactive_are_dead_letters`).
+    async fn update_webhook(&self, webhook: Webhook) -> Result<(), StoreError>;
+
+    /// Deletes a webhook with its subscriptions, automatic ones too, and deliveries. False: there was none.
+    async fn delete_webhook(&self, id: &WebhookId) -> Result<bool, StoreError>;
+}
+
+/// The queue of deliveries. They are made by [`crate::EventLog::dispatch`].
+#[async_trait]
+pub trait Deliveries {
+    /// Leases up to `limit` deliveries of one active webhook that are due and held by nobody: those never attempted in
+    /// the order of their events, then those to be attempted again in the order in which they are due.
+    /// MUST NOT lease one that is held by a lease that has not expired
+    /// (`conformance::deliveries::a_claim_never_hands_out_a_held_delivery`).
+    async fn claim_deliveries(
+        &self,
+        webhook_id: &WebhookId,
+        term: LeaseTerm,
+        now_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<ClaimedDelivery>, StoreError>;
+
+    /// `woken_webhooks`: active webhooks with deliveries that are due and held by nobody, at most `limit`, those that are
+    /// due first before others; `next_due_ms`: when a delivery is due next.
+    async fn webhooks_with_work(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
+
+    /// Prolongs leases. Those that were lost are not prolonged and not reported.
+    async fn extend_delivery_leases(
+        &self,
+        leases: &[DeliveryLease],
+        expires_at_ms: u64,
+    ) -> Result<(), StoreError>;
+
+    /// Gives leases back: somebody may claim the deliveries again at once. Harmless if they were lost.
+    async fn release_deliveries(&self, leases: &[DeliveryLease]) -> Result<(), StoreError>;
+
+    /// Records attempts of one webhook's deliveries, ends their leases and, if it is disabled, that too: its deliveries
+    /// that are still pending are dead then, and the event is appended, all together. One result per attempt.
+    /// MUST refuse with `Conflict` an attempt whose lease was lost
+    /// (`conformance::deliveries::an_attempt_is_refused_after_a_later_claim`).
+    /// MUST note since when every attempt has failed: nothing after one that was taken
+    /// (`conformance::deliveries::a_webhook_knows_since_when_it_fails`).
+    async fn record_attempts(
+        &self,
+        webhook_id: &WebhookId,
+        attempts: Vec<AttemptRecord>,
+        disabled: Option<DisabledWebhook>,
+        now_ms: u64,
+    ) -> Result<Vec<Result<(), StoreError>>, StoreError>;
+
+    /// A page of a webhook's deliveries, newest first.
+    async fn deliveries(
+        &self,
+        webhook_id: &WebhookId,
+        state: Option<DeliveryState>,
+        page: &PageRequest<DeliveryId>,
+    ) -> Result<Page<Delivery>, StoreError>;
+
+    /// A delivery.
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, StoreError>;
+
+    /// Makes a delivery that has ended pending again, due at once, with the whole schedule before it. One that is pending
+    /// becomes due at once. `Conflict` when it is gone or its webhook inactive.
+    async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError>;
+
+    /// Makes up to `limit` deliveries of a webhook pending again, oldest event first. Calling again goes on; `done` counts.
+    async fn replay(
+        &self,
+        webhook_id: &WebhookId,
+        replay: &Replay,
+        limit: u32,
+    ) -> Result<Progress, StoreError>;
+
+    /// Deletes up to `limit` deliveries: delivered ones beyond the newest `keep` per webhook, dead ones that ended before
+    /// `dead_before_ms`; and events that no delivery needs any more.
+    /// MUST NOT delete one that is pending (`conformance::deliveries::pending_deliveries_are_never_trimmed`).
+    async fn trim_deliveries(
+        &self,
+        keep: u32,
+        dead_before_ms: u64,
+        limit: u32,
+    ) -> Result<Progress, StoreError>;
+}

@@ -6,6 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use headwater_model::id::SourceId;
 use headwater_store::{Progress, StoreError};
 use tokio::sync::Notify;
 
@@ -125,12 +126,24 @@ impl App {
                     ..Progress::default()
                 })
             }
-            Chore::Queue => {
-                let woken = self.store.sources_with_work(now_ms, BATCH).await?;
-                Ok(Progress {
-                    woken,
-                    ..Progress::default()
-                })
+            Chore::Queue => Ok(Progress {
+                woken: self.sources_with_work(now_ms).await?,
+                ..Progress::default()
+            }),
+        }
+    }
+
+    async fn sources_with_work(&self, now_ms: u64) -> Result<Vec<SourceId>, StoreError> {
+        let mut found: Vec<SourceId> = Vec::new();
+        loop {
+            let step = self
+                .store
+                .sources_with_work(now_ms, found.last(), BATCH)
+                .await?;
+            let is_last = step.len() < BATCH as usize;
+            found.extend(step);
+            if is_last {
+                return Ok(found);
             }
         }
     }

@@ -5,6 +5,7 @@ use headwater_model::{
     id::{ListenerId, SubscriptionId},
     subscription::{EmitterPattern, Subscription},
 };
+use headwater_store::SubscriptionFilter;
 
 use crate::{access::Caller, app::App, error::AppError};
 
@@ -56,7 +57,8 @@ impl App {
 
     /// The caller's subscriptions, in creation order.
     pub async fn subscriptions(&self, caller: &Caller) -> Result<Vec<Subscription>, AppError> {
-        Ok(self.store.subscriptions(caller.user_id(), LISTED).await?)
+        let mine = SubscriptionFilter::User(caller.user_id().clone());
+        Ok(self.store.subscriptions(&mine, LISTED).await?)
     }
 
     fn subscription(

@@ -17,6 +17,7 @@ CREATE TABLE webhooks (
     updated_at             INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX webhooks_by_user ON webhooks (user_id, id);
+CREATE INDEX webhooks_by_workspace ON webhooks (workspace_id) WHERE workspace_id IS NOT NULL;
 
 -- Events that have deliveries, once for all of them: the log does not keep them as long.
 CREATE TABLE delivered_events (
@@ -50,31 +51,49 @@ CREATE TABLE deliveries (
     ended_at_ms         INTEGER
 );
 CREATE INDEX deliveries_due ON deliveries (webhook_id, due_at_ms, event_position, position) WHERE state = 'pending';
-CREATE INDEX deliveries_waiting ON deliveries (due_at_ms, webhook_id) WHERE state = 'pending';
-CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, state, position);
+CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, state, id);
+CREATE INDEX deliveries_dead ON deliveries (ended_at_ms) WHERE state = 'dead';
 
 CREATE TABLE attempts (
     delivery_position INTEGER NOT NULL REFERENCES deliveries (position) ON DELETE CASCADE,
+    -- That of its lease: counts up, and stays unique when the delivery is retried by hand.
+    number            INTEGER NOT NULL,
     at_ms             INTEGER NOT NULL,
     latency_ms        INTEGER NOT NULL,
     status            INTEGER,
     response_excerpt  TEXT,
-    error             TEXT
-);
-CREATE INDEX attempts_by_delivery ON attempts (delivery_position);
+    error             TEXT,
+    PRIMARY KEY (delivery_position, number)
+) WITHOUT ROWID;
+
+-- Webhooks with deliveries taken since theirs were last trimmed, and those that are gone with deliveries still there.
+CREATE TABLE untrimmed_deliveries (
+    webhook_id TEXT PRIMARY KEY
+) WITHOUT ROWID;
+
+-- To how many taken deliveries webhooks were last trimmed.
+ALTER TABLE retention ADD COLUMN keep_deliveries INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE auto_subscriptions (
-    position INTEGER PRIMARY KEY,
+    -- Never used twice: ids of the subscriptions that it makes are made of it and of their number.
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
     id       TEXT NOT NULL UNIQUE,
     user_id  TEXT NOT NULL,
     listener TEXT NOT NULL,
     channel  TEXT NOT NULL,
+    made     INTEGER NOT NULL DEFAULT 0,
     UNIQUE (user_id, listener, channel)
 );
+CREATE INDEX auto_subscriptions_by_listener ON auto_subscriptions (listener);
 
--- Among the subscriptions of which event past the cursor dispatch has stopped, and after which.
+-- Globs match their user's emitters only.
+CREATE INDEX subscriptions_by_user ON subscriptions (user_id, emitter, channel);
+
+-- Among the subscriptions of which event past the cursor dispatch has stopped, after which, and whether it has said
+-- already that the event goes no further.
 ALTER TABLE dispatch_cursor ADD COLUMN partial_event INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE dispatch_cursor ADD COLUMN partial_subscription INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dispatch_cursor ADD COLUMN partial_told INTEGER NOT NULL DEFAULT 0;
 
 -- What outside the node an invocation goes back to.
 ALTER TABLE invocations ADD COLUMN request_id TEXT;

@@ -1,17 +1,25 @@
-//! Dispatch: from events past the cursor to invocations of the sources that subscribe to them.
+//! Dispatch: from events past the cursor to invocations of the sources and deliveries to the webhooks that subscribe
+//! to them.
+
+mod cursor;
+mod pairs;
+
+use std::collections::BTreeSet;
 
 use headwater_model::{
-    channel::ChannelClass,
-    id::{InvocationId, SourceId},
+    channel::{Channel, ChannelClass},
+    event,
+    id::{EventId, SourceId, WebhookId},
     limits::HOPS_MAX,
 };
-use headwater_store::{Progress, StoreError, Trigger};
-use rusqlite::{Connection, Row, params};
+use headwater_store::{Progress, StoreError};
+use rusqlite::{Connection, Row};
 
 use crate::{
     connection::failed,
-    queue,
-    row::{get, name_of, parsed, signed},
+    dispatch::cursor::{Cursor, Partial},
+    row::{get, raw, unsigned},
+    run_commit,
 };
 
 /// Whether dispatch has anything to pass.
@@ -24,108 +32,149 @@ pub(crate) fn has_events(connection: &Connection) -> Result<bool, StoreError> {
         .map_err(failed("looking for events to dispatch"))
 }
 
+/// An event past the cursor, without its data.
+struct Passing {
+    position: i64,
+    emitter: String,
+    /// Whose the emitter is; nobody's when it is none that can be subscribed to.
+    owner: Option<String>,
+    workspace: Option<String>,
+    channel: Channel,
+    hops: u32,
+    indexed_at_ms: i64,
+}
+
+/// One bounded step.
+struct Step<'a> {
+    connection: &'a Connection,
+    now_ms: u64,
+    passed: u32,
+    pairs_left: u32,
+    woken: BTreeSet<SourceId>,
+    woken_webhooks: BTreeSet<WebhookId>,
+}
+
+/// The cursor moves in the same transaction, so that each pair of event and subscription is passed on exactly once.
 pub(crate) fn run(
     connection: &Connection,
     now_ms: u64,
     limit: u32,
 ) -> Result<Progress, StoreError> {
-    let failed = failed("dispatching");
-    let (passed, last): (u32, Option<i64>) = connection
-        .prepare_cached(
-            "SELECT count(*), max(position) FROM (
-                 SELECT position FROM events WHERE position > (SELECT position FROM dispatch_cursor)
-                 ORDER BY position LIMIT ?)",
-        )
-        .and_then(|mut statement| {
-            statement.query_row([limit], |row| Ok((row.get(0)?, row.get(1)?)))
-        })
-        .map_err(&failed)?;
-    let Some(last) = last else {
-        return Ok(Progress::default());
+    let mut step = Step {
+        connection,
+        now_ms,
+        passed: 0,
+        pairs_left: limit,
+        woken: BTreeSet::new(),
+        woken_webhooks: BTreeSet::new(),
     };
-    let woken = pass_on(connection, last, now_ms)?;
-    connection
-        .prepare_cached("UPDATE dispatch_cursor SET position = ?")
-        .and_then(|mut statement| statement.execute([last]))
-        .map_err(&failed)?;
+    let mut cursor = Cursor::read(connection)?;
+    let mut more = false;
+    while let Some(event) = next_event(connection, cursor.position)? {
+        more = step.passed == limit;
+        if more {
+            break;
+        }
+        if let Some(partial) = step.pass_on(&event, cursor.partial_of(event.position))? {
+            more = true;
+            cursor.partial = partial;
+            break;
+        }
+        step.passed += 1;
+        cursor = Cursor::behind(event.position);
+    }
+    cursor.write(connection)?;
     Ok(Progress {
-        done: u64::from(passed),
-        more: passed == limit,
+        done: u64::from(step.passed),
+        more,
         next_due_ms: None,
-        woken,
+        woken: step.woken.into_iter().collect(),
+        woken_webhooks: step.woken_webhooks.into_iter().collect(),
     })
 }
 
-/// Queues an invocation per event up to `last` and subscribing source. The cursor moves in the same
-/// transaction, so that each pair is passed on exactly once.
-fn pass_on(connection: &Connection, last: i64, now_ms: u64) -> Result<Vec<SourceId>, StoreError> {
-    let failed = failed("dispatching");
+fn next_event(connection: &Connection, position: i64) -> Result<Option<Passing>, StoreError> {
+    let failed = failed("looking for events to dispatch");
     let mut statement = connection
-        .prepare_cached(&format!(
-            "SELECT events.position AS event_position, subscriptions.position AS subscription_position,
-                    events.event, events.hops, subscriptions.listener
-             FROM events
-             JOIN sources AS emitter ON emitter.id = events.emitter_id
-             JOIN subscriptions ON subscriptions.channel = events.channel
-                  AND subscriptions.emitter IN (emitter.id, 'dc_*', emitter.user_id, emitter.workspace_id)
-                  AND subscriptions.since < events.position
-             JOIN sources AS listening ON listening.id = subscriptions.listener
-             WHERE events.position > (SELECT position FROM dispatch_cursor) AND events.position <= ?1
-               AND events.class <> {scheduled} AND events.hops < {HOPS_MAX}
-               AND (events.class = {ordinary} OR subscriptions.listener <> events.emitter_id)
-               AND listening.state IN ('active', 'updating', 'deploying')
-               AND (subscriptions.user_id = emitter.user_id
-                    OR subscriptions.emitter IN (emitter.id, emitter.workspace_id) AND EXISTS (
-                        SELECT 1 FROM memberships WHERE memberships.workspace_id = emitter.workspace_id
-                                                    AND memberships.user_id = subscriptions.user_id))
-             ORDER BY events.position, subscriptions.position",
-            scheduled = ChannelClass::Scheduled.code(),
-            ordinary = ChannelClass::Ordinary.code(),
-        ))
-        .map_err(&failed)?;
-    let mut rows = statement.query([last]).map_err(&failed)?;
-    let mut woken: Vec<SourceId> = Vec::new();
-    while let Some(row) = rows.next().map_err(&failed)? {
-        let listener: SourceId = parsed(row, "listener")?;
-        enqueue(connection, row, &listener, now_ms)?;
-        if !woken.contains(&listener) {
-            woken.push(listener);
-        }
-    }
-    Ok(woken)
-}
-
-fn enqueue(
-    connection: &Connection,
-    row: &Row<'_>,
-    listener: &SourceId,
-    now_ms: u64,
-) -> Result<(), StoreError> {
-    let pair = (
-        get(row, "event_position")?,
-        get(row, "subscription_position")?,
-    );
-    let id = queue::invocation_id(now_ms, pair);
-    let event: String = get(row, "event")?;
-    let hops: u32 = get(row, "hops")?;
-    insert(connection, &id, listener, (&event, hops + 1), now_ms)
-}
-
-fn insert(
-    connection: &Connection,
-    id: &InvocationId,
-    listener: &SourceId,
-    (event, hops): (&str, u32),
-    now_ms: u64,
-) -> Result<(), StoreError> {
-    let trigger = name_of(&Trigger::Event)?;
-    connection
         .prepare_cached(
-            "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms) VALUES (?, ?, ?, ?, ?, ?)",
+            "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id
+             FROM events LEFT JOIN sources ON sources.id = emitter_id
+             WHERE events.position > ? ORDER BY events.position LIMIT 1",
         )
-        .and_then(|mut statement| {
-            statement.execute(params![id.as_str(), listener.as_str(), trigger, event, hops, signed(now_ms)])
-        })
-        .map_err(failed("queueing an event for its listener"))
-        .map(drop)
+        .map_err(&failed)?;
+    let mut rows = statement.query([position]).map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(passing).transpose()
+}
+
+fn passing(row: &Row<'_>) -> Result<Passing, StoreError> {
+    Ok(Passing {
+        position: get(row, "position")?,
+        emitter: get(row, "emitter_id")?,
+        owner: get(row, "user_id")?,
+        workspace: get(row, "workspace_id")?,
+        channel: Channel::named(get::<String>(row, "channel")?),
+        hops: get(row, "hops")?,
+        indexed_at_ms: get(row, "indexed_at_ms")?,
+    })
+}
+
+impl Step<'_> {
+    /// Passes an event on to its listeners. `Some`: as far as the step may go.
+    fn pass_on(
+        &mut self,
+        event: &Passing,
+        mut partial: Partial,
+    ) -> Result<Option<Partial>, StoreError> {
+        let (Some(owner), false) = (
+            &event.owner,
+            event.channel.class() == ChannelClass::Scheduled,
+        ) else {
+            return Ok(None);
+        };
+        // One more than may be passed tells whether these are all.
+        let within = (partial.subscription, self.pairs_left.saturating_add(1));
+        let mut pairs = pairs::of(self.connection, event, owner, within)?;
+        let is_cut = pairs.len() > self.pairs_left as usize;
+        pairs.truncate(self.pairs_left as usize);
+        self.pairs_left -= pairs.len() as u32;
+        let mut deliveries = 0;
+        for pair in &pairs {
+            partial.subscription = pair.subscription;
+            if pair.is_webhook {
+                pairs::deliver(self.connection, event, pair, self.now_ms)?;
+                self.woken_webhooks.insert(pair.webhook()?);
+                deliveries += 1;
+            } else if pair.is_source && event.hops < HOPS_MAX {
+                pairs::enqueue(self.connection, event, pair, self.now_ms)?;
+                self.woken.insert(pair.source()?);
+            } else if pair.is_source {
+                self.tell_hop_limit(event, &mut partial)?;
+            }
+        }
+        pairs::keep_event(self.connection, event, deliveries)?;
+        Ok(is_cut.then_some(partial))
+    }
+
+    /// Says once per event, on `$errors`, that it goes no further. What is on the platform's own channels ends silently.
+    fn tell_hop_limit(&self, event: &Passing, partial: &mut Partial) -> Result<(), StoreError> {
+        if partial.told || event.channel.class() != ChannelClass::Ordinary {
+            return Ok(());
+        }
+        partial.told = true;
+        let failed = failed("reading an event");
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT ms, sequence, event FROM events WHERE position = ?")
+            .map_err(&failed)?;
+        let mut rows = statement.query([event.position]).map_err(&failed)?;
+        let Some(row) = rows.next().map_err(&failed)? else {
+            return Ok(());
+        };
+        let id = EventId {
+            ms: unsigned(row, "ms")?,
+            sequence: get(row, "sequence")?,
+        };
+        let error = event::hop_limit_error(id, &event.channel, &raw(row, "event")?);
+        run_commit::append(self.connection, &event.emitter, &[error], self.now_ms)
+    }
 }

@@ -4,11 +4,13 @@
 //! connections of their own. Durable means `synchronous=FULL` in WAL mode: on disk before the answer.
 
 mod accounts;
+mod auto_subscriptions;
 mod backlog;
 mod catalog;
 mod components;
 mod connection;
 mod deletion;
+mod deliveries;
 mod dispatch;
 mod event_log;
 mod migration;
@@ -25,6 +27,7 @@ mod subscriptions;
 mod tail;
 mod timers;
 mod users;
+mod webhooks;
 mod writer;
 
 use std::{

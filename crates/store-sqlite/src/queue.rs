@@ -16,6 +16,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::{
     SqliteStore, backlog,
     connection::failed,
+    deliveries,
     row::{get, name_of, named, parsed, raw, signed, unsigned},
     run_commit, sources, timers,
 };
@@ -53,9 +54,11 @@ impl WorkQueue for SqliteStore {
     async fn sources_with_work(
         &self,
         now_ms: u64,
+        after: Option<&SourceId>,
         limit: u32,
     ) -> Result<Vec<SourceId>, StoreError> {
-        self.read(move |connection| sources_with_work(connection, now_ms, limit))
+        let after = after.cloned();
+        self.read(move |connection| sources_with_work(connection, now_ms, after.as_ref(), limit))
             .await
     }
 
@@ -124,6 +127,7 @@ fn start_node(connection: &Connection) -> Result<NodeEpoch, StoreError> {
             "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL WHERE lease_epoch IS NOT NULL",
             (),
         )?;
+        deliveries::void_leases(connection)?;
         connection.query_row("SELECT epoch FROM node", (), |row| row.get(0))
     };
     start()
@@ -132,9 +136,14 @@ fn start_node(connection: &Connection) -> Result<NodeEpoch, StoreError> {
 }
 
 /// The id of an invocation that follows from stored rows: unique per pair, and time-ordered like any.
-pub(crate) fn invocation_id(now_ms: u64, (first, second): (i64, i64)) -> InvocationId {
+pub(crate) fn invocation_id(now_ms: u64, pair: (i64, i64)) -> InvocationId {
+    InvocationId::new(now_ms, entropy_of(pair))
+}
+
+/// What stands in an id for its random bits when it follows from stored rows: 40 bits of each.
+pub(crate) fn entropy_of((first, second): (i64, i64)) -> u128 {
     let half = |number: i64| u128::from(number.unsigned_abs() & 0xFF_FFFF_FFFF);
-    InvocationId::new(now_ms, (half(first) << 88) | (half(second) << 48))
+    (half(first) << 88) | (half(second) << 48)
 }
 
 fn enqueue(
@@ -235,20 +244,30 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
     })
 }
 
+/// Goes from source to source through the index, so that what waits behind one is not read.
 fn sources_with_work(
     connection: &Connection,
     now_ms: u64,
+    after: Option<&SourceId>,
     limit: u32,
 ) -> Result<Vec<SourceId>, StoreError> {
     let failed = failed("looking for work");
     let mut statement = connection
         .prepare_cached(&format!(
-            "SELECT DISTINCT source_id FROM invocations JOIN sources ON sources.id = source_id
-             WHERE {FREE} AND state IN ('active', 'updating', 'deploying') LIMIT ?2"
+            "WITH RECURSIVE waiting (source) AS (
+                 SELECT min(source_id) FROM invocations WHERE source_id > ?2
+                 UNION ALL
+                 SELECT (SELECT min(source_id) FROM invocations WHERE source_id > source)
+                 FROM waiting WHERE source IS NOT NULL)
+             SELECT source AS source_id FROM waiting CROSS JOIN sources ON sources.id = source
+             WHERE state IN ('active', 'updating', 'deploying')
+               AND EXISTS (SELECT 1 FROM invocations WHERE source_id = source AND {FREE})
+             LIMIT ?3"
         ))
         .map_err(&failed)?;
+    let after = after.map_or("", SourceId::as_str);
     let mut rows = statement
-        .query(params![signed(now_ms), limit])
+        .query(params![signed(now_ms), after, limit])
         .map_err(&failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {

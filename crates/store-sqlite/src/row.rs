@@ -65,6 +65,14 @@ pub(crate) fn unsigned(row: &Row<'_>, column: &str) -> Result<u64, StoreError> {
     u64::try_from(number).map_err(|_| StoreError::Corrupt(format!("column {column} is negative")))
 }
 
+/// The same, where the column may be null.
+pub(crate) fn unsigned_opt(row: &Row<'_>, column: &str) -> Result<Option<u64>, StoreError> {
+    match get::<Option<i64>>(row, column)? {
+        None => Ok(None),
+        Some(_) => unsigned(row, column).map(Some),
+    }
+}
+
 /// JSON text back to a value.
 pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|error| corrupt(&error))

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, params};
 use serde_json::Value;
 
 use crate::{
-    components,
+    auto_subscriptions, components,
     connection::failed,
     page::{Listing, page_of},
     row::{get, json, name_of, named, parsed, signed, to_json, unsigned},
@@ -36,6 +36,7 @@ pub(crate) fn begin_deploy(connection: &Connection, new: &NewSource) -> Result<S
     insert(connection, &source)?;
     write_endpoints(connection, &source.id, &source.spec.endpoints)?;
     timers::write_unscheduled(connection, &source)?;
+    auto_subscriptions::subscribe(connection, &source)?;
     Ok(source)
 }
 
@@ -167,6 +168,7 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError
         "DELETE FROM emitters WHERE emitter_id = ?",
         "DELETE FROM subscriptions WHERE emitter = ?",
         "DELETE FROM subscriptions WHERE listener = ?",
+        "DELETE FROM auto_subscriptions WHERE listener = ?",
         "DELETE FROM endpoints WHERE source_id = ?",
         "DELETE FROM timers WHERE source_id = ?",
         "DELETE FROM sources WHERE id = ?",

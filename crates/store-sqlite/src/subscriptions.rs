@@ -1,12 +1,15 @@
 //! Subscriptions.
 
 use async_trait::async_trait;
-use headwater_model::{channel::Channel, id::UserId, subscription::Subscription};
-use headwater_store::{StoreError, Subscriptions};
+use headwater_model::{
+    channel::Channel,
+    subscription::{AutoSubscription, Subscription},
+};
+use headwater_store::{StoreError, SubscriptionFilter, Subscriptions};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    SqliteStore,
+    SqliteStore, auto_subscriptions,
     connection::failed,
     row::{get, parsed},
 };
@@ -26,11 +29,25 @@ impl Subscriptions for SqliteStore {
 
     async fn subscriptions(
         &self,
-        user_id: &UserId,
+        filter: &SubscriptionFilter,
         limit: u32,
     ) -> Result<Vec<Subscription>, StoreError> {
-        let user_id = user_id.clone();
-        self.read(move |connection| of_user(connection, user_id.as_str(), limit))
+        let filter = filter.clone();
+        self.read(move |connection| listed(connection, &filter, limit))
+            .await
+    }
+
+    async fn subscribe_automatically(
+        &self,
+        subscription: AutoSubscription,
+    ) -> Result<AutoSubscription, StoreError> {
+        self.write(move |connection| auto_subscriptions::create(connection, &subscription))
+            .await
+    }
+
+    async fn unsubscribe_automatically(&self, like: &AutoSubscription) -> Result<bool, StoreError> {
+        let like = like.clone();
+        self.write(move |connection| auto_subscriptions::delete(connection, &like))
             .await
     }
 }
@@ -71,16 +88,29 @@ fn unsubscribe(connection: &Connection, like: &Subscription) -> Result<bool, Sto
     Ok(deleted > 0)
 }
 
-fn of_user(
+fn listed(
     connection: &Connection,
-    user: &str,
+    filter: &SubscriptionFilter,
     limit: u32,
 ) -> Result<Vec<Subscription>, StoreError> {
     let failed = failed("reading subscriptions");
+    let (condition, id) = match filter {
+        SubscriptionFilter::User(id) => ("user_id = ?1", id.as_str()),
+        SubscriptionFilter::Workspace(id) => (
+            "position IN (
+                 SELECT position FROM subscriptions WHERE emitter = ?1
+                 UNION SELECT position FROM sources JOIN subscriptions ON emitter = sources.id WHERE workspace_id = ?1
+                 UNION SELECT position FROM sources JOIN subscriptions ON listener = sources.id WHERE workspace_id = ?1
+                 UNION SELECT position FROM webhooks JOIN subscriptions ON listener = webhooks.id WHERE workspace_id = ?1)",
+            id.as_str(),
+        ),
+    };
     let mut statement = connection
-        .prepare_cached("SELECT * FROM subscriptions WHERE user_id = ? ORDER BY position LIMIT ?")
+        .prepare_cached(&format!(
+            "SELECT * FROM subscriptions WHERE {condition} ORDER BY position LIMIT ?2"
+        ))
         .map_err(&failed)?;
-    let mut rows = statement.query(params![user, limit]).map_err(&failed)?;
+    let mut rows = statement.query(params![id, limit]).map_err(&failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
         found.push(subscription(row)?);

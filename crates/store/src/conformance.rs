@@ -17,14 +17,18 @@ use crate::Store;
 pub mod catalog;
 pub mod commits;
 pub mod deletion;
+pub mod deliveries;
 pub mod dispatch;
 mod fixture;
 pub mod history;
 pub mod queue;
+pub mod redelivery;
 pub mod scheduled;
 pub mod sources;
+pub mod subscriptions;
 pub mod tail;
 pub mod timers;
+pub mod webhooks;
 
 /// Makes the stores under test.
 #[async_trait]
@@ -106,6 +110,7 @@ macro_rules! conformance_tests {
                 sources_with_work_are_those_with_invocations_that_nobody_holds,
                 inactive_sources_have_no_work,
                 the_backlog_is_what_has_not_ended,
+                all_sources_with_work_are_reached_in_steps,
             }
             timers {
                 a_timer_fires_once_per_tick,
@@ -133,14 +138,62 @@ macro_rules! conformance_tests {
                 subscriptions_of_other_users_are_not_matched,
                 members_of_a_workspace_may_listen_to_its_emitters,
                 events_before_the_subscription_are_not_matched,
-                an_event_with_the_most_hops_goes_no_further,
+                an_event_with_the_most_hops_reaches_no_source_and_is_an_error,
+                the_hop_limit_is_no_error_where_no_event_is_held_back,
+                a_webhook_gets_events_with_the_most_hops,
+                a_step_may_stop_among_the_listeners_of_an_event,
+                a_step_goes_on_behind_an_event_that_is_gone,
+                a_webhook_gets_a_delivery_per_event_and_subscription,
+                an_inactive_webhook_misses_events,
                 a_source_is_not_fed_its_own_errors_and_logs,
                 inactive_listeners_miss_events,
                 listeners_that_are_updated_or_deployed_get_events,
                 what_an_emitter_emitted_last_is_dispatched,
+            }
+            subscriptions {
                 subscribing_is_idempotent,
                 subscriptions_differ_in_user_emitter_listener_and_channel,
                 unsubscribing_ends_one_subscription,
+                an_automatic_subscription_reaches_later_sources_only,
+                subscribing_automatically_is_idempotent,
+                unsubscribing_automatically_keeps_what_was_made,
+                automatic_subscriptions_end_with_their_listener,
+                an_automatic_subscription_is_of_its_user_wherever_the_source_lives,
+                subscriptions_are_listed_by_workspace,
+            }
+            webhooks {
+                a_webhook_reads_back_as_it_was_written,
+                webhooks_are_paged_both_ways,
+                updating_replaces_what_may_change,
+                a_webhook_made_active_again_has_failed_for_no_time,
+                deliveries_of_a_webhook_made_inactive_are_dead_letters,
+                deleting_a_webhook_removes_everything_of_it,
+                a_disabled_webhook_gives_up_what_waits_and_says_so,
+                a_webhook_is_disabled_though_the_emitter_is_gone,
+            }
+            deliveries {
+                a_delivery_reads_back_as_it_was_dispatched,
+                a_claim_never_hands_out_a_held_delivery,
+                claims_of_deliveries_at_the_same_time_share_the_work,
+                a_delivery_that_nobody_holds_is_claimable_in_its_place,
+                extending_prolongs_held_deliveries_only,
+                first_attempts_are_claimed_before_those_that_are_due_again,
+                attempts_are_kept_and_decide_what_becomes_of_a_delivery,
+                an_attempt_is_refused_after_a_later_claim,
+                an_attempt_is_refused_without_its_lease,
+                an_attempt_that_outlives_its_lease_counts_if_nobody_took_it,
+                a_webhook_knows_since_when_it_fails,
+                webhooks_with_work_are_those_with_deliveries_that_nobody_holds,
+                pending_deliveries_are_never_trimmed,
+                trimming_keeps_the_newest_delivered_and_the_youngest_dead,
+                trimming_counts_a_retried_delivery_when_it_has_ended,
+            }
+            redelivery {
+                deliveries_are_paged_both_ways,
+                a_retried_delivery_begins_anew,
+                retrying_a_held_delivery_leaves_it_to_its_holder,
+                retrying_is_refused_where_nobody_delivers,
+                replaying_makes_ended_deliveries_pending_again,
             }
             scheduled {
                 scheduled_events_are_listed_on_in_until_they_are_due,
@@ -205,6 +258,13 @@ mod tests {
         ("queue", include_str!("conformance/queue.rs")),
         ("timers", include_str!("conformance/timers.rs")),
         ("dispatch", include_str!("conformance/dispatch.rs")),
+        (
+            "subscriptions",
+            include_str!("conformance/subscriptions.rs"),
+        ),
+        ("webhooks", include_str!("conformance/webhooks.rs")),
+        ("deliveries", include_str!("conformance/deliveries.rs")),
+        ("redelivery", include_str!("conformance/redelivery.rs")),
         ("scheduled", include_str!("conformance/scheduled.rs")),
         ("deletion", include_str!("conformance/deletion.rs")),
         ("tail", include_str!("conformance/tail.rs")),
@@ -213,6 +273,7 @@ mod tests {
     const CONTRACT: &[&str] = &[
         include_str!("catalog.rs"),
         include_str!("event_log.rs"),
+        include_str!("webhooks.rs"),
         include_str!("work_queue.rs"),
     ];
 

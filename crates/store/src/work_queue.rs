@@ -34,9 +34,15 @@ pub trait WorkQueue {
         limit: u32,
     ) -> Result<Vec<Claimed>, StoreError>;
 
-    /// Sources of whose invocations some are held by nobody; at most `limit`.
-    async fn sources_with_work(&self, now_ms: u64, limit: u32)
-    -> Result<Vec<SourceId>, StoreError>;
+    /// Sources of whose invocations some are held by nobody, in the order of their ids, behind `after`; at most `limit`.
+    /// MUST reach every one of them when called with the last it found
+    /// (`conformance::queue::all_sources_with_work_are_reached_in_steps`).
+    async fn sources_with_work(
+        &self,
+        now_ms: u64,
+        after: Option<&SourceId>,
+        limit: u32,
+    ) -> Result<Vec<SourceId>, StoreError>;
 
     /// How much there is to do. Cheap, however much that is: what is counted one by one is counted up to a bound.
     /// MUST count what is queued and what is running, and forget both when they end

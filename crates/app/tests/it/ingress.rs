@@ -51,7 +51,7 @@ async fn an_accepted_request_is_run_with_its_event_and_ends() {
     assert_eq!(world.emitted(&id).await, [json!("seen")]);
     let waiting = world
         .store
-        .sources_with_work(u64::MAX / 2, 10)
+        .sources_with_work(u64::MAX / 2, None, 10)
         .await
         .unwrap();
     assert!(waiting.is_empty());

@@ -48,7 +48,7 @@ async fn what_waits_is_given_back_and_the_next_start_goes_on_with_it() {
         world.request(&token, json!(number)).await.unwrap();
     }
     let first = world.engine.next().await;
-    let free = world.store.sources_with_work(T0, 10).await.unwrap();
+    let free = world.store.sources_with_work(T0, None, 10).await.unwrap();
     assert!(free.is_empty(), "everything is leased");
     let stopped = stopping(&world);
     tokio::task::yield_now().await;
@@ -56,7 +56,7 @@ async fn what_waits_is_given_back_and_the_next_start_goes_on_with_it() {
     first.returns();
     done(stopped).await;
     assert!(world.engine.nothing_started());
-    let free = world.store.sources_with_work(T0, 10).await.unwrap();
+    let free = world.store.sources_with_work(T0, None, 10).await.unwrap();
     assert_eq!(free, std::slice::from_ref(&id));
 
     let next = World::start(Arc::clone(&world.store), |config| {

@@ -1,23 +1,26 @@
 //! Dispatch: each event to each of its listeners, once.
 
+use std::collections::BTreeSet;
+
 use headwater_model::{
-    channel::Channel,
+    channel::{Channel, ChannelClass},
+    event::NewEvent,
     limits::HOPS_MAX,
-    subscription::{EmitterPattern, Subscription},
+    subscription::EmitterPattern,
 };
 
 use super::{Factory, fixture::*};
-use crate::{NodeEpoch, Owner, Source, SourceState, Store, Trigger};
+use crate::{ChannelFilter, NodeEpoch, Owner, Source, SourceState, Store, Trigger, Webhook};
 
 /// An emitter and a listener of one user.
-async fn pair(store: &dyn Store) -> (Owner, Source, Source) {
+pub(super) async fn pair(store: &dyn Store) -> (Owner, Source, Source) {
     let mine = owner();
     let (from, to) = (deploy(store, &mine).await, deploy(store, &mine).await);
     (mine, from, to)
 }
 
 /// What dispatch gives a listener to run, in order.
-async fn received(store: &dyn Store, to: &Source, epoch: NodeEpoch) -> Vec<String> {
+pub(super) async fn received(store: &dyn Store, to: &Source, epoch: NodeEpoch) -> Vec<String> {
     dispatch_all(store, 100).await;
     let mut texts = Vec::new();
     for claimed in claim_all(store, &to.id, epoch, T0).await {
@@ -257,19 +260,163 @@ pub async fn events_before_the_subscription_are_not_matched(factory: &dyn Factor
     assert_eq!(received(&*store, &to, epoch).await, ["3", "3"]);
 }
 
-/// A cycle of sources ends.
-pub async fn an_event_with_the_most_hops_goes_no_further(factory: &dyn Factory) {
+/// A cycle of sources ends, and says so once per event however often a step stops among its listeners.
+pub async fn an_event_with_the_most_hops_reaches_no_source_and_is_an_error(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, to) = pair(&*store).await;
     listen(&*store, &mine, &from, &to).await;
+    subscribe(
+        &*store,
+        &mine,
+        EmitterPattern::AllSources,
+        &to,
+        Channel::default(),
+    )
+    .await;
     for (hops, text) in [(HOPS_MAX - 1, "1"), (HOPS_MAX, "2")] {
-        let mut event = event(text);
-        event.hops = hops;
-        commit(&*store, run_of(&from.id, vec![event], T0))
-            .await
-            .unwrap();
+        emit_with_hops(&*store, &from, event(text), hops).await;
     }
-    assert_eq!(received(&*store, &to, epoch).await, ["1"]);
+    assert_eq!(dispatch_all(&*store, 1).await, 3, "two and the error");
+    assert_eq!(received(&*store, &to, epoch).await, ["1", "1"]);
+    let errors = listed(&*store, &from, &ChannelFilter::Class(ChannelClass::Errors)).await;
+    assert_eq!(errors.len(), 1);
+    let error: serde_json::Value = serde_json::from_str(errors[0].event.get()).unwrap();
+    assert_eq!(error["error"]["code"], "hop_limit");
+    assert_eq!(error["original_event"], 2);
+    let id = listed(&*store, &from, &ordinary()).await[0].id.to_string();
+    assert_eq!(error["original_context"]["id"], id);
+}
+
+/// Errors and logs end silently, or a source that listens to both would go on forever. So do events that nobody misses.
+pub async fn the_hop_limit_is_no_error_where_no_event_is_held_back(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    for channel in [Channel::errors(), Channel::logs()] {
+        let all = EmitterPattern::AllSources;
+        subscribe(&*store, &mine, all, &to, channel.clone()).await;
+        emit_with_hops(&*store, &from, event_on(channel, "1"), HOPS_MAX).await;
+    }
+    emit_with_hops(&*store, &from, event("2"), HOPS_MAX).await;
+    assert_eq!(dispatch_all(&*store, 10).await, 3);
+    assert!(received(&*store, &to, epoch).await.is_empty());
+    let errors = ChannelFilter::Class(ChannelClass::Errors);
+    assert_eq!(texts_of(&listed(&*store, &from, &errors).await), ["1"]);
+}
+
+async fn emit_with_hops(store: &dyn Store, from: &Source, event: NewEvent, hops: u32) {
+    let event = NewEvent { hops, ..event };
+    commit(store, run_of(&from.id, vec![event], T0))
+        .await
+        .unwrap();
+}
+
+/// A chain ends at a webhook: it closes no circle.
+pub async fn a_webhook_gets_events_with_the_most_hops(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, _) = pair(&*store).await;
+    let webhook = listening_webhook(&*store, &mine, &from).await;
+    emit_with_hops(&*store, &from, event("1"), HOPS_MAX).await;
+    assert_eq!(dispatch_all(&*store, 10).await, 1);
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    assert_eq!(delivered_texts(&claimed), ["1"]);
+}
+
+/// However many listen, a step is bounded, and goes on where the last one stopped.
+pub async fn a_step_may_stop_among_the_listeners_of_an_event(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (mine, from, to) = pair(&*store).await;
+    let mut webhooks = Vec::new();
+    for _ in 0..5 {
+        webhooks.push(listening_webhook(&*store, &mine, &from).await);
+    }
+    listen(&*store, &mine, &from, &to).await;
+    emit(&*store, &from, &["1", "2"], T0).await;
+    let step = store.dispatch(T0, 4).await.unwrap();
+    let mut woken: Vec<_> = webhooks[..4].iter().map(|one| one.id.clone()).collect();
+    woken.sort_unstable();
+    assert_eq!(
+        (step.done, step.more, step.woken_webhooks),
+        (0, true, woken)
+    );
+    // What begins to listen meanwhile does not get the half of it.
+    let late = listening_webhook(&*store, &mine, &from).await;
+    let store = factory.reopen(store).await;
+    let epoch = store.start_node(T0).await.unwrap();
+    assert_eq!(dispatch_all(&*store, 4).await, 2);
+    for webhook in &webhooks {
+        let claimed = claim_deliveries(&*store, webhook, epoch, T0).await;
+        assert_eq!(delivered_texts(&claimed), ["1", "2"]);
+    }
+    assert!(claim_deliveries(&*store, &late, epoch, T0).await.is_empty());
+    assert_eq!(received(&*store, &to, epoch).await, ["1", "2"]);
+}
+
+/// An event whose listeners were not all reached is gone with its source; the next one has all of its own.
+pub async fn a_step_goes_on_behind_an_event_that_is_gone(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, other) = pair(&*store).await;
+    let mut webhooks = Vec::new();
+    for _ in 0..3 {
+        let webhook = listening_webhook(&*store, &mine, &from).await;
+        deliver(&*store, &mine, &other, &webhook).await;
+        webhooks.push(webhook);
+    }
+    emit(&*store, &from, &["1"], T0).await;
+    emit(&*store, &other, &["2"], T0).await;
+    store.dispatch(T0, 2).await.unwrap();
+    store.delete_source(&from.id).await.unwrap();
+    dispatch_all(&*store, 2).await;
+    let mut received = Vec::new();
+    for webhook in &webhooks {
+        let claimed = claim_deliveries(&*store, webhook, epoch, T0).await;
+        received.extend(delivered_texts(&claimed).into_iter().map(str::to_owned));
+    }
+    assert_eq!(received, ["1", "2", "1", "2", "2"]);
+}
+
+/// A webhook gets what its user may see, on the channel that it asks for, through each subscription once.
+pub async fn a_webhook_gets_a_delivery_per_event_and_subscription(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, other) = pair(&*store).await;
+    let foreign = deploy(&*store, &owner()).await;
+    let webhook = create_webhook(&*store, &mine).await;
+    let one = deliver(&*store, &mine, &from, &webhook).await;
+    deliver(&*store, &mine, &foreign, &webhook).await;
+    let all = webhook_subscription(&mine, EmitterPattern::AllSources, &webhook);
+    let all = store.subscribe(all).await.unwrap();
+    for (source, text) in [(&from, "1"), (&other, "2"), (&foreign, "3")] {
+        emit(&*store, source, &[text], T0).await;
+        emit_on(&*store, source, Channel::named("orders"), "4").await;
+    }
+    let step = store.dispatch(T0 + 5, 100).await.unwrap();
+    assert_eq!(step.woken_webhooks, std::slice::from_ref(&webhook.id));
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0 + 5).await;
+    let found: Vec<_> = claimed
+        .iter()
+        .map(|one| (one.event.event.get(), &one.subscription_id))
+        .collect();
+    assert_eq!(found, [("1", &one.id), ("1", &all.id), ("2", &all.id)]);
+    let ids: BTreeSet<_> = claimed.iter().map(|one| &one.lease.delivery_id).collect();
+    assert_eq!(ids.len(), 3, "ids are unique");
+}
+
+/// Webhooks that are off miss events, as sources do.
+pub async fn an_inactive_webhook_misses_events(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, _) = pair(&*store).await;
+    let webhook = listening_webhook(&*store, &mine, &from).await;
+    for (active, text) in [(false, "1"), (true, "2")] {
+        let changed = Webhook {
+            active,
+            ..webhook.clone()
+        };
+        store.update_webhook(changed).await.unwrap();
+        emit(&*store, &from, &[text], T0).await;
+        let step = store.dispatch(T0, 10).await.unwrap();
+        assert_eq!(step.woken_webhooks.len(), usize::from(active));
+    }
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    assert_eq!(delivered_texts(&claimed), ["2"]);
 }
 
 /// A source that watches errors and logs is not fed its own, but its own events if it asks for them.
@@ -334,79 +481,4 @@ pub async fn what_an_emitter_emitted_last_is_dispatched(factory: &dyn Factory) {
         .unwrap();
     emit(&*store, &from, &["2"], T0).await;
     assert_eq!(received(&*store, &to, epoch).await, ["1", "2"]);
-}
-
-/// Subscribing twice gives the first subscription, and does not begin anew.
-pub async fn subscribing_is_idempotent(factory: &dyn Factory) {
-    let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
-    let first = listen(&*store, &mine, &from, &to).await;
-    emit(&*store, &from, &["1"], T0).await;
-    let second = listen(&*store, &mine, &from, &to).await;
-    assert_eq!(first, second);
-    assert_eq!(
-        store.subscriptions(&mine.user_id, 10).await.unwrap(),
-        [first]
-    );
-    assert_eq!(received(&*store, &to, epoch).await, ["1"]);
-}
-
-/// What another user, emitter, listener or channel says is another subscription.
-pub async fn subscriptions_differ_in_user_emitter_listener_and_channel(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
-    let theirs = owner();
-    let one = |owner: &Owner, to: &Source, channel: &str| Subscription {
-        ..subscription(
-            owner,
-            EmitterPattern::One(emitter(&from)),
-            to,
-            Channel::named(channel),
-        )
-    };
-    let wanted = [
-        one(&mine, &to, ""),
-        one(&mine, &to, "orders"),
-        one(&mine, &from, ""),
-        subscription(&mine, EmitterPattern::AllSources, &to, Channel::default()),
-    ];
-    for subscription in &wanted {
-        assert_eq!(
-            &store.subscribe(subscription.clone()).await.unwrap(),
-            subscription
-        );
-    }
-    let other = store.subscribe(one(&theirs, &to, "")).await.unwrap();
-    assert_eq!(
-        store.subscriptions(&mine.user_id, 10).await.unwrap(),
-        wanted
-    );
-    assert_eq!(
-        store.subscriptions(&mine.user_id, 2).await.unwrap(),
-        wanted[..2]
-    );
-    assert_eq!(
-        store.subscriptions(&theirs.user_id, 10).await.unwrap(),
-        [other]
-    );
-}
-
-/// Ending a subscription needs no id, is final, and touches no other.
-pub async fn unsubscribing_ends_one_subscription(factory: &dyn Factory) {
-    let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
-    let first = listen(&*store, &mine, &from, &to).await;
-    let errors = subscription(&mine, first.emitter.clone(), &to, Channel::errors());
-    store.subscribe(errors.clone()).await.unwrap();
-    let like = subscription(&mine, first.emitter.clone(), &to, Channel::default());
-    let not_theirs = subscription(&owner(), first.emitter.clone(), &to, Channel::default());
-    assert!(!store.unsubscribe(&not_theirs).await.unwrap());
-    assert!(store.unsubscribe(&like).await.unwrap());
-    assert!(!store.unsubscribe(&like).await.unwrap());
-    emit(&*store, &from, &["1"], T0).await;
-    assert!(received(&*store, &to, epoch).await.is_empty());
-    assert_eq!(
-        store.subscriptions(&mine.user_id, 10).await.unwrap(),
-        [errors]
-    );
 }

@@ -2,6 +2,8 @@
 //!
 //! Time is whatever a test says; ids count up, so that what is made later sorts later.
 
+mod webhooks;
+
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
@@ -29,6 +31,8 @@ use crate::{
     SavedComponent, SettledSource, Source, SourceSpec, Store, StoreError, Timer, Trigger, Usage,
     User, Workspace,
 };
+
+pub(super) use webhooks::*;
 
 /// When the stories begin: a moment in 2023, in the middle of a UTC day.
 pub(super) const T0: u64 = 1_700_000_000_000;

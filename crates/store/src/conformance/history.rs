@@ -421,7 +421,10 @@ impl<'a> World<'a> {
                 .collect();
             same!(found, self.model.listed(number), "listed");
         }
-        let with_work = store.sources_with_work(self.now_ms, 10).await.unwrap();
+        let with_work = store
+            .sources_with_work(self.now_ms, None, 10)
+            .await
+            .unwrap();
         let has_work = self.model.free(self.now_ms).next().is_some();
         same!(!with_work.is_empty(), has_work, "whether there is work");
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use headwater_model::origin::Origin;
+use headwater_model::{id::SourceId, origin::Origin};
 
 use super::{Factory, fixture::*};
 use crate::{Backlog, LeaseTerm, NewInvocation, RunCommit, SourceState, Trigger};
@@ -226,7 +226,13 @@ pub async fn sources_with_work_are_those_with_invocations_that_nobody_holds(fact
     let (store, epoch) = start(factory).await;
     let mine = owner();
     let (idle, busy) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
-    assert!(store.sources_with_work(T0, 10).await.unwrap().is_empty());
+    assert!(
+        store
+            .sources_with_work(T0, None, 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     for _ in 0..3 {
         store.enqueue(manual(&busy.id, "1"), None).await.unwrap();
     }
@@ -239,16 +245,23 @@ pub async fn sources_with_work_are_those_with_invocations_that_nobody_holds(fact
         .await
         .unwrap();
     assert_eq!(
-        store.sources_with_work(T0, 10).await.unwrap(),
+        store.sources_with_work(T0, None, 10).await.unwrap(),
         std::slice::from_ref(&busy.id)
     );
-    let expired = store.sources_with_work(T0 + SECOND, 10).await.unwrap();
+    let expired = store
+        .sources_with_work(T0 + SECOND, None, 10)
+        .await
+        .unwrap();
     assert_eq!(
         expired.iter().collect::<BTreeSet<_>>(),
         BTreeSet::from([&idle.id, &busy.id])
     );
     assert_eq!(
-        store.sources_with_work(T0 + SECOND, 1).await.unwrap().len(),
+        store
+            .sources_with_work(T0 + SECOND, None, 1)
+            .await
+            .unwrap()
+            .len(),
         1
     );
 }
@@ -260,7 +273,13 @@ pub async fn inactive_sources_have_no_work(factory: &dyn Factory) {
     store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     for state in [SourceState::Inactive, SourceState::Deleting] {
         store.set_source_state(&source.id, state).await.unwrap();
-        assert!(store.sources_with_work(T0, 10).await.unwrap().is_empty());
+        assert!(
+            store
+                .sources_with_work(T0, None, 10)
+                .await
+                .unwrap()
+                .is_empty()
+        );
     }
 }
 
@@ -298,4 +317,28 @@ pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
     dispatch_all(&*store, 10).await;
     let seen = store.backlog().await.unwrap();
     assert_eq!(seen, backlog(1, Some(T0 + 5), 0));
+}
+
+/// However many there are, and however little of it is done meanwhile.
+pub async fn all_sources_with_work_are_reached_in_steps(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        let source = deploy(&*store, &mine).await;
+        for text in ["1", "2"] {
+            let invocation = manual(&source.id, text);
+            store.enqueue(invocation, None).await.unwrap();
+        }
+        ids.push(source.id);
+    }
+    deploy(&*store, &mine).await;
+    let mut reached: Vec<SourceId> = Vec::new();
+    for count in [2, 2, 1, 0] {
+        let last = reached.last();
+        let step = store.sources_with_work(T0, last, 2).await.unwrap();
+        assert_eq!(step.len(), count);
+        reached.extend(step);
+    }
+    assert_eq!(reached, ids);
 }

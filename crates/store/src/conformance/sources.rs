@@ -411,7 +411,7 @@ pub async fn deleting_a_source_removes_everything_of_it(factory: &dyn Factory) {
     store.delete_source(&source.id).await.unwrap();
     assert_gone(&*store, &source).await;
     assert_eq!(
-        store.subscriptions(&mine.user_id, 10).await.unwrap(),
+        store.subscriptions(&of_user(&mine), 10).await.unwrap(),
         [kept]
     );
     let due = store.fire_timers(T0 + MINUTE, 10).await.unwrap();

@@ -1,0 +1,97 @@
+//! Automatic subscriptions: written once, they subscribe their listener to each source that their user deploys later.
+
+use headwater_model::{channel::Channel, id::SubscriptionId, subscription::AutoSubscription};
+use headwater_store::{Source, StoreError};
+use rusqlite::{Connection, Row, params};
+
+use crate::{
+    connection::failed,
+    queue,
+    row::{get, parsed},
+};
+
+pub(crate) fn create(
+    connection: &Connection,
+    wanted: &AutoSubscription,
+) -> Result<AutoSubscription, StoreError> {
+    let failed = failed("subscribing automatically");
+    let (user, listener) = (wanted.user_id.as_str(), wanted.listener.as_str());
+    let channel = wanted.channel.name();
+    connection
+        .execute(
+            "INSERT INTO auto_subscriptions (id, user_id, listener, channel) VALUES (?, ?, ?, ?)
+             ON CONFLICT (user_id, listener, channel) DO NOTHING",
+            [wanted.id.as_str(), user, listener, channel],
+        )
+        .map_err(&failed)?;
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT * FROM auto_subscriptions WHERE user_id = ? AND listener = ? AND channel = ?",
+        )
+        .map_err(&failed)?;
+    let mut rows = statement
+        .query([user, listener, channel])
+        .map_err(&failed)?;
+    let row = rows.next().map_err(&failed)?;
+    auto_subscription(row.ok_or_else(|| {
+        StoreError::Corrupt("an automatic subscription just written is not there".to_owned())
+    })?)
+}
+
+pub(crate) fn delete(connection: &Connection, like: &AutoSubscription) -> Result<bool, StoreError> {
+    let deleted = connection
+        .execute(
+            "DELETE FROM auto_subscriptions WHERE user_id = ? AND listener = ? AND channel = ?",
+            [
+                like.user_id.as_str(),
+                like.listener.as_str(),
+                like.channel.name(),
+            ],
+        )
+        .map_err(failed("unsubscribing automatically"))?;
+    Ok(deleted > 0)
+}
+
+fn auto_subscription(row: &Row<'_>) -> Result<AutoSubscription, StoreError> {
+    Ok(AutoSubscription {
+        id: parsed(row, "id")?,
+        user_id: parsed(row, "user_id")?,
+        listener: parsed(row, "listener")?,
+        channel: Channel::named(get::<String>(row, "channel")?),
+    })
+}
+
+/// Subscribes the listeners of its user's automatic subscriptions to a source that is being deployed.
+pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), StoreError> {
+    let failed = failed("subscribing automatically");
+    let user = source.owner.user_id.as_str();
+    let made: Vec<(i64, i64)> = {
+        let mut statement = connection
+            .prepare_cached(
+                "UPDATE auto_subscriptions SET made = made + 1 WHERE user_id = ? AND listener <> ?
+                 RETURNING position, made",
+            )
+            .map_err(&failed)?;
+        let rows = statement
+            .query_map([user, source.id.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .map_err(&failed)?;
+        rows.collect::<Result<_, _>>().map_err(&failed)?
+    };
+    for pair in made {
+        let id = SubscriptionId::new(source.created_at * 1000, queue::entropy_of(pair));
+        connection
+            .prepare_cached(
+                "INSERT INTO subscriptions (id, user_id, emitter, listener, channel, since)
+                 SELECT ?, user_id, ?, listener, channel,
+                        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)
+                 FROM auto_subscriptions WHERE position = ?",
+            )
+            .and_then(|mut statement| {
+                statement.execute(params![id.as_str(), source.id.as_str(), pair.0])
+            })
+            .map_err(&failed)?;
+    }
+    Ok(())
+}

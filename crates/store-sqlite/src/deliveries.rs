@@ -1,0 +1,259 @@
+//! The queue of deliveries: claims and leases behind the trait. What became of attempts, what is listed and what is
+//! deleted have modules of their own.
+
+mod again;
+mod attempts;
+mod listing;
+mod trim;
+mod waiting;
+
+use async_trait::async_trait;
+use headwater_model::{
+    channel::Channel,
+    id::{DeliveryId, EventId, WebhookId},
+    page::{Page, PageRequest},
+    webhook::DeliveryState,
+};
+use headwater_store::{
+    AttemptRecord, ClaimedDelivery, DeliveredEvent, Deliveries, Delivery, DeliveryLease,
+    DisabledWebhook, LeaseTerm, NodeEpoch, Progress, Replay, StoreError,
+};
+use rusqlite::{Connection, Row, params};
+
+use crate::{
+    SqliteStore,
+    connection::failed,
+    queue,
+    row::{get, parsed, raw, signed, unsigned},
+};
+
+/// A delivery that may be claimed: nobody holds it, or the lease ran out.
+const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
+
+#[async_trait]
+impl Deliveries for SqliteStore {
+    async fn claim_deliveries(
+        &self,
+        webhook_id: &WebhookId,
+        term: LeaseTerm,
+        now_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<ClaimedDelivery>, StoreError> {
+        let id = webhook_id.clone();
+        self.write(move |connection| claim(connection, id.as_str(), term, (now_ms, limit)))
+            .await
+    }
+
+    async fn webhooks_with_work(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+        self.read(move |connection| waiting::webhooks_with_work(connection, now_ms, limit))
+            .await
+    }
+
+    async fn extend_delivery_leases(
+        &self,
+        leases: &[DeliveryLease],
+        expires_at_ms: u64,
+    ) -> Result<(), StoreError> {
+        let leases = leases.to_vec();
+        let expires_at_ms = signed(expires_at_ms);
+        self.write(move |connection| {
+            let extend = "SET lease_expires_at_ms = ?4";
+            leases
+                .iter()
+                .try_for_each(|lease| update(connection, lease, extend, Some(expires_at_ms)))
+        })
+        .await
+    }
+
+    async fn release_deliveries(&self, leases: &[DeliveryLease]) -> Result<(), StoreError> {
+        let leases = leases.to_vec();
+        self.write(move |connection| {
+            let free = "SET lease_epoch = NULL, lease_expires_at_ms = ?4";
+            leases
+                .iter()
+                .try_for_each(|lease| update(connection, lease, free, None))
+        })
+        .await
+    }
+
+    async fn record_attempts(
+        &self,
+        webhook_id: &WebhookId,
+        attempts: Vec<AttemptRecord>,
+        disabled: Option<DisabledWebhook>,
+        now_ms: u64,
+    ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+        let id = webhook_id.clone();
+        self.write(move |connection| {
+            attempts::record(connection, id.as_str(), (&attempts, disabled), now_ms)
+        })
+        .await
+    }
+
+    async fn deliveries(
+        &self,
+        webhook_id: &WebhookId,
+        state: Option<DeliveryState>,
+        page: &PageRequest<DeliveryId>,
+    ) -> Result<Page<Delivery>, StoreError> {
+        let (id, page) = (webhook_id.clone(), page.clone());
+        self.read(move |connection| listing::page(connection, id.as_str(), state, &page))
+            .await
+    }
+
+    async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| listing::by_id(connection, id.as_str()))
+            .await
+    }
+
+    async fn retry_delivery(&self, id: &DeliveryId, _now_ms: u64) -> Result<(), StoreError> {
+        let id = id.clone();
+        self.write(move |connection| again::retry(connection, id.as_str()))
+            .await
+    }
+
+    async fn replay(
+        &self,
+        webhook_id: &WebhookId,
+        replay: &Replay,
+        limit: u32,
+    ) -> Result<Progress, StoreError> {
+        let (id, replay) = (webhook_id.clone(), *replay);
+        self.write(move |connection| again::replay(connection, id.as_str(), &replay, limit))
+            .await
+    }
+
+    async fn trim_deliveries(
+        &self,
+        keep: u32,
+        dead_before_ms: u64,
+        limit: u32,
+    ) -> Result<Progress, StoreError> {
+        self.write(move |connection| trim::trim(connection, keep, dead_before_ms, limit))
+            .await
+    }
+}
+
+/// The id of a delivery that follows from stored rows: unique per pair, and time-ordered like any.
+pub(crate) fn delivery_id(now_ms: u64, pair: (i64, i64)) -> DeliveryId {
+    DeliveryId::new(now_ms, queue::entropy_of(pair))
+}
+
+/// Whoever held leases is dead.
+pub(crate) fn void_leases(connection: &Connection) -> rusqlite::Result<()> {
+    connection
+        .execute(
+            "UPDATE deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE state = 'pending' AND lease_epoch IS NOT NULL",
+            (),
+        )
+        .map(drop)
+}
+
+/// Makes what a webhook has not taken yet dead letters.
+pub(crate) fn give_up_pending(
+    connection: &Connection,
+    webhook_id: &str,
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE deliveries SET state = 'dead', ended_at_ms = ?, lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE webhook_id = ? AND state = 'pending'",
+            params![signed(now_ms), webhook_id],
+        )
+        .map_err(failed("giving deliveries up"))
+        .map(drop)
+}
+
+fn claim(
+    connection: &Connection,
+    webhook_id: &str,
+    term: LeaseTerm,
+    (now_ms, limit): (u64, u32),
+) -> Result<Vec<ClaimedDelivery>, StoreError> {
+    let failed = failed("claiming deliveries");
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "SELECT deliveries.position AS delivery_position, id, subscription_id, attempts, lease_number + 1 AS number,
+                    delivered_events.*
+             FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position
+             WHERE webhook_id = ?2 AND state = 'pending' AND due_at_ms <= ?1 AND {FREE}
+               AND EXISTS (SELECT 1 FROM webhooks WHERE id = ?2 AND active)
+             ORDER BY due_at_ms, event_position, deliveries.position LIMIT ?3"
+        ))
+        .map_err(&failed)?;
+    let mut rows = statement
+        .query(params![signed(now_ms), webhook_id, limit])
+        .map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push((get(row, "delivery_position")?, claimed(row, term.epoch)?));
+    }
+    let mut lease = connection
+        .prepare_cached(
+            "UPDATE deliveries SET lease_epoch = ?, lease_expires_at_ms = ?, lease_number = lease_number + 1
+             WHERE position = ?",
+        )
+        .map_err(&failed)?;
+    found
+        .into_iter()
+        .map(|(position, claimed): (i64, ClaimedDelivery)| {
+            let (epoch, expires_at_ms) = (signed(term.epoch.0), signed(term.expires_at_ms));
+            lease
+                .execute(params![epoch, expires_at_ms, position])
+                .map_err(&failed)?;
+            Ok(claimed)
+        })
+        .collect()
+}
+
+fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<ClaimedDelivery, StoreError> {
+    Ok(ClaimedDelivery {
+        lease: DeliveryLease {
+            delivery_id: parsed(row, "id")?,
+            epoch,
+            number: get(row, "number")?,
+        },
+        event: event(row)?,
+        subscription_id: parsed(row, "subscription_id")?,
+        attempts: get(row, "attempts")?,
+    })
+}
+
+/// The columns of `delivered_events`.
+fn event(row: &Row<'_>) -> Result<DeliveredEvent, StoreError> {
+    Ok(DeliveredEvent {
+        emitter: parsed(row, "emitter_id")?,
+        id: EventId {
+            ms: unsigned(row, "ms")?,
+            sequence: get(row, "sequence")?,
+        },
+        channel: Channel::named(get::<String>(row, "channel")?),
+        event: raw(row, "event")?,
+    })
+}
+
+/// Changes a delivery if the lease still holds; `?4` is `value`.
+fn update(
+    connection: &Connection,
+    lease: &DeliveryLease,
+    set: &str,
+    value: Option<i64>,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(&format!(
+            "UPDATE deliveries {set} WHERE id = ?1 AND lease_epoch = ?2 AND lease_number = ?3"
+        ))
+        .and_then(|mut statement| {
+            statement.execute(params![
+                lease.delivery_id.as_str(),
+                signed(lease.epoch.0),
+                lease.number,
+                value
+            ])
+        })
+        .map_err(failed("changing a lease"))
+        .map(drop)
+}

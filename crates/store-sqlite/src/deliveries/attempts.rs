@@ -1,0 +1,171 @@
+//! What became of attempts: of the deliveries, and of the webhook that takes them or does not.
+
+use headwater_store::{AfterAttempt, Attempt, AttemptRecord, DisabledWebhook, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::{connection::failed, row::signed, run_commit, webhooks};
+
+pub(super) fn record(
+    connection: &Connection,
+    webhook_id: &str,
+    (attempts, disabled): (&[AttemptRecord], Option<DisabledWebhook>),
+    now_ms: u64,
+) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+    let Some(is_active) = webhooks::is_active(connection, webhook_id)? else {
+        let refused = |_: &_| Err(webhooks::gone(webhook_id));
+        return Ok(attempts.iter().map(refused).collect());
+    };
+    let mut results = Vec::with_capacity(attempts.len());
+    for record in attempts {
+        results.push(match end(connection, webhook_id, record, now_ms)? {
+            true => Ok(()),
+            false => Err(StoreError::Conflict(format!(
+                "the lease of delivery `{}` was lost",
+                record.lease.delivery_id
+            ))),
+        });
+    }
+    let taken = || {
+        attempts
+            .iter()
+            .zip(&results)
+            .filter(|(_, result)| result.is_ok())
+    };
+    note_failing(connection, webhook_id, taken().map(|(record, _)| record))?;
+    // What is told by attempts that came too late is not of this webhook's present.
+    let is_current = is_active && (attempts.is_empty() || taken().next().is_some());
+    if let Some(disabled) = disabled.filter(|_| is_current) {
+        disable(connection, webhook_id, &disabled, now_ms)?;
+    }
+    Ok(results)
+}
+
+/// Ends the lease with what follows from the attempt. False: it was lost.
+fn end(
+    connection: &Connection,
+    webhook_id: &str,
+    AttemptRecord {
+        lease,
+        attempt,
+        after,
+    }: &AttemptRecord,
+    now_ms: u64,
+) -> Result<bool, StoreError> {
+    let (state, due_at_ms, ended_at_ms) = match after {
+        AfterAttempt::Delivered => ("delivered", 0, Some(signed(now_ms))),
+        // 0 is for those that were never attempted.
+        AfterAttempt::RetryAt(at_ms) => ("pending", signed(*at_ms).max(1), None),
+        AfterAttempt::Dead => ("dead", 0, Some(signed(now_ms))),
+    };
+    let position: Option<i64> = connection
+        .prepare_cached(
+            "UPDATE deliveries SET state = ?5, due_at_ms = ?6, ended_at_ms = ?7, attempts = attempts + 1,
+                                   lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE id = ?1 AND lease_epoch = ?2 AND lease_number = ?3 AND webhook_id = ?4
+             RETURNING position",
+        )
+        .and_then(|mut statement| {
+            let parameters = params![
+                lease.delivery_id.as_str(),
+                signed(lease.epoch.0),
+                lease.number,
+                webhook_id,
+                state,
+                due_at_ms,
+                ended_at_ms
+            ];
+            statement.query_row(parameters, |row| row.get(0)).optional()
+        })
+        .map_err(failed("recording an attempt"))?;
+    if let Some(position) = position {
+        insert(connection, (position, lease.number), attempt)?;
+    }
+    Ok(position.is_some())
+}
+
+fn insert(
+    connection: &Connection,
+    (delivery_position, number): (i64, u32),
+    attempt: &Attempt,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error)
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![
+                delivery_position,
+                number,
+                signed(attempt.at_ms),
+                signed(attempt.latency_ms),
+                attempt.status,
+                attempt.response_excerpt,
+                attempt.error
+            ])
+        })
+        .map_err(failed("recording an attempt"))
+        .map(drop)
+}
+
+/// Notes since when every attempt of the webhook has failed, and that it has taken some that may be trimmed.
+fn note_failing<'a>(
+    connection: &Connection,
+    webhook_id: &str,
+    recorded: impl Iterator<Item = &'a AttemptRecord>,
+) -> Result<(), StoreError> {
+    let (mut has_recorded, mut has_delivered, mut failing_since_ms) = (false, false, None);
+    for record in recorded {
+        has_recorded = true;
+        if record.after == AfterAttempt::Delivered {
+            (has_delivered, failing_since_ms) = (true, None);
+        } else {
+            failing_since_ms = failing_since_ms.or(Some(signed(record.attempt.at_ms)));
+        }
+    }
+    let failed = failed("noting since when a webhook fails");
+    if has_delivered {
+        connection
+            .prepare_cached(
+                "INSERT INTO untrimmed_deliveries (webhook_id) VALUES (?) ON CONFLICT DO NOTHING",
+            )
+            .and_then(|mut statement| statement.execute([webhook_id]))
+            .map_err(&failed)?;
+    }
+    let since = match (has_recorded, has_delivered) {
+        (false, _) => return Ok(()),
+        (true, true) => "?2",
+        (true, false) => "coalesce(failing_since_ms, ?2)",
+    };
+    connection
+        .prepare_cached(&format!(
+            "UPDATE webhooks SET failing_since_ms = {since} WHERE id = ?1 AND failing_since_ms IS NOT {since}"
+        ))
+        .and_then(|mut statement| statement.execute(params![webhook_id, failing_since_ms]))
+        .map_err(&failed)
+        .map(drop)
+}
+
+fn disable(
+    connection: &Connection,
+    webhook_id: &str,
+    disabled: &DisabledWebhook,
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    webhooks::disable(connection, webhook_id, &disabled.reason, now_ms)?;
+    let emitter = disabled.emitter.as_str();
+    let has_log = connection
+        .prepare_cached("SELECT 1 FROM emitters WHERE emitter_id = ?")
+        .and_then(|mut statement| statement.exists([emitter]))
+        .map_err(failed("looking an emitter up"))?;
+    // The emitter may be gone by now: nobody is left to tell.
+    match has_log {
+        true => run_commit::append(
+            connection,
+            emitter,
+            std::slice::from_ref(&disabled.event),
+            now_ms,
+        ),
+        false => Ok(()),
+    }
+}

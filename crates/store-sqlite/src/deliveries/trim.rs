@@ -1,0 +1,132 @@
+//! Retention of deliveries, and of the events that are kept for them.
+
+use headwater_store::{Progress, StoreError};
+use rusqlite::{Connection, ToSql, params};
+
+use crate::{connection::failed, row::signed, webhooks};
+
+pub(super) fn trim(
+    connection: &Connection,
+    keep: u32,
+    dead_before_ms: u64,
+    limit: u32,
+) -> Result<Progress, StoreError> {
+    begin_anew_if_fewer(connection, keep)?;
+    let mut left = limit;
+    left -= delete(
+        connection,
+        "state = 'dead' AND ended_at_ms < ?1 ORDER BY ended_at_ms LIMIT ?2",
+        params![signed(dead_before_ms), left],
+    )?;
+    let untrimmed = untrimmed(connection, limit)?;
+    for webhook_id in &untrimmed {
+        if left == 0 {
+            break;
+        }
+        left -= match webhooks::is_active(connection, webhook_id)? {
+            Some(_) => delete_beyond(connection, webhook_id, keep, left)?,
+            None => delete(
+                connection,
+                "webhook_id = ?1 LIMIT ?2",
+                params![webhook_id, left],
+            )?,
+        };
+        if left > 0 {
+            finish(connection, webhook_id)?;
+        }
+    }
+    Ok(Progress {
+        done: u64::from(limit - left),
+        more: left == 0 || untrimmed.len() == limit as usize,
+        ..Progress::default()
+    })
+}
+
+/// What was trimmed to more deliveries than are to be kept now has to be trimmed again.
+fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
+    let failed = failed("beginning to trim");
+    let before: u32 = connection
+        .prepare_cached("SELECT keep_deliveries FROM retention")
+        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
+        .map_err(&failed)?;
+    if keep < before {
+        let all = "INSERT INTO untrimmed_deliveries (webhook_id) SELECT id FROM webhooks WHERE TRUE ON CONFLICT DO NOTHING";
+        connection.execute(all, ()).map_err(&failed)?;
+    }
+    if keep != before {
+        connection
+            .execute("UPDATE retention SET keep_deliveries = ?", [keep])
+            .map_err(&failed)?;
+    }
+    Ok(())
+}
+
+fn untrimmed(connection: &Connection, limit: u32) -> Result<Vec<String>, StoreError> {
+    let failed = failed("looking for deliveries to trim");
+    let mut statement = connection
+        .prepare_cached("SELECT webhook_id FROM untrimmed_deliveries LIMIT ?")
+        .map_err(&failed)?;
+    let ids = statement
+        .query_map([limit], |row| row.get(0))
+        .map_err(&failed)?;
+    ids.collect::<Result<_, _>>().map_err(&failed)
+}
+
+/// Deletes the oldest of those that were taken, beyond the newest `keep`.
+fn delete_beyond(
+    connection: &Connection,
+    webhook_id: &str,
+    keep: u32,
+    limit: u32,
+) -> Result<u32, StoreError> {
+    delete(
+        connection,
+        "webhook_id = ?1 AND state = 'delivered'
+         AND id <= (SELECT id FROM deliveries WHERE webhook_id = ?1 AND state = 'delivered'
+                    ORDER BY id DESC LIMIT 1 OFFSET ?3)
+         ORDER BY id LIMIT ?2",
+        params![webhook_id, limit, keep],
+    )
+}
+
+/// Deletes deliveries, and the events that nobody needs without them.
+fn delete(
+    connection: &Connection,
+    which: &str,
+    parameters: &[&dyn ToSql],
+) -> Result<u32, StoreError> {
+    let failed = failed("trimming deliveries");
+    let events: Vec<i64> = {
+        let mut statement = connection
+            .prepare_cached(&format!(
+                "DELETE FROM deliveries WHERE position IN (SELECT position FROM deliveries WHERE {which})
+                 RETURNING event_position"
+            ))
+            .map_err(&failed)?;
+        let rows = statement
+            .query_map(parameters, |row| row.get(0))
+            .map_err(&failed)?;
+        rows.collect::<Result<_, _>>().map_err(&failed)?
+    };
+    for event in &events {
+        connection
+            .prepare_cached(
+                "UPDATE delivered_events SET deliveries = deliveries - 1 WHERE position = ?",
+            )
+            .and_then(|mut statement| statement.execute([event]))
+            .map_err(&failed)?;
+        connection
+            .prepare_cached("DELETE FROM delivered_events WHERE position = ? AND deliveries <= 0")
+            .and_then(|mut statement| statement.execute([event]))
+            .map_err(&failed)?;
+    }
+    Ok(u32::try_from(events.len()).unwrap_or(u32::MAX))
+}
+
+fn finish(connection: &Connection, webhook_id: &str) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("DELETE FROM untrimmed_deliveries WHERE webhook_id = ?")
+        .and_then(|mut statement| statement.execute([webhook_id]))
+        .map_err(failed("trimming deliveries"))
+        .map(drop)
+}

@@ -1,0 +1,79 @@
+//! How far dispatch is. Not which events there are, nor who listens.
+
+use headwater_store::StoreError;
+use rusqlite::{Connection, params};
+
+use crate::connection::failed;
+
+/// Every event up to `position` is passed; of the next one perhaps a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pub(super) position: i64,
+    pub(super) partial: Partial,
+}
+
+/// An event that is passed to its listeners up to a subscription.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Partial {
+    pub(super) event: i64,
+    pub(super) subscription: i64,
+    /// Whether it has been said that the event goes no further.
+    pub(super) told: bool,
+}
+
+impl Cursor {
+    pub(super) fn read(connection: &Connection) -> Result<Self, StoreError> {
+        connection
+            .prepare_cached("SELECT position, partial_event, partial_subscription, partial_told FROM dispatch_cursor")
+            .and_then(|mut statement| {
+                statement.query_row((), |row| {
+                    Ok(Self {
+                        position: row.get(0)?,
+                        partial: Partial {
+                            event: row.get(1)?,
+                            subscription: row.get(2)?,
+                            told: row.get(3)?,
+                        },
+                    })
+                })
+            })
+            .map_err(failed("reading the dispatch cursor"))
+    }
+
+    /// All of that event is passed.
+    pub(super) fn behind(position: i64) -> Self {
+        Self {
+            position,
+            partial: Partial::default(),
+        }
+    }
+
+    /// How far the event was passed before. The one that a former step stopped in may be gone.
+    pub(super) fn partial_of(&self, event: i64) -> Partial {
+        match self.partial.event == event {
+            true => self.partial,
+            false => Partial {
+                event,
+                ..Partial::default()
+            },
+        }
+    }
+
+    pub(super) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
+        let Partial {
+            event,
+            subscription,
+            told,
+        } = self.partial;
+        connection
+            .prepare_cached(
+                "UPDATE dispatch_cursor
+                 SET position = ?, partial_event = ?, partial_subscription = ?, partial_told = ?",
+            )
+            .and_then(|mut statement| {
+                statement.execute(params![self.position, event, subscription, told])
+            })
+            .map_err(failed("moving the dispatch cursor"))
+            .map(drop)
+    }
+}

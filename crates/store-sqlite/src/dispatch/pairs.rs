@@ -1,0 +1,190 @@
+//! Pairs of an event and a subscription: which there are, and what becomes of each.
+
+use std::sync::LazyLock;
+
+use headwater_model::{
+    channel::ChannelClass,
+    id::{SourceId, WebhookId},
+};
+use headwater_store::{StoreError, Trigger};
+use rusqlite::{Connection, Row, params};
+
+use super::Passing;
+use crate::{
+    connection::failed,
+    deliveries, queue,
+    row::{get, name_of, signed},
+};
+
+/// A subscription that an event matches.
+pub(super) struct Pair {
+    /// Its position.
+    pub(super) subscription: i64,
+    subscription_id: String,
+    listener: String,
+    /// Whether the listener is a source that takes events.
+    pub(super) is_source: bool,
+    /// Whether the listener is a webhook that takes events.
+    pub(super) is_webhook: bool,
+}
+
+impl Pair {
+    pub(super) fn source(&self) -> Result<SourceId, StoreError> {
+        parsed_listener(&self.listener)
+    }
+
+    pub(super) fn webhook(&self) -> Result<WebhookId, StoreError> {
+        parsed_listener(&self.listener)
+    }
+}
+
+/// The matching subscriptions in the order of their making. Each arm reads an index in that order and SQLite merges
+/// them, so that nothing is sorted and a step reads no more than its bound, however many subscriptions there are.
+static MATCHING: LazyLock<String> = LazyLock::new(|| {
+    // ?1 emitter, ?2 its user, ?3 its workspace, ?4 channel, ?5 event's position, ?6 whether a source gets its own,
+    // ?7 after which subscription, ?8 limit.
+    let of_user = "user_id = ?2";
+    let of_members = "(user_id = ?2 OR EXISTS (SELECT 1 FROM memberships
+                                               WHERE workspace_id = ?3 AND memberships.user_id = subscriptions.user_id))";
+    let arms = [
+        ("?1", of_members),
+        ("?3", of_members),
+        ("?2", of_user),
+        ("'dc_*'", of_user),
+    ]
+    .map(|(emitter, whose)| {
+        format!(
+            "SELECT position, id, listener FROM subscriptions
+                 WHERE emitter = {emitter} AND channel = ?4 AND {whose} AND since < ?5
+                   AND (?6 OR listener <> ?1) AND position > ?7"
+        )
+    })
+    .join(" UNION ALL ");
+    format!(
+        "SELECT position, id, listener,
+                EXISTS (SELECT 1 FROM sources
+                        WHERE id = listener AND state IN ('active', 'updating', 'deploying')) AS is_source,
+                EXISTS (SELECT 1 FROM webhooks WHERE id = listener AND active) AS is_webhook
+         FROM ({arms} ORDER BY position LIMIT ?8)"
+    )
+});
+
+/// Up to `limit` pairs of the event after a subscription.
+pub(super) fn of(
+    connection: &Connection,
+    event: &Passing,
+    owner: &str,
+    (after, limit): (i64, u32),
+) -> Result<Vec<Pair>, StoreError> {
+    let failed = failed("looking for subscriptions");
+    let mut statement = connection.prepare_cached(&MATCHING).map_err(&failed)?;
+    let mut rows = statement
+        .query(params![
+            event.emitter,
+            owner,
+            event.workspace,
+            event.channel.name(),
+            event.position,
+            event.channel.class() == ChannelClass::Ordinary,
+            after,
+            limit
+        ])
+        .map_err(&failed)?;
+    let mut pairs = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        pairs.push(pair(row)?);
+    }
+    Ok(pairs)
+}
+
+fn pair(row: &Row<'_>) -> Result<Pair, StoreError> {
+    Ok(Pair {
+        subscription: get(row, "position")?,
+        subscription_id: get(row, "id")?,
+        listener: get(row, "listener")?,
+        is_source: get(row, "is_source")?,
+        is_webhook: get(row, "is_webhook")?,
+    })
+}
+
+fn parsed_listener<T: std::str::FromStr<Err = headwater_model::id::InvalidId>>(
+    listener: &str,
+) -> Result<T, StoreError> {
+    listener
+        .parse()
+        .map_err(|error| StoreError::Corrupt(format!("a subscription's listener: {error}")))
+}
+
+/// Queues an invocation of the listening source.
+pub(super) fn enqueue(
+    connection: &Connection,
+    event: &Passing,
+    pair: &Pair,
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    let id = queue::invocation_id(now_ms, (event.position, pair.subscription));
+    let trigger = name_of(&Trigger::Event)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms)
+             SELECT ?, ?, ?, event, hops + 1, ? FROM events WHERE position = ?",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![
+                id.as_str(),
+                pair.listener,
+                trigger,
+                signed(now_ms),
+                event.position
+            ])
+        })
+        .map_err(failed("queueing an event for its listener"))
+        .map(drop)
+}
+
+/// Queues a delivery to the listening webhook.
+pub(super) fn deliver(
+    connection: &Connection,
+    event: &Passing,
+    pair: &Pair,
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    let id = deliveries::delivery_id(now_ms, (event.position, pair.subscription));
+    connection
+        .prepare_cached(
+            "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state, created_at_ms)
+             VALUES (?, ?, ?, ?, ?, 'pending', ?)",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![
+                id.as_str(),
+                pair.listener,
+                pair.subscription_id,
+                event.position,
+                event.indexed_at_ms,
+                signed(now_ms)
+            ])
+        })
+        .map_err(failed("queueing an event for its webhook"))
+        .map(drop)
+}
+
+/// Keeps the event's data for that many more deliveries.
+pub(super) fn keep_event(
+    connection: &Connection,
+    event: &Passing,
+    deliveries: u32,
+) -> Result<(), StoreError> {
+    if deliveries == 0 {
+        return Ok(());
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO delivered_events (position, emitter_id, ms, sequence, channel, event, deliveries)
+             SELECT position, emitter_id, ms, sequence, channel, event, ?2 FROM events WHERE position = ?1
+             ON CONFLICT DO UPDATE SET deliveries = deliveries + ?2",
+        )
+        .and_then(|mut statement| statement.execute(params![event.position, deliveries]))
+        .map_err(failed("keeping an event for its deliveries"))
+        .map(drop)
+}

@@ -1,0 +1,200 @@
+//! Webhooks as records, and what their end does to their deliveries.
+
+use async_trait::async_trait;
+use headwater_model::{
+    id::{UserId, WebhookId},
+    page::{Page, PageRequest},
+};
+use headwater_store::{FormerSecret, StoreError, Webhook, Webhooks};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{
+    SqliteStore, components,
+    connection::failed,
+    deliveries,
+    page::{Listing, page_of},
+    row::{get, parsed, signed, unsigned, unsigned_opt},
+};
+
+#[async_trait]
+impl Webhooks for SqliteStore {
+    async fn create_webhook(&self, webhook: Webhook) -> Result<(), StoreError> {
+        self.write(move |connection| create(connection, &webhook))
+            .await
+    }
+
+    async fn webhook(&self, id: &WebhookId) -> Result<Option<Webhook>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| by_id(connection, id.as_str()))
+            .await
+    }
+
+    async fn webhooks(
+        &self,
+        user_id: &UserId,
+        page: &PageRequest<WebhookId>,
+    ) -> Result<Page<Webhook>, StoreError> {
+        let (user_id, page) = (user_id.clone(), page.clone());
+        self.read(move |connection| {
+            let listing = Listing {
+                table: "webhooks",
+                filter: "user_id = ?1",
+                parameter: user_id.as_str(),
+            };
+            page_of(connection, &listing, &page, WebhookId::as_str, webhook)
+        })
+        .await
+    }
+
+    async fn update_webhook(&self, webhook: Webhook) -> Result<(), StoreError> {
+        self.write(move |connection| update(connection, &webhook))
+            .await
+    }
+
+    async fn delete_webhook(&self, id: &WebhookId) -> Result<bool, StoreError> {
+        let id = id.clone();
+        self.write(move |connection| delete(connection, id.as_str()))
+            .await
+    }
+}
+
+pub(crate) fn gone(id: &str) -> StoreError {
+    StoreError::Conflict(format!("webhook `{id}` is gone"))
+}
+
+/// Whether the webhook takes deliveries; `None`: there is none.
+pub(crate) fn is_active(connection: &Connection, id: &str) -> Result<Option<bool>, StoreError> {
+    connection
+        .prepare_cached("SELECT active FROM webhooks WHERE id = ?")
+        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+        .map_err(failed("looking a webhook up"))
+}
+
+/// Makes a webhook inactive because it does not take what it is sent.
+pub(crate) fn disable(
+    connection: &Connection,
+    id: &str,
+    reason: &str,
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE webhooks SET active = FALSE, disabled_reason = ?, updated_at = ? WHERE id = ?",
+            params![reason, signed(now_ms / 1000), id],
+        )
+        .map_err(failed("disabling a webhook"))?;
+    deliveries::give_up_pending(connection, id, now_ms)
+}
+
+fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> {
+    let former = webhook.former_secret.as_ref();
+    connection
+        .execute(
+            "INSERT INTO webhooks (id, user_id, workspace_id, name, description, url, active, disabled_reason, secret,
+                                   former_secret, former_valid_until_ms, failing_since_ms, created_at, updated_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                webhook.id.as_str(),
+                webhook.owner.user_id.as_str(),
+                webhook.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                webhook.name,
+                webhook.description,
+                webhook.url,
+                webhook.active,
+                webhook.disabled_reason,
+                webhook.secret,
+                former.map(|former| &former.sealed),
+                former.map(|former| signed(former.valid_until_ms)),
+                webhook.failing_since_ms.map(signed),
+                signed(webhook.created_at),
+                signed(webhook.updated_at),
+            ],
+        )
+        .map_err(failed("writing a webhook"))
+        .map(drop)
+}
+
+fn update(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> {
+    let id = webhook.id.as_str();
+    let former = webhook.former_secret.as_ref();
+    let updated = connection
+        .execute(
+            "UPDATE webhooks
+             SET name = ?2, description = ?3, url = ?4, disabled_reason = ?6, secret = ?7, former_secret = ?8,
+                 former_valid_until_ms = ?9, updated_at = ?10,
+                 failing_since_ms = CASE WHEN ?5 AND NOT active THEN NULL ELSE failing_since_ms END, active = ?5
+             WHERE id = ?1",
+            params![
+                id,
+                webhook.name,
+                webhook.description,
+                webhook.url,
+                webhook.active,
+                webhook.disabled_reason,
+                webhook.secret,
+                former.map(|former| &former.sealed),
+                former.map(|former| signed(former.valid_until_ms)),
+                signed(webhook.updated_at),
+            ],
+        )
+        .map_err(failed("writing a webhook"))?;
+    match (updated, webhook.active) {
+        (0, _) => Err(gone(id)),
+        (_, true) => Ok(()),
+        (_, false) => deliveries::give_up_pending(connection, id, webhook.updated_at * 1000),
+    }
+}
+
+/// Nobody sees the deliveries of a webhook that is gone; trimming deletes them in bounded steps.
+fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {
+    const OF_WEBHOOK: &[&str] = &[
+        "DELETE FROM subscriptions WHERE listener = ?",
+        "DELETE FROM auto_subscriptions WHERE listener = ?",
+        "INSERT INTO untrimmed_deliveries (webhook_id) VALUES (?) ON CONFLICT DO NOTHING",
+    ];
+    let failed = failed("deleting a webhook");
+    let deleted = connection
+        .execute("DELETE FROM webhooks WHERE id = ?", [id])
+        .map_err(&failed)?;
+    if deleted > 0 {
+        for sql in OF_WEBHOOK {
+            connection.execute(sql, [id]).map_err(&failed)?;
+        }
+    }
+    Ok(deleted > 0)
+}
+
+fn by_id(connection: &Connection, id: &str) -> Result<Option<Webhook>, StoreError> {
+    let failed = failed("reading a webhook");
+    let mut statement = connection
+        .prepare_cached("SELECT * FROM webhooks WHERE id = ?")
+        .map_err(&failed)?;
+    let mut rows = statement.query([id]).map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(webhook).transpose()
+}
+
+fn webhook(row: &Row<'_>) -> Result<Webhook, StoreError> {
+    let former: Option<Vec<u8>> = get(row, "former_secret")?;
+    let former_secret = former
+        .map(|sealed| -> Result<_, StoreError> {
+            Ok(FormerSecret {
+                sealed,
+                valid_until_ms: unsigned(row, "former_valid_until_ms")?,
+            })
+        })
+        .transpose()?;
+    Ok(Webhook {
+        id: parsed(row, "id")?,
+        owner: components::owner(row)?,
+        name: get(row, "name")?,
+        description: get(row, "description")?,
+        url: get(row, "url")?,
+        active: get(row, "active")?,
+        disabled_reason: get(row, "disabled_reason")?,
+        secret: get(row, "secret")?,
+        former_secret,
+        failing_since_ms: unsigned_opt(row, "failing_since_ms")?,
+        created_at: unsigned(row, "created_at")?,
+        updated_at: unsigned(row, "updated_at")?,
+    })
+}

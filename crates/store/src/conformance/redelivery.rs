@@ -1,0 +1,192 @@
+//! Deliveries as they are listed, and made once more by hand.
+
+use headwater_model::{
+    id::DeliveryId,
+    page::{PageRequest, Position},
+    webhook::DeliveryState,
+};
+
+use super::{
+    Factory,
+    deliveries::{RETRY, record, waiting, waiting_of},
+    fixture::*,
+};
+use crate::{AfterAttempt, Replay, Webhook};
+
+fn replay(delivered: bool) -> Replay {
+    Replay {
+        since_ms: 0,
+        until_ms: u64::MAX,
+        delivered,
+        now_ms: T0,
+    }
+}
+
+/// Newest first, all of them or those in one state; a cursor may be gone.
+pub async fn deliveries_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, webhook) = waiting_of(&*store, &["0", "1"]).await;
+    listening_webhook(&*store, &mine, &from).await;
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    let attempts = vec![
+        attempted(&claimed[0], AfterAttempt::Delivered, T0),
+        attempted(&claimed[1], AfterAttempt::Dead, T0),
+    ];
+    record(&*store, &webhook, attempts).await;
+    emit(&*store, &from, &["2", "3", "4"], T0).await;
+    dispatch_all(&*store, 10).await;
+    let ids: Vec<DeliveryId> = deliveries_of(&*store, &webhook, None)
+        .await
+        .into_iter()
+        .map(|one| one.id)
+        .collect();
+    for (state, position, total, wanted) in [
+        (None, Position::First, 5, vec!["4", "3"]),
+        (None, Position::After(ids[1].clone()), 5, vec!["2", "1"]),
+        (None, Position::After(ids[3].clone()), 5, vec!["0"]),
+        (None, Position::Before(ids[4].clone()), 5, vec!["2", "1"]),
+        (None, Position::Before(ids[1].clone()), 5, vec!["4"]),
+        (Some(DeliveryState::Dead), Position::First, 1, vec!["1"]),
+        (
+            Some(DeliveryState::Delivered),
+            Position::First,
+            1,
+            vec!["0"],
+        ),
+        (
+            Some(DeliveryState::Pending),
+            Position::After(ids[0].clone()),
+            3,
+            vec!["3", "2"],
+        ),
+    ] {
+        let request = PageRequest { limit: 2, position };
+        let page = store
+            .deliveries(&webhook.id, state, &request)
+            .await
+            .unwrap();
+        let found: Vec<&str> = page.items.iter().map(|one| one.event.event.get()).collect();
+        assert_eq!((page.total_count, found), (total, wanted));
+    }
+    assert_eq!(trim_all_deliveries(&*store, 0, 0, 10).await, 1);
+    let behind = PageRequest {
+        limit: 2,
+        position: Position::Before(ids[4].clone()),
+    };
+    let page = store.deliveries(&webhook.id, None, &behind).await.unwrap();
+    let found: Vec<&str> = page.items.iter().map(|one| one.event.event.get()).collect();
+    assert_eq!(found, ["2", "1"]);
+}
+
+/// Whatever ended is attempted again at once, with the whole schedule before it; its former attempts stay.
+pub async fn a_retried_delivery_begins_anew(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (_, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    let attempts = vec![
+        attempted(&claimed[0], AfterAttempt::Dead, T0),
+        attempted(&claimed[1], AfterAttempt::Delivered, T0),
+        attempted(&claimed[2], RETRY, T0),
+    ];
+    record(&*store, &webhook, attempts).await;
+    for one in &claimed {
+        store
+            .retry_delivery(&one.lease.delivery_id, T0 + 1)
+            .await
+            .unwrap();
+    }
+    let store = factory.reopen(store).await;
+    let again = claim_deliveries(&*store, &webhook, epoch, T0 + 1).await;
+    assert_eq!(delivered_texts(&again), ["1", "2", "3"]);
+    let attempts: Vec<u32> = again.iter().map(|one| one.attempts).collect();
+    assert_eq!(attempts, [0, 0, 1], "what is pending keeps its place");
+    let results = end_all(&*store, &webhook, &again, AfterAttempt::Delivered, T0 + 1).await;
+    assert!(results.iter().all(Result::is_ok));
+    let listed = deliveries_of(&*store, &webhook, Some(DeliveryState::Delivered)).await;
+    assert_eq!(listed.len(), 3);
+    assert!(listed.iter().all(|one| one.attempts.len() == 2));
+}
+
+/// Who is on its way with it keeps it.
+pub async fn retrying_a_held_delivery_leaves_it_to_its_holder(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (_, webhook) = waiting(&*store, &["1"]).await;
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    let id = &claimed[0].lease.delivery_id;
+    store.retry_delivery(id, T0).await.unwrap();
+    assert!(
+        claim_deliveries(&*store, &webhook, epoch, T0)
+            .await
+            .is_empty()
+    );
+    let results = end_all(&*store, &webhook, &claimed, AfterAttempt::Delivered, T0).await;
+    assert!(results[0].is_ok());
+}
+
+/// Nobody would attempt it.
+pub async fn retrying_is_refused_where_nobody_delivers(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (_, webhook) = waiting(&*store, &["1"]).await;
+    assert_conflict(
+        store
+            .retry_delivery(&DeliveryId::new(T0, entropy()), T0)
+            .await,
+    );
+    let off = Webhook {
+        active: false,
+        ..webhook.clone()
+    };
+    store.update_webhook(off).await.unwrap();
+    let id = deliveries_of(&*store, &webhook, None).await.remove(0).id;
+    assert_conflict(store.retry_delivery(&id, T0).await);
+    assert_conflict(store.replay(&webhook.id, &replay(false), 10).await);
+    store.delete_webhook(&webhook.id).await.unwrap();
+    assert_conflict(store.replay(&webhook.id, &replay(false), 10).await);
+}
+
+/// What ended before, of events within both ends, in bounded steps that come to an end.
+pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, webhook) = waiting_of(&*store, &[]).await;
+    let other = listening_webhook(&*store, &mine, &from).await;
+    for number in 0..6 {
+        emit(&*store, &from, &[&number.to_string()], T0 + number).await;
+    }
+    dispatch_all(&*store, 100).await;
+    for one in [&webhook, &other] {
+        let claimed = claim_deliveries(&*store, one, epoch, T0).await;
+        let attempts = (0..5).map(|number| match number {
+            0..3 => attempted(&claimed[number], AfterAttempt::Dead, T0),
+            _ => attempted(&claimed[number], AfterAttempt::Delivered, T0),
+        });
+        record(&*store, one, attempts.collect()).await;
+        store
+            .release_deliveries(&[claimed[5].lease.clone()])
+            .await
+            .unwrap();
+    }
+    let dead = Replay {
+        since_ms: T0 + 1,
+        ..replay(false)
+    };
+    let step = store.replay(&webhook.id, &dead, 1).await.unwrap();
+    assert_eq!((step.done, step.more), (1, true));
+    let pending = DeliveryState::Pending;
+    assert_eq!(texts_in(&*store, &webhook, pending).await, ["5", "1"]);
+    let all = Replay {
+        until_ms: T0 + 3,
+        ..replay(true)
+    };
+    let store = factory.reopen(store).await;
+    let step = store.replay(&webhook.id, &all, 2).await.unwrap();
+    assert_eq!((step.done, step.more), (2, true));
+    let step = store.replay(&webhook.id, &all, 2).await.unwrap();
+    assert_eq!((step.done, step.more), (1, false));
+    let again = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    assert_eq!(delivered_texts(&again), ["0", "1", "2", "3", "5"]);
+    // Those that end while it goes on are not replayed again.
+    end_all(&*store, &webhook, &again, AfterAttempt::Dead, T0 + 1).await;
+    let step = store.replay(&webhook.id, &all, 10).await.unwrap();
+    assert_eq!((step.done, step.more), (0, false));
+    assert_eq!(texts_in(&*store, &other, pending).await, ["5"]);
+}

@@ -1,0 +1,283 @@
+//! Webhooks as records, and what changing them does to their deliveries.
+
+use headwater_model::{
+    channel::Channel,
+    id::WebhookId,
+    page::{PageRequest, Position},
+    webhook::DeliveryState,
+};
+
+use super::{
+    Factory,
+    deliveries::{RETRY, one_claimed, waiting},
+    fixture::*,
+};
+use crate::{
+    AfterAttempt, ChannelFilter, DisabledWebhook, FormerSecret, Owner, Source, Store, Webhook,
+};
+
+/// A webhook that listens to a source.
+async fn listening(store: &dyn Store) -> (Owner, Source, Webhook) {
+    let mine = owner();
+    let from = deploy(store, &mine).await;
+    let webhook = listening_webhook(store, &mine, &from).await;
+    (mine, from, webhook)
+}
+
+async fn read(store: &dyn Store, webhook: &Webhook) -> Webhook {
+    store.webhook(&webhook.id).await.unwrap().unwrap()
+}
+
+/// Whatever a webhook is made of reads back as it was written.
+pub async fn a_webhook_reads_back_as_it_was_written(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let full = Webhook {
+        description: Some("all of them".to_owned()),
+        active: false,
+        disabled_reason: Some("410 Gone".to_owned()),
+        failing_since_ms: Some(T0 + 1),
+        updated_at: T0,
+        ..webhook(&workspace_owner())
+    };
+    let bare = Webhook {
+        name: None,
+        former_secret: None,
+        ..webhook(&owner())
+    };
+    for one in [&full, &bare] {
+        store.create_webhook(one.clone()).await.unwrap();
+    }
+    let store = factory.reopen(store).await;
+    for one in [&full, &bare] {
+        assert_eq!(&read(&*store, one).await, one);
+    }
+    let nobody = WebhookId::new(T0, entropy());
+    assert!(store.webhook(&nobody).await.unwrap().is_none());
+}
+
+/// Both ways through the list, each user their own.
+pub async fn webhooks_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    create_webhook(&*store, &owner()).await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(create_webhook(&*store, &mine).await.id);
+    }
+    for (position, wanted) in [
+        (Position::First, &ids[..2]),
+        (Position::After(ids[1].clone()), &ids[2..4]),
+        (Position::After(ids[3].clone()), &ids[4..]),
+        (Position::Before(ids[4].clone()), &ids[2..4]),
+    ] {
+        let request = PageRequest { limit: 2, position };
+        let page = store.webhooks(&mine.user_id, &request).await.unwrap();
+        assert_eq!(page.total_count, 5);
+        let found: Vec<_> = page.items.into_iter().map(|one| one.id).collect();
+        assert_eq!(found, wanted);
+    }
+}
+
+/// Everything but whose it is, since when it fails and when it was made.
+pub async fn updating_replaces_what_may_change(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    let first = create_webhook(&*store, &mine).await;
+    let other = create_webhook(&*store, &mine).await;
+    let changed = Webhook {
+        owner: workspace_owner(),
+        name: None,
+        description: Some("new".to_owned()),
+        url: "http://elsewhere.example".to_owned(),
+        active: true,
+        disabled_reason: Some("why".to_owned()),
+        secret: vec![9],
+        former_secret: Some(FormerSecret {
+            sealed: first.secret.clone(),
+            valid_until_ms: T0 + 5,
+        }),
+        failing_since_ms: Some(T0),
+        created_at: 1,
+        updated_at: T0,
+        ..first.clone()
+    };
+    store.update_webhook(changed.clone()).await.unwrap();
+    let expected = Webhook {
+        owner: mine,
+        failing_since_ms: None,
+        created_at: first.created_at,
+        ..changed.clone()
+    };
+    assert_eq!(read(&*store, &first).await, expected);
+    assert_eq!(read(&*store, &other).await, other);
+    let gone = Webhook {
+        id: WebhookId::new(T0, entropy()),
+        ..changed
+    };
+    assert_conflict(store.update_webhook(gone).await);
+}
+
+/// Five days begin anew with a webhook that somebody has mended; other changes mend nothing.
+pub async fn a_webhook_made_active_again_has_failed_for_no_time(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (_, from, webhook) = listening(&*store).await;
+    emit(&*store, &from, &["1"], T0).await;
+    dispatch_all(&*store, 10).await;
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    let retry = AfterAttempt::RetryAt(T0 + MINUTE);
+    end_all(&*store, &webhook, &claimed, retry, T0 + 3).await;
+    for (active, since_ms) in [(true, Some(T0 + 3)), (false, Some(T0 + 3)), (true, None)] {
+        let changed = Webhook {
+            active,
+            ..webhook.clone()
+        };
+        store.update_webhook(changed).await.unwrap();
+        assert_eq!(read(&*store, &webhook).await.failing_since_ms, since_ms);
+    }
+}
+
+/// What waits for a webhook that is switched off is given up, held or not, and can be retried later.
+pub async fn deliveries_of_a_webhook_made_inactive_are_dead_letters(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, webhook) = listening(&*store).await;
+    let other = listening_webhook(&*store, &mine, &from).await;
+    emit(&*store, &from, &["1", "2", "3"], T0).await;
+    dispatch_all(&*store, 10).await;
+    let claimed = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
+    let done = &claimed[..1];
+    end_all(&*store, &webhook, done, AfterAttempt::Delivered, T0).await;
+    // Nothing happens to them as long as it is active.
+    let renamed = Webhook {
+        name: None,
+        ..webhook.clone()
+    };
+    store.update_webhook(renamed).await.unwrap();
+    let pending = DeliveryState::Pending;
+    assert_eq!(texts_in(&*store, &webhook, pending).await, ["3", "2"]);
+    let off = Webhook {
+        active: false,
+        ..webhook.clone()
+    };
+    store.update_webhook(off).await.unwrap();
+    let (dead, delivered) = (DeliveryState::Dead, DeliveryState::Delivered);
+    assert_eq!(texts_in(&*store, &webhook, dead).await, ["3", "2"]);
+    assert_eq!(texts_in(&*store, &webhook, delivered).await, ["1"]);
+    assert_eq!(texts_in(&*store, &other, pending).await, ["3", "2", "1"]);
+    let late = end_all(
+        &*store,
+        &webhook,
+        &claimed[1..],
+        AfterAttempt::Delivered,
+        T0,
+    )
+    .await;
+    assert_conflict(late.into_iter().next().unwrap());
+    store.update_webhook(webhook.clone()).await.unwrap();
+    assert!(
+        claim_deliveries(&*store, &webhook, epoch, T0)
+            .await
+            .is_empty()
+    );
+    assert_eq!(texts_in(&*store, &webhook, dead).await, ["3", "2"]);
+}
+
+/// Nothing of it is seen any more, and nothing of it stays; the events go when nobody else needs them.
+pub async fn deleting_a_webhook_removes_everything_of_it(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, webhook) = listening(&*store).await;
+    let other = listening_webhook(&*store, &mine, &from).await;
+    emit(&*store, &from, &["1", "2"], T0).await;
+    dispatch_all(&*store, 10).await;
+    let claimed = claim_some(&*store, &webhook, epoch, (T0, 1)).await;
+    let listed = deliveries_of(&*store, &webhook, None).await;
+    assert_eq!(listed.len(), 2);
+    assert!(store.delete_webhook(&webhook.id).await.unwrap());
+    assert!(!store.delete_webhook(&webhook.id).await.unwrap());
+    assert!(store.webhook(&webhook.id).await.unwrap().is_none());
+    assert_eq!(
+        store
+            .subscriptions(&of_user(&mine), 10)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert!(deliveries_of(&*store, &webhook, None).await.is_empty());
+    assert!(store.delivery(&listed[0].id).await.unwrap().is_none());
+    assert_conflict(store.retry_delivery(&listed[0].id, T0).await);
+    let late = end_all(&*store, &webhook, &claimed, AfterAttempt::Delivered, T0).await;
+    assert_conflict(late.into_iter().next().unwrap());
+    let work = store.webhooks_with_work(T0, 10).await.unwrap();
+    assert_eq!(work.woken_webhooks, std::slice::from_ref(&other.id));
+    assert!(
+        claim_deliveries(&*store, &webhook, epoch, T0)
+            .await
+            .is_empty()
+    );
+    // The disk gets its space back in bounded steps, and the other webhook all of its own.
+    assert_eq!(trim_all_deliveries(&*store, 10, T0, 1).await, 2);
+    assert_eq!(trim_all_deliveries(&*store, 10, T0, 1).await, 0);
+    let claimed = claim_deliveries(&*store, &other, epoch, T0).await;
+    assert_eq!(delivered_texts(&claimed), ["1", "2"]);
+}
+
+fn disabled(emitter: &Source, text: &str) -> DisabledWebhook {
+    DisabledWebhook {
+        reason: "410 Gone".to_owned(),
+        emitter: super::fixture::emitter(emitter),
+        event: event_on(Channel::errors(), text),
+    }
+}
+
+/// A webhook that is given up gets no more, what waits is dead, and its emitter's `$errors` say so: all together.
+pub async fn a_disabled_webhook_gives_up_what_waits_and_says_so(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (from, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let claimed = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
+    let attempts = vec![attempted(&claimed[0], RETRY, T0)];
+    let now_ms = T0 + 5 * SECOND;
+    let results = store
+        .record_attempts(&webhook.id, attempts, Some(disabled(&from, "1")), now_ms)
+        .await;
+    assert!(results.unwrap()[0].is_ok());
+    let store = factory.reopen(store).await;
+    let found = store.webhook(&webhook.id).await.unwrap().unwrap();
+    assert_eq!(
+        (found.active, found.disabled_reason.as_deref()),
+        (false, Some("410 Gone"))
+    );
+    let dead = deliveries_of(&*store, &webhook, Some(DeliveryState::Dead)).await;
+    let attempts: Vec<usize> = dead.iter().rev().map(|one| one.attempts.len()).collect();
+    assert_eq!(attempts, [1, 0, 0]);
+    // The others that were on their way are too late, also to disable it once more.
+    let late = vec![attempted(&claimed[1], RETRY, T0)];
+    let results = store
+        .record_attempts(&webhook.id, late, Some(disabled(&from, "2")), now_ms)
+        .await;
+    assert_conflict(results.unwrap().remove(0));
+    let errors = ChannelFilter::Named(Channel::errors());
+    assert_eq!(texts_of(&listed(&*store, &from, &errors).await), ["1"]);
+    // Nor do they switch off what somebody has switched on again.
+    store.update_webhook(webhook.clone()).await.unwrap();
+    let late = vec![attempted(&claimed[1], RETRY, T0)];
+    store
+        .record_attempts(&webhook.id, late, Some(disabled(&from, "3")), now_ms)
+        .await
+        .unwrap();
+    assert!(store.webhook(&webhook.id).await.unwrap().unwrap().active);
+    assert_eq!(listed(&*store, &from, &errors).await.len(), 1);
+}
+
+/// The emitter may be gone when its event is refused for good.
+pub async fn a_webhook_is_disabled_though_the_emitter_is_gone(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (from, webhook) = waiting(&*store, &["1"]).await;
+    let claimed = one_claimed(&*store, &webhook, epoch).await;
+    store.delete_source(&from.id).await.unwrap();
+    let attempts = vec![attempted(&claimed, AfterAttempt::Dead, T0)];
+    let results = store
+        .record_attempts(&webhook.id, attempts, Some(disabled(&from, "1")), T0)
+        .await;
+    assert!(results.unwrap()[0].is_ok());
+    assert!(!store.webhook(&webhook.id).await.unwrap().unwrap().active);
+}

@@ -8,8 +8,17 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    background::Nudges, calls::CALLS_MAX, environment::Environment, error::AppError, feeds::Feeds,
-    ingress::Endpoints, metrics::Metrics, runner::Runners, secrets::SecretKey, sources::Lifecycles,
+    background::Nudges,
+    calls::CALLS_MAX,
+    delivery::{Couriers, DeliveryConfig},
+    environment::Environment,
+    error::AppError,
+    feeds::Feeds,
+    ingress::Endpoints,
+    metrics::Metrics,
+    runner::Runners,
+    secrets::SecretKey,
+    sources::Lifecycles,
 };
 
 /// What a node is configured with, as far as use cases need it.
@@ -23,8 +32,10 @@ pub struct AppConfig {
     pub source_concurrency: usize,
     /// Events kept per emitter and channel class.
     pub retained_events: u32,
-    /// How long runs may take to finish when the node is asked to stop.
+    /// How long runs and attempts may take to finish when the node is asked to stop.
     pub shutdown_grace: Duration,
+    /// How events are delivered to webhooks.
+    pub deliveries: DeliveryConfig,
 }
 
 /// What an [`App`] is put together from.
@@ -50,6 +61,7 @@ pub struct App {
     pub(crate) config: AppConfig,
     pub(crate) epoch: NodeEpoch,
     pub(crate) runners: Runners,
+    pub(crate) couriers: Couriers,
     pub(crate) lifecycles: Lifecycles,
     pub(crate) endpoints: Endpoints,
     pub(crate) nudges: Nudges,
@@ -80,6 +92,7 @@ impl App {
     /// # Errors
     /// The store cannot be used.
     pub async fn start(parts: Parts) -> Result<Arc<Self>, AppError> {
+        let couriers = Couriers::new(&parts.config.deliveries)?;
         let epoch = parts.store.start_node(parts.env.now_ms()).await?;
         let app = Arc::new(Self {
             store: parts.store,
@@ -89,6 +102,7 @@ impl App {
             config: parts.config,
             epoch,
             runners: Runners::default(),
+            couriers,
             lifecycles: Lifecycles::default(),
             endpoints: Endpoints::default(),
             nudges: Nudges::default(),
@@ -102,16 +116,18 @@ impl App {
         Ok(app)
     }
 
-    /// Stops claiming, lets runs finish for the configured grace, gives the rest back and ends the workers.
+    /// Stops claiming, lets runs and attempts finish for the configured grace, gives the rest back and ends the workers.
     pub async fn stop(&self) {
         self.stopping.cancel();
         self.tasks.close();
-        if tokio::time::timeout(self.config.shutdown_grace, self.tasks.wait())
+        let ended = futures::future::join(self.tasks.wait(), self.couriers.ended());
+        if tokio::time::timeout(self.config.shutdown_grace, ended)
             .await
             .is_err()
         {
+            self.couriers.abandon().await;
             tracing::warn!(
-                "runs were still going on after the shutdown grace; they will be run again"
+                "runs or attempts were still going on after the shutdown grace; they will be made again"
             );
         }
         self.engine.shutdown().await;

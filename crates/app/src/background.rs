@@ -1,5 +1,5 @@
-//! Background work: timers, release of scheduled events, dispatch, the tail of feeds, deletion, retention,
-//! recovery.
+//! Background work: timers, release of scheduled events, dispatch, due deliveries, the tail of feeds, deletion,
+//! retention, recovery.
 //!
 //! Each loop is one idempotent step of the store, run on a period and on a nudge, in bounded
 //! batches. Nudges may be lost; then the period does it.
@@ -47,6 +47,8 @@ pub(crate) enum Chore {
     Dispatch,
     /// Events go to who reads along.
     Tail,
+    /// Deliveries to webhooks that are due: again, or after a restart.
+    Deliveries,
     /// Deletions that were asked for, and events beyond retention.
     Retention,
     /// Invocations that nobody holds: after a restart, or when a lease ran out.
@@ -54,11 +56,12 @@ pub(crate) enum Chore {
 }
 
 impl Chore {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
         Self::Tail,
+        Self::Deliveries,
         Self::Retention,
         Self::Queue,
     ];
@@ -70,6 +73,7 @@ impl Chore {
             Self::Release => "release",
             Self::Dispatch => "dispatch",
             Self::Tail => "tail",
+            Self::Deliveries => "deliveries",
             Self::Retention => "retention",
             Self::Queue => "queue",
         }
@@ -117,12 +121,14 @@ impl App {
             Chore::Release => self.store.release_scheduled(now_ms, BATCH).await,
             Chore::Dispatch => self.store.dispatch(now_ms, BATCH).await,
             Chore::Tail => self.read_along().await,
+            Chore::Deliveries => self.webhooks_with_work(BATCH).await,
             Chore::Retention => {
                 let deleted = self.store.run_deletions(BATCH).await?;
                 let trimmed = self.trim().await?;
+                let deliveries = self.trim_deliveries(BATCH).await?;
                 Ok(Progress {
-                    done: deleted.done + trimmed.done,
-                    more: deleted.more || trimmed.more,
+                    done: deleted.done + trimmed.done + deliveries.done,
+                    more: deleted.more || trimmed.more || deliveries.more,
                     ..Progress::default()
                 })
             }
@@ -160,6 +166,9 @@ impl App {
             self.tell_runner(id, Command::Claim);
         }
         self.metrics.done(chore, progress.done);
+        for id in &progress.woken_webhooks {
+            self.wake_courier(id);
+        }
         if chore == Chore::Release && progress.done > 0 {
             self.nudges.nudge(Chore::Dispatch);
         }

@@ -1,4 +1,4 @@
-//! What the node counts, for Prometheus: runs, what they emit, commits, background work; and, at
+//! What the node counts, for Prometheus: runs, what they emit, commits, attempts, background work; and, at
 //! the moment somebody looks, what waits and who works.
 //!
 //! Every label has a handful of values known here; none names a source, a user or an address.
@@ -13,7 +13,7 @@ use headwater_model::{
     event::NewEvent,
     outcome::{Limit, Outcome},
 };
-use headwater_store::Trigger;
+use headwater_store::{AfterAttempt, Trigger};
 use prometheus_client::{
     encoding::text,
     metrics::{
@@ -51,6 +51,8 @@ const OUTCOMES: [&str; 6] = [
 ];
 /// By the code of the class.
 const CHANNELS: [&str; 4] = ["ordinary", "errors", "logs", "scheduled"];
+/// By [`attempt`].
+const ATTEMPTS: [&str; 3] = ["delivered", "retried", "dead"];
 
 type Label = [(&'static str, &'static str); 1];
 
@@ -65,6 +67,8 @@ pub(crate) struct Metrics {
     committed: Counter,
     refused: Counter,
     commit_seconds: Histogram,
+    attempts: [Counter; ATTEMPTS.len()],
+    webhooks_disabled: Counter,
     done: [Counter; Chore::ALL.len()],
     failed: [Counter; Chore::ALL.len()],
 }
@@ -118,6 +122,12 @@ impl Metrics {
             "Ends of runs given to the store",
             commits.clone(),
         );
+        let attempts = Family::default();
+        let help = "Attempts to deliver that ended, by what becomes of the delivery";
+        registry.register("delivery_attempts", help, attempts.clone());
+        let webhooks_disabled = Counter::default();
+        let help = "Webhooks given up by the platform";
+        registry.register("webhooks_disabled", help, webhooks_disabled.clone());
         let done = Family::default();
         let help = "Items that background work has done";
         registry.register("background_items", help, done.clone());
@@ -151,6 +161,8 @@ impl Metrics {
             committed: one(&commits, "result", "committed"),
             refused: one(&commits, "result", "refused"),
             commit_seconds,
+            attempts: ATTEMPTS.map(|after| one(&attempts, "after", after)),
+            webhooks_disabled,
             done: by_chore(&done),
             failed: by_chore(&failed),
             registry,
@@ -189,6 +201,16 @@ impl Metrics {
     /// The store answered a batch of commits after so long.
     pub(crate) fn answered(&self, time: Duration) {
         self.commit_seconds.observe(time.as_secs_f64());
+    }
+
+    /// An attempt to deliver has ended.
+    pub(crate) fn attempted(&self, after: AfterAttempt) {
+        self.attempts[attempt(after)].inc();
+    }
+
+    /// A webhook was given up.
+    pub(crate) fn disabled_webhook(&self) {
+        self.webhooks_disabled.inc();
     }
 
     /// A step of background work has done so many items.
@@ -231,6 +253,14 @@ fn trigger(trigger: Option<Trigger>) -> usize {
     }
 }
 
+fn attempt(after: AfterAttempt) -> usize {
+    match after {
+        AfterAttempt::Delivered => 0,
+        AfterAttempt::RetryAt(_) => 1,
+        AfterAttempt::Dead => 2,
+    }
+}
+
 fn outcome(outcome: &Outcome) -> usize {
     match outcome {
         Outcome::Returned { .. } => 0,
@@ -249,6 +279,7 @@ impl App {
     /// of its end. What the store does not tell is left out.
     pub async fn metrics(&self) -> String {
         let mut moment = Moment::of(&self.engine.status(), self.runners.len());
+        moment.deliver(self.couriers.len(), self.couriers.attempts_in_flight());
         match self.store.backlog().await {
             Ok(backlog) => moment.wait(backlog, self.env.now_ms()),
             Err(error) => tracing::warn!(%error, "the backlog cannot be counted"),
@@ -286,6 +317,7 @@ mod tests {
         for line in [
             r#"headwater_runs_total{trigger="hook",outcome="output_limit"} 0"#,
             r#"headwater_events_total{channel="scheduled"} 0"#,
+            r#"headwater_delivery_attempts_total{after="dead"} 0"#,
             r#"headwater_background_items_total{chore="dispatch"} 0"#,
             "headwater_dedupe_drops_total 0",
             r#"headwater_run_duration_seconds_count{trigger="timer"} 0"#,

@@ -30,6 +30,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use self::actor::Actor;
 pub use self::report::{LogLine, RunReport};
+pub(crate) use self::report::{iso_8601, platform_event};
 pub(crate) use self::run::{Reply, Work};
 pub(crate) use self::{loaded::LoadedSource, run::CustomResponse};
 use crate::{app::App, error::AppError, origin};

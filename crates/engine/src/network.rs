@@ -13,7 +13,7 @@ use std::{
 };
 
 pub use cidr::{Cidr, InvalidCidr};
-pub use client::{PolicyResolver, RefusedAddress, check_host, http_client};
+pub use client::{PolicyResolver, RefusedAddress, check_host, client_builder, http_client};
 
 /// Addresses that are not on the public internet: the special-purpose registries of IPv4 and IPv6,
 /// and a cloud's metadata address that is in nobody's special range (168.63.129.16).

@@ -29,6 +29,13 @@ impl Moment {
         moment
     }
 
+    /// What is being delivered.
+    pub(super) fn deliver(&mut self, couriers: usize, attempts: usize) {
+        self.gauge("couriers", "Webhooks with deliveries in memory", couriers);
+        let help = "Attempts to deliver that are in flight";
+        self.gauge("attempts_in_flight", help, attempts);
+    }
+
     /// What the store knows.
     pub(super) fn wait(&mut self, backlog: Backlog, now_ms: u64) {
         let help = format!(

@@ -52,7 +52,13 @@ fn raw(value: &Value) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-fn platform_event(channel: Channel, event: &Value, summary: &str, hops: u32) -> NewEvent {
+/// An event that the platform itself puts on a channel.
+pub(crate) fn platform_event(
+    channel: Channel,
+    event: &Value,
+    summary: &str,
+    hops: u32,
+) -> NewEvent {
     let summary = summary.lines().next().map(str::to_owned);
     NewEvent {
         channel,
@@ -108,7 +114,7 @@ pub(super) fn error_event(
 }
 
 /// `2026-01-31T12:00:00.000Z`.
-fn iso_8601(epoch_ms: u64) -> String {
+pub(crate) fn iso_8601(epoch_ms: u64) -> String {
     let moment = i64::try_from(epoch_ms)
         .ok()
         .and_then(chrono::DateTime::from_timestamp_millis);

@@ -8,9 +8,9 @@ use std::sync::{
 use std::time::Duration;
 
 use headwater_app::{
-    App, AppConfig, AppError, Caller, Clock, DeploySource, Environment, EventsQuery,
-    FirstUserOptions, Ingress, IngressRequest, Parts, Random, RunReport, SecretKey, SourceView,
-    UpdateSource, default_channels,
+    App, AppConfig, AppError, Caller, Clock, DeliveryConfig, DeploySource, Environment,
+    EventsQuery, FirstUserOptions, Ingress, IngressRequest, Parts, Random, RunReport, SecretKey,
+    SourceView, UpdateSource, default_channels,
 };
 use headwater_model::{event::Event, id::SourceId, page::PageRequest};
 use headwater_store::{Identity, SourceState, Store, User};
@@ -109,6 +109,7 @@ impl World {
             source_concurrency: 16,
             retained_events: 100,
             shutdown_grace: Duration::from_secs(20),
+            deliveries: DeliveryConfig::default(),
         };
         configure(&mut config);
         let app = App::start(Parts {

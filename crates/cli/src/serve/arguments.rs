@@ -43,7 +43,7 @@ options! {
     /// Serve endpoints at https://TOKEN.DOMAIN/ too
     #[arg(long, env = "HEADWATER_ENDPOINT_DOMAIN", value_name = "DOMAIN")]
     endpoint_domain: String,
-    /// Let components reach private and loopback addresses: all, or these ranges
+    /// Let components and webhooks reach private and loopback addresses: all, or these ranges
     #[arg(long, env = "HEADWATER_ALLOW_PRIVATE_NETWORK", value_name = "CIDR,…",
         num_args = 0..=1, require_equals = true, default_missing_value = "")]
     allow_private_network: String,
@@ -83,7 +83,17 @@ options! {
     /// Events kept per source and channel class; 100 at least [default: 100]
     #[arg(long, env = "HEADWATER_RETAINED_EVENTS", value_name = "N")]
     retained_events: u32,
-    /// How long runs may take to finish when the node stops [default: 30s]
+    /// How long to wait after each failed attempt of a delivery, up to a tenth longer; after the last one
+    /// it is a dead letter [default: 5s,5m,30m,2h,5h,10h,10h]
+    #[arg(long, env = "HEADWATER_WEBHOOK_BACKOFF", value_name = "TIME,…")]
+    webhook_backoff: String,
+    /// Attempts in flight at once per webhook [default: 8]
+    #[arg(long, env = "HEADWATER_WEBHOOK_CONCURRENCY", value_name = "N")]
+    webhook_concurrency: usize,
+    /// Attempts in flight at once per host that webhooks are at [default: 64]
+    #[arg(long, env = "HEADWATER_WEBHOOK_HOST_CONCURRENCY", value_name = "N")]
+    webhook_host_concurrency: usize,
+    /// How long runs and deliveries may take to finish when the node stops [default: 30s]
     #[arg(long, env = "HEADWATER_SHUTDOWN_GRACE", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]
     shutdown_grace: Duration,

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use headwater_app::{App, AppConfig, Parts, SecretKey};
+use headwater_app::{App, AppConfig, DeliveryConfig, Parts, SecretKey};
 use headwater_engine::{DenoEngine, EngineConfig, network::NetworkPolicy};
 use headwater_model::limits::{RETAINED_EVENTS, RunLimits};
 use headwater_store_sqlite::SqliteStore;
@@ -69,6 +69,28 @@ fn app_config(options: &ServeArguments, address: SocketAddr) -> Result<AppConfig
             .max(1),
         retained_events,
         shutdown_grace: options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
+        deliveries: delivery_config(options)?,
+    })
+}
+
+fn delivery_config(options: &ServeArguments) -> Result<DeliveryConfig> {
+    let defaults = DeliveryConfig::default();
+    let backoff = match options.webhook_backoff.as_deref() {
+        None => defaults.backoff,
+        Some(text) => text
+            .parse()
+            .map_err(|error| UsageError(format!("--webhook-backoff: {error}")))?,
+    };
+    Ok(DeliveryConfig {
+        backoff,
+        webhook_concurrency: options
+            .webhook_concurrency
+            .unwrap_or(defaults.webhook_concurrency),
+        host_concurrency: options
+            .webhook_host_concurrency
+            .unwrap_or(defaults.host_concurrency),
+        network: network(options)?,
+        ..defaults
     })
 }
 

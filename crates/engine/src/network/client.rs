@@ -73,6 +73,17 @@ pub fn check_host(policy: &NetworkPolicy, url: &Url) -> Result<(), RefusedAddres
     Err(RefusedAddress { host })
 }
 
+/// The beginning of an HTTP client that reaches only names which `policy` allows and follows no redirects.
+/// Literal addresses need [`check_host`].
+pub fn client_builder(policy: &NetworkPolicy) -> reqwest::ClientBuilder {
+    // Fails only when a provider is installed already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .dns_resolver(PolicyResolver::new(policy.clone()))
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+}
+
 /// An HTTP client that reaches only what `policy` allows, on every hop, and follows `redirects_max` redirects.
 ///
 /// # Errors
@@ -82,8 +93,6 @@ pub fn http_client(
     redirects_max: usize,
     timeout: Duration,
 ) -> Result<reqwest::Client, EngineError> {
-    // Fails only when a provider is installed already, which is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let hops = policy.clone();
     let follow = redirect::Policy::custom(move |attempt| {
         if attempt.previous().len() > redirects_max {
@@ -97,11 +106,9 @@ pub fn http_client(
             Err(refused) => attempt.error(refused),
         }
     });
-    reqwest::Client::builder()
-        .dns_resolver(PolicyResolver::new(policy.clone()))
+    client_builder(policy)
         .redirect(follow)
         .timeout(timeout)
-        .no_proxy()
         .build()
         .map_err(|error| EngineError::Unavailable {
             context: "setting up HTTP".into(),

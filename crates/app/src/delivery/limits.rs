@@ -1,0 +1,208 @@
+//! How many attempts may be in flight: per host and on the whole node.
+//!
+//! Responsible for permits and their fairness. Not for the limit of one webhook, which its courier
+//! keeps by itself.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+
+/// Hosts remembered before those that nobody uses any more are looked for.
+const HOSTS_SWEPT_FROM: usize = 64;
+
+/// A number of attempts, of which those to failing webhooks may have three quarters: however many of them
+/// hang, the others go on.
+struct Share {
+    all: Arc<Semaphore>,
+    failing: Arc<Semaphore>,
+}
+
+type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
+
+impl Share {
+    fn new(attempts: usize) -> Self {
+        let attempts = attempts.clamp(1, Semaphore::MAX_PERMITS);
+        Self {
+            all: Arc::new(Semaphore::new(attempts)),
+            failing: Arc::new(Semaphore::new((attempts - attempts / 4).max(1))),
+        }
+    }
+
+    fn try_acquire(&self, failing: bool) -> Result<Permits, TryAcquireError> {
+        let share = match failing {
+            true => Some(Arc::clone(&self.failing).try_acquire_owned()?),
+            false => None,
+        };
+        Ok((Arc::clone(&self.all).try_acquire_owned()?, share))
+    }
+
+    async fn acquire(&self, failing: bool) -> Option<Permits> {
+        let share = match failing {
+            true => Some(Arc::clone(&self.failing).acquire_owned().await.ok()?),
+            false => None,
+        };
+        Some((Arc::clone(&self.all).acquire_owned().await.ok()?, share))
+    }
+}
+
+/// The right to have one attempt in flight; given back when dropped.
+pub(super) struct Permit {
+    _host: Permits,
+    /// As long as an attempt is in flight, its host is known, and its limit the same.
+    _share: Arc<Share>,
+    _node: Permits,
+}
+
+/// The limits of the node.
+pub(super) struct Limits {
+    node: Share,
+    attempts: usize,
+    attempts_per_host: usize,
+    hosts: Mutex<Hosts>,
+}
+
+struct Hosts {
+    by_name: HashMap<String, Weak<Share>>,
+    swept_at: usize,
+}
+
+/// The way to permits for one host.
+#[derive(Clone)]
+pub(super) struct Gate {
+    limits: Arc<Limits>,
+    host: Arc<Share>,
+}
+
+impl Limits {
+    pub(super) fn new(attempts: usize, attempts_per_host: usize) -> Self {
+        Self {
+            node: Share::new(attempts),
+            attempts: attempts.max(1),
+            attempts_per_host,
+            hosts: Mutex::new(Hosts {
+                by_name: HashMap::new(),
+                swept_at: HOSTS_SWEPT_FROM,
+            }),
+        }
+    }
+
+    /// How many attempts are in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.attempts - self.node.all.available_permits().min(self.attempts)
+    }
+
+    /// The way to attempts at this host.
+    pub(super) fn gate(self: &Arc<Self>, host: &str) -> Gate {
+        let mut hosts = self.hosts.lock();
+        let known = hosts.by_name.get(host).and_then(Weak::upgrade);
+        let share = known.unwrap_or_else(|| {
+            if hosts.by_name.len() >= hosts.swept_at {
+                hosts.by_name.retain(|_, share| share.strong_count() > 0);
+                hosts.swept_at = (hosts.by_name.len() * 2).max(HOSTS_SWEPT_FROM);
+            }
+            let share = Arc::new(Share::new(self.attempts_per_host));
+            hosts
+                .by_name
+                .insert(host.to_owned(), Arc::downgrade(&share));
+            share
+        });
+        Gate {
+            limits: Arc::clone(self),
+            host: share,
+        }
+    }
+}
+
+impl Gate {
+    /// Whether both lead to the same host.
+    pub(super) fn is_of_same_host(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.host, &other.host)
+    }
+
+    /// A permit, if there is one at once.
+    pub(super) fn try_acquire(&self, failing: bool) -> Option<Permit> {
+        Some(Permit {
+            _host: self.host.try_acquire(failing).ok()?,
+            _share: Arc::clone(&self.host),
+            _node: self.limits.node.try_acquire(failing).ok()?,
+        })
+    }
+
+    /// A permit, in turn. The host's comes first: who waits for it takes nothing from other hosts.
+    pub(super) async fn acquire(&self, failing: bool) -> Option<Permit> {
+        Some(Permit {
+            _host: self.host.acquire(failing).await?,
+            _share: Arc::clone(&self.host),
+            _node: self.limits.node.acquire(failing).await?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(gate: &Gate, failing: bool) -> Vec<Permit> {
+        std::iter::from_fn(|| gate.try_acquire(failing)).collect()
+    }
+
+    #[test]
+    fn a_full_host_leaves_other_hosts_their_room() {
+        let limits = Arc::new(Limits::new(100, 8));
+        let full = fill(&limits.gate("one"), false);
+        assert_eq!(full.len(), 8);
+        assert!(limits.gate("one").try_acquire(false).is_none());
+        assert!(limits.gate("other").try_acquire(false).is_some());
+        drop(full);
+        assert!(limits.gate("one").try_acquire(false).is_some());
+    }
+
+    #[test]
+    fn failing_webhooks_fill_neither_host_nor_node() {
+        let limits = Arc::new(Limits::new(16, 8));
+        let gates: Vec<Gate> = ["a", "b", "c"].map(|host| limits.gate(host)).into();
+        let failing: Vec<Permit> = gates.iter().flat_map(|gate| fill(gate, true)).collect();
+        assert_eq!(failing.len(), 12, "three quarters of the node");
+        assert_eq!(fill(&gates[0], false).len(), 2, "what is left of the host");
+        assert_eq!(fill(&gates[2], false).len(), 4, "what is left of the node");
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_a_host_holds_nothing_of_the_node() {
+        let limits = Arc::new(Limits::new(9, 8));
+        let gate = limits.gate("one");
+        let mut full = fill(&gate, false);
+        let mut waiting = Box::pin(gate.acquire(false));
+        assert!(futures::poll!(&mut waiting).is_pending());
+        let other = limits.gate("other").try_acquire(false);
+        assert!(other.is_some(), "the node's ninth is free");
+        full.pop();
+        drop(other);
+        assert!(waiting.await.is_some());
+    }
+
+    #[test]
+    fn hosts_that_nobody_uses_are_forgotten() {
+        let limits = Arc::new(Limits::new(8, 8));
+        let kept = limits.gate("kept");
+        for number in 0..10_000 {
+            limits.gate(&number.to_string());
+        }
+        assert!(limits.hosts.lock().by_name.len() <= HOSTS_SWEPT_FROM + 1);
+        let full = fill(&kept, false);
+        assert!(limits.gate("kept").try_acquire(false).is_none());
+        drop(full);
+    }
+
+    #[test]
+    fn a_limit_of_nothing_still_lets_one_through() {
+        let limits = Arc::new(Limits::new(0, 0));
+        let gate = limits.gate("one");
+        assert!(gate.try_acquire(true).is_some());
+        assert!(gate.try_acquire(false).is_some());
+    }
+}

@@ -1,0 +1,102 @@
+//! The request of one attempt: what is sent, and how it is signed.
+//!
+//! Responsible for headers and body. Not for sending, or for what an answer means.
+
+use bytes::Bytes;
+use headwater_model::{channel::Channel, id::SubscriptionId};
+use headwater_store::{ClaimedDelivery, DeliveredEvent};
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+
+use super::signature::{Signer, signatures};
+
+const ID: HeaderName = HeaderName::from_static("webhook-id");
+const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+const EMITTER_ID: HeaderName = HeaderName::from_static("x-headwater-emitter-id");
+const EVENT_ID: HeaderName = HeaderName::from_static("x-headwater-event-id");
+const CHANNEL: HeaderName = HeaderName::from_static("x-headwater-channel");
+const USER_AGENT: &str = concat!("Headwater/", env!("CARGO_PKG_VERSION"));
+
+/// Headers and body of an attempt.
+pub(super) struct Request {
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl Request {
+    /// The request of an attempt that begins now.
+    pub(super) fn new<'a>(
+        delivery: &ClaimedDelivery,
+        signers: impl IntoIterator<Item = &'a Signer>,
+        now_ms: u64,
+    ) -> Self {
+        let event = &delivery.event;
+        let body = Bytes::copy_from_slice(event.event.get().as_bytes());
+        let (id, timestamp) = (webhook_id(event, &delivery.subscription_id), now_ms / 1000);
+        let signature = signatures(signers, &id, timestamp, &body);
+        let mut headers = HeaderMap::from_iter([
+            (
+                header::CONTENT_TYPE,
+                HeaderValue::from_static("application/json"),
+            ),
+            (header::USER_AGENT, HeaderValue::from_static(USER_AGENT)),
+            (TIMESTAMP, HeaderValue::from(timestamp)),
+        ]);
+        let texts = [
+            (ID, Some(id)),
+            (SIGNATURE, Some(signature)),
+            (EMITTER_ID, Some(event.emitter.to_string())),
+            (EVENT_ID, Some(event.id.to_string())),
+            (CHANNEL, channel_header(&event.channel)),
+        ];
+        for (name, text) in texts {
+            // Ids, base64 and what is percent-encoded consist of visible ASCII.
+            if let Some(value) = text.and_then(|text| HeaderValue::try_from(text).ok()) {
+                headers.insert(name, value);
+            }
+        }
+        Self { headers, body }
+    }
+}
+
+/// The same for every attempt of a delivery, another for every other one: receivers may drop what they
+/// have seen.
+fn webhook_id(event: &DeliveredEvent, subscription_id: &SubscriptionId) -> String {
+    format!("{}_{}_{subscription_id}", event.emitter, event.id)
+}
+
+/// The channel's name with everything but visible ASCII percent-encoded; nothing for the default channel.
+fn channel_header(channel: &Channel) -> Option<String> {
+    use std::fmt::Write as _;
+
+    let name = channel.name();
+    let mut encoded = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'!'..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
+            _ => drop(write!(encoded, "%{byte:02X}")),
+        }
+    }
+    (!encoded.is_empty()).then_some(encoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_channel_of_any_name_fits_into_a_header() {
+        for (name, header) in [
+            ("", None),
+            ("orders", Some("orders")),
+            ("$errors", Some("$errors")),
+            ("new orders", Some("new%20orders")),
+            ("100%", Some("100%25")),
+            ("größe\r\nx: y", Some("gr%C3%B6%C3%9Fe%0D%0Ax:%20y")),
+        ] {
+            let encoded = channel_header(&Channel::named(name));
+            assert_eq!(encoded.as_deref(), header);
+            assert!(encoded.is_none_or(|encoded| HeaderValue::try_from(encoded).is_ok()));
+        }
+    }
+}

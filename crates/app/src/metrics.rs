@@ -110,12 +110,10 @@ impl Metrics {
             "Events appended, by class of channel",
             events.clone(),
         );
-        let dropped = Counter::default();
         let help = "Emitted events that dedupe left out";
-        registry.register("dedupe_drops", help, dropped.clone());
-        let starts_failed = Counter::default();
+        let dropped = counter(&mut registry, "dedupe_drops", help);
         let help = "Runs that no worker could be started for";
-        registry.register("run_starts_failed", help, starts_failed.clone());
+        let starts_failed = counter(&mut registry, "run_starts_failed", help);
         let commits = Family::default();
         registry.register(
             "commits",
@@ -125,9 +123,8 @@ impl Metrics {
         let attempts = Family::default();
         let help = "Attempts to deliver that ended, by what becomes of the delivery";
         registry.register("delivery_attempts", help, attempts.clone());
-        let webhooks_disabled = Counter::default();
         let help = "Webhooks given up by the platform";
-        registry.register("webhooks_disabled", help, webhooks_disabled.clone());
+        let webhooks_disabled = counter(&mut registry, "webhooks_disabled", help);
         let done = Family::default();
         let help = "Items that background work has done";
         registry.register("background_items", help, done.clone());
@@ -222,6 +219,13 @@ impl Metrics {
     pub(crate) fn failed(&self, chore: Chore) {
         self.failed[chore as usize].inc();
     }
+}
+
+/// A counter without labels.
+fn counter(registry: &mut Registry, name: &str, help: &str) -> Counter {
+    let counter = Counter::default();
+    registry.register(name, help, counter.clone());
+    counter
 }
 
 /// A metric that many share, with its only label.

@@ -100,3 +100,36 @@ ALTER TABLE invocations ADD COLUMN request_id TEXT;
 
 -- What `additionalProps` had added to a source's component when its props were configured.
 ALTER TABLE sources ADD COLUMN dynamic_props TEXT NOT NULL DEFAULT '[]';
+
+-- Published components. `rank` sorts as versions win; versions of one rank are one version.
+CREATE TABLE registry (
+    key          TEXT NOT NULL,
+    rank         TEXT NOT NULL,
+    version      TEXT NOT NULL,
+    component_id TEXT NOT NULL UNIQUE REFERENCES components (id),
+    publisher    TEXT NOT NULL,
+    published_at INTEGER NOT NULL,
+    PRIMARY KEY (key, rank)
+) WITHOUT ROWID;
+
+-- What listings of components filter by, apart from the components, whose rows hold their code.
+CREATE TABLE component_search (
+    id           TEXT PRIMARY KEY REFERENCES components (id),
+    user_id      TEXT NOT NULL,
+    workspace_id TEXT,
+    key          TEXT,
+    type         TEXT NOT NULL,
+    -- Slugs, each between spaces.
+    apps         TEXT NOT NULL,
+    -- Key, name and description in lower case.
+    text         TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX component_search_by_user ON component_search (user_id, key, id);
+CREATE INDEX component_search_by_workspace ON component_search (workspace_id, key, id) WHERE workspace_id IS NOT NULL;
+INSERT INTO component_search (id, user_id, workspace_id, key, type, apps, text)
+SELECT id, user_id, workspace_id, key, coalesce(description ->> '$.type', 'source'),
+       ' ' || coalesce(substr(key, 1, instr(key || '-', '-') - 1), '') || ' '
+           || coalesce((SELECT group_concat(prop.value ->> '$.app', ' ')
+                        FROM json_each(description, '$.props') AS prop), '') || ' ',
+       lower(coalesce(key, '') || ' ' || (description ->> '$.name') || ' ' || coalesce(description ->> '$.description', ''))
+FROM components;

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     connection::failed,
+    registry::search,
     row::{get, json, parsed, parsed_opt, signed, to_json, unsigned},
 };
 
@@ -41,7 +42,8 @@ pub(crate) fn save(
         )?;
         Ok(())
     };
-    insert().map_err(failed("saving a component"))
+    insert().map_err(failed("saving a component"))?;
+    search::index(connection, component)
 }
 
 pub(crate) fn by_id(
@@ -65,7 +67,7 @@ pub(crate) fn by_key(
     one(connection, &sql, &[key, owner_id])
 }
 
-fn one(
+pub(crate) fn one(
     connection: &Connection,
     sql: &str,
     parameters: &[&str],

@@ -17,6 +17,7 @@ mod migration;
 mod page;
 mod queue;
 mod readers;
+mod registry;
 mod retention;
 mod row;
 mod run_commit;

@@ -23,6 +23,7 @@ mod fixture;
 pub mod history;
 pub mod queue;
 pub mod redelivery;
+pub mod registry;
 pub mod scheduled;
 pub mod sources;
 pub mod subscriptions;
@@ -59,6 +60,15 @@ macro_rules! conformance_tests {
                 channels_and_emitters_are_listed_apart,
                 sources_are_paged_both_ways,
                 accounts_are_paged_both_ways,
+            }
+            registry {
+                the_highest_release_wins,
+                a_published_version_never_changes,
+                a_key_belongs_to_who_published_it_first,
+                published_components_are_told_apart,
+                one_component_per_key_is_listed,
+                components_are_searched,
+                components_are_paged_both_ways,
             }
             sources {
                 a_source_reads_back_as_it_was_written,
@@ -253,6 +263,7 @@ mod tests {
     const SUITE: &str = include_str!("conformance.rs");
     const MODULES: &[(&str, &str)] = &[
         ("catalog", include_str!("conformance/catalog.rs")),
+        ("registry", include_str!("conformance/registry.rs")),
         ("sources", include_str!("conformance/sources.rs")),
         ("commits", include_str!("conformance/commits.rs")),
         ("queue", include_str!("conformance/queue.rs")),
@@ -272,6 +283,7 @@ mod tests {
     ];
     const CONTRACT: &[&str] = &[
         include_str!("catalog.rs"),
+        include_str!("registry.rs"),
         include_str!("event_log.rs"),
         include_str!("webhooks.rs"),
         include_str!("work_queue.rs"),

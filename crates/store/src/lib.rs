@@ -11,6 +11,7 @@ pub mod conformance;
 pub mod error;
 pub mod event_log;
 pub mod record;
+pub mod registry;
 pub mod webhooks;
 pub mod work_queue;
 
@@ -18,12 +19,14 @@ pub use catalog::{Accounts, Catalog, Subscriptions};
 pub use error::StoreError;
 pub use event_log::{Appended, EventLog, KeyValue, LogPosition, Tail};
 pub use record::*;
+pub use registry::{ComponentFilter, ListedComponent, Publication, Published, Registry};
 pub use webhooks::*;
 pub use work_queue::WorkQueue;
 
 /// A whole store. Blanket-implemented for whatever has all the parts.
 pub trait Store:
     Catalog
+    + Registry
     + Subscriptions
     + Accounts
     + Webhooks
@@ -39,6 +42,7 @@ pub trait Store:
 
 impl<T> Store for T where
     T: Catalog
+        + Registry
         + Subscriptions
         + Accounts
         + Webhooks

@@ -177,7 +177,7 @@ pub async fn accounts_are_listed_by_owner(factory: &dyn Factory) {
 }
 
 /// Walks a listing of five in every direction; `read` gives the cursors of a page.
-async fn walk<C: Clone + PartialEq + Debug>(
+pub(super) async fn walk<C: Clone + PartialEq + Debug>(
     all: &[C],
     read: impl AsyncFn(PageRequest<C>) -> Page<C>,
 ) {
@@ -201,7 +201,7 @@ async fn walk<C: Clone + PartialEq + Debug>(
     assert_eq!(page(5, before(4)).await, all[..4]);
 }
 
-fn keyed<T, C>(page: Page<T>, key: impl Fn(&T) -> C) -> Page<C> {
+pub(super) fn keyed<T, C>(page: Page<T>, key: impl Fn(&T) -> C) -> Page<C> {
     Page {
         total_count: page.total_count,
         items: page.items.iter().map(key).collect(),

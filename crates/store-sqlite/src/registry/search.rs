@@ -1,0 +1,151 @@
+//! Listing components: what they are found by, and pages of what was found.
+
+use headwater_model::{
+    component::Description,
+    id::ComponentId,
+    page::{Page, PageRequest, Position},
+};
+use headwater_store::{ComponentFilter, ListedComponent, Owner, SavedComponent, StoreError};
+use rusqlite::{Connection, Row, named_params, params};
+
+use crate::{
+    connection::failed,
+    row::{get, json, name_of, parsed, to_json, unsigned},
+};
+
+/// One row per key that the owner can use, and one per component without a key; then the filter.
+/// `place` is where a row stands in the listing.
+const FOUND: &str = "
+    WITH newest AS (
+        SELECT max(id) AS id, key AS place FROM component_search
+        WHERE {owner} AND key IS NOT NULL GROUP BY key
+        UNION ALL
+        SELECT id, {keyless} FROM component_search WHERE {owner} AND key IS NULL
+    ),
+    drafts AS (
+        SELECT id, place FROM newest
+        WHERE NOT EXISTS (SELECT 1 FROM registry WHERE component_id = newest.id)
+    ),
+    winners AS (SELECT component_id AS id, key AS place, max(rank) FROM registry GROUP BY key),
+    listed AS (
+        SELECT id, place, 0 AS is_published FROM drafts
+        UNION ALL
+        SELECT id, place, 1 FROM winners WHERE place NOT IN (SELECT place FROM drafts)
+    ),
+    found AS (
+        SELECT listed.* FROM listed JOIN component_search USING (id)
+        WHERE (:type IS NULL OR type = :type)
+          AND (:app IS NULL OR instr(apps, :app) > 0)
+          AND NOT EXISTS (SELECT 1 FROM json_each(:words) AS word WHERE instr(text, word.value) = 0)
+    )";
+
+/// Where a component without a key stands: behind all keys, in creation order.
+const KEYLESS_PLACE: &str = "char(1114111) || id";
+
+/// Remembers what a component is found by.
+pub(crate) fn index(connection: &Connection, component: &SavedComponent) -> Result<(), StoreError> {
+    let description = &component.description;
+    let texts = [
+        description.key.as_deref(),
+        Some(description.name.as_str()),
+        description.description.as_deref(),
+    ];
+    let texts: Vec<_> = texts.into_iter().flatten().collect();
+    let inserted = connection.execute(
+        "INSERT INTO component_search (id, user_id, workspace_id, key, type, apps, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        params![
+            component.id.as_str(),
+            component.owner.user_id.as_str(),
+            component.owner.workspace_id.as_ref().map(|id| id.as_str()),
+            description.key,
+            name_of(&description.component_type)?,
+            apps(description),
+            texts.join(" ").to_lowercase(),
+        ],
+    );
+    inserted.map_err(failed("saving a component"))?;
+    Ok(())
+}
+
+/// The slugs of the component's apps, each between spaces: those of its props, and its key's first word.
+fn apps(description: &Description) -> String {
+    let of_key = description
+        .key
+        .iter()
+        .filter_map(|key| key.split('-').next());
+    let of_props = description.props.iter().filter_map(|prop| prop.app());
+    let slugs: Vec<_> = of_key.chain(of_props).collect();
+    format!(" {} ", slugs.join(" "))
+}
+
+pub(super) fn page(
+    connection: &Connection,
+    owner: &Owner,
+    filter: &ComponentFilter,
+    page: &PageRequest<ComponentId>,
+) -> Result<Page<ListedComponent>, StoreError> {
+    let failed = failed("listing components");
+    let (of_owner, owner_id) = match &owner.workspace_id {
+        Some(id) => ("workspace_id = :owner", id.as_str()),
+        None => ("user_id = :owner", owner.user_id.as_str()),
+    };
+    let found = FOUND
+        .replace("{owner}", of_owner)
+        .replace("{keyless}", KEYLESS_PLACE);
+    let component_type = filter.component_type.as_ref().map(name_of).transpose()?;
+    let app = filter.app.as_ref().map(|app| format!(" {app} "));
+    let words: Vec<_> = filter
+        .words
+        .iter()
+        .map(|word| word.to_lowercase())
+        .collect();
+    let words = to_json(&words)?;
+    let total: i64 = connection
+        .prepare_cached(&format!("{found} SELECT count(*) FROM found"))
+        .and_then(|mut statement| {
+            let parameters = named_params! {
+                ":owner": owner_id, ":type": component_type, ":app": app, ":words": words,
+            };
+            statement.query_row(parameters, |row| row.get(0))
+        })
+        .map_err(&failed)?;
+    let (bound, order, cursor) = match &page.position {
+        Position::First => (":cursor = ''", "ASC", ""),
+        Position::After(after) => ("place > {place}", "ASC", after.as_str()),
+        Position::Before(before) => ("place < {place}", "DESC", before.as_str()),
+    };
+    let place =
+        format!("(SELECT coalesce(key, {KEYLESS_PLACE}) FROM component_search WHERE id = :cursor)");
+    let bound = bound.replace("{place}", &place);
+    let sql = format!(
+        "{found} SELECT components.*, is_published
+         FROM (SELECT * FROM found WHERE {bound} ORDER BY place {order} LIMIT :limit) AS listed
+         JOIN components USING (id) ORDER BY place"
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let parameters = named_params! {
+        ":owner": owner_id, ":type": component_type, ":app": app, ":words": words,
+        ":cursor": cursor, ":limit": page.limit,
+    };
+    let mut rows = statement.query(parameters).map_err(&failed)?;
+    let mut items = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        items.push(component(row)?);
+    }
+    Ok(Page {
+        total_count: total.unsigned_abs(),
+        items,
+    })
+}
+
+fn component(row: &Row<'_>) -> Result<ListedComponent, StoreError> {
+    Ok(ListedComponent {
+        id: parsed(row, "id")?,
+        description: json(row, "description")?,
+        code_url: get(row, "code_url")?,
+        code_hash: get(row, "code_hash")?,
+        is_published: get(row, "is_published")?,
+        created_at: unsigned(row, "created_at")?,
+        updated_at: unsigned(row, "updated_at")?,
+    })
+}

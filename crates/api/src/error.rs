@@ -91,6 +91,12 @@ impl From<AppError> for Problem {
                 text,
             )
             .with_param(invalid.field),
+            AppError::Unpublishable(invalid) => problem(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                ErrorCode::InvalidComponent,
+                text,
+            )
+            .with_param(invalid.field),
             AppError::Component { error, .. } => problem(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 ErrorCode::ComponentFailed,
@@ -101,7 +107,9 @@ impl From<AppError> for Problem {
             AppError::Unauthenticated => {
                 problem(StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated, text)
             }
-            AppError::Forbidden(_) => problem(StatusCode::FORBIDDEN, ErrorCode::Forbidden, text),
+            AppError::Forbidden(_) | AppError::KeyTaken(_) => {
+                problem(StatusCode::FORBIDDEN, ErrorCode::Forbidden, text)
+            }
             AppError::Unreachable(_) => problem(
                 StatusCode::SERVICE_UNAVAILABLE,
                 ErrorCode::Unavailable,
@@ -249,10 +257,12 @@ mod tests {
             (AppError::not_found("source", "dc_x"), 404, "not_found"),
             (AppError::Invalid(invalid()), 400, "invalid_parameter"),
             (AppError::InvalidProps(invalid()), 422, "invalid_props"),
+            (AppError::Unpublishable(invalid()), 422, "invalid_component"),
             (component, 422, "component_failed"),
             (AppError::Conflict(String::new()), 409, "conflict"),
             (AppError::Unauthenticated, 401, "unauthenticated"),
             (AppError::Forbidden(String::new()), 403, "forbidden"),
+            (AppError::KeyTaken(String::new()), 403, "forbidden"),
             (AppError::Unavailable(String::new()), 503, "unavailable"),
             (AppError::Internal(String::new()), 500, "internal"),
         ] {

@@ -18,7 +18,8 @@ pub(crate) use self::pages::Pages;
 use crate::{
     metrics,
     routes::{
-        accounts, components, docs, events, health, orgs, sources, subscriptions, users, workflows,
+        accounts, components, docs, events, health, orgs, registry, sources, subscriptions, users,
+        workflows,
     },
     wire::ErrorBody,
 };
@@ -36,11 +37,14 @@ use crate::{
     ),
     paths(
         components::save,
+        components::list,
         components::show,
         components::options,
         components::props,
         components::run,
-        components::registry,
+        registry::publish,
+        registry::show,
+        registry::package_modules,
         sources::deploy,
         sources::show,
         sources::put,

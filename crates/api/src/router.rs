@@ -20,7 +20,8 @@ use crate::{
     ingress,
     metrics::{self, Metrics},
     routes::{
-        accounts, components, docs, events, health, orgs, sources, subscriptions, users, workflows,
+        accounts, components, docs, events, health, orgs, registry, sources, subscriptions, users,
+        workflows,
     },
 };
 
@@ -55,12 +56,14 @@ pub fn router(app: Arc<App>) -> Router {
 /// The API. Paths are written without the trailing slash that requests may carry.
 fn v1(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new()
-        .route("/components", post(components::save))
+        .route("/components", post(components::save).get(components::list))
         .route("/components/{reference}", get(components::show))
         .route("/components/{reference}/options", post(components::options))
         .route("/components/{reference}/props", post(components::props))
         .route("/components/{reference}/run", post(components::run))
-        .route("/components/registry/{key}", get(components::registry))
+        .route("/components/registry", post(registry::publish))
+        .route("/components/registry/{key}", get(registry::show))
+        .route("/packages/modules", get(registry::package_modules))
         .route("/sources", post(sources::deploy))
         .route(
             "/sources/{id}",

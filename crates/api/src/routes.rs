@@ -6,6 +6,7 @@ pub(crate) mod docs;
 pub(crate) mod events;
 pub(crate) mod health;
 pub(crate) mod orgs;
+pub(crate) mod registry;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;
 pub(crate) mod users;

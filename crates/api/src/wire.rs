@@ -9,6 +9,7 @@ mod error;
 mod event;
 mod health;
 pub(crate) mod id;
+mod registry;
 mod run;
 mod source;
 mod subscription;
@@ -17,11 +18,14 @@ mod user;
 pub(crate) use self::{
     account::{Account, AccountsRequest, CreateAccount},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions},
-    component::{Component, ComponentScope, PropDefinition, SaveComponent},
+    component::{
+        Component, ComponentScope, ComponentSummary, ListComponents, PropDefinition, SaveComponent,
+    },
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
     health::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck},
+    registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},
     source::{DeploySource, RunSource, Source, UpdateSource},
     subscription::{Subscription, SubscriptionRequest},

@@ -1,8 +1,13 @@
-//! Saving and finding components (spec "Components").
+//! Saving and finding components (spec "Components"). Publishing them is `registry`'s business.
+
+use std::fmt;
 
 use bytes::Bytes;
 use headwater_engine::{ComponentCode, EngineError};
-use headwater_model::id::{ComponentId, WorkspaceId};
+use headwater_model::{
+    id::{ComponentId, WorkspaceId},
+    package::{InvalidPackage, PackageReference},
+};
 use headwater_store::{ArtifactBytes, Owner, SavedComponent, Store};
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -12,7 +17,7 @@ use crate::{access::Caller, app::App, error::AppError};
 /// The `component_*` fields of a request, as they came.
 #[derive(Debug, Clone, Default)]
 pub struct ComponentInput {
-    /// A saved component; takes precedence.
+    /// A saved or published component, by id or key; takes precedence.
     pub component_id: Option<String>,
     /// The code.
     pub component_code: Option<String>,
@@ -25,7 +30,7 @@ pub struct ComponentInput {
 pub enum ComponentRef {
     /// `sc_…`.
     Id(ComponentId),
-    /// A component's `key`.
+    /// A component's `key`, or `key@version` of a published one.
     Key(String),
 }
 
@@ -34,6 +39,15 @@ impl ComponentRef {
     pub fn parse(text: &str) -> Self {
         text.parse()
             .map_or_else(|_| Self::Key(text.to_owned()), Self::Id)
+    }
+}
+
+impl fmt::Display for ComponentRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(f),
+            Self::Key(key) => key.fmt(f),
+        }
     }
 }
 
@@ -49,7 +63,7 @@ impl ComponentInput {
                 Err(AppError::invalid("component_code", "is empty"))
             }
             (Some(code), _) => Ok(ComponentCode::Text(code.clone())),
-            (None, Some(url)) => module_url(url).map(ComponentCode::Url),
+            (None, Some(url)) => module_at(url),
             (None, None) => Err(AppError::invalid(
                 "component_code",
                 "give `component_code` or `component_url`",
@@ -59,7 +73,7 @@ impl ComponentInput {
 }
 
 /// While building, what cannot be reached is the package registry, which the caller can do something about.
-fn unbuilt(error: EngineError) -> AppError {
+pub(crate) fn unbuilt(error: EngineError) -> AppError {
     match error {
         EngineError::Unavailable { .. } => AppError::Unreachable(error.to_string()),
         error => error.into(),
@@ -83,15 +97,31 @@ pub(crate) async fn artifact(store: &dyn Store, hash: &str) -> Result<Bytes, Eng
     })
 }
 
-fn module_url(text: &str) -> Result<Url, AppError> {
-    let url = Url::parse(text)
-        .map_err(|error| AppError::invalid("component_url", format!("`{text}`: {error}")))?;
+/// The module of a URL, or of a package as a component that is the package's.
+fn module_at(text: &str) -> Result<ComponentCode, AppError> {
+    let invalid = |reason: String| AppError::invalid("component_url", reason);
+    let url = Url::parse(text).map_err(|error| invalid(format!("`{text}`: {error}")))?;
     match url.scheme() {
-        "http" | "https" => Ok(url),
-        other => Err(AppError::invalid(
-            "component_url",
-            format!("must be an http or https URL, not {other}:"),
-        )),
+        "http" | "https" => Ok(ComponentCode::Url(url)),
+        "npm" => Ok(ComponentCode::Text(package_file(text)?.component_code())),
+        other => Err(invalid(format!(
+            "must be an http, https or npm URL, not {other}:"
+        ))),
+    }
+}
+
+/// A file of a package: `npm:PACKAGE[@VERSION]/path`.
+pub(crate) fn package_file(text: &str) -> Result<PackageReference, AppError> {
+    let invalid = |reason: String| AppError::invalid("component_url", reason);
+    let package: PackageReference = text
+        .parse()
+        .map_err(|error: InvalidPackage| invalid(error.to_string()))?;
+    match package.path {
+        Some(_) => Ok(package),
+        None => Err(invalid(format!(
+            "`{text}` is a package; add the path of a file in it \
+             (`GET /packages/modules?specifier={text}` lists its components)"
+        ))),
     }
 }
 
@@ -110,7 +140,9 @@ impl App {
         self.build_component(owner, input).await
     }
 
-    /// A component that the caller may see, by id or by key within its namespace.
+    /// A component that the caller may use, by id or by key. A key means the newest of that key in the
+    /// caller's namespace, unless that one is published; then, or if there is none, the published one
+    /// that wins. `key@version` is a published version.
     pub async fn component(
         &self,
         caller: &Caller,
@@ -118,20 +150,44 @@ impl App {
         workspace_id: Option<WorkspaceId>,
     ) -> Result<SavedComponent, AppError> {
         let found = match reference {
-            ComponentRef::Id(id) => self.store.component(id).await?,
+            ComponentRef::Id(id) => self.component_by_id(caller, id).await?,
             ComponentRef::Key(key) => {
-                self.store
-                    .component_by_key(&caller.owner(workspace_id)?, key)
-                    .await?
+                let owner = caller.owner(workspace_id)?;
+                match self.draft(caller, &owner, key).await? {
+                    Some(draft) => Some(draft),
+                    None => self.published(key).await?,
+                }
             }
         };
-        let shown = match reference {
-            ComponentRef::Id(id) => id.to_string(),
-            ComponentRef::Key(key) => key.clone(),
+        found.ok_or_else(|| AppError::not_found("component", reference))
+    }
+
+    async fn component_by_id(
+        &self,
+        caller: &Caller,
+        id: &ComponentId,
+    ) -> Result<Option<SavedComponent>, AppError> {
+        let Some(component) = self.store.component(id).await? else {
+            return Ok(None);
         };
-        found
-            .filter(|component| caller.may_see(&component.owner))
-            .ok_or_else(|| AppError::not_found("component", shown))
+        let usable = caller.may_see(&component.owner) || self.store.is_published(id).await?;
+        Ok(usable.then_some(component))
+    }
+
+    /// The newest component of this key in the owner's namespace, if it is not in the registry.
+    async fn draft(
+        &self,
+        caller: &Caller,
+        owner: &Owner,
+        key: &str,
+    ) -> Result<Option<SavedComponent>, AppError> {
+        let newest = self.store.component_by_key(owner, key).await?;
+        match newest.filter(|component| caller.may_see(&component.owner)) {
+            Some(component) if !self.store.is_published(&component.id).await? => {
+                Ok(Some(component))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The saved component that `component_*` fields name, built and saved now if they give code.
@@ -141,13 +197,12 @@ impl App {
         owner: &Owner,
         input: &ComponentInput,
     ) -> Result<SavedComponent, AppError> {
-        let Some(id) = &input.component_id else {
+        let Some(id_or_key) = &input.component_id else {
             return self.build_component(owner.clone(), input).await;
         };
-        let id: ComponentId = id
-            .parse()
-            .map_err(|error| AppError::invalid("component_id", error))?;
-        self.component(caller, &ComponentRef::Id(id), None).await
+        let reference = ComponentRef::parse(id_or_key);
+        self.component(caller, &reference, owner.workspace_id.clone())
+            .await
     }
 
     async fn build_component(
@@ -155,6 +210,19 @@ impl App {
         owner: Owner,
         input: &ComponentInput,
     ) -> Result<SavedComponent, AppError> {
+        let (component, artifact) = self.built_component(owner, input).await?;
+        self.store
+            .save_component(component.clone(), artifact)
+            .await?;
+        Ok(component)
+    }
+
+    /// A component and its artifact, not saved yet.
+    pub(crate) async fn built_component(
+        &self,
+        owner: Owner,
+        input: &ComponentInput,
+    ) -> Result<(SavedComponent, ArtifactBytes), AppError> {
         let build = self.engine.build(input.code()?).await.map_err(unbuilt)??;
         let now_at = self.env.now_at();
         let component = SavedComponent {
@@ -173,9 +241,6 @@ impl App {
             hash: build.artifact.hash,
             bytes: build.artifact.bytes,
         };
-        self.store
-            .save_component(component.clone(), artifact)
-            .await?;
-        Ok(component)
+        Ok((component, artifact))
     }
 }

@@ -21,6 +21,9 @@ pub enum AppError {
     /// Configured props do not fit the component.
     #[error("{0}")]
     InvalidProps(Invalid),
+    /// The component builds, and something that publishing it requires is missing or malformed.
+    #[error("{0}")]
+    Unpublishable(Invalid),
     /// The component's own code failed while being built or in a hook.
     #[error("{stage}: {}", .error.message)]
     Component {
@@ -38,6 +41,9 @@ pub enum AppError {
     /// The caller is not a member.
     #[error("you are not a member of workspace `{0}`")]
     Forbidden(String),
+    /// Another user has published under the key.
+    #[error("the key `{0}` is another user's in the registry; publish under a key of your own")]
+    KeyTaken(String),
     /// What the request needs from outside, such as the package registry, does not answer.
     #[error("{0}")]
     Unreachable(String),

@@ -21,6 +21,7 @@ mod ingress;
 mod metrics;
 mod origin;
 mod props;
+mod registry;
 mod runner;
 mod secrets;
 mod sources;
@@ -43,11 +44,14 @@ pub use events::{EventsQuery, default_channels};
 pub use feeds::{Follow, Followed};
 pub use ingress::{Ingress, IngressRequest};
 pub use origin::{on_behalf_of, origin, request_id};
+pub use registry::PublishedComponent;
 pub use runner::{LogLine, RunReport};
 pub use secrets::SecretKey;
 pub use sources::{DeploySource, SourceView, UpdateSource};
 pub use users::{FirstUserOptions, UserView};
 
 // What use cases give and take of store and engine, for crates that may not know those.
-pub use headwater_engine::{LogLevel, Response};
-pub use headwater_store::{Account, EventRange, SavedComponent, Workspace};
+pub use headwater_engine::{LogLevel, PackageModules, Response};
+pub use headwater_store::{
+    Account, ComponentFilter, EventRange, ListedComponent, SavedComponent, Workspace,
+};

@@ -80,8 +80,10 @@ pub(crate) enum ClientCommand {
     Update(UpdateArguments),
     /// Delete a source
     Delete(SourceArgument),
-    /// List the sources
-    List,
+    /// List the sources, or the components that can be deployed
+    List(ListArguments),
+    /// Publish components to the node's registry, for all its users to deploy by key
+    Publish(PublishArguments),
     /// Show a source or a saved component
     Describe(DescribeArguments),
     /// Show a source's events, oldest first
@@ -108,9 +110,47 @@ pub(crate) struct SourceArgument {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    #[command(subcommand)]
+    pub(crate) what: Option<ListWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ListWhat {
+    /// The sources; also what `list` alone shows
+    Sources,
+    /// Published components and your own, the newest of each key
+    Components(ComponentsArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ComponentsArguments {
+    /// Words that key, name or description contain
+    pub(crate) words: Vec<String>,
+    /// Only components of this app, by its name slug
+    #[arg(long, value_name = "APP")]
+    pub(crate) app: Option<String>,
+    /// Only sources, or only actions
+    #[arg(long = "type", value_parser = ["source", "action"])]
+    pub(crate) component_type: Option<String>,
+    /// How many to show
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PublishArguments {
+    /// Component: a file, a URL or npm:PACKAGE[@VERSION]/path. Or all the components of a folder or
+    /// of npm:PACKAGE[@VERSION]
+    #[arg(value_name = "FILE|DIR|URL|npm:PACKAGE[/PATH]")]
+    pub(crate) components: String,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DeployArguments {
-    /// Component: a file, a URL or npm:PACKAGE[@VERSION]/path/in/the/package.mjs
-    #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH")]
+    /// Component: a file, a URL, npm:PACKAGE[@VERSION]/path/in/the/package.mjs, or the key or id of
+    /// one that the node has
+    #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH|KEY[@VERSION]")]
     pub(crate) component: String,
     /// Name of the source; the component's own name otherwise
     #[arg(long)]
@@ -124,8 +164,8 @@ pub(crate) struct UpdateArguments {
     /// Source: its id, name or name slug
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) source: String,
-    /// New code: a file, a URL or npm:PACKAGE[@VERSION]/path; the code stays when left out
-    #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH")]
+    /// New code: a file, a URL, npm:PACKAGE[@VERSION]/path or a key; the code stays when left out
+    #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH|KEY[@VERSION]")]
     pub(crate) component: Option<String>,
     /// New name
     #[arg(long)]

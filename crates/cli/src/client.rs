@@ -68,6 +68,12 @@ impl Client {
         self.get_with(path, &[]).await.map(data)
     }
 
+    /// `data` of what takes the node its time, such as a download.
+    pub(crate) async fn get_slowly(&self, path: &[&str], query: Query<'_>) -> Result<Value> {
+        let request = self.request(Method::GET, path).query(query);
+        self.answer(request).await.map(data)
+    }
+
     /// A page of a list.
     pub(crate) async fn page(&self, path: &[&str], query: Query<'_>) -> Result<Page> {
         let body = self.get_with(path, query).await?;

@@ -4,6 +4,7 @@
 mod accounts;
 mod activity;
 pub(crate) mod completions;
+mod components;
 mod delete;
 mod deploy;
 mod describe;
@@ -12,6 +13,7 @@ mod events;
 mod list;
 mod logs;
 pub(crate) mod openapi;
+mod publish;
 mod run;
 mod save;
 mod show;
@@ -20,7 +22,7 @@ mod update;
 
 use anyhow::Result;
 
-use crate::arguments::ClientCommand;
+use crate::arguments::{ClientCommand, ListWhat};
 use crate::exit::Exit;
 use crate::session::Session;
 
@@ -30,7 +32,11 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Deploy(arguments) => deploy::run(session, arguments).await,
         ClientCommand::Update(arguments) => update::run(session, arguments).await,
         ClientCommand::Delete(arguments) => delete::run(session, &arguments.source).await,
-        ClientCommand::List => list::run(session).await,
+        ClientCommand::List(arguments) => match arguments.what {
+            None | Some(ListWhat::Sources) => list::run(session).await,
+            Some(ListWhat::Components(arguments)) => components::run(session, arguments).await,
+        },
+        ClientCommand::Publish(arguments) => publish::run(session, &arguments).await,
         ClientCommand::Describe(arguments) => describe::run(session, &arguments).await,
         ClientCommand::Events(arguments) => events::run(session, &arguments).await,
         ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,

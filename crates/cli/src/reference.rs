@@ -1,152 +1,80 @@
-//! Where a component's code comes from, as typed on the command line: a local file, a URL or a
-//! file of an npm package. Reads no file; that a path exists is found out when it is opened.
+//! Where a component's code comes from, as typed on the command line: a local file, a URL, a file of
+//! an npm package, or what the node has under an id or a key. Reads no file; that a path exists is
+//! found out when it is opened.
 
 use std::path::PathBuf;
 
+use headwater_model::package::{InvalidPackage, PackageReference};
 use url::Url;
 
 use crate::exit::UsageError;
+
+/// The endings by which a file is told from a key.
+const FILE_ENDINGS: &[&str] = &["mjs", "js", "cjs", "ts", "mts", "cts", "jsx", "tsx"];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ComponentReference {
     File(PathBuf),
     Url(Url),
-    Npm(NpmReference),
-}
-
-/// `npm:PACKAGE[@VERSION]/path`.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NpmReference {
-    package: String,
-    version: Option<String>,
-    path: String,
+    /// A package, or a file of one.
+    Npm(PackageReference),
+    /// A component's id, key or `key@version`.
+    Saved(String),
 }
 
 impl ComponentReference {
     pub(crate) fn parse(text: &str) -> Result<Self, UsageError> {
-        if let Some(rest) = text.strip_prefix("npm:") {
-            return NpmReference::parse(rest).map(Self::Npm);
+        if text.starts_with("npm:") {
+            let package = text.parse();
+            return package
+                .map(Self::Npm)
+                .map_err(|error: InvalidPackage| UsageError(error.to_string()));
         }
         if text.starts_with("http://") || text.starts_with("https://") {
             return Url::parse(text)
                 .map(Self::Url)
                 .map_err(|error| UsageError(format!("{text} is not a URL: {error}")));
         }
-        Ok(Self::File(PathBuf::from(text)))
+        Ok(match is_path(text) {
+            true => Self::File(PathBuf::from(text)),
+            false => Self::Saved(text.to_owned()),
+        })
     }
 }
 
-impl NpmReference {
-    fn parse(text: &str) -> Result<Self, UsageError> {
-        Self::split(text).ok_or_else(|| {
-            UsageError(format!(
-                "npm:{text} does not name a file of a package; write npm:PACKAGE[@VERSION]/path, \
-                 such as npm:@pipedream/rss/sources/new-item-in-feed/new-item-in-feed.mjs"
-            ))
-        })
-    }
-
-    fn split(text: &str) -> Option<Self> {
-        // The name of a scoped package has a slash of its own.
-        let name_end = if text.starts_with('@') {
-            text.find('/')? + 1
-        } else {
-            0
-        };
-        let path_start = name_end + text.get(name_end..)?.find('/')?;
-        let (specifier, path) = (&text[..path_start], &text[path_start + 1..]);
-        let (package, version) = match specifier.get(1..)?.split_once('@') {
-            Some((_, version)) => {
-                let package_end = specifier.len() - version.len() - 1;
-                (&specifier[..package_end], Some(version))
-            }
-            None => (specifier, None),
-        };
-        let complete = !package.is_empty()
-            && !package.starts_with("@/")
-            && !package.ends_with('/')
-            && version != Some("")
-            && !path.is_empty()
-            && !text.contains(['"', '\\', '\n']);
-        complete.then(|| Self {
-            package: package.to_owned(),
-            version: version.map(str::to_owned),
-            path: path.to_owned(),
-        })
-    }
-
-    /// A component that is the package's: the server resolves the specifier when it is saved.
-    pub(crate) fn component_code(&self) -> String {
-        let Self { package, path, .. } = self;
-        match &self.version {
-            Some(version) => format!("export {{ default }} from \"{package}@{version}/{path}\";\n"),
-            None => format!("export {{ default }} from \"{package}/{path}\";\n"),
-        }
-    }
+/// Whether a text can only be a path: keys have no folders, and no ending of a module.
+fn is_path(text: &str) -> bool {
+    let ending = text.rsplit_once('.').map(|(_, ending)| ending);
+    text.contains(['/', '\\'])
+        || text.starts_with('.')
+        || ending.is_some_and(|ending| FILE_ENDINGS.contains(&ending))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn code(text: &str) -> String {
-        match ComponentReference::parse(text).unwrap() {
-            ComponentReference::Npm(npm) => npm.component_code(),
-            other => panic!("{text} was taken for {other:?}"),
-        }
-    }
-
     #[test]
-    fn npm_references_become_a_reexport() {
-        let table = [
-            ("npm:rss/a.mjs", "rss/a.mjs"),
-            ("npm:rss@1.2.3/sources/a/a.mjs", "rss@1.2.3/sources/a/a.mjs"),
-            (
-                "npm:@pipedream/rss/sources/a/a.mjs",
-                "@pipedream/rss/sources/a/a.mjs",
-            ),
-            (
-                "npm:@pipedream/rss@^0.5/sources/a/a",
-                "@pipedream/rss@^0.5/sources/a/a",
-            ),
-        ];
-        for (reference, specifier) in table {
-            assert_eq!(
-                code(reference),
-                format!("export {{ default }} from \"{specifier}\";\n")
-            );
-        }
-    }
-
-    #[test]
-    fn npm_references_without_a_file_are_refused() {
-        for text in [
-            "npm:",
-            "npm:rss",
-            "npm:rss/",
-            "npm:@pipedream/rss",
-            "npm:@pipedream/rss@1",
-            "npm:rss@/a.mjs",
-            "npm:@/rss/a.mjs",
-            "npm:/a.mjs",
-            "npm:rss/a\".mjs",
-            "npm:@scope//a",
+    fn files_urls_packages_and_keys_are_told_apart() {
+        for (text, expected) in [
+            ("https://example.com/a.mjs", "Url"),
+            ("./a.mjs", "File"),
+            ("a.mjs", "File"),
+            ("a.ts", "File"),
+            ("./component", "File"),
+            ("components/new-row", "File"),
+            (".", "File"),
+            ("npm:rss/a.mjs", "Npm"),
+            ("npm:rss", "Npm"),
+            ("shop-new-order", "Saved"),
+            ("shop-new-order@1.0.0", "Saved"),
+            ("shop-new-order@1.0.0-rc.1", "Saved"),
+            ("sc_0000000000000000000000", "Saved"),
         ] {
-            let parsed = ComponentReference::parse(text);
-            assert!(parsed.is_err(), "{text} was taken for {parsed:?}");
+            let parsed = format!("{:?}", ComponentReference::parse(text).unwrap());
+            assert!(parsed.starts_with(expected), "{text} is {parsed}");
         }
-    }
-
-    #[test]
-    fn urls_and_files_are_told_apart() {
-        assert!(matches!(
-            ComponentReference::parse("https://example.com/a.mjs"),
-            Ok(ComponentReference::Url(_))
-        ));
-        assert_eq!(
-            ComponentReference::parse("./a.mjs").unwrap(),
-            ComponentReference::File("./a.mjs".into())
-        );
         assert!(ComponentReference::parse("http://").is_err());
+        assert!(ComponentReference::parse("npm:").is_err());
     }
 }

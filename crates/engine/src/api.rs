@@ -10,6 +10,7 @@ use headwater_model::{
     event::Emit,
     id::{InvocationId, SourceId},
     outcome::{ComponentError, Outcome},
+    package::PackageReference,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
@@ -87,6 +88,15 @@ pub struct Rejection {
     pub stage: BuildStage,
     /// The message and, where there is one, the stack.
     pub error: ComponentError,
+}
+
+/// The components of an npm package.
+#[derive(Debug, Clone)]
+pub struct PackageModules {
+    /// The package with the version it resolved to, and no path.
+    pub package: PackageReference,
+    /// Paths of files in it, sorted.
+    pub modules: Vec<String>,
 }
 
 /// The method of a component to call.
@@ -287,6 +297,17 @@ pub trait Engine: Send + Sync + 'static {
     /// # Errors
     /// [`EngineError`] when the host failed; a component at fault is `Ok(Err(Rejection))`.
     async fn build(&self, code: ComponentCode) -> Result<Result<Build, Rejection>, EngineError>;
+
+    /// Resolves a package and lists its modules that look like components (`sources/` and `actions/`).
+    /// A path in `package` is ignored.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the host or the package registry failed; a package that does not exist
+    /// is `Ok(Err(Rejection))`.
+    async fn package_modules(
+        &self,
+        package: &PackageReference,
+    ) -> Result<Result<PackageModules, Rejection>, EngineError>;
 
     /// Starts a run. Returns once the worker has it; its messages, the last an `Outcome`, go to `sink`.
     ///

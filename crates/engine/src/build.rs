@@ -7,6 +7,7 @@
 
 mod bundle;
 mod command;
+mod component_files;
 mod describe;
 mod failure;
 mod fetch;
@@ -15,6 +16,7 @@ mod language;
 mod local;
 mod markers;
 mod node_modules;
+mod package_modules;
 mod packages;
 mod registry_answers;
 mod repository;
@@ -31,10 +33,11 @@ use std::{
 };
 
 use registry_answers::RegistryAnswers;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use bundle::{Bundled, Bundling};
 use command::DenoTool;
+pub use component_files::component_files;
 pub use describe::Describe;
 use failure::{BuildFailure, BuildResult, disk, rejection};
 use fetch::ModuleFetcher;
@@ -130,15 +133,8 @@ impl Builder {
     }
 
     async fn attempt(&self, component: ComponentCode) -> BuildResult<Build> {
-        let _permit = self
-            .permits
-            .acquire()
-            .await
-            .map_err(|_| EngineError::WorkerLost("the builder is closed".into()))?;
-        let staging = tempfile::Builder::new()
-            .prefix("build-")
-            .tempdir_in(&self.builds_dir)
-            .map_err(|error| disk(&self.builds_dir, &error))?;
+        let _permit = self.permit().await?;
+        let staging = self.staging()?;
         let folder = staging.path();
         let code = folder.join("code");
         for path in [&code, &folder.join("bundle"), &folder.join("modules")] {
@@ -164,6 +160,19 @@ impl Builder {
             sources: &sources,
         };
         self.archive_and_describe(&bundling).await
+    }
+
+    async fn permit(&self) -> Result<SemaphorePermit<'_>, EngineError> {
+        let closed = |_| EngineError::WorkerLost("the builder is closed".into());
+        self.permits.acquire().await.map_err(closed)
+    }
+
+    /// A folder that is gone when the build is done.
+    fn staging(&self) -> BuildResult<tempfile::TempDir> {
+        tempfile::Builder::new()
+            .prefix("build-")
+            .tempdir_in(&self.builds_dir)
+            .map_err(|error| disk(&self.builds_dir, &error))
     }
 
     /// Tries the bundle, and the node_modules form where code does not work in a bundle.

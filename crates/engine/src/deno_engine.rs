@@ -5,12 +5,12 @@
 use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use headwater_model::limits::RunLimits;
+use headwater_model::{limits::RunLimits, package::PackageReference};
 
 use crate::{
     api::{
-        Build, ComponentCode, Engine, EngineError, EngineStatus, Invocation, Rejection, RunSink,
-        WorkerOwner, WorkerSpec,
+        Build, ComponentCode, Engine, EngineError, EngineStatus, Invocation, PackageModules,
+        Rejection, RunSink, WorkerOwner, WorkerSpec,
     },
     build::{Builder, BuilderConfig, ThrowawayWorkers},
     deno::Deno,
@@ -145,6 +145,13 @@ fn unusable(folder: &std::path::Path, error: &io::Error) -> EngineError {
 impl Engine for DenoEngine {
     async fn build(&self, code: ComponentCode) -> Result<Result<Build, Rejection>, EngineError> {
         self.builder.build(code).await
+    }
+
+    async fn package_modules(
+        &self,
+        package: &PackageReference,
+    ) -> Result<Result<PackageModules, Rejection>, EngineError> {
+        self.builder.package_modules(package).await
     }
 
     async fn invoke(

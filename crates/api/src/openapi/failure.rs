@@ -30,7 +30,7 @@ macro_rules! failures {
 
 failures! {
     Forbidden, "403",
-        "`forbidden`: the named workspace is not the caller's.";
+        "`forbidden`: the named workspace, or the key to publish under, is not the caller's.";
     NotFound, "404",
         "`not_found`: nothing has the id, or it is another tenant's.";
     Conflict, "409",
@@ -38,7 +38,8 @@ failures! {
     Unprocessable, "422",
         "`component_failed`: the component does not resolve or evaluate, or a hook threw; `message` \
          and `stack` are what it threw. `invalid_props`: configured values do not fit the \
-         component's props; `param` names the first.";
+         component's props; `param` names the first. `invalid_component`: it cannot be published \
+         as it is; `param` names the property.";
 }
 
 /// Status, name and description of failures that belong to no operation in particular.

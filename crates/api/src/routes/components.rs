@@ -1,16 +1,19 @@
 //! `/components` (spec "Components").
 
-use axum::extract::{Extension, Path, State};
-use headwater_app::{AppError, ComponentRef};
+use axum::{
+    Json,
+    extract::{Extension, Path, State},
+};
+use headwater_app::ComponentRef;
+use headwater_model::id::ComponentId;
 
-use super::{AppState, CallerExtension, DataReply, data};
+use super::{AppState, CallerExtension, DataReply, PageReply, data};
 use crate::{
-    error::ApiError,
-    extract::Params,
-    openapi::failure,
+    extract::{Paging, Params, cursor},
+    openapi::{Pages, failure},
     wire::{
-        ActionReport, CallRequest, Component, ComponentProps, ComponentScope, Data, OptionsRequest,
-        PropOptions, SaveComponent,
+        ActionReport, CallRequest, Component, ComponentProps, ComponentScope, ComponentSummary,
+        Data, ListComponents, OptionsRequest, Paged, PropOptions, SaveComponent,
     },
 };
 
@@ -41,7 +44,9 @@ pub(crate) async fn save(
 
 /// Shows a saved component
 ///
-/// By its id, or by the key that its code gives it (spec "Components").
+/// By its id, or by the key that its code gives it: the caller's newest of that key, unless that one
+/// is published; else the published one of the highest version. `key@version` is a published version
+/// (spec "Components").
 #[utoipa::path(
     get,
     path = "/v1/components/{reference}",
@@ -64,19 +69,33 @@ pub(crate) async fn show(
     )
 }
 
-/// Shows a component of the registry
+/// Lists the components that can be deployed
 ///
-/// This node has no registry yet, so no key is in it (spec "Components").
+/// Published ones and the caller's own, one per key: what `GET /components/{reference}` finds by it.
+/// In the order of keys; what has no key comes last, in creation order. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/components/registry/{key}",
-    operation_id = "show_registry_component",
+    path = "/v1/components",
+    operation_id = "list_components",
     tag = "Components",
-    params(("key" = String, Path, description = "The component's globally unique key.")),
-    responses((status = 200, description = "The component.", body = Data<Component>), failure::NotFound),
+    params(Pages, ListComponents),
+    responses((status = 200, description = "A page of components, without their code and props.", body = Paged<ComponentSummary>), failure::Forbidden),
 )]
-pub(crate) async fn registry(Path(key): Path<String>) -> ApiError {
-    AppError::not_found("registry component", key).into()
+pub(crate) async fn list(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Paging(page): Paging<ComponentId>,
+    Params(request): Params<ListComponents>,
+) -> PageReply<ComponentSummary> {
+    let (filter, workspace_id) = request.into_parts();
+    let page = app
+        .components(&caller, &filter, workspace_id, &page)
+        .await?;
+    Ok(Json(Paged::new(
+        page,
+        |component| cursor(&component.id),
+        ComponentSummary::from,
+    )))
 }
 
 /// Computes the options of a prop

@@ -1,6 +1,6 @@
 //! Components (spec "Component (saved component)").
 
-use headwater_app::{ComponentInput, SavedComponent};
+use headwater_app::{ComponentFilter, ComponentInput, ListedComponent, SavedComponent};
 use headwater_model::{
     component::ComponentType,
     id::{ComponentId, WorkspaceId},
@@ -20,7 +20,8 @@ use super::id;
 pub(crate) struct SaveComponent {
     /// The component: a JavaScript or TypeScript module.
     component_code: Option<String>,
-    /// Where the code is to be fetched from; with `component_code`, only kept.
+    /// Where the code is to be fetched from, `npm:PACKAGE[@VERSION]/path` included; with
+    /// `component_code`, only kept.
     component_url: Option<String>,
     /// The workspace that it is for.
     #[schema(value_type = Option<id::Workspace>)]
@@ -139,6 +140,95 @@ impl From<SavedComponent> for Component {
             component_url: saved.code_url,
             created_at: saved.created_at,
             updated_at: saved.updated_at,
+        }
+    }
+}
+
+/// `GET /components`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListComponents {
+    /// Words that key, name or description contain, each of them, in whatever case.
+    q: Option<String>,
+    /// Name slug of an app: of a prop, or the first word of the key.
+    app: Option<String>,
+    #[serde(rename = "type")]
+    #[param(inline)]
+    component_type: Option<ListedType>,
+    /// The workspace whose components are listed besides the published ones.
+    #[param(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+}
+
+/// The types that components can be listed by.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ListedType {
+    Source,
+    Action,
+}
+
+impl ListComponents {
+    pub(crate) fn into_parts(self) -> (ComponentFilter, Option<WorkspaceId>) {
+        let words = self.q.unwrap_or_default();
+        let filter = ComponentFilter {
+            words: words.split_whitespace().map(str::to_owned).collect(),
+            app: self.app.filter(|app| !app.is_empty()),
+            component_type: self.component_type.map(|listed| match listed {
+                ListedType::Source => ComponentType::Source,
+                ListedType::Action => ComponentType::Action,
+            }),
+        };
+        (filter, self.workspace_id.or(self.org_id))
+    }
+}
+
+/// A component as listings show it: without code and props.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ComponentSummary {
+    #[schema(value_type = id::Component)]
+    id: ComponentId,
+    /// SHA-256 of the code.
+    code_hash: String,
+    name: String,
+    /// Null when the component has none.
+    #[schema(required)]
+    version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(rename = "type")]
+    #[schema(schema_with = component_type)]
+    component_type: ComponentType,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    component_url: Option<String>,
+    /// Whether it is in the registry.
+    published: bool,
+    /// Unix time in seconds.
+    created_at: u64,
+    /// Unix time in seconds.
+    updated_at: u64,
+}
+
+impl From<ListedComponent> for ComponentSummary {
+    fn from(listed: ListedComponent) -> Self {
+        let description = listed.description;
+        Self {
+            id: listed.id,
+            code_hash: listed.code_hash,
+            name: description.name,
+            version: description.version,
+            key: description.key,
+            component_type: description.component_type,
+            description: description.description,
+            component_url: listed.code_url,
+            published: listed.is_published,
+            created_at: listed.created_at,
+            updated_at: listed.updated_at,
         }
     }
 }

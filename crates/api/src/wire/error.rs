@@ -22,6 +22,7 @@ pub(crate) enum ErrorCode {
     PayloadTooLarge,
     UnsupportedMediaType,
     InvalidProps,
+    InvalidComponent,
     ComponentFailed,
     ComponentTimedOut,
     Internal,

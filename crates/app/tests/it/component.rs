@@ -59,6 +59,10 @@ impl Component {
         self.set("key", key)
     }
 
+    pub(crate) fn version(self, version: &str) -> Self {
+        self.set("version", version)
+    }
+
     pub(crate) fn code(&self) -> String {
         self.0.to_string()
     }

@@ -14,14 +14,15 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{
     Artifact, Build, BuildStage, ComponentCode, Engine, EngineError, EngineStatus, Entry, Export,
-    Hook, Invocation, KvChange, LogLevel, Rejection, Response, RunId, RunMessage, RunSink,
-    WorkerOwner, WorkerSpec,
+    Hook, Invocation, KvChange, LogLevel, PackageModules, Rejection, Response, RunId, RunMessage,
+    RunSink, WorkerOwner, WorkerSpec,
 };
 use headwater_model::{
     component::Description,
     event::{Emit, EmitOptions},
     id::SourceId,
     outcome::{ComponentError, Limit, Outcome},
+    package::PackageReference,
 };
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -231,6 +232,16 @@ impl Engine for FakeEngine {
             lock: "{}".to_owned(),
             description,
         }))
+    }
+
+    async fn package_modules(
+        &self,
+        package: &PackageReference,
+    ) -> Result<Result<PackageModules, Rejection>, EngineError> {
+        Err(EngineError::Unavailable {
+            context: format!("getting {package} from the registry"),
+            reason: "there is no network here".to_owned(),
+        })
     }
 
     async fn invoke(

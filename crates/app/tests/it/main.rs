@@ -26,6 +26,7 @@ mod metrics;
 mod props;
 mod receiver;
 mod recovery;
+mod registry;
 mod scheduled;
 mod stop;
 mod tenants;

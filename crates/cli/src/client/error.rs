@@ -48,7 +48,15 @@ impl ClientError {
     }
 
     pub(crate) fn is_not_found(&self) -> bool {
-        matches!(self, Self::Api(error) if error.status == 404)
+        self.status() == Some(404)
+    }
+
+    /// The status that the node answered with.
+    pub(crate) fn status(&self) -> Option<u16> {
+        match self {
+            Self::Api(error) => Some(error.status),
+            Self::Unreachable(_) => None,
+        }
     }
 
     /// Whether asking again may help: the node is away or busy.

@@ -1,21 +1,52 @@
-//! Saving a component at the node, from a file, a URL or a package: the step that deploying and
-//! updating share. The answer tells the props.
+//! Saving a component at the node, from a file, a URL or a package, or finding the one that a key
+//! names: the step that deploying and updating share. The answer tells the props.
+
+use std::path::Path;
 
 use anyhow::Result;
+use headwater_model::package::PackageReference;
 use serde_json::{Value, json};
 
 use crate::bundle;
-use crate::client::Client;
+use crate::client::{Client, ClientError};
+use crate::exit::UsageError;
 use crate::reference::ComponentReference;
 
 /// Saves the code and returns the component.
 pub(super) async fn save(client: &Client, reference: &str) -> Result<Value> {
     let body = match ComponentReference::parse(reference)? {
-        ComponentReference::File(path) => {
-            json!({"component_code": bundle::component_code(&path).await?})
-        }
+        ComponentReference::File(path) => code_of(&path).await?,
         ComponentReference::Url(url) => json!({"component_url": url.as_str()}),
-        ComponentReference::Npm(npm) => json!({"component_code": npm.component_code()}),
+        ComponentReference::Npm(npm) => json!({"component_code": file_of(&npm)?}),
+        ComponentReference::Saved(key) if Path::new(&key).is_file() => {
+            code_of(Path::new(&key)).await?
+        }
+        ComponentReference::Saved(key) => return saved(client, &key).await,
     };
     client.post(&["components"], &body).await
+}
+
+async fn code_of(path: &Path) -> Result<Value> {
+    Ok(json!({"component_code": bundle::component_code(path).await?}))
+}
+
+fn file_of(package: &PackageReference) -> Result<String, UsageError> {
+    match package.path {
+        Some(_) => Ok(package.component_code()),
+        None => Err(UsageError(format!(
+            "{package} is a whole package; name one of its files as {package}/path, or publish all its \
+             components with `headwater publish {package}` and deploy one by its key"
+        ))),
+    }
+}
+
+async fn saved(client: &Client, key: &str) -> Result<Value> {
+    let component = client.get(&["components", key]).await;
+    component.map_err(|error| match error.downcast_ref::<ClientError>() {
+        Some(refused) if refused.is_not_found() => error.context(format!(
+            "no component has the key or id {key}, and there is no such file; \
+             `headwater list components` shows what there is"
+        )),
+        _ => error,
+    })
 }

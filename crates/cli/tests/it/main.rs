@@ -11,4 +11,5 @@ mod doctor;
 mod events;
 mod node;
 mod props;
+mod publish;
 mod sources;

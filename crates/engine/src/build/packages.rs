@@ -39,15 +39,44 @@ pub(super) async fn write_config(folder: &Path, sources: &Sources) -> BuildResul
     write(folder, CONFIG, &config.to_string()).await
 }
 
-#[derive(Deserialize)]
-struct Resolved {
+/// What the packages resolved to.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Resolved {
     modules: Vec<ResolvedModule>,
+    /// Every package, dependencies included, by its id.
+    #[serde(default)]
+    npm_packages: BTreeMap<String, Downloaded>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct ResolvedModule {
     specifier: String,
     error: Option<String>,
+    npm_package: Option<String>,
+}
+
+/// A package in Deno's cache.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Downloaded {
+    pub(super) name: String,
+    pub(super) version: String,
+    /// Its files.
+    pub(super) local_path: PathBuf,
+}
+
+impl Resolved {
+    /// The imported package of this name.
+    pub(super) fn package(&self, name: &str) -> Option<&Downloaded> {
+        let ids = self
+            .modules
+            .iter()
+            .filter_map(|module| module.npm_package.as_ref());
+        ids.filter_map(|id| self.npm_packages.get(id))
+            .find(|package| package.name == name)
+    }
 }
 
 /// Resolves and locks every package, downloading what is not in the cache.
@@ -55,9 +84,9 @@ pub(super) async fn resolve(
     tool: &DenoTool,
     folder: &Path,
     packages: &[PackageImport],
-) -> BuildResult<()> {
+) -> BuildResult<Resolved> {
     if packages.is_empty() {
-        return Ok(());
+        return Ok(Resolved::default());
     }
     let requirements: BTreeSet<String> = packages
         .iter()
@@ -81,13 +110,13 @@ pub(super) async fn resolve(
     let output = tool.run(folder, arguments).await?;
     let resolved: Resolved = serde_json::from_str(&output.stdout)
         .map_err(|error| unavailable(&format!("{error}: {}", output.error())))?;
-    for module in resolved.modules {
-        if let Some(error) = module.error {
-            return Err(explain(packages, &module.specifier, &error)
-                .map_or_else(|| unavailable(&error).into(), not_resolved));
+    for module in &resolved.modules {
+        if let Some(error) = &module.error {
+            return Err(explain(packages, &module.specifier, error)
+                .map_or_else(|| unavailable(error).into(), not_resolved));
         }
     }
-    Ok(())
+    Ok(resolved)
 }
 
 /// What an author can do about a package that cannot be resolved; nothing when it is not their fault.

@@ -38,6 +38,34 @@ pub(super) fn is_common_js(code: &str) -> bool {
     old && !tokens.windows(3).any(is_module_statement)
 }
 
+/// Whether the text looks like a component that can be published: it exports something as a whole and
+/// writes out a `key` and a `version`.
+pub(super) fn names_component(code: &str) -> bool {
+    let tokens = tokens(code);
+    let given = |property: &str| {
+        tokens.windows(3).any(|window| match window {
+            [
+                Token::Word(name) | Token::Text(name),
+                Token::Mark(':'),
+                Token::Text(_),
+            ] => *name == property,
+            _ => false,
+        })
+    };
+    let exported = tokens.windows(3).any(|window| {
+        matches!(
+            window,
+            [_, Token::Word("export" | "as"), Token::Word("default")]
+                | [
+                    Token::Word("module"),
+                    Token::Mark('.'),
+                    Token::Word("exports")
+                ]
+        )
+    });
+    exported && given("key") && given("version")
+}
+
 fn is_module_statement(window: &[Token<'_>]) -> bool {
     let [before, Token::Word(word), after] = window else {
         return false;
@@ -110,7 +138,7 @@ fn is_word(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_common_js, required_specifiers};
+    use super::{is_common_js, names_component, required_specifiers};
 
     #[test]
     fn literal_requires_are_found_and_comments_are_not() {
@@ -144,6 +172,33 @@ mod tests {
             ("defineComponent({ run() {} })", false),
         ] {
             assert_eq!(is_common_js(code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_component_exports_and_writes_out_its_key_and_version() {
+        for (code, expected) in [
+            (
+                "export default { ...common, key: \"a-b\", version: '0.0.1' }",
+                true,
+            ),
+            (
+                "module.exports = { \"key\": \"a\", \"version\": \"1\" }",
+                true,
+            ),
+            (
+                "const c = { key: `a`, version: `1` }; export { c as default };",
+                true,
+            ),
+            ("export default { key: \"a\" }", false),
+            ("export default { version: \"1\", keys: \"a\" }", false),
+            (
+                "export default { name: 'x' } // key: \"a\", version: \"1\"",
+                false,
+            ),
+            ("export const c = { key: \"a\", version: \"1\" }", false),
+        ] {
+            assert_eq!(names_component(code), expected, "{code}");
         }
     }
 }

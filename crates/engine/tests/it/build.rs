@@ -2,5 +2,6 @@
 
 mod forms;
 mod local;
+mod package_modules;
 mod rejections;
 mod urls;

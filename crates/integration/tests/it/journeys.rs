@@ -2,5 +2,6 @@
 
 mod http_orders;
 mod postgresql_new_row;
+mod registry_package;
 mod rss_timer;
 mod scheduled_tasks;

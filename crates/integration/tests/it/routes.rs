@@ -10,6 +10,7 @@ mod components {
     mod options {
         mod post;
     }
+    mod list;
     mod post;
     mod props {
         mod post;
@@ -19,6 +20,7 @@ mod components {
     }
     mod registry {
         mod get;
+        mod post;
     }
 }
 mod endpoints {
@@ -37,6 +39,11 @@ mod metrics {
 }
 mod orgs {
     mod sources {
+        mod get;
+    }
+}
+mod packages {
+    mod modules {
         mod get;
     }
 }

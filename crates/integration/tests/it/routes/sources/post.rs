@@ -132,16 +132,34 @@ async fn a_saved_component_wins_over_code() {
 async fn a_component_must_be_named() {
     let node = Node::start().await;
     node.post("/sources", json!({})).await.is(400).error();
-    let error = node
-        .post("/sources", json!({"component_id": "nonsense"}))
-        .await
-        .is(400)
-        .error();
-    assert_eq!(error["param"], "component_id");
-    node.post("/sources", json!({"component_id": unknown("sc_")}))
-        .await
-        .is(404)
-        .error();
+    for unknown in ["no-such-key", "no-such-key@1.0.0", &unknown("sc_")] {
+        let body = json!({"component_id": unknown});
+        let error = node.post("/sources", body).await.is(404).error();
+        assert!(
+            error["message"].as_str().unwrap().contains(unknown),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_published_component_is_deployed_by_its_key() {
+    let node = Node::start().await;
+    let v1 = EMITTER.replace(
+        "version: \"0.0.1\"",
+        "key: \"test-emitter\", version: \"1.0.0\"",
+    );
+    let v2 = v1.replace("1.0.0", "2.0.0");
+    for code in [&v2, &v1] {
+        let body = json!({"component_code": code});
+        node.post("/components/registry", body).await.is(200);
+    }
+    for (reference, version) in [("test-emitter", "2.0.0"), ("test-emitter@1.0.0", "1.0.0")] {
+        let body = json!({"component_id": reference});
+        let source = node.post("/sources", body).await.is(200).data();
+        let path = format!("/components/{}", source["component_id"].as_str().unwrap());
+        assert_eq!(node.get(&path).await.is(200).data()["version"], version);
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,71 @@
+//! `/components/registry` and `/packages`: components for every user of the node, and where they
+//! come from.
+
+use axum::extract::{Extension, Path, State};
+
+use super::{AppState, CallerExtension, DataReply, data};
+use crate::{
+    extract::Params,
+    openapi::failure,
+    wire::{Component, Data, PackageModules, PackageRequest, PublishComponent, PublishedComponent},
+};
+
+/// Publishes a component
+///
+/// For every user of the node, under its `key`; its `version` is semantic. The same version again
+/// changes nothing with the same code, and is a conflict with other code. Only who published a key
+/// publishes further versions of it. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/components/registry",
+    operation_id = "publish_component",
+    tag = "Components",
+    request_body = PublishComponent,
+    responses((status = 200, description = "The component in the registry.", body = Data<PublishedComponent>), failure::Forbidden, failure::Conflict, failure::Unprocessable),
+)]
+pub(crate) async fn publish(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<PublishComponent>,
+) -> DataReply<PublishedComponent> {
+    data(
+        app.publish_component(&caller, &request.into())
+            .await?
+            .into(),
+    )
+}
+
+/// Shows a component of the registry
+///
+/// That of the highest version, releases before pre-releases; `key@version` is a certain one (spec
+/// "Components").
+#[utoipa::path(
+    get,
+    path = "/v1/components/registry/{key}",
+    operation_id = "show_registry_component",
+    tag = "Components",
+    params(("key" = String, Path, description = "The component's globally unique key.")),
+    responses((status = 200, description = "The component.", body = Data<Component>), failure::NotFound),
+)]
+pub(crate) async fn show(State(app): AppState, Path(key): Path<String>) -> DataReply<Component> {
+    data(app.registry_component(&key).await?.into())
+}
+
+/// Lists the components of an npm package
+///
+/// What is in its `sources` and `actions` and looks like a component, with the version that the
+/// package resolves to. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/packages/modules",
+    operation_id = "list_package_modules",
+    tag = "Components",
+    params(PackageRequest),
+    responses((status = 200, description = "The package's components.", body = Data<PackageModules>)),
+)]
+pub(crate) async fn package_modules(
+    State(app): AppState,
+    Params(request): Params<PackageRequest>,
+) -> DataReply<PackageModules> {
+    data(app.package_modules(&request.specifier).await?.into())
+}

@@ -1,0 +1,70 @@
+//! Publishing components, and what packages have to publish.
+
+use headwater_app::ComponentInput;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::Component;
+
+/// A component to publish. One of `component_code` and `component_url` is required.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct PublishComponent {
+    /// The component: a JavaScript or TypeScript module.
+    component_code: Option<String>,
+    /// Where the code is to be fetched from, `npm:PACKAGE[@VERSION]/path` included.
+    component_url: Option<String>,
+}
+
+impl From<PublishComponent> for ComponentInput {
+    fn from(request: PublishComponent) -> Self {
+        Self {
+            component_id: None,
+            component_code: request.component_code,
+            component_url: request.component_url,
+        }
+    }
+}
+
+/// A component, and whether this request is what published it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PublishedComponent {
+    #[serde(flatten)]
+    component: Component,
+    /// False when this version was there already, with the same code.
+    newly_published: bool,
+}
+
+impl From<headwater_app::PublishedComponent> for PublishedComponent {
+    fn from(published: headwater_app::PublishedComponent) -> Self {
+        Self {
+            component: published.component.into(),
+            newly_published: published.is_new,
+        }
+    }
+}
+
+/// `GET /packages/modules`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PackageRequest {
+    /// `npm:PACKAGE[@VERSION]`.
+    pub(crate) specifier: String,
+}
+
+/// The components of a package.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PackageModules {
+    /// The package at the version it resolved to.
+    specifier: String,
+    /// Paths in it: `{specifier}/{path}` is a `component_url`.
+    modules: Vec<String>,
+}
+
+impl From<headwater_app::PackageModules> for PackageModules {
+    fn from(listed: headwater_app::PackageModules) -> Self {
+        Self {
+            specifier: listed.package.to_string(),
+            modules: listed.modules,
+        }
+    }
+}

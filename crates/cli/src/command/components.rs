@@ -1,0 +1,61 @@
+//! `list components`: what can be deployed by its key or id, one line each.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::arguments::ComponentsArguments;
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::table;
+
+pub(super) async fn run(session: &Session, arguments: ComponentsArguments) -> Result<Exit> {
+    let mut filter = Vec::new();
+    if !arguments.words.is_empty() {
+        filter.push(("q", arguments.words.join(" ")));
+    }
+    filter.extend(arguments.app.map(|app| ("app", app)));
+    filter.extend(arguments.component_type.map(|chosen| ("type", chosen)));
+    let page = session
+        .client
+        .first(&["components"], arguments.limit, &filter)
+        .await?;
+    let components = page.data;
+    if components.is_empty() && !session.json {
+        output::note(match filter.is_empty() {
+            true => "no components yet; publish some with `headwater publish FILE|DIR|npm:PACKAGE`",
+            false => "no component fits; try fewer words",
+        });
+        return Ok(Exit::Success);
+    }
+    let full = components.len() == arguments.limit;
+    let rows = |_: &Value| {
+        let rows = components.iter().map(row).collect();
+        table::listing(&["key", "version", "type", "published", "name"], rows)
+    };
+    session.print(&Value::from(components.clone()), rows)?;
+    if full && !session.json {
+        output::note("there may be more: search with words, or raise --limit");
+    }
+    Ok(Exit::Success)
+}
+
+/// What has no key is deployed by its id.
+fn row(component: &Value) -> Vec<String> {
+    let key = match text(component, "key") {
+        "" => text(component, "id"),
+        key => key,
+    };
+    let published = match component["published"].as_bool() {
+        Some(true) => "yes",
+        _ => "no",
+    };
+    vec![
+        key.to_owned(),
+        text(component, "version").to_owned(),
+        text(component, "type").to_owned(),
+        published.to_owned(),
+        text(component, "name").to_owned(),
+    ]
+}

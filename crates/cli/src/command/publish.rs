@@ -1,0 +1,122 @@
+//! `publish`: puts components into the node's registry, one by one, so that one that fails holds up
+//! no other. What may be published is the node's to decide.
+
+mod subject;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use self::subject::{Subject, Unit};
+use crate::arguments::PublishArguments;
+use crate::client::{Client, ClientError};
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::table;
+
+pub(super) async fn run(session: &Session, arguments: &PublishArguments) -> Result<Exit> {
+    match subject::find(&session.client, &arguments.components).await? {
+        Subject::One(unit) => {
+            let component = publish(&session.client, &unit).await?;
+            session.print(&component, |component| listing([component]))?;
+            Ok(Exit::Success)
+        }
+        Subject::Many(units) => publish_all(session, &units).await,
+    }
+}
+
+async fn publish(client: &Client, unit: &Unit) -> Result<Value> {
+    let body = unit.body().await?;
+    client.post(&["components", "registry"], &body).await
+}
+
+/// How many of many went which way.
+#[derive(Default)]
+struct Tally {
+    published: Vec<Value>,
+    kept: usize,
+    failed: usize,
+}
+
+async fn publish_all(session: &Session, units: &[Unit]) -> Result<Exit> {
+    let mut tally = Tally::default();
+    for (index, unit) in units.iter().enumerate() {
+        let place = format!("[{}/{}]", index + 1, units.len());
+        match publish(&session.client, unit).await {
+            Ok(component) => {
+                output::note(&format!(
+                    "{place} {} {}",
+                    done(&component),
+                    named(&component)
+                ));
+                tally.published.push(component);
+            }
+            Err(error) if is_hopeless(&error) => return Err(error),
+            // Whoever imports a package cannot raise the versions in it.
+            Err(error) if unit.is_of_package() && is_conflict(&error) => {
+                output::note(&format!("{place} kept {}: {error:#}", unit.name()));
+                tally.kept += 1;
+            }
+            Err(error) => {
+                output::note(&format!("{place} failed {}: {error:#}", unit.name()));
+                tally.failed += 1;
+            }
+        }
+    }
+    let published = Value::from(tally.published);
+    if session.json {
+        output::json(&published)?;
+    } else if let Some(components) = published.as_array().filter(|all| !all.is_empty()) {
+        output::data(&listing(components))?;
+    }
+    if tally.failed > 0 {
+        let (failed, all) = (tally.failed, units.len());
+        output::note(&format!(
+            "{failed} of {all} components failed; the others are in the registry"
+        ));
+        return Ok(Exit::Failure);
+    }
+    if tally.kept > 0 {
+        let kept = tally.kept;
+        output::note(&format!("{kept} stay as they were published before"));
+    }
+    Ok(Exit::Success)
+}
+
+/// Whether the next component would meet the same end.
+fn is_hopeless(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<ClientError>();
+    refused.is_some_and(|error| {
+        matches!(error, ClientError::Unreachable(_)) || error.status() == Some(401)
+    })
+}
+
+fn is_conflict(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<ClientError>();
+    refused.is_some_and(|error| error.status() == Some(409))
+}
+
+fn done(component: &Value) -> &'static str {
+    match component["newly_published"].as_bool() {
+        Some(false) => "unchanged",
+        _ => "published",
+    }
+}
+
+fn named(component: &Value) -> String {
+    format!("{} {}", text(component, "key"), text(component, "version"))
+}
+
+fn listing<'a>(components: impl IntoIterator<Item = &'a Value>) -> String {
+    let rows = components.into_iter().map(|component| {
+        let fields = ["key", "version", "type", "id"];
+        let mut row: Vec<_> = fields
+            .iter()
+            .map(|field| text(component, field).to_owned())
+            .collect();
+        row.push(done(component).to_owned());
+        row
+    });
+    table::listing(&["key", "version", "type", "id", "state"], rows.collect())
+}

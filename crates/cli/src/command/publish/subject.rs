@@ -1,0 +1,104 @@
+//! What is published: one component, or all that a folder or a package has.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use headwater_engine::build::component_files;
+use headwater_model::package::PackageReference;
+use serde_json::{Value, json};
+
+use crate::bundle;
+use crate::client::Client;
+use crate::reference::ComponentReference;
+use crate::source::text;
+
+pub(super) enum Subject {
+    One(Unit),
+    /// Never none.
+    Many(Vec<Unit>),
+}
+
+/// One component to publish.
+pub(super) enum Unit {
+    File(PathBuf),
+    Url(String),
+    /// A file of a package, by its URL and its path in the package.
+    Npm {
+        url: String,
+        path: String,
+    },
+}
+
+impl Unit {
+    /// What it is called when it fails.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Url(url) => url.clone(),
+            Self::Npm { path, .. } => path.clone(),
+        }
+    }
+
+    pub(super) fn is_of_package(&self) -> bool {
+        matches!(self, Self::Npm { .. })
+    }
+
+    /// What to send for it.
+    pub(super) async fn body(&self) -> Result<Value> {
+        Ok(match self {
+            Self::File(path) => json!({"component_code": bundle::component_code(path).await?}),
+            Self::Url(url) | Self::Npm { url, .. } => json!({"component_url": url}),
+        })
+    }
+}
+
+pub(super) async fn find(client: &Client, typed: &str) -> Result<Subject> {
+    match ComponentReference::parse(typed)? {
+        ComponentReference::Url(url) => Ok(Subject::One(Unit::Url(url.into()))),
+        ComponentReference::Npm(package) if package.path.is_some() => {
+            Ok(Subject::One(Unit::Url(package.to_string())))
+        }
+        ComponentReference::Npm(package) => in_package(client, &package).await,
+        // Only what is on this machine can be published, whatever it is called.
+        ComponentReference::File(_) | ComponentReference::Saved(_) => {
+            let path = Path::new(typed);
+            match path.is_dir() {
+                true => in_folder(path),
+                false => Ok(Subject::One(Unit::File(path.to_owned()))),
+            }
+        }
+    }
+}
+
+fn in_folder(folder: &Path) -> Result<Subject> {
+    let files = component_files(folder)
+        .with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    if files.is_empty() {
+        bail!(
+            "no component is in {}: a file is one when it exports it as default and writes out its \
+             `key` and `version`",
+            folder.display()
+        );
+    }
+    let units = files.iter().map(|file| Unit::File(folder.join(file)));
+    Ok(Subject::Many(units.collect()))
+}
+
+async fn in_package(client: &Client, package: &PackageReference) -> Result<Subject> {
+    let query = [("specifier", package.to_string())];
+    let listed = client.get_slowly(&["packages", "modules"], &query).await?;
+    let specifier = text(&listed, "specifier");
+    let modules = listed["modules"].as_array().into_iter().flatten();
+    let units = modules.filter_map(Value::as_str).map(|path| Unit::Npm {
+        url: format!("{specifier}/{path}"),
+        path: path.to_owned(),
+    });
+    let units: Vec<_> = units.collect();
+    if units.is_empty() {
+        bail!(
+            "{specifier} has no components in `sources` and `actions`; \
+             publish a file of it as {specifier}/path"
+        );
+    }
+    Ok(Subject::Many(units))
+}

@@ -1,0 +1,234 @@
+//! `publish`: what is sent for a file, a folder and a package, what is shown, and the exit code.
+//! Then `list components` and deploying by key.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::node::{Node, Received};
+
+fn write(folder: &Path, name: &str, code: &str) {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, code).unwrap();
+}
+
+fn component(key: &str) -> String {
+    format!("export default {{ name: \"n\", key: \"{key}\", version: \"1.0.0\", run() {{}} }};\n")
+}
+
+/// Publishes everything, refusing code or URLs that say how.
+fn registry(request: &Received) -> (u16, Value) {
+    let sent = request.body.to_string();
+    let refused = |status: u16, message: &str| {
+        (
+            status,
+            json!({"error": {"code": "refused", "message": message}}),
+        )
+    };
+    if sent.contains("broken") {
+        return refused(422, "it is broken");
+    }
+    if sent.contains("taken") {
+        return refused(409, "version 1.0.0 is published with other code");
+    }
+    let data = json!({
+        "id": "sc_1", "key": "shop-a", "version": "1.0.0", "type": "source",
+        "newly_published": !sent.contains("again"),
+    });
+    (200, json!({"data": data}))
+}
+
+const ROW: &str = "KEY      VERSION   TYPE     ID     STATE\n\
+                   shop-a   1.0.0     source   sc_1   published\n";
+
+#[tokio::test]
+async fn a_file_is_published_as_its_code() {
+    let node = Node::start().await;
+    node.on("POST /v1/components/registry", registry);
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a.mjs", &component("shop-a"));
+    let file = folder.path().join("a.mjs");
+    let seen = node.run(&["publish", file.to_str().unwrap()]).await;
+    assert_eq!((seen.code, &*seen.stdout, &*seen.stderr), (0, ROW, ""));
+    let sent = &node.received("POST /v1/components/registry")[0];
+    assert_eq!(sent.body, json!({"component_code": component("shop-a")}));
+}
+
+#[tokio::test]
+async fn a_file_of_a_package_is_left_to_the_node() {
+    let node = Node::start().await;
+    node.on("POST /v1/components/registry", registry);
+    let url = "npm:@pipedream/rss@0.5.0/sources/a/a.mjs";
+    let seen = node.run(&["publish", url, "--json"]).await;
+    assert_eq!(seen.json()["key"], "shop-a");
+    let sent = &node.received("POST /v1/components/registry")[0];
+    assert_eq!(sent.body, json!({"component_url": url}));
+}
+
+#[tokio::test]
+async fn one_component_that_fails_is_told_as_every_command_does() {
+    let node = Node::start().await;
+    node.on("POST /v1/components/registry", registry);
+    let seen = node
+        .run(&["publish", "https://example.com/broken.mjs"])
+        .await;
+    assert_eq!(seen.code, 1);
+    assert!(
+        seen.stderr.starts_with("error: it is broken\n"),
+        "{}",
+        seen.stderr
+    );
+    assert_eq!(node.run(&["publish", "nowhere"]).await.code, 1);
+    assert_eq!(node.run(&["publish", "npm:"]).await.code, 2);
+}
+
+#[tokio::test]
+async fn the_components_of_a_folder_are_published_and_the_failing_ones_named() {
+    let node = Node::start().await;
+    node.on("POST /v1/components/registry", registry);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, key) in [
+        ("sources/a.mjs", "shop-a"),
+        ("sources/again.mjs", "again"),
+        ("sources/broken.mjs", "broken"),
+        ("sources/taken.mjs", "taken"),
+    ] {
+        write(folder.path(), name, &component(key));
+    }
+    write(folder.path(), "shop.app.mjs", &component("app"));
+    write(folder.path(), "common.mjs", "export default { name: 1 };");
+    let path = folder.path().to_str().unwrap();
+    let seen = node.run(&["publish", path]).await;
+    assert_eq!(seen.code, 1);
+    let told = seen.stderr.replace(path, "DIR");
+    assert_eq!(
+        told,
+        "[1/4] published shop-a 1.0.0\n\
+         [2/4] unchanged shop-a 1.0.0\n\
+         [3/4] failed DIR/sources/broken.mjs: it is broken\n\
+         [4/4] failed DIR/sources/taken.mjs: version 1.0.0 is published with other code\n\
+         2 of 4 components failed; the others are in the registry\n"
+    );
+    assert_eq!(seen.stdout.lines().count(), 3);
+}
+
+#[tokio::test]
+async fn a_folder_without_components_is_an_error() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let seen = node
+        .run(&["publish", folder.path().to_str().unwrap()])
+        .await;
+    assert_eq!(seen.code, 1);
+    assert!(
+        seen.stderr.contains("no component is in"),
+        "{}",
+        seen.stderr
+    );
+}
+
+#[tokio::test]
+async fn the_components_of_a_package_are_published_at_the_version_it_has_now() {
+    let node = Node::start().await;
+    node.on("POST /v1/components/registry", registry);
+    let listed =
+        json!({"specifier": "npm:rss@2.0.0", "modules": ["sources/a.mjs", "actions/taken.mjs"]});
+    node.data("GET /v1/packages/modules", listed);
+    let seen = node.run(&["publish", "npm:rss"]).await;
+    assert_eq!((seen.code, &*seen.stdout), (0, ROW));
+    assert_eq!(
+        seen.stderr,
+        "[1/2] published shop-a 1.0.0\n\
+         [2/2] kept actions/taken.mjs: version 1.0.0 is published with other code\n\
+         1 stay as they were published before\n"
+    );
+    assert_eq!(
+        node.received("GET /v1/packages/modules")[0].query["specifier"],
+        "npm:rss"
+    );
+    let sent = node.received("POST /v1/components/registry");
+    assert_eq!(
+        sent[0].body,
+        json!({"component_url": "npm:rss@2.0.0/sources/a.mjs"})
+    );
+}
+
+#[tokio::test]
+async fn without_a_key_nothing_more_is_tried() {
+    let node = Node::start().await;
+    node.on("POST /v1/components/registry", |_| {
+        (
+            401,
+            json!({"error": {"code": "unauthenticated", "message": "no"}}),
+        )
+    });
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a.mjs", &component("a"));
+    write(folder.path(), "b.mjs", &component("b"));
+    let seen = node
+        .run(&["publish", folder.path().to_str().unwrap()])
+        .await;
+    assert_eq!(seen.code, 1);
+    assert_eq!(node.received("POST /v1/components/registry").len(), 1);
+}
+
+#[tokio::test]
+async fn components_are_searched_and_listed() {
+    let node = Node::start().await;
+    let found = json!([
+        {"id": "sc_1", "key": "shop-a", "version": "1.0.0", "type": "source", "published": true, "name": "A"},
+        {"id": "sc_2", "version": "1", "type": "action", "published": false, "name": "B"},
+    ]);
+    node.list("GET /v1/components", found);
+    let arguments = [
+        "list",
+        "components",
+        "new",
+        "row",
+        "--app",
+        "shop",
+        "--type",
+        "source",
+    ];
+    let seen = node.run(&arguments).await;
+    assert_eq!(
+        seen.stdout,
+        "KEY      VERSION   TYPE     PUBLISHED   NAME\n\
+         shop-a   1.0.0     source   yes         A\n\
+         sc_2     1         action   no          B\n"
+    );
+    let query = &node.received("GET /v1/components")[0].query;
+    assert_eq!(
+        (&*query["q"], &*query["app"], &*query["type"]),
+        ("new row", "shop", "source")
+    );
+    let seen = node.run(&["list", "components", "-n", "2"]).await;
+    assert!(seen.stderr.contains("--limit"), "{}", seen.stderr);
+    assert_eq!(
+        node.run(&["list", "components", "--type", "app"])
+            .await
+            .code,
+        2
+    );
+}
+
+#[tokio::test]
+async fn a_key_deploys_what_the_node_has_under_it() {
+    let node = Node::start().await;
+    let component = json!({"id": "sc_1", "configurable_props": []});
+    node.data("GET /v1/components/shop-a@1.0.0", component);
+    node.data(
+        "POST /v1/sources",
+        json!({"id": "dc_1", "name": "a", "configured_props": {}}),
+    );
+    let seen = node.run(&["deploy", "shop-a@1.0.0"]).await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    let deployed = &node.received("POST /v1/sources")[0].body;
+    assert_eq!(deployed["component_id"], "sc_1");
+    assert!(node.received("POST /v1/components").is_empty());
+
+    let seen = node.run(&["deploy", "shop-b"]).await;
+    assert_eq!(seen.code, 1);
+    assert!(seen.stderr.contains("list components"), "{}", seen.stderr);
+}

@@ -16,8 +16,7 @@ use crate::extract;
 /// first of them that is given counts.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct DeploySource {
-    /// A saved component.
-    #[schema(value_type = Option<id::Component>)]
+    /// A saved or published component: its id, its key, or `key@version`.
     component_id: Option<String>,
     /// The component's code: a JavaScript or TypeScript module.
     component_code: Option<String>,
@@ -55,8 +54,7 @@ impl From<DeploySource> for headwater_app::DeploySource {
 /// What to change. `PUT` and `PATCH` differ in what an absent `active` means.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct UpdateSource {
-    /// A saved component.
-    #[schema(value_type = Option<id::Component>)]
+    /// A saved or published component: its id, its key, or `key@version`.
     component_id: Option<String>,
     /// New code. Without any `component_*` the code stays.
     component_code: Option<String>,

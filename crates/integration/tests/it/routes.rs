@@ -10,7 +10,6 @@ mod components {
     mod options {
         mod post;
     }
-    mod list;
     mod post;
     mod props {
         mod post;

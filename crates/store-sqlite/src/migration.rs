@@ -49,4 +49,32 @@ mod tests {
             matches!(run(&connection), Err(StoreError::Corrupt(message)) if message.contains("newer"))
         );
     }
+
+    #[test]
+    fn components_of_the_first_schema_can_be_searched() {
+        let connection = connection::in_memory().unwrap();
+        connection.execute_batch(MIGRATIONS[0]).unwrap();
+        connection.pragma_update(None, "user_version", 1).unwrap();
+        let saved = "INSERT INTO artifacts (hash, bytes) VALUES ('h', '');
+            INSERT INTO components (id, user_id, key, code, code_hash, artifact_hash, lock, description, created_at, updated_at)
+            VALUES ('sc_1', 'u_1', 'shop-new', '', '', 'h', '',
+                    '{\"name\": \"New\", \"type\": \"action\", \"description\": \"Of a Shop\",
+                      \"props\": [{\"name\": \"a\", \"type\": \"app\", \"app\": \"mail\"}, {\"name\": \"b\", \"type\": \"string\"}]}', 1, 1),
+                   ('sc_2', 'u_1', NULL, '', '', 'h', '', '{\"name\": \"Plain\"}', 1, 1);";
+        connection.execute_batch(saved).unwrap();
+        run(&connection).unwrap();
+        let mut statement = connection
+            .prepare("SELECT type, trim(apps), trim(text) FROM component_search ORDER BY id")
+            .unwrap();
+        let columns = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
+        let rows = statement.query_map((), columns).unwrap();
+        let rows: Vec<[String; 3]> = rows.collect::<Result<_, _>>().unwrap();
+        assert_eq!(
+            rows,
+            [
+                ["action", "shop mail", "shop-new new of a shop"],
+                ["source", "", "plain"],
+            ]
+        );
+    }
 }

@@ -5,30 +5,25 @@
 
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
+#[path = "world/source.rs"]
+mod source;
+
 use std::{
-    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use bytes::Bytes;
 use headwater_model::{
-    channel::Channel,
-    component::{ComponentType, Description, Hooks},
-    event::NewEvent,
-    id::{ComponentId, InvocationId, SourceId, UserId},
+    id::{InvocationId, SourceId},
     origin::Origin,
 };
-use headwater_store::{
-    ArtifactBytes, Catalog, NewInvocation, NewSource, Owner, RunCommit, SavedComponent,
-    SettledSource, SourceSpec, Trigger, Usage, WorkQueue,
-};
+use headwater_store::{NewInvocation, Trigger, WorkQueue};
 use headwater_store_sqlite::SqliteStore;
-use serde_json::value::RawValue;
+
+use crate::source::{NOW_MS, json, open, run};
 
 const CALLERS: [u32; 3] = [1, 32, 256];
 const BATCHES: [u32; 2] = [1, 100];
-const NOW_MS: u64 = 1_700_000_000_000;
 
 fn main() {
     let measures = std::env::args().any(|argument| argument == "--bench");
@@ -110,10 +105,6 @@ async fn events(store: &SqliteStore, source_id: &SourceId, batch: u32, during: D
     f64::from(done) / begin.elapsed().as_secs_f64()
 }
 
-fn json() -> Box<RawValue> {
-    RawValue::from_string(format!(r#"{{"text":"{}"}}"#, "x".repeat(200))).expect("JSON")
-}
-
 fn invocation(source_id: &SourceId, caller: u32, number: u32) -> NewInvocation {
     let entropy = (u128::from(caller) << 96) | (u128::from(number) << 64);
     NewInvocation {
@@ -124,97 +115,5 @@ fn invocation(source_id: &SourceId, caller: u32, number: u32) -> NewInvocation {
         hops: 0,
         now_ms: NOW_MS,
         origin: Origin::default(),
-    }
-}
-
-fn run(source_id: &SourceId) -> RunCommit {
-    let event = NewEvent {
-        channel: Channel::default(),
-        event: json(),
-        key: None,
-        summary: None,
-        ts: None,
-        scheduled: None,
-        hops: 0,
-    };
-    RunCommit {
-        source_id: source_id.clone(),
-        lease: None,
-        events: vec![event],
-        dedupe: None,
-        kv_writes: Vec::new(),
-        usage: Usage::default(),
-        now_ms: NOW_MS,
-    }
-}
-
-/// A store with one active source.
-async fn open(path: &Path) -> (Arc<SqliteStore>, SourceId) {
-    let store = SqliteStore::open(path).expect("a store");
-    let owner = Owner {
-        user_id: UserId::new(NOW_MS, 1),
-        workspace_id: None,
-    };
-    let component = component(&owner);
-    let spec = SourceSpec {
-        component_id: component.id.clone(),
-        artifact_hash: component.artifact_hash.clone(),
-        name: String::new(),
-        configured_props: serde_json::Map::new(),
-        dynamic_props: Vec::new(),
-        endpoints: Vec::new(),
-        timers: Vec::new(),
-        dedupe: None,
-    };
-    let artifact = ArtifactBytes {
-        hash: component.artifact_hash.clone(),
-        bytes: Bytes::new(),
-    };
-    store
-        .save_component(component, artifact)
-        .await
-        .expect("saved");
-    let new = NewSource {
-        id: SourceId::new(NOW_MS, 1),
-        owner,
-        slug: "bench".to_owned(),
-        spec,
-        now_at: 1,
-    };
-    let source = store.begin_deploy(new).await.expect("begun");
-    let settled = SettledSource {
-        id: source.id.clone(),
-        spec: source.spec,
-        active: true,
-        commits: Vec::new(),
-        now_ms: NOW_MS,
-    };
-    store.settle_source(settled).await.expect("settled");
-    (Arc::new(store), source.id)
-}
-
-fn component(owner: &Owner) -> SavedComponent {
-    SavedComponent {
-        id: ComponentId::new(NOW_MS, 1),
-        owner: owner.clone(),
-        code: String::new(),
-        code_url: None,
-        code_hash: "c0de".to_owned(),
-        artifact_hash: "a47".to_owned(),
-        lock: String::new(),
-        description: Description {
-            name: "Bench".to_owned(),
-            key: None,
-            version: None,
-            component_type: ComponentType::Source,
-            description: None,
-            dedupe: None,
-            props: Vec::new(),
-            hooks: Hooks::default(),
-            has_additional_props: false,
-            has_run: true,
-        },
-        created_at: 1,
-        updated_at: 1,
     }
 }

@@ -1,0 +1,121 @@
+//! What the benches measure on: a store on a disk with one active source, and what it emits.
+
+use std::{path::Path, sync::Arc};
+
+use bytes::Bytes;
+use headwater_model::{
+    channel::Channel,
+    component::{ComponentType, Description, Hooks},
+    event::NewEvent,
+    id::{ComponentId, SourceId, UserId},
+};
+use headwater_store::{
+    ArtifactBytes, Catalog, NewSource, Owner, RunCommit, SavedComponent, SettledSource, SourceSpec,
+    Usage,
+};
+use headwater_store_sqlite::SqliteStore;
+use serde_json::value::RawValue;
+
+pub(crate) const NOW_MS: u64 = 1_700_000_000_000;
+
+/// Whose everything is.
+pub(crate) fn owner() -> Owner {
+    Owner {
+        user_id: UserId::new(NOW_MS, 1),
+        workspace_id: None,
+    }
+}
+
+pub(crate) fn json() -> Box<RawValue> {
+    RawValue::from_string(format!(r#"{{"text":"{}"}}"#, "x".repeat(200))).expect("JSON")
+}
+
+/// A run that emits one event.
+pub(crate) fn run(source_id: &SourceId) -> RunCommit {
+    let event = NewEvent {
+        channel: Channel::default(),
+        event: json(),
+        key: None,
+        summary: None,
+        ts: None,
+        scheduled: None,
+        hops: 0,
+    };
+    RunCommit {
+        source_id: source_id.clone(),
+        lease: None,
+        events: vec![event],
+        dedupe: None,
+        kv_writes: Vec::new(),
+        usage: Usage::default(),
+        now_ms: NOW_MS,
+    }
+}
+
+/// A store with one active source.
+pub(crate) async fn open(path: &Path) -> (Arc<SqliteStore>, SourceId) {
+    let store = SqliteStore::open(path).expect("a store");
+    let owner = owner();
+    let component = component(&owner);
+    let spec = SourceSpec {
+        component_id: component.id.clone(),
+        artifact_hash: component.artifact_hash.clone(),
+        name: String::new(),
+        configured_props: serde_json::Map::new(),
+        dynamic_props: Vec::new(),
+        endpoints: Vec::new(),
+        timers: Vec::new(),
+        dedupe: None,
+    };
+    let artifact = ArtifactBytes {
+        hash: component.artifact_hash.clone(),
+        bytes: Bytes::new(),
+    };
+    store
+        .save_component(component, artifact)
+        .await
+        .expect("saved");
+    let new = NewSource {
+        id: SourceId::new(NOW_MS, 1),
+        owner,
+        slug: "bench".to_owned(),
+        spec,
+        now_at: 1,
+    };
+    let source = store.begin_deploy(new).await.expect("begun");
+    let settled = SettledSource {
+        id: source.id.clone(),
+        spec: source.spec,
+        active: true,
+        commits: Vec::new(),
+        now_ms: NOW_MS,
+    };
+    store.settle_source(settled).await.expect("settled");
+    (Arc::new(store), source.id)
+}
+
+fn component(owner: &Owner) -> SavedComponent {
+    SavedComponent {
+        id: ComponentId::new(NOW_MS, 1),
+        owner: owner.clone(),
+        code: String::new(),
+        code_url: None,
+        code_hash: "c0de".to_owned(),
+        artifact_hash: "a47".to_owned(),
+        lock: String::new(),
+        description: Description {
+            name: "Bench".to_owned(),
+            key: None,
+            version: None,
+            component_type: ComponentType::Source,
+            description: None,
+            dedupe: None,
+            props: Vec::new(),
+            hooks: Hooks::default(),
+            has_additional_props: false,
+            has_run: true,
+        },
+        created_at: 1,
+        updated_at: 1,
+    }
+}

@@ -6,7 +6,7 @@ mod params;
 mod path_id;
 
 pub(crate) use self::{
-    lenient::{boolean, integer, object},
+    lenient::{boolean, integer, nullable, object, time_ms},
     page::{Paging, cursor},
     params::Params,
     path_id::PathId,

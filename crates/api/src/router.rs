@@ -20,8 +20,8 @@ use crate::{
     ingress,
     metrics::{self, Metrics},
     routes::{
-        accounts, components, docs, events, health, orgs, registry, sources, subscriptions, users,
-        workflows,
+        accounts, auto_subscriptions, components, deliveries, docs, events, health, orgs, registry,
+        sources, subscriptions, users, webhooks, workflows, workspaces,
     },
 };
 
@@ -85,11 +85,35 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
             "/subscriptions",
             post(subscriptions::create).delete(subscriptions::delete),
         )
+        .route(
+            "/auto_subscriptions",
+            post(auto_subscriptions::create).delete(auto_subscriptions::delete),
+        )
+        .route("/webhooks", post(webhooks::create))
+        .route(
+            "/webhooks/{id}",
+            get(webhooks::show)
+                .patch(webhooks::patch)
+                .delete(webhooks::delete),
+        )
+        .route(
+            "/webhooks/{id}/rotate_secret",
+            post(webhooks::rotate_secret),
+        )
+        .route("/webhooks/{id}/deliveries", get(deliveries::list))
+        .route("/webhooks/{id}/replay", post(deliveries::replay))
+        .route("/deliveries/{id}", get(deliveries::show))
+        .route("/deliveries/{id}/retry", post(deliveries::retry))
         .route("/accounts", post(accounts::create).get(accounts::list))
         .route("/accounts/{id}", delete(accounts::delete))
         .route("/users/me", get(users::me))
         .route("/users/me/sources", get(users::sources))
         .route("/users/me/subscriptions", get(users::subscriptions))
+        .route("/users/me/webhooks", get(users::webhooks))
+        .route(
+            "/workspaces/{id}/subscriptions",
+            get(workspaces::subscriptions),
+        )
         .route("/orgs/{id}/sources", get(orgs::sources))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)

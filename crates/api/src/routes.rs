@@ -1,7 +1,9 @@
 //! The operations, one file per resource: take typed parameters, call one use case, show its result.
 
 pub(crate) mod accounts;
+pub(crate) mod auto_subscriptions;
 pub(crate) mod components;
+pub(crate) mod deliveries;
 pub(crate) mod docs;
 pub(crate) mod events;
 pub(crate) mod health;
@@ -10,7 +12,9 @@ pub(crate) mod registry;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;
 pub(crate) mod users;
+pub(crate) mod webhooks;
 pub(crate) mod workflows;
+pub(crate) mod workspaces;
 
 use std::sync::Arc;
 
@@ -18,7 +22,7 @@ use axum::{
     Json,
     extract::{Extension, State},
 };
-use headwater_app::{App, Caller};
+use headwater_app::{App, AppError, Caller};
 
 use crate::{
     error::ApiError,
@@ -36,4 +40,10 @@ type PageReply<T> = Result<Json<Paged<T>>, ApiError>;
 
 fn data<T>(data: T) -> DataReply<T> {
     Ok(Json(Data { data }))
+}
+
+/// A parameter that must be there and not be empty.
+fn required(param: &str, value: Option<String>) -> Result<String, AppError> {
+    let value = value.filter(|value| !value.is_empty());
+    value.ok_or_else(|| AppError::invalid(param, format!("`{param}` is required")))
 }

@@ -4,6 +4,7 @@
 mod account;
 mod call;
 mod component;
+mod delivery;
 mod envelope;
 mod error;
 mod event;
@@ -14,6 +15,7 @@ mod run;
 mod source;
 mod subscription;
 mod user;
+mod webhook;
 
 pub(crate) use self::{
     account::{Account, AccountsRequest, CreateAccount},
@@ -21,6 +23,7 @@ pub(crate) use self::{
     component::{
         Component, ComponentScope, ComponentSummary, ListComponents, PropDefinition, SaveComponent,
     },
+    delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
@@ -28,6 +31,7 @@ pub(crate) use self::{
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},
     source::{DeploySource, RunSource, Source, UpdateSource},
-    subscription::{Subscription, SubscriptionRequest},
+    subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     user::User,
+    webhook::{CreateWebhook, RotateSecret, UpdateWebhook, Webhook},
 };

@@ -63,6 +63,8 @@ pub struct App {
     pub(crate) runners: Runners,
     pub(crate) couriers: Couriers,
     pub(crate) lifecycles: Lifecycles,
+    /// Held from reading a webhook until it is written, so that changes at the same time keep each other.
+    pub(crate) webhook_changes: tokio::sync::Mutex<()>,
     pub(crate) endpoints: Endpoints,
     pub(crate) nudges: Nudges,
     pub(crate) metrics: Arc<Metrics>,
@@ -104,6 +106,7 @@ impl App {
             runners: Runners::default(),
             couriers,
             lifecycles: Lifecycles::default(),
+            webhook_changes: tokio::sync::Mutex::default(),
             endpoints: Endpoints::default(),
             nudges: Nudges::default(),
             metrics: Arc::new(Metrics::new()),

@@ -12,6 +12,7 @@ mod background;
 mod calls;
 mod components;
 mod computed_props;
+mod deliveries;
 mod delivery;
 mod environment;
 mod error;
@@ -29,6 +30,7 @@ mod subscriptions;
 #[cfg(test)]
 mod testing;
 mod users;
+mod webhooks;
 
 pub use access::{Caller, key_hash};
 pub use accounts::NewAccount;
@@ -37,6 +39,7 @@ pub use app::{App, AppConfig, Parts, Readiness};
 pub use calls::CallTarget;
 pub use components::{ComponentInput, ComponentRef};
 pub use computed_props::{OptionsQuery, PropOption, PropOptions};
+pub use deliveries::ReplayRequest;
 pub use delivery::DeliveryConfig;
 pub use environment::{Clock, Environment, Random};
 pub use error::AppError;
@@ -49,9 +52,11 @@ pub use runner::{LogLine, RunReport};
 pub use secrets::SecretKey;
 pub use sources::{DeploySource, SourceView, UpdateSource};
 pub use users::{FirstUserOptions, UserView};
+pub use webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret};
 
 // What use cases give and take of store and engine, for crates that may not know those.
 pub use headwater_engine::{LogLevel, PackageModules, Response};
 pub use headwater_store::{
-    Account, ComponentFilter, EventRange, ListedComponent, SavedComponent, Workspace,
+    Account, Attempt, ComponentFilter, Delivery, EventRange, ListedComponent, SavedComponent,
+    Webhook, Workspace,
 };

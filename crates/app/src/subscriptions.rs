@@ -2,8 +2,8 @@
 
 use headwater_model::{
     channel::{Channel, ChannelClass},
-    id::{ListenerId, SubscriptionId},
-    subscription::{EmitterPattern, Subscription},
+    id::{EmitterId, ListenerId, SubscriptionId, WorkspaceId},
+    subscription::{AutoSubscription, EmitterPattern, Subscription},
 };
 use headwater_store::SubscriptionFilter;
 
@@ -16,7 +16,8 @@ impl App {
     /// Subscribes a listener to an emitter's channel. Idempotent on the same triple.
     ///
     /// # Errors
-    /// `Invalid` for ids that are none, `NotFound` for an emitter or listener that the caller cannot see.
+    /// `Invalid` for ids that are none and for a source's own errors and logs, `NotFound` for an emitter or
+    /// listener that the caller cannot see.
     pub async fn subscribe(
         &self,
         caller: &Caller,
@@ -25,12 +26,9 @@ impl App {
         event_name: &str,
     ) -> Result<Subscription, AppError> {
         let wanted = self.subscription(caller, emitter_id, listener_id, event_name)?;
+        check_loop(&wanted)?;
         self.check_emitter(caller, &wanted.emitter).await?;
-        match &wanted.listener {
-            ListenerId::Source(id) => self.visible_source(caller, id).await.map(drop)?,
-            ListenerId::Workflow(id) => return Err(AppError::not_found("workflow", id)),
-            ListenerId::Webhook(id) => return Err(AppError::not_found("webhook", id)),
-        }
+        self.check_listener(caller, &wanted.listener).await?;
         Ok(self.store.subscribe(wanted).await?)
     }
 
@@ -57,8 +55,60 @@ impl App {
 
     /// The caller's subscriptions, in creation order.
     pub async fn subscriptions(&self, caller: &Caller) -> Result<Vec<Subscription>, AppError> {
-        let mine = SubscriptionFilter::User(caller.user_id().clone());
-        Ok(self.store.subscriptions(&mine, LISTED).await?)
+        let filter = SubscriptionFilter::User(caller.user_id().clone());
+        Ok(self.store.subscriptions(&filter, LISTED).await?)
+    }
+
+    /// A workspace's subscriptions, whoever made them, in creation order.
+    ///
+    /// # Errors
+    /// `Forbidden` when the caller is not a member.
+    pub async fn workspace_subscriptions(
+        &self,
+        caller: &Caller,
+        workspace_id: WorkspaceId,
+    ) -> Result<Vec<Subscription>, AppError> {
+        if !caller.is_member(&workspace_id) {
+            return Err(AppError::Forbidden(workspace_id.to_string()));
+        }
+        let filter = SubscriptionFilter::Workspace(workspace_id);
+        Ok(self.store.subscriptions(&filter, LISTED).await?)
+    }
+
+    /// Subscribes a listener to `$errors` or `$logs` of every source that the caller deploys from now on.
+    /// Idempotent on the pair.
+    ///
+    /// # Errors
+    /// `Invalid` for other channels, `NotFound` for a listener that the caller cannot see.
+    pub async fn subscribe_automatically(
+        &self,
+        caller: &Caller,
+        listener_id: &str,
+        event_name: &str,
+    ) -> Result<AutoSubscription, AppError> {
+        let wanted = self.auto_subscription(caller, listener_id, event_name)?;
+        self.check_listener(caller, &wanted.listener).await?;
+        Ok(self.store.subscribe_automatically(wanted).await?)
+    }
+
+    /// Ends an automatic subscription. The subscriptions that it has made stay.
+    ///
+    /// # Errors
+    /// `NotFound` when the caller has none like it.
+    pub async fn unsubscribe_automatically(
+        &self,
+        caller: &Caller,
+        listener_id: &str,
+        event_name: &str,
+    ) -> Result<(), AppError> {
+        let like = self.auto_subscription(caller, listener_id, event_name)?;
+        match self.store.unsubscribe_automatically(&like).await? {
+            true => Ok(()),
+            false => Err(AppError::not_found(
+                "automatic subscription",
+                format!("{event_name} → {listener_id}"),
+            )),
+        }
     }
 
     fn subscription(
@@ -77,9 +127,27 @@ impl App {
             id: self.env.id(SubscriptionId::new),
             user_id: caller.user_id().clone(),
             emitter: emitter_id.parse().map_err(AppError::Invalid)?,
-            listener: listener_id
-                .parse()
-                .map_err(|error| AppError::invalid("listener_id", error))?,
+            listener: listener(listener_id)?,
+            channel,
+        })
+    }
+
+    fn auto_subscription(
+        &self,
+        caller: &Caller,
+        listener_id: &str,
+        event_name: &str,
+    ) -> Result<AutoSubscription, AppError> {
+        let channel = Channel::named(event_name);
+        if !matches!(channel.class(), ChannelClass::Errors | ChannelClass::Logs) {
+            let reason = "`event_name` must be `$errors` or `$logs`; for other channels use \
+                          POST /subscriptions with `dc_*` as `emitter_id`";
+            return Err(AppError::invalid("event_name", reason));
+        }
+        Ok(AutoSubscription {
+            id: self.env.id(SubscriptionId::new),
+            user_id: caller.user_id().clone(),
+            listener: listener(listener_id)?,
             channel,
         })
     }
@@ -89,7 +157,6 @@ impl App {
         caller: &Caller,
         emitter: &EmitterPattern,
     ) -> Result<(), AppError> {
-        use headwater_model::id::EmitterId;
         match emitter {
             EmitterPattern::One(EmitterId::Source(id)) => {
                 self.visible_source(caller, id).await.map(drop)
@@ -106,4 +173,37 @@ impl App {
             _ => Ok(()),
         }
     }
+
+    /// Workflows cannot be looked up yet: any well-formed id is taken, and delivered to once there is
+    /// such a workflow.
+    async fn check_listener(&self, caller: &Caller, listener: &ListenerId) -> Result<(), AppError> {
+        match listener {
+            ListenerId::Source(id) => self.visible_source(caller, id).await.map(drop),
+            ListenerId::Webhook(id) => self.webhook(caller, id).await.map(drop),
+            ListenerId::Workflow(_) => Ok(()),
+        }
+    }
+}
+
+fn listener(id: &str) -> Result<ListenerId, AppError> {
+    id.parse()
+        .map_err(|error| AppError::invalid("listener_id", error))
+}
+
+/// Dispatch never hands a source its own errors and logs, so a subscription to nothing else would be
+/// silent for ever.
+fn check_loop(wanted: &Subscription) -> Result<(), AppError> {
+    let is_own = match (&wanted.emitter, &wanted.listener) {
+        (EmitterPattern::One(EmitterId::Source(emitter)), ListenerId::Source(listener)) => {
+            emitter == listener
+        }
+        _ => false,
+    };
+    let class = wanted.channel.class();
+    if is_own && matches!(class, ChannelClass::Errors | ChannelClass::Logs) {
+        let reason = "a source cannot listen to its own `$errors` and `$logs`, because each run would \
+                      cause another; subscribe another source or a webhook";
+        return Err(AppError::invalid("event_name", reason));
+    }
+    Ok(())
 }

@@ -58,21 +58,15 @@ impl Node {
             .await
     }
 
-    /// The only place where the tests wait by looking again and again: a listing cannot be awaited.
-    /// It fails on its own deadline and never proves that something happens *in time*.
     async fn poll_events(
         &self,
         source: &Source,
         filter: &str,
         wanted: impl Fn(&[Value]) -> bool,
     ) -> Vec<Value> {
-        let deadline = Instant::now() + DEADLINE;
-        loop {
-            let events = self.read_events(source, filter).await;
-            if wanted(&events) {
-                return events;
-            }
-            if Instant::now() > deadline {
+        match self.poll_list(&listing(source, filter), wanted).await {
+            Ok(events) => events,
+            Err(events) => {
                 let errors = self.read_events(source, "&event_name=$errors").await;
                 panic!(
                     "the events of {} did not become as wanted; events: {:#}\nerrors: {:#}",
@@ -81,19 +75,43 @@ impl Node {
                     Value::from(errors),
                 );
             }
-            tokio::time::sleep(PAUSE).await;
         }
     }
 
     async fn read_events(&self, source: &Source, filter: &str) -> Vec<Value> {
+        self.read_list(&listing(source, filter)).await
+    }
+
+    /// The only place where the tests wait by looking again and again: a listing cannot be awaited.
+    /// It fails on its own deadline, with what is there then, and never proves that something happens
+    /// *in time*.
+    pub(crate) async fn poll_list(
+        &self,
+        path: &str,
+        wanted: impl Fn(&[Value]) -> bool,
+    ) -> Result<Vec<Value>, Vec<Value>> {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let items = self.read_list(path).await;
+            if wanted(&items) {
+                return Ok(items);
+            }
+            if Instant::now() > deadline {
+                return Err(items);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Every page of a listing that begins with the newest, oldest first. The path has a query.
+    async fn read_list(&self, path: &str) -> Vec<Value> {
         let mut newest_first = Vec::new();
         let mut after = String::new();
         loop {
-            let path = format!(
-                "{}/event_summaries?expand=event&limit={LIMIT}{filter}{after}",
-                source.path()
-            );
-            let page = self.get(&path).await.is(200);
+            let page = self
+                .get(&format!("{path}&limit={LIMIT}{after}"))
+                .await
+                .is(200);
             let items = page.items();
             let is_last = items.len() < LIMIT;
             newest_first.extend(items);
@@ -108,4 +126,8 @@ impl Node {
             );
         }
     }
+}
+
+fn listing(source: &Source, filter: &str) -> String {
+    format!("{}/event_summaries?expand=event{filter}", source.path())
 }

@@ -21,6 +21,7 @@ mod postgres;
 mod process;
 mod receiver;
 mod source;
+mod webhook;
 
 pub use answer::Answer;
 pub use cli::Seen;

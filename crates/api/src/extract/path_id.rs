@@ -9,7 +9,7 @@ use axum::{
     http::request::Parts,
 };
 use headwater_app::AppError;
-use headwater_model::id::{AccountId, SourceId, WorkflowId, WorkspaceId};
+use headwater_model::id::{AccountId, DeliveryId, SourceId, WebhookId, WorkflowId, WorkspaceId};
 
 use crate::error::ApiError;
 
@@ -35,6 +35,14 @@ impl Named for WorkspaceId {
 
 impl Named for AccountId {
     const KIND: &'static str = "account";
+}
+
+impl Named for WebhookId {
+    const KIND: &'static str = "webhook";
+}
+
+impl Named for DeliveryId {
+    const KIND: &'static str = "delivery";
 }
 
 impl<S: Send + Sync, T: FromStr + Named> FromRequestParts<S> for PathId<T> {

@@ -6,7 +6,7 @@ use axum::{
 };
 use headwater_app::AppError;
 
-use super::{AppState, CallerExtension, DataReply, data};
+use super::{AppState, CallerExtension, DataReply, data, required};
 use crate::{
     error::ApiError,
     extract::Params,
@@ -67,9 +67,4 @@ fn triple(request: SubscriptionRequest) -> Result<(String, String, String), AppE
         listener_id,
         request.event_name.unwrap_or_default(),
     ))
-}
-
-fn required(param: &str, value: Option<String>) -> Result<String, AppError> {
-    let value = value.filter(|value| !value.is_empty());
-    value.ok_or_else(|| AppError::invalid(param, format!("`{param}` is required")))
 }

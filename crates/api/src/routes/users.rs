@@ -4,13 +4,13 @@ use axum::{
     Json,
     extract::{Extension, State},
 };
-use headwater_model::id::SourceId;
+use headwater_model::id::{SourceId, WebhookId};
 
 use super::{AppState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     extract::{Paging, cursor},
     openapi::Pages,
-    wire::{Data, Paged, Source, Subscription, User},
+    wire::{Data, Paged, Source, Subscription, User, Webhook},
 };
 
 /// Shows the caller
@@ -51,6 +51,30 @@ pub(crate) async fn sources(
         page,
         |view| cursor(&view.source.id),
         Source::from,
+    )))
+}
+
+/// Lists the caller's webhooks
+///
+/// Those that it made, in creation order (spec "Webhooks").
+#[utoipa::path(
+    get,
+    path = "/v1/users/me/webhooks",
+    operation_id = "list_own_webhooks",
+    tag = "Webhooks",
+    params(Pages),
+    responses((status = 200, description = "A page of webhooks.", body = Paged<Webhook>)),
+)]
+pub(crate) async fn webhooks(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Paging(page): Paging<WebhookId>,
+) -> PageReply<Webhook> {
+    let page = app.own_webhooks(&caller, &page).await?;
+    Ok(Json(Paged::new(
+        page,
+        |webhook| cursor(&webhook.id),
+        Webhook::from,
     )))
 }
 

@@ -53,7 +53,8 @@ impl LogsRequest {
     }
 }
 
-fn expands_event(expand: Option<&str>) -> bool {
+/// Whether an `expand` parameter names `event`.
+pub(super) fn expands_event(expand: Option<&str>) -> bool {
     let mut names = expand.unwrap_or_default().split(',');
     names.any(|name| name.trim() == "event")
 }
@@ -110,7 +111,7 @@ struct EventMetadata {
     ts: Option<Number>,
 }
 
-fn number_or_text() -> Object {
+pub(super) fn number_or_text() -> Object {
     let either = SchemaType::from_iter([Type::Number, Type::String]);
     ObjectBuilder::new().schema_type(either).build()
 }

@@ -43,6 +43,8 @@ ids! {
     Component, "ComponentId", [id::ComponentId::PREFIX], "Id of a saved component.";
     Workflow, "WorkflowId", [id::WorkflowId::PREFIX], "Id of a workflow.";
     Subscription, "SubscriptionId", [id::SubscriptionId::PREFIX], "Id of a subscription.";
+    Webhook, "WebhookId", [id::WebhookId::PREFIX], "Id of a webhook.";
+    Delivery, "DeliveryId", [id::DeliveryId::PREFIX], "Id of a delivery: one event for one webhook.";
     Workspace, "WorkspaceId", [id::WorkspaceId::PREFIX], "Id of a workspace (organization).";
     User, "UserId", [id::UserId::PREFIX], "Id of a user.";
     Account, "AccountId", [id::AccountId::PREFIX], "Id of a connected account.";

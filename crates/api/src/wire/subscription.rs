@@ -50,3 +50,37 @@ impl From<subscription::Subscription> for Subscription {
         }
     }
 }
+
+/// `POST` and `DELETE /auto_subscriptions`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AutoSubscriptionRequest {
+    /// `$errors` or `$logs`.
+    #[param(required)]
+    pub(crate) event_name: Option<String>,
+    /// A source, a workflow or a webhook.
+    #[param(required)]
+    pub(crate) listener_id: Option<String>,
+}
+
+/// An automatic subscription: a listener gets a subscription to every source deployed later.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AutoSubscription {
+    #[schema(value_type = id::Subscription)]
+    id: SubscriptionId,
+    /// `$errors` or `$logs`.
+    #[schema(value_type = String)]
+    event_name: Channel,
+    #[schema(value_type = id::Listener)]
+    listener_id: ListenerId,
+}
+
+impl From<subscription::AutoSubscription> for AutoSubscription {
+    fn from(subscription: subscription::AutoSubscription) -> Self {
+        Self {
+            id: subscription.id,
+            event_name: subscription.channel,
+            listener_id: subscription.listener,
+        }
+    }
+}

@@ -14,7 +14,6 @@ const PREFIX: &str = "whsec_";
 const SECRET_BYTES: usize = 24;
 
 /// A new secret, as it is shown to the webhook's owner: `whsec_` and 24 random bytes as base64.
-#[allow(dead_code, reason = "called by the routes that make webhooks")]
 pub(crate) fn new_secret(env: &Environment) -> String {
     let mut bytes = [0; SECRET_BYTES];
     env.random.fill(&mut bytes);

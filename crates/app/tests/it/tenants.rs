@@ -1,14 +1,15 @@
 //! What another tenant owns is not there.
 
 use headwater_app::{
-    AppError, ComponentRef, EventRange, EventsQuery, NewAccount, default_channels,
+    AppError, ComponentRef, EventRange, EventsQuery, NewAccount, NewWebhook, ReplayRequest,
+    UpdateWebhook, default_channels,
 };
 use headwater_model::page::PageRequest;
 use serde_json::json;
 
 use crate::{
     component::Component,
-    world::{World, code, deployment, object, switched},
+    world::{NOWHERE, World, code, deployment, object, switched},
 };
 
 fn is_not_found<T>(result: Result<T, AppError>) -> bool {
@@ -115,6 +116,103 @@ async fn nobody_subscribes_to_or_with_another_tenants_source() {
     assert!(is_not_found(app.subscribe(&other, theirs, mine, "").await));
     let me = world.caller.user_id().as_str();
     assert!(is_not_found(app.subscribe(&other, me, theirs, "").await));
+}
+
+#[tokio::test]
+async fn another_tenants_webhook_is_not_found() {
+    let world = World::new().await;
+    let id = world.webhook(NOWHERE).await;
+    let (app, other) = (&world.app, world.stranger());
+    assert!(is_not_found(app.webhook(&other, &id).await));
+    let change = UpdateWebhook::default();
+    assert!(is_not_found(app.update_webhook(&other, &id, change).await));
+    assert!(is_not_found(
+        app.rotate_webhook_secret(&other, &id, None).await
+    ));
+    assert!(is_not_found(app.delete_webhook(&other, &id).await));
+    let page = PageRequest::first(10);
+    assert!(is_not_found(app.deliveries(&other, &id, None, &page).await));
+    let everything = ReplayRequest {
+        since_ms: Some(0),
+        ..ReplayRequest::default()
+    };
+    assert!(is_not_found(
+        app.replay_deliveries(&other, &id, everything).await
+    ));
+    let listed = app
+        .own_webhooks(&other, &PageRequest::first(10))
+        .await
+        .unwrap();
+    assert_eq!((listed.items.len(), listed.total_count), (0, 0));
+    assert!(app.webhook(&world.caller, &id).await.is_ok());
+}
+
+#[tokio::test]
+async fn another_tenants_delivery_is_not_found() {
+    let world = World::new().await;
+    let id = world.delivery().await.id;
+    let (app, other) = (&world.app, world.stranger());
+    assert!(is_not_found(app.delivery(&other, &id).await));
+    assert!(is_not_found(app.retry_delivery(&other, &id).await));
+    assert!(app.delivery(&world.caller, &id).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_webhook_of_a_workspace_is_its_members() {
+    let world = World::new().await;
+    let workspace = &world.caller.identity.workspaces[0];
+    let new = NewWebhook {
+        url: "https://receiver.example".to_owned(),
+        workspace_id: Some(workspace.id.clone()),
+        ..NewWebhook::default()
+    };
+    let (app, mut other) = (&world.app, world.stranger());
+    let refused = app.create_webhook(&other, new.clone()).await;
+    assert!(matches!(refused, Err(AppError::Forbidden(_))));
+    let id = app
+        .create_webhook(&world.caller, new)
+        .await
+        .unwrap()
+        .webhook
+        .id;
+    assert!(is_not_found(app.webhook(&other, &id).await));
+    other.identity.workspaces.push(workspace.clone());
+    assert!(app.webhook(&other, &id).await.is_ok());
+    app.subscribe(&other, "dc_*", id.as_str(), "")
+        .await
+        .unwrap();
+    app.delete_webhook(&other, &id).await.unwrap();
+    assert!(is_not_found(app.webhook(&world.caller, &id).await));
+}
+
+#[tokio::test]
+async fn nobody_subscribes_another_tenants_webhook() {
+    let world = World::new().await;
+    let (webhook, source) = (
+        world.webhook(NOWHERE).await,
+        world.deploy(&Component::named("mine")).await,
+    );
+    let (app, other) = (&world.app, world.stranger());
+    for listener in [webhook.as_str(), source.as_str()] {
+        assert!(is_not_found(
+            app.subscribe(&other, "dc_*", listener, "").await
+        ));
+        assert!(is_not_found(
+            app.subscribe_automatically(&other, listener, "$errors")
+                .await
+        ));
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_does_not_see_a_workspaces_subscriptions() {
+    let world = World::new().await;
+    let workspace = world.caller.identity.workspaces[0].id.clone();
+    let refused = world
+        .app
+        .workspace_subscriptions(&world.stranger(), workspace)
+        .await;
+    assert!(matches!(refused, Err(AppError::Forbidden(_))));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::sync::{
 use std::time::Duration;
 
 use headwater_app::{
-    App, AppConfig, AppError, Caller, Clock, DeliveryConfig, DeploySource, Environment,
+    App, AppConfig, AppError, Caller, Clock, Delivery, DeliveryConfig, DeploySource, Environment,
     EventsQuery, FirstUserOptions, Ingress, IngressRequest, Parts, Random, RunReport, SecretKey,
     SourceView, UpdateSource, default_channels,
 };
@@ -25,6 +25,9 @@ use crate::{
 
 /// When the tests begin: a moment in 2023.
 pub(crate) const T0: u64 = 1_700_000_000_000;
+
+/// A URL that nothing answers at.
+pub(crate) const NOWHERE: &str = "https://receiver.invalid/events";
 
 pub(crate) struct TestClock(AtomicU64);
 
@@ -273,6 +276,15 @@ impl World {
             .subscribe(&self.caller, emitter.as_str(), listener.as_str(), channel)
             .await
             .unwrap();
+    }
+
+    /// A delivery to a webhook of the caller at which nothing answers, as dispatch has made it.
+    pub(crate) async fn delivery(&self) -> Delivery {
+        let (source, webhook) = self.delivering_to(NOWHERE).await;
+        self.emit(&source, [json!("hello")]).await;
+        // Harmless if the node's own dispatch was faster.
+        self.store.dispatch(self.clock.now_ms(), 100).await.unwrap();
+        self.deliveries(&webhook).await.remove(0)
     }
 
     /// The events of a channel as the log has them, oldest first.

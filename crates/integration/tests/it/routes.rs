@@ -5,6 +5,10 @@ mod accounts {
     mod get;
     mod post;
 }
+mod auto_subscriptions {
+    mod delete;
+    mod post;
+}
 mod components {
     mod get;
     mod options {
@@ -19,6 +23,12 @@ mod components {
     }
     mod registry {
         mod get;
+        mod post;
+    }
+}
+mod deliveries {
+    mod get;
+    mod retry {
         mod post;
     }
 }
@@ -82,6 +92,24 @@ mod users {
         mod subscriptions {
             mod get;
         }
+        mod webhooks {
+            mod get;
+        }
+    }
+}
+mod webhooks {
+    mod delete;
+    mod deliveries {
+        mod get;
+    }
+    mod get;
+    mod patch;
+    mod post;
+    mod replay {
+        mod post;
+    }
+    mod rotate_secret {
+        mod post;
     }
 }
 mod workflows {
@@ -91,6 +119,11 @@ mod workflows {
         }
     }
     mod event_summaries {
+        mod get;
+    }
+}
+mod workspaces {
+    mod subscriptions {
         mod get;
     }
 }

@@ -14,18 +14,12 @@ export default {
 };
 "#;
 
-async fn subscribe(node: &Node, emitter_id: &str, listener_id: &str, event_name: &str) -> Value {
-    let body =
-        json!({"emitter_id": emitter_id, "listener_id": listener_id, "event_name": event_name});
-    node.post("/subscriptions", body).await.is(200).data()
-}
-
 #[tokio::test]
 async fn a_listener_runs_with_what_was_emitted() {
     let node = Node::start().await;
     let emitter = node.deploy(EMITTER, json!({})).await;
     let listener = node.deploy(LISTENER, json!({})).await;
-    let subscription = subscribe(&node, &emitter.id, &listener.id, "").await;
+    let subscription = node.subscribe(&emitter.id, &listener.id, "").await;
     assert!(
         subscription["id"].as_str().unwrap().starts_with("sub_"),
         "{subscription}"
@@ -53,7 +47,7 @@ async fn a_channel_is_listened_to_by_its_name() {
     let node = Node::start().await;
     let emitter = node.deploy(EMITTER, json!({})).await;
     let listener = node.deploy(LISTENER, json!({})).await;
-    subscribe(&node, &emitter.id, &listener.id, "news").await;
+    node.subscribe(&emitter.id, &listener.id, "news").await;
     node.run(
         &emitter,
         json!({"emits": [["plain", {}], ["news", {"name": "news"}]]}),
@@ -70,7 +64,7 @@ async fn errors_can_be_listened_to() {
     let node = Node::start().await;
     let emitter = node.deploy(EMITTER, json!({})).await;
     let listener = node.deploy(LISTENER, json!({})).await;
-    subscribe(&node, &emitter.id, &listener.id, "$errors").await;
+    node.subscribe(&emitter.id, &listener.id, "$errors").await;
     node.run(&emitter, json!({"emits": null})).await;
     let heard = node
         .events_until(&listener, |events| !events.is_empty())
@@ -87,7 +81,7 @@ async fn a_pattern_reaches_sources_deployed_later() {
     let user = node.get("/users/me").await.is(200).data();
     let listener = node.deploy(LISTENER, json!({})).await;
     for (emitter_id, channel) in [("dc_*", "all"), (user["id"].as_str().unwrap(), "mine")] {
-        subscribe(&node, emitter_id, &listener.id, channel).await;
+        node.subscribe(emitter_id, &listener.id, channel).await;
     }
     let emitter = node.deploy(EMITTER, json!({})).await;
     node.run(
@@ -115,7 +109,7 @@ export default {
 };
 "#;
     let source = node.deploy(code, json!({})).await;
-    subscribe(&node, &source.id, &source.id, "self").await;
+    node.subscribe(&source.id, &source.id, "self").await;
     node.run(&source, json!({"n": 3})).await;
     let events = node
         .channel_until(&source, "", |events| !events.is_empty())
@@ -132,7 +126,7 @@ async fn a_source_that_feeds_itself_is_stopped_after_sixteen_hops() {
     let node = Node::start().await;
     let code = "export default { name: \"Loop\", version: \"0.0.1\", run({ n }) { this.$emit({ n: n + 1 }); } };";
     let source = node.deploy(code, json!({})).await;
-    subscribe(&node, &source.id, &source.id, "").await;
+    node.subscribe(&source.id, &source.id, "").await;
     // Runs of a source are serial: once the second loop has ended, the first one has.
     for start in [0, 100] {
         node.run(&source, json!({"n": start})).await;
@@ -151,8 +145,8 @@ async fn subscribing_twice_is_one_subscription() {
     let node = Node::start().await;
     let emitter = node.deploy(EMITTER, json!({})).await;
     let listener = node.deploy(LISTENER, json!({})).await;
-    let first = subscribe(&node, &emitter.id, &listener.id, "news").await;
-    let second = subscribe(&node, &emitter.id, &listener.id, "news").await;
+    let first = node.subscribe(&emitter.id, &listener.id, "news").await;
+    let second = node.subscribe(&emitter.id, &listener.id, "news").await;
     assert_eq!(first, second);
     assert_eq!(
         node.get("/users/me/subscriptions").await.is(200).items(),
@@ -177,6 +171,21 @@ async fn parameters_may_be_in_the_query() {
 }
 
 #[tokio::test]
+async fn webhooks_and_workflows_to_come_may_listen() {
+    let node = Node::start().await;
+    let id = node.deploy(LISTENER, json!({})).await.id;
+    let webhook = node.webhook("https://receiver.example").await;
+    let workflow = unknown("p_");
+    let mut made = Vec::new();
+    for listener in [webhook["id"].as_str().unwrap(), &workflow] {
+        made.push(node.subscribe(&id, listener, "$errors").await);
+    }
+    made.push(node.subscribe("p_*", &workflow, "").await);
+    let listed = node.get("/users/me/subscriptions").await.is(200).items();
+    assert_eq!(listed, made);
+}
+
+#[tokio::test]
 async fn ids_that_name_nothing_are_told() {
     let node = Node::start().await;
     let id = node.deploy(LISTENER, json!({})).await.id;
@@ -189,7 +198,9 @@ async fn ids_that_name_nothing_are_told() {
         (&unknown("dc_"), &id, "", 404, ""),
         (&id, &unknown("dc_"), "", 404, ""),
         (&id, &unknown("wh_"), "", 404, ""),
-        (&id, &unknown("p_"), "", 404, ""),
+        (&unknown("p_"), &id, "", 404, ""),
+        (&id, &id, "$errors", 400, "event_name"),
+        (&id, &id, "$logs", 400, "event_name"),
         (&unknown("u_"), &id, "", 404, ""),
         (&unknown("o_"), &id, "", 404, ""),
     ] {

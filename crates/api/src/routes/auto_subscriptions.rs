@@ -1,0 +1,65 @@
+//! `/auto_subscriptions` (spec "Subscriptions").
+
+use axum::{
+    extract::{Extension, State},
+    http::StatusCode,
+};
+use headwater_app::AppError;
+
+use super::{AppState, CallerExtension, DataReply, data, required};
+use crate::{
+    error::ApiError,
+    extract::Params,
+    openapi::failure,
+    wire::{AutoSubscription, AutoSubscriptionRequest, Data},
+};
+
+/// Subscribes a listener to all later sources
+///
+/// To `$errors` or `$logs` of every source that the caller deploys from now on; each gets a subscription of its
+/// own. The same again changes nothing. The parameters may be in a JSON body instead (spec "Subscriptions").
+#[utoipa::path(
+    post,
+    path = "/v1/auto_subscriptions",
+    operation_id = "subscribe_automatically",
+    tag = "Subscriptions",
+    params(AutoSubscriptionRequest),
+    responses((status = 200, description = "The automatic subscription.", body = Data<AutoSubscription>), failure::NotFound),
+)]
+pub(crate) async fn create(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<AutoSubscriptionRequest>,
+) -> DataReply<AutoSubscription> {
+    let (event_name, listener_id) = pair(request)?;
+    let subscription = app.subscribe_automatically(&caller, &listener_id, &event_name);
+    data(subscription.await?.into())
+}
+
+/// Ends an automatic subscription
+///
+/// The subscriptions that it has made stay. The parameters may be in a JSON body instead. An extension of the
+/// spec.
+#[utoipa::path(
+    delete,
+    path = "/v1/auto_subscriptions",
+    operation_id = "unsubscribe_automatically",
+    tag = "Subscriptions",
+    params(AutoSubscriptionRequest),
+    responses((status = 204, description = "It is ended."), failure::NotFound),
+)]
+pub(crate) async fn delete(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<AutoSubscriptionRequest>,
+) -> Result<StatusCode, ApiError> {
+    let (event_name, listener_id) = pair(request)?;
+    app.unsubscribe_automatically(&caller, &listener_id, &event_name)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn pair(request: AutoSubscriptionRequest) -> Result<(String, String), AppError> {
+    let event_name = required("event_name", request.event_name)?;
+    Ok((event_name, required("listener_id", request.listener_id)?))
+}

@@ -1,0 +1,106 @@
+//! `/webhooks/{id}/deliveries`, `/webhooks/{id}/replay` and `/deliveries/{id}`, extensions of the spec.
+
+use axum::{
+    Json,
+    extract::{Extension, State},
+};
+use headwater_model::id::{DeliveryId, WebhookId};
+
+use super::{AppState, CallerExtension, DataReply, PageReply, data};
+use crate::{
+    extract::{Paging, Params, PathId, cursor},
+    openapi::{Pages, failure},
+    wire::{
+        Data, DeliveriesRequest, Delivery, DeliveryRequest, Paged, ReplayDeliveries, Replayed, id,
+    },
+};
+
+/// Lists a webhook's deliveries
+///
+/// Newest first. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/webhooks/{id}/deliveries",
+    operation_id = "list_deliveries",
+    tag = "Webhooks",
+    params(("id" = id::Webhook, Path), Pages, DeliveriesRequest),
+    responses((status = 200, description = "A page of deliveries.", body = Paged<Delivery>), failure::NotFound),
+)]
+pub(crate) async fn list(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WebhookId>,
+    Paging(page): Paging<DeliveryId>,
+    Params(request): Params<DeliveriesRequest>,
+) -> PageReply<Delivery> {
+    let page = app.deliveries(&caller, &id, request.state, &page).await?;
+    Ok(Json(Paged::new(
+        page,
+        |delivery| cursor(&delivery.id),
+        |delivery| Delivery::new(delivery, request.expands_event()),
+    )))
+}
+
+/// Delivers the events of a time range once more
+///
+/// Dead letters, or those that were delivered too, oldest event first. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/webhooks/{id}/replay",
+    operation_id = "replay_deliveries",
+    tag = "Webhooks",
+    params(("id" = id::Webhook, Path)),
+    request_body = ReplayDeliveries,
+    responses((status = 200, description = "How many.", body = Data<Replayed>), failure::NotFound, failure::Conflict),
+)]
+pub(crate) async fn replay(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WebhookId>,
+    Params(request): Params<ReplayDeliveries>,
+) -> DataReply<Replayed> {
+    let replayed = app.replay_deliveries(&caller, &id, request.into()).await?;
+    data(Replayed { replayed })
+}
+
+/// Shows a delivery
+///
+/// An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/deliveries/{id}",
+    operation_id = "show_delivery",
+    tag = "Webhooks",
+    params(("id" = id::Delivery, Path), DeliveryRequest),
+    responses((status = 200, description = "The delivery.", body = Data<Delivery>), failure::NotFound),
+)]
+pub(crate) async fn show(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<DeliveryId>,
+    Params(request): Params<DeliveryRequest>,
+) -> DataReply<Delivery> {
+    let delivery = app.delivery(&caller, &id).await?;
+    data(Delivery::new(delivery, request.expands_event()))
+}
+
+/// Attempts a delivery at once
+///
+/// With the whole schedule before it, if it had ended. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/deliveries/{id}/retry",
+    operation_id = "retry_delivery",
+    tag = "Webhooks",
+    params(("id" = id::Delivery, Path), DeliveryRequest),
+    responses((status = 200, description = "The delivery, pending.", body = Data<Delivery>), failure::NotFound, failure::Conflict),
+)]
+pub(crate) async fn retry(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<DeliveryId>,
+    Params(request): Params<DeliveryRequest>,
+) -> DataReply<Delivery> {
+    let delivery = app.retry_delivery(&caller, &id).await?;
+    data(Delivery::new(delivery, request.expands_event()))
+}

@@ -1,0 +1,122 @@
+//! `/webhooks` and `/webhooks/{id}` (spec "Webhooks"); all but making and deleting them extends the spec.
+
+use axum::{
+    extract::{Extension, State},
+    http::StatusCode,
+};
+use headwater_model::id::WebhookId;
+
+use super::{AppState, CallerExtension, DataReply, data};
+use crate::{
+    error::ApiError,
+    extract::{Params, PathId},
+    openapi::failure,
+    wire::{CreateWebhook, Data, RotateSecret, UpdateWebhook, Webhook, id},
+};
+
+/// Makes a webhook
+///
+/// Its secret is in this answer and never shown again. The parameters may be in a JSON body instead (spec
+/// "Webhooks").
+#[utoipa::path(
+    post,
+    path = "/v1/webhooks",
+    operation_id = "create_webhook",
+    tag = "Webhooks",
+    params(CreateWebhook),
+    responses((status = 200, description = "The webhook with its secret.", body = Data<Webhook>), failure::Forbidden),
+)]
+pub(crate) async fn create(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<CreateWebhook>,
+) -> DataReply<Webhook> {
+    data(app.create_webhook(&caller, request.into()).await?.into())
+}
+
+/// Shows a webhook
+///
+/// An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/webhooks/{id}",
+    operation_id = "show_webhook",
+    tag = "Webhooks",
+    params(("id" = id::Webhook, Path)),
+    responses((status = 200, description = "The webhook.", body = Data<Webhook>), failure::NotFound),
+)]
+pub(crate) async fn show(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WebhookId>,
+) -> DataReply<Webhook> {
+    data(app.webhook(&caller, &id).await?.into())
+}
+
+/// Changes what is named of a webhook
+///
+/// Null takes a name or description away. Deliveries that are pending when it becomes inactive are dead
+/// letters then. An extension of the spec.
+#[utoipa::path(
+    patch,
+    path = "/v1/webhooks/{id}",
+    operation_id = "update_webhook",
+    tag = "Webhooks",
+    params(("id" = id::Webhook, Path)),
+    request_body = UpdateWebhook,
+    responses((status = 200, description = "The webhook.", body = Data<Webhook>), failure::NotFound),
+)]
+pub(crate) async fn patch(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WebhookId>,
+    Params(request): Params<UpdateWebhook>,
+) -> DataReply<Webhook> {
+    let webhook = app.update_webhook(&caller, &id, request.into()).await?;
+    data(webhook.into())
+}
+
+/// Deletes a webhook
+///
+/// With its subscriptions and deliveries (spec "Webhooks").
+#[utoipa::path(
+    delete,
+    path = "/v1/webhooks/{id}",
+    operation_id = "delete_webhook",
+    tag = "Webhooks",
+    params(("id" = id::Webhook, Path)),
+    responses((status = 204, description = "It is deleted."), failure::NotFound),
+)]
+pub(crate) async fn delete(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WebhookId>,
+) -> Result<StatusCode, ApiError> {
+    app.delete_webhook(&caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Gives a webhook another secret
+///
+/// A new one, or the given one. For 24 hours deliveries are signed with the one before, too. An extension of
+/// the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/webhooks/{id}/rotate_secret",
+    operation_id = "rotate_webhook_secret",
+    tag = "Webhooks",
+    params(("id" = id::Webhook, Path)),
+    request_body(content = Option<RotateSecret>),
+    responses((status = 200, description = "The webhook with its secret.", body = Data<Webhook>), failure::NotFound),
+)]
+pub(crate) async fn rotate_secret(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WebhookId>,
+    Params(request): Params<RotateSecret>,
+) -> DataReply<Webhook> {
+    let rotated = app
+        .rotate_webhook_secret(&caller, &id, request.secret)
+        .await?;
+    data(rotated.into())
+}

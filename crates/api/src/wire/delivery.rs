@@ -1,0 +1,176 @@
+//! Deliveries to webhooks, an extension of the spec.
+
+use headwater_app::ReplayRequest;
+use headwater_model::{
+    channel::Channel,
+    event::EventData,
+    id::{DeliveryId, EmitterId, EventId, SubscriptionId, WebhookId},
+    webhook::DeliveryState,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{
+    event::{expands_event, number_or_text},
+    id,
+};
+use crate::extract;
+
+/// `GET /webhooks/{id}/deliveries`, besides pagination.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DeliveriesRequest {
+    /// Only those in this state.
+    #[param(inline, value_type = Option<State>)]
+    pub(crate) state: Option<DeliveryState>,
+    /// `event` shows event data whole that would be truncated beyond 1 KB.
+    expand: Option<String>,
+}
+
+impl DeliveriesRequest {
+    /// Whether events are to be shown whole.
+    pub(crate) fn expands_event(&self) -> bool {
+        expands_event(self.expand.as_deref())
+    }
+}
+
+/// `GET /deliveries/{id}` and `POST /deliveries/{id}/retry`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DeliveryRequest {
+    /// `event` shows event data whole that would be truncated beyond 1 KB.
+    expand: Option<String>,
+}
+
+impl DeliveryRequest {
+    /// Whether the event is to be shown whole.
+    pub(crate) fn expands_event(&self) -> bool {
+        expands_event(self.expand.as_deref())
+    }
+}
+
+/// Which deliveries to make once more.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct ReplayDeliveries {
+    /// Those of events of this time and later: epoch milliseconds, or ISO 8601 with a zone or as a date.
+    #[serde(default, deserialize_with = "extract::time_ms")]
+    #[schema(schema_with = number_or_text, required)]
+    since: Option<u64>,
+    /// Until this time; until now when left out.
+    #[serde(default, deserialize_with = "extract::time_ms")]
+    #[schema(schema_with = number_or_text, required = false)]
+    until: Option<u64>,
+    /// Those that were delivered, too; only dead letters otherwise.
+    #[serde(default, deserialize_with = "extract::boolean")]
+    delivered: Option<bool>,
+}
+
+impl From<ReplayDeliveries> for ReplayRequest {
+    fn from(request: ReplayDeliveries) -> Self {
+        Self {
+            since_ms: request.since,
+            until_ms: request.until,
+            delivered: request.delivered.unwrap_or(false),
+        }
+    }
+}
+
+/// What a replay has done.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Replayed {
+    /// Deliveries that are pending again.
+    pub(crate) replayed: u64,
+}
+
+/// A delivery: one event for one webhook.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Delivery {
+    #[schema(value_type = id::Delivery)]
+    id: DeliveryId,
+    #[schema(value_type = id::Webhook)]
+    webhook_id: WebhookId,
+    #[schema(value_type = id::Subscription)]
+    subscription_id: SubscriptionId,
+    #[schema(value_type = id::Emitter)]
+    emitter_id: EmitterId,
+    #[schema(value_type = id::Event)]
+    event_id: EventId,
+    /// The channel; empty for the default one.
+    #[schema(value_type = String)]
+    event_name: Channel,
+    #[schema(inline, value_type = State)]
+    state: DeliveryState,
+    /// When it was dispatched, epoch milliseconds.
+    created_at_ms: u64,
+    /// Epoch milliseconds; null unless pending.
+    #[schema(required)]
+    next_attempt_at_ms: Option<u64>,
+    /// Oldest first.
+    attempts: Vec<Attempt>,
+    /// What was emitted. Beyond 1 KB of JSON and without `expand=event`:
+    /// `{"truncated": true, "preview": "…", "size_bytes": n}`.
+    #[schema(value_type = Value)]
+    event: EventData,
+}
+
+/// One try of a delivery.
+#[derive(Debug, Serialize, ToSchema)]
+struct Attempt {
+    /// When it began, epoch milliseconds.
+    at_ms: u64,
+    latency_ms: u64,
+    /// Null when there was no answer.
+    #[schema(required)]
+    status: Option<u16>,
+    /// The beginning of the answer's body.
+    #[schema(required)]
+    response_excerpt: Option<String>,
+    /// Why there is no answer, or none that counts.
+    #[schema(required)]
+    error: Option<String>,
+}
+
+/// How states look in the OpenAPI document.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "stands for `DeliveryState` where a shape is described"
+)]
+enum State {
+    Pending,
+    Delivered,
+    Dead,
+}
+
+impl Delivery {
+    /// The delivery with its event whole, or as a preview when it is large and not to be expanded.
+    pub(crate) fn new(delivery: headwater_app::Delivery, expands_event: bool) -> Self {
+        let event = delivery.event;
+        Self {
+            id: delivery.id,
+            webhook_id: delivery.webhook_id,
+            subscription_id: delivery.subscription_id,
+            emitter_id: event.emitter,
+            event_id: event.id,
+            event_name: event.channel,
+            state: delivery.state,
+            created_at_ms: delivery.created_at_ms,
+            next_attempt_at_ms: delivery.next_attempt_at_ms,
+            attempts: delivery.attempts.into_iter().map(Attempt::from).collect(),
+            event: EventData::of(&event.event, expands_event),
+        }
+    }
+}
+
+impl From<headwater_app::Attempt> for Attempt {
+    fn from(attempt: headwater_app::Attempt) -> Self {
+        Self {
+            at_ms: attempt.at_ms,
+            latency_ms: attempt.latency_ms,
+            status: attempt.status,
+            response_excerpt: attempt.response_excerpt,
+            error: attempt.error,
+        }
+    }
+}

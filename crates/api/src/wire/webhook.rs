@@ -1,0 +1,135 @@
+//! Webhooks (spec "Webhook"). Their secrets go out with the answers that make them, and never again.
+
+use headwater_app::{NewWebhook, WebhookWithSecret};
+use headwater_model::id::{UserId, WebhookId, WorkspaceId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::id;
+use crate::extract;
+
+/// `POST /webhooks`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CreateWebhook {
+    /// Where events are POSTed to: http or https, with a host.
+    #[param(required)]
+    url: Option<String>,
+    /// For people.
+    name: Option<String>,
+    /// For people.
+    description: Option<String>,
+    /// The workspace that it is for.
+    #[param(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+}
+
+impl From<CreateWebhook> for NewWebhook {
+    fn from(request: CreateWebhook) -> Self {
+        Self {
+            url: request.url.unwrap_or_default(),
+            name: request.name,
+            description: request.description,
+            workspace_id: request.workspace_id.or(request.org_id),
+        }
+    }
+}
+
+/// What to change of a webhook.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct UpdateWebhook {
+    /// For people; null or empty takes it away.
+    #[serde(default, deserialize_with = "extract::nullable")]
+    #[schema(value_type = Option<String>)]
+    name: Option<Option<String>>,
+    /// For people; null or empty takes it away.
+    #[serde(default, deserialize_with = "extract::nullable")]
+    #[schema(value_type = Option<String>)]
+    description: Option<Option<String>>,
+    /// Where events are POSTed to: http or https, with a host.
+    url: Option<String>,
+    /// Whether events are delivered.
+    #[serde(default, deserialize_with = "extract::boolean")]
+    active: Option<bool>,
+}
+
+impl From<UpdateWebhook> for headwater_app::UpdateWebhook {
+    fn from(request: UpdateWebhook) -> Self {
+        Self {
+            name: request.name,
+            description: request.description,
+            url: request.url,
+            active: request.active,
+        }
+    }
+}
+
+/// A secret of one's own.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct RotateSecret {
+    /// `whsec_` and 24 to 64 bytes in base64; a new one is made when it is left out.
+    pub(crate) secret: Option<String>,
+}
+
+/// A webhook: a URL that events are delivered to.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Webhook {
+    #[schema(value_type = id::Webhook)]
+    id: WebhookId,
+    #[schema(value_type = id::User)]
+    user_id: UserId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    #[schema(required)]
+    name: Option<String>,
+    #[schema(required)]
+    description: Option<String>,
+    url: String,
+    /// Whether events are delivered.
+    active: bool,
+    /// Why the platform made it inactive, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disabled_reason: Option<String>,
+    /// Since when every attempt has failed, epoch milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing_since_ms: Option<u64>,
+    /// Unix time in seconds.
+    created_at: u64,
+    /// Unix time in seconds.
+    updated_at: u64,
+    /// What deliveries are signed with; only when it is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
+}
+
+impl From<headwater_app::Webhook> for Webhook {
+    fn from(webhook: headwater_app::Webhook) -> Self {
+        Self {
+            id: webhook.id,
+            user_id: webhook.owner.user_id,
+            workspace_id: webhook.owner.workspace_id,
+            name: webhook.name,
+            description: webhook.description,
+            url: webhook.url,
+            active: webhook.active,
+            disabled_reason: webhook.disabled_reason,
+            failing_since_ms: webhook.failing_since_ms,
+            created_at: webhook.created_at,
+            updated_at: webhook.updated_at,
+            secret: None,
+        }
+    }
+}
+
+impl From<WebhookWithSecret> for Webhook {
+    fn from(new: WebhookWithSecret) -> Self {
+        Self {
+            secret: Some(new.secret),
+            ..Self::from(new.webhook)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Webhooks: making, changing and deleting them, and their secrets (spec "Webhooks"). What was
+//! delivered to them is `deliveries`' business, how it is done `delivery`'s.
+
+mod address;
+mod secret;
+
+use headwater_model::{
+    id::{WebhookId, WorkspaceId},
+    page::{Page, PageRequest},
+    webhook::FORMER_SECRET_VALID,
+};
+use headwater_store::{FormerSecret, StoreError, Webhook};
+
+use crate::{
+    access::Caller,
+    app::App,
+    delivery::signature::{new_secret, purpose},
+    error::AppError,
+};
+
+/// A name is a line.
+const NAME_CHARS: usize = 256;
+/// A description is a page.
+const DESCRIPTION_CHARS: usize = 4096;
+
+/// A webhook to be made.
+#[derive(Debug, Clone, Default)]
+pub struct NewWebhook {
+    /// Where events are to be POSTed to.
+    pub url: String,
+    /// For people.
+    pub name: Option<String>,
+    /// For people.
+    pub description: Option<String>,
+    /// The workspace it lives in, if any.
+    pub workspace_id: Option<WorkspaceId>,
+}
+
+/// `PATCH /webhooks/{id}`: what is `None` stays.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateWebhook {
+    /// Another name, or none any more.
+    pub name: Option<Option<String>>,
+    /// Another description, or none any more.
+    pub description: Option<Option<String>>,
+    /// Another address.
+    pub url: Option<String>,
+    /// Whether events are delivered.
+    pub active: Option<bool>,
+}
+
+/// A webhook with its secret in clear, which is shown only when it is new.
+#[derive(Clone)]
+pub struct WebhookWithSecret {
+    /// The record.
+    pub webhook: Webhook,
+    /// `whsec_…`.
+    pub secret: String,
+}
+
+impl App {
+    /// Makes a webhook with a secret of its own.
+    ///
+    /// # Errors
+    /// `Invalid` for a URL that nothing may be delivered to, `Forbidden` in a workspace of others.
+    pub async fn create_webhook(
+        &self,
+        caller: &Caller,
+        new: NewWebhook,
+    ) -> Result<WebhookWithSecret, AppError> {
+        let url = address::checked(&new.url, &self.config.deliveries.network)?;
+        let name = text("name", new.name, NAME_CHARS)?;
+        let description = text("description", new.description, DESCRIPTION_CHARS)?;
+        let owner = caller.owner(new.workspace_id)?;
+        let id = self.env.id(WebhookId::new);
+        let secret = new_secret(&self.env);
+        let now_at = self.env.now_at();
+        let webhook = Webhook {
+            secret: self.sealed(&id, &secret)?,
+            id,
+            owner,
+            name,
+            description,
+            url,
+            active: true,
+            disabled_reason: None,
+            former_secret: None,
+            failing_since_ms: None,
+            created_at: now_at,
+            updated_at: now_at,
+        };
+        self.store.create_webhook(webhook.clone()).await?;
+        Ok(WebhookWithSecret { webhook, secret })
+    }
+
+    /// A page of the webhooks that the caller made, in creation order.
+    pub async fn own_webhooks(
+        &self,
+        caller: &Caller,
+        page: &PageRequest<WebhookId>,
+    ) -> Result<Page<Webhook>, AppError> {
+        Ok(self.store.webhooks(caller.user_id(), page).await?)
+    }
+
+    /// A webhook that the caller may see.
+    pub async fn webhook(&self, caller: &Caller, id: &WebhookId) -> Result<Webhook, AppError> {
+        let webhook = self.store.webhook(id).await?;
+        webhook
+            .filter(|webhook| caller.may_see(&webhook.owner))
+            .ok_or_else(|| AppError::not_found("webhook", id))
+    }
+
+    /// Changes what is named. A webhook made inactive gives up what is still to be delivered.
+    pub async fn update_webhook(
+        &self,
+        caller: &Caller,
+        id: &WebhookId,
+        change: UpdateWebhook,
+    ) -> Result<Webhook, AppError> {
+        let _turn = self.webhook_changes.lock().await;
+        let mut webhook = self.webhook(caller, id).await?;
+        if let Some(name) = change.name {
+            webhook.name = text("name", name, NAME_CHARS)?;
+        }
+        if let Some(description) = change.description {
+            webhook.description = text("description", description, DESCRIPTION_CHARS)?;
+        }
+        if let Some(url) = change.url {
+            webhook.url = address::checked(&url, &self.config.deliveries.network)?;
+        }
+        if change.active == Some(true) && !webhook.active {
+            webhook.disabled_reason = None;
+            webhook.failing_since_ms = None;
+        }
+        webhook.active = change.active.unwrap_or(webhook.active);
+        self.rewrite_webhook(webhook).await
+    }
+
+    /// Deletes a webhook with its subscriptions and deliveries.
+    pub async fn delete_webhook(&self, caller: &Caller, id: &WebhookId) -> Result<(), AppError> {
+        let _turn = self.webhook_changes.lock().await;
+        self.webhook(caller, id).await?;
+        self.store.delete_webhook(id).await?;
+        self.nudge_deliveries();
+        Ok(())
+    }
+
+    /// Gives a webhook another secret, the given one or a new one. The one before stays valid for a day:
+    /// deliveries are signed with both.
+    ///
+    /// # Errors
+    /// `Invalid` for a secret that is none.
+    pub async fn rotate_webhook_secret(
+        &self,
+        caller: &Caller,
+        id: &WebhookId,
+        given: Option<String>,
+    ) -> Result<WebhookWithSecret, AppError> {
+        let secret = match given {
+            Some(given) => secret::checked(given)?,
+            None => new_secret(&self.env),
+        };
+        let _turn = self.webhook_changes.lock().await;
+        let mut webhook = self.webhook(caller, id).await?;
+        let sealed = self.sealed(id, &secret)?;
+        webhook.former_secret = Some(FormerSecret {
+            sealed: std::mem::replace(&mut webhook.secret, sealed),
+            valid_until_ms: self.env.now_ms() + FORMER_SECRET_VALID.as_millis() as u64,
+        });
+        let webhook = self.rewrite_webhook(webhook).await?;
+        Ok(WebhookWithSecret { webhook, secret })
+    }
+
+    fn sealed(&self, id: &WebhookId, secret: &str) -> Result<Vec<u8>, AppError> {
+        self.secret_key
+            .seal(&self.env, &purpose(id), secret.as_bytes())
+    }
+
+    async fn rewrite_webhook(&self, mut webhook: Webhook) -> Result<Webhook, AppError> {
+        webhook.updated_at = self.env.now_at();
+        match self.store.update_webhook(webhook.clone()).await {
+            Ok(()) => {
+                self.nudge_deliveries();
+                Ok(webhook)
+            }
+            Err(StoreError::Conflict(_)) => Err(AppError::not_found("webhook", &webhook.id)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Empty text is none.
+fn text(field: &str, text: Option<String>, chars_max: usize) -> Result<Option<String>, AppError> {
+    let text = text.filter(|text| !text.is_empty());
+    if text
+        .as_ref()
+        .is_some_and(|text| text.chars().count() > chars_max)
+    {
+        let reason = format!("`{field}` may have at most {chars_max} characters");
+        return Err(AppError::invalid(field, reason));
+    }
+    Ok(text)
+}

@@ -1,0 +1,72 @@
+//! `POST /deliveries/{id}/retry`.
+
+use headwater_integration::{Node, Receiver, Reply};
+use serde_json::{Value, json};
+
+use crate::code::{EMITTER, unknown};
+
+fn attempts(delivery: &Value) -> usize {
+    delivery["attempts"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_delivery_is_attempted_at_once_whatever_its_state() {
+    let node = Node::builder().private_network().start().await;
+    let receiver = Receiver::start().await;
+    receiver.answer(|_| Reply::status(500));
+    let source = node.deploy(EMITTER, json!({})).await;
+    let id = node.webhook_for(&source.id, &receiver.url()).await;
+    node.run(&source, json!({"emits": [["hello", {}]]})).await;
+    let failed = |all: &[Value]| all.len() == 1 && attempts(&all[0]) == 1;
+    let failed = node.deliveries_until(&id, failed).await.remove(0);
+    let retry = format!("/deliveries/{}/retry", failed["id"].as_str().unwrap());
+
+    receiver.answer(|_| Reply::status(204));
+    let answered = node.post(&retry, json!({})).await.is(200).data();
+    assert_eq!(
+        (&answered["id"], &answered["event"]),
+        (&failed["id"], &json!("hello"))
+    );
+    let delivered = node.deliveries_in(&id, "delivered", 1).await.remove(0);
+    assert_eq!(attempts(&delivered), 2);
+    assert_eq!(delivered["next_attempt_at_ms"], Value::Null);
+    node.post(&retry, json!({})).await.is(200);
+    let again = |all: &[Value]| attempts(&all[0]) == 3 && all[0]["state"] == "delivered";
+    node.deliveries_until(&id, again).await;
+    let ids: Vec<_> = receiver
+        .received()
+        .iter()
+        .map(|request| request.headers["webhook-id"].clone())
+        .collect();
+    assert_eq!(ids, [&ids[0]; 3]);
+}
+
+#[tokio::test]
+async fn nothing_is_retried_at_an_inactive_webhook() {
+    let node = Node::start().await;
+    let source = node.deploy(EMITTER, json!({})).await;
+    let id = node
+        .webhook_for(&source.id, "http://receiver.invalid")
+        .await;
+    node.run(&source, json!({"emits": [["hello", {}]]})).await;
+    node.deliveries_until(&id, |all| all.len() == 1).await;
+    let webhook = format!("/webhooks/{id}");
+    node.patch(&webhook, json!({"active": false})).await.is(200);
+    let dead = node.deliveries_in(&id, "dead", 1).await.remove(0);
+    let retry = format!("/deliveries/{}/retry", dead["id"].as_str().unwrap());
+    let error = node.post(&retry, json!({})).await.is(409).error();
+    assert!(
+        error["message"].as_str().unwrap().contains("activate"),
+        "{error}"
+    );
+    node.patch(&webhook, json!({"active": true})).await.is(200);
+    let retried = node.post(&retry, json!({})).await.is(200).data();
+    assert_eq!(retried["state"], "pending");
+}
+
+#[tokio::test]
+async fn a_delivery_that_is_none_is_not_found() {
+    let node = Node::start().await;
+    let retry = format!("/deliveries/{}/retry", unknown("dlv_"));
+    node.post(&retry, json!({})).await.is(404);
+}

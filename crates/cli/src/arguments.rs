@@ -1,10 +1,17 @@
 //! The command line: every subcommand, flag and environment variable, with the text of `--help`.
 //! Nothing here acts; values that depend on a component (props) stay text until it is known.
 
+mod webhooks;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use self::webhooks::{
+    CreateWebhookArguments, DeliveriesArguments, DeliveriesCommand, ListDeliveriesArguments,
+    ReplayArguments, RotateSecretArguments, SubscriptionArguments, SubscriptionsArguments,
+    SubscriptionsCommand, UpdateWebhookArguments, WebhooksArguments, WebhooksCommand,
+};
 pub(crate) use crate::serve::arguments::ServeArguments;
 
 #[derive(Debug, Parser)]
@@ -98,6 +105,12 @@ pub(crate) enum ClientCommand {
     Resume(SourceArgument),
     /// Accounts of third-party apps, for app props
     Accounts(AccountsArguments),
+    /// Webhooks: URLs that events are delivered to
+    Webhooks(WebhooksArguments),
+    /// Deliveries to a webhook: which arrived, and which did not
+    Deliveries(DeliveriesArguments),
+    /// Subscriptions: which source's events go to which webhook or source
+    Subscriptions(SubscriptionsArguments),
     /// Check that the node answers and this machine can talk to it
     Doctor,
 }

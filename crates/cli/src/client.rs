@@ -65,7 +65,12 @@ impl Client {
 
     /// `data` of one resource.
     pub(crate) async fn get(&self, path: &[&str]) -> Result<Value> {
-        self.get_with(path, &[]).await.map(data)
+        self.get_data(path, &[]).await
+    }
+
+    /// The same with query parameters.
+    pub(crate) async fn get_data(&self, path: &[&str], query: Query<'_>) -> Result<Value> {
+        self.get_with(path, query).await.map(data)
     }
 
     /// `data` of what takes the node its time, such as a download.

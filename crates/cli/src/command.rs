@@ -6,6 +6,7 @@ mod activity;
 pub(crate) mod completions;
 mod components;
 mod delete;
+mod deliveries;
 mod deploy;
 mod describe;
 mod doctor;
@@ -18,7 +19,9 @@ mod run;
 mod save;
 mod show;
 mod stream;
+mod subscriptions;
 mod update;
+mod webhooks;
 
 use anyhow::Result;
 
@@ -44,6 +47,9 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Pause(arguments) => activity::run(session, &arguments.source, false).await,
         ClientCommand::Resume(arguments) => activity::run(session, &arguments.source, true).await,
         ClientCommand::Accounts(arguments) => accounts::run(session, arguments).await,
+        ClientCommand::Webhooks(arguments) => webhooks::run(session, arguments).await,
+        ClientCommand::Deliveries(arguments) => deliveries::run(session, arguments).await,
+        ClientCommand::Subscriptions(arguments) => subscriptions::run(session, arguments).await,
         ClientCommand::Doctor => doctor::run(session).await,
     }
 }

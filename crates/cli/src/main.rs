@@ -17,6 +17,7 @@ mod session;
 mod source;
 mod table;
 mod timestamp;
+mod webhook;
 
 use anyhow::Context as _;
 use clap::Parser as _;

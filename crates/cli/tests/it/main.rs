@@ -13,3 +13,4 @@ mod node;
 mod props;
 mod publish;
 mod sources;
+mod webhooks;

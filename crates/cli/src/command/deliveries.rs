@@ -1,0 +1,133 @@
+//! `deliveries`: what was delivered to a webhook and what was not, and trying again.
+
+use anyhow::Result;
+use clap::ValueEnum as _;
+use serde_json::{Value, json};
+
+use crate::arguments::{DeliveriesArguments, DeliveriesCommand, ListDeliveriesArguments};
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::table;
+use crate::timestamp;
+use crate::webhook;
+
+pub(super) async fn run(session: &Session, arguments: DeliveriesArguments) -> Result<Exit> {
+    match arguments.command {
+        DeliveriesCommand::List(arguments) => list(session, &arguments).await?,
+        DeliveriesCommand::Describe(arguments) => describe(session, &arguments.delivery).await?,
+        DeliveriesCommand::Retry(arguments) => retry(session, &arguments.delivery).await?,
+    }
+    Ok(Exit::Success)
+}
+
+async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<()> {
+    let id = webhook::find_id(&session.client, &arguments.webhook).await?;
+    let state = arguments.state.and_then(|state| state.to_possible_value());
+    let mut filter: Vec<_> = state
+        .map(|state| ("state", state.get_name().to_owned()))
+        .into_iter()
+        .collect();
+    // A table shows no events; JSON is for programs, which need all of them.
+    if session.json {
+        filter.push(("expand", "event".to_owned()));
+    }
+    let path = ["webhooks", &id, "deliveries"];
+    let page = session.client.first(&path, arguments.limit, &filter);
+    let deliveries = page.await?.data;
+    if deliveries.is_empty() && !session.json {
+        output::note(
+            "no such deliveries; `headwater subscriptions list` shows who listens to what",
+        );
+        return Ok(());
+    }
+    let headers = ["id", "state", "event", "channel", "attempts", "last answer"];
+    let rows = |_: &Value| table::listing(&headers, deliveries.iter().map(row).collect());
+    session.print(&Value::from(deliveries.clone()), rows)
+}
+
+async fn describe(session: &Session, id: &str) -> Result<()> {
+    // The event is all a person cannot see elsewhere once the log has let go of it.
+    let query = [("expand", "event".to_owned())];
+    let delivery = session.client.get_data(&["deliveries", id], &query).await?;
+    session.print(&delivery, card)
+}
+
+async fn retry(session: &Session, id: &str) -> Result<()> {
+    let path = ["deliveries", id, "retry"];
+    let delivery = session.client.post(&path, &json!({})).await?;
+    session.print(&delivery, card)
+}
+
+fn row(delivery: &Value) -> Vec<String> {
+    let attempts = attempts(delivery);
+    vec![
+        text(delivery, "id").to_owned(),
+        text(delivery, "state").to_owned(),
+        text(delivery, "event_id").to_owned(),
+        channel(delivery).to_owned(),
+        attempts.len().to_string(),
+        attempts.last().map(answer).unwrap_or_default(),
+    ]
+}
+
+fn card(delivery: &Value) -> String {
+    let mut rows: Vec<_> = ["id", "state", "webhook_id", "emitter_id", "event_id"]
+        .map(|field| {
+            let label = field.trim_end_matches("_id").to_owned();
+            (label, text(delivery, field).to_owned())
+        })
+        .into();
+    rows.push(("channel".to_owned(), channel(delivery).to_owned()));
+    let dispatched = timestamp::from_millis(&delivery["created_at_ms"]);
+    rows.push(("dispatched".to_owned(), dispatched));
+    if delivery["next_attempt_at_ms"].is_u64() {
+        let next = timestamp::from_millis(&delivery["next_attempt_at_ms"]);
+        rows.push(("next attempt".to_owned(), next));
+    }
+    rows.push(("data".to_owned(), delivery["event"].to_string()));
+    let card = table::card(rows);
+    let attempts: Vec<_> = attempts(delivery)
+        .iter()
+        .map(|attempt| {
+            vec![
+                timestamp::from_millis(&attempt["at_ms"]),
+                format!("{} ms", attempt["latency_ms"]),
+                answer(attempt),
+                line(text(attempt, "response_excerpt")),
+            ]
+        })
+        .collect();
+    match attempts.is_empty() {
+        true => card,
+        false => {
+            let headers = ["attempt", "took", "answer", "response"];
+            format!("{card}\n\n{}", table::listing(&headers, attempts))
+        }
+    }
+}
+
+fn attempts(delivery: &Value) -> &[Value] {
+    delivery["attempts"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The status, and why it does not count or there is none.
+fn answer(attempt: &Value) -> String {
+    let status = attempt["status"].as_u64().map(|status| status.to_string());
+    let error = Some(line(text(attempt, "error"))).filter(|error| !error.is_empty());
+    let parts: Vec<_> = status.into_iter().chain(error).collect();
+    parts.join(" ")
+}
+
+fn channel(delivery: &Value) -> &str {
+    match text(delivery, "event_name") {
+        "" => "-",
+        name => name,
+    }
+}
+
+/// Whatever the receiver answered, on one line.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

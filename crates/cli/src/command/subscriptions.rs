@@ -1,0 +1,112 @@
+//! `subscriptions`: who listens to whom.
+
+use anyhow::{Context as _, Result};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::arguments::{SubscriptionArguments, SubscriptionsArguments, SubscriptionsCommand};
+use crate::client::Client;
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::{self, text};
+use crate::table;
+use crate::webhook;
+
+pub(super) async fn run(session: &Session, arguments: SubscriptionsArguments) -> Result<Exit> {
+    match arguments.command {
+        SubscriptionsCommand::Create(arguments) => create(session, arguments).await?,
+        SubscriptionsCommand::List => list(session).await?,
+        SubscriptionsCommand::Delete(arguments) => delete(session, arguments).await?,
+    }
+    Ok(Exit::Success)
+}
+
+async fn create(session: &Session, arguments: SubscriptionArguments) -> Result<()> {
+    let (resource, body) = subscription(&session.client, arguments).await?;
+    let made = session.client.post(&[resource], &body).await?;
+    session.print(&made, |made| listing(std::slice::from_ref(made)))
+}
+
+async fn delete(session: &Session, arguments: SubscriptionArguments) -> Result<()> {
+    let (resource, body) = subscription(&session.client, arguments).await?;
+    let client = &session.client;
+    client.send(Method::DELETE, &[resource], &body).await?;
+    session.print(&body, |body| listing(std::slice::from_ref(body)))?;
+    output::note("deleted");
+    Ok(())
+}
+
+async fn list(session: &Session) -> Result<()> {
+    let path = ["users", "me", "subscriptions"];
+    let subscriptions = session.client.get(&path).await?;
+    let listed = subscriptions
+        .as_array()
+        .context("the node's answer is no list")?;
+    if listed.is_empty() && !session.json {
+        output::note(
+            "no subscriptions yet; add one with \
+             `headwater subscriptions create --emitter SOURCE --listener WEBHOOK`",
+        );
+        return Ok(());
+    }
+    session.print(&subscriptions, |_| listing(listed))
+}
+
+/// Where it is sent to, and as what.
+async fn subscription(
+    client: &Client,
+    arguments: SubscriptionArguments,
+) -> Result<(&'static str, Value)> {
+    let listener_id = listener_id(client, &arguments.listener).await?;
+    let event_name = arguments.channel.unwrap_or_default();
+    let Some(emitter) = arguments.emitter else {
+        let body = json!({"listener_id": listener_id, "event_name": event_name});
+        return Ok(("auto_subscriptions", body));
+    };
+    let emitter_id = emitter_id(client, &emitter).await?;
+    let body =
+        json!({"emitter_id": emitter_id, "listener_id": listener_id, "event_name": event_name});
+    Ok(("subscriptions", body))
+}
+
+/// Ids and patterns are the node's to judge.
+async fn emitter_id(client: &Client, emitter: &str) -> Result<String> {
+    match ["dc_", "p_", "u_", "o_"]
+        .iter()
+        .any(|prefix| emitter.starts_with(prefix))
+    {
+        true => Ok(emitter.to_owned()),
+        false => source::find_id(client, emitter).await,
+    }
+}
+
+/// A name is a webhook's before it is a source's.
+async fn listener_id(client: &Client, listener: &str) -> Result<String> {
+    if ["dc_", "p_"]
+        .iter()
+        .any(|prefix| listener.starts_with(prefix))
+    {
+        return Ok(listener.to_owned());
+    }
+    if let Some(id) = webhook::id_by_name(client, listener).await? {
+        return Ok(id);
+    }
+    let source = source::find_by_name(client, listener).await?;
+    let source = source.with_context(|| format!("no webhook or source is called {listener}"))?;
+    Ok(text(&source, "id").to_owned())
+}
+
+fn listing(subscriptions: &[Value]) -> String {
+    let rows = subscriptions.iter().map(|subscription| {
+        // Automatic ones have no emitter, and what was deleted has no id.
+        let or_dash = |field| match text(subscription, field) {
+            "" => "-".to_owned(),
+            text => text.to_owned(),
+        };
+        ["id", "emitter_id", "event_name", "listener_id"]
+            .map(or_dash)
+            .into()
+    });
+    table::listing(&["id", "emitter", "channel", "listener"], rows.collect())
+}

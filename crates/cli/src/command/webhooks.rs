@@ -1,0 +1,167 @@
+//! `webhooks`: makes, lists, changes and deletes webhooks, and replays what they missed.
+
+use anyhow::Result;
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+
+use super::show;
+use crate::arguments::{
+    CreateWebhookArguments, ReplayArguments, RotateSecretArguments, UpdateWebhookArguments,
+    WebhooksArguments, WebhooksCommand,
+};
+use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::table;
+use crate::timestamp;
+use crate::webhook;
+
+pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Result<Exit> {
+    match arguments.command {
+        WebhooksCommand::Create(arguments) => create(session, arguments).await?,
+        WebhooksCommand::List => list(session).await?,
+        WebhooksCommand::Describe(arguments) => describe(session, &arguments.webhook).await?,
+        WebhooksCommand::Update(arguments) => update(session, arguments).await?,
+        WebhooksCommand::Activate(arguments) => {
+            change(session, &arguments.webhook, &json!({"active": true})).await?;
+        }
+        WebhooksCommand::Deactivate(arguments) => {
+            change(session, &arguments.webhook, &json!({"active": false})).await?;
+        }
+        WebhooksCommand::RotateSecret(arguments) => rotate_secret(session, arguments).await?,
+        WebhooksCommand::Replay(arguments) => replay(session, arguments).await?,
+        WebhooksCommand::Delete(arguments) => delete(session, &arguments.webhook).await?,
+    }
+    Ok(Exit::Success)
+}
+
+async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<()> {
+    let given = [
+        ("url", Some(arguments.address)),
+        ("name", arguments.name),
+        ("description", arguments.description),
+    ];
+    let webhook = session.client.post(&["webhooks"], &body(given)).await?;
+    session.print(&webhook, card)?;
+    output::note("keep the secret: it is not shown again");
+    Ok(())
+}
+
+async fn list(session: &Session) -> Result<()> {
+    let webhooks = webhook::list(&session.client).await?;
+    if webhooks.is_empty() && !session.json {
+        output::note("no webhooks yet; make one with `headwater webhooks create URL`");
+        return Ok(());
+    }
+    let rows = |_: &Value| {
+        let rows = webhooks.iter().map(row);
+        table::listing(&["id", "name", "active", "url", "created"], rows.collect())
+    };
+    session.print(&Value::from(webhooks.clone()), rows)
+}
+
+async fn describe(session: &Session, id_or_name: &str) -> Result<()> {
+    let id = webhook::find_id(&session.client, id_or_name).await?;
+    let webhook = session.client.get(&["webhooks", &id]).await?;
+    session.print(&webhook, card)
+}
+
+async fn update(session: &Session, arguments: UpdateWebhookArguments) -> Result<()> {
+    let given = [
+        ("url", arguments.address),
+        ("name", arguments.name),
+        ("description", arguments.description),
+    ];
+    let body = body(given);
+    if body.as_object().is_some_and(Map::is_empty) {
+        let complaint = "nothing to update: give --address, --name or --description";
+        return Err(UsageError(complaint.to_owned()).into());
+    }
+    change(session, &arguments.webhook, &body).await
+}
+
+async fn change(session: &Session, id_or_name: &str, body: &Value) -> Result<()> {
+    let id = webhook::find_id(&session.client, id_or_name).await?;
+    let path = ["webhooks", id.as_str()];
+    let webhook = session.client.send(Method::PATCH, &path, body).await?;
+    session.print(&webhook, card)
+}
+
+async fn rotate_secret(session: &Session, arguments: RotateSecretArguments) -> Result<()> {
+    let id = webhook::find_id(&session.client, &arguments.webhook).await?;
+    let body = body([("secret", arguments.secret)]);
+    let path = ["webhooks", &id, "rotate_secret"];
+    let webhook = session.client.post(&path, &body).await?;
+    session.print(&webhook, card)?;
+    output::note("keep the secret: it is not shown again; the one before is valid for 24 hours");
+    Ok(())
+}
+
+async fn replay(session: &Session, arguments: ReplayArguments) -> Result<()> {
+    let id = webhook::find_id(&session.client, &arguments.webhook).await?;
+    let mut body = body([("since", Some(arguments.since)), ("until", arguments.until)]);
+    body["delivered"] = arguments.delivered.into();
+    let path = ["webhooks", &id, "replay"];
+    let replayed = session.client.post(&path, &body).await?;
+    session.print(&replayed, |replayed| {
+        table::card(vec![(
+            "replayed".to_owned(),
+            replayed["replayed"].to_string(),
+        )])
+    })
+}
+
+async fn delete(session: &Session, id_or_name: &str) -> Result<()> {
+    let id = webhook::find_id(&session.client, id_or_name).await?;
+    session.client.delete(&["webhooks", &id]).await?;
+    session.print(&json!({"id": id}), |_| id.clone())?;
+    output::note("deleted");
+    Ok(())
+}
+
+/// What was given, as the API takes it.
+fn body<const N: usize>(given: [(&str, Option<String>); N]) -> Value {
+    given
+        .into_iter()
+        .filter_map(|(field, value)| Some((field.to_owned(), Value::from(value?))))
+        .collect()
+}
+
+fn row(webhook: &Value) -> Vec<String> {
+    vec![
+        text(webhook, "id").to_owned(),
+        text(webhook, "name").to_owned(),
+        show::active(webhook).to_owned(),
+        text(webhook, "url").to_owned(),
+        timestamp::from_seconds(&webhook["created_at"]),
+    ]
+}
+
+fn card(webhook: &Value) -> String {
+    let mut rows = vec![
+        ("id".to_owned(), text(webhook, "id").to_owned()),
+        ("url".to_owned(), text(webhook, "url").to_owned()),
+        ("active".to_owned(), show::active(webhook).to_owned()),
+    ];
+    for (field, label) in [
+        ("name", "name"),
+        ("description", "description"),
+        ("secret", "secret"),
+        ("disabled_reason", "disabled because"),
+    ] {
+        let value = text(webhook, field);
+        if !value.is_empty() {
+            rows.push((label.to_owned(), value.to_owned()));
+        }
+    }
+    if webhook["failing_since_ms"].is_u64() {
+        let since = timestamp::from_millis(&webhook["failing_since_ms"]);
+        rows.push(("failing since".to_owned(), since));
+    }
+    for event in ["created", "updated"] {
+        let seconds = &webhook[format!("{event}_at").as_str()];
+        rows.push((event.to_owned(), timestamp::from_seconds(seconds)));
+    }
+    table::card(rows)
+}

@@ -1,0 +1,305 @@
+//! `webhooks`, `deliveries` and `subscriptions`: what is sent and what is shown.
+
+use serde_json::{Value, json};
+
+use crate::node::Node;
+
+fn webhook(id: &str, name: &str) -> Value {
+    json!({
+        "id": id, "user_id": "u_1", "name": name, "description": null, "active": true,
+        "url": "https://a.example/in", "created_at": 1_767_225_600, "updated_at": 1_767_225_600,
+    })
+}
+
+fn two_webhooks(node: &Node) {
+    let webhooks = json!([webhook("wh_1", "One"), webhook("wh_2", "Two")]);
+    node.list("GET /v1/users/me/webhooks", webhooks);
+}
+
+fn sources(node: &Node) {
+    let sources = json!([{"id": "dc_1", "name": "Orders", "name_slug": "orders"}]);
+    node.list("GET /v1/users/me/sources", sources);
+}
+
+#[tokio::test]
+async fn a_new_webhook_shows_its_secret() {
+    let node = Node::start().await;
+    let mut made = webhook("wh_1", "One");
+    made["secret"] = "whsec_abc".into();
+    node.data("POST /v1/webhooks", made);
+    let url = "https://a.example/in";
+    let seen = node
+        .run(&["webhooks", "create", url, "--name", "One"])
+        .await;
+    assert_eq!(
+        seen.stdout,
+        "ID        wh_1\n\
+         URL       https://a.example/in\n\
+         ACTIVE    yes\n\
+         NAME      One\n\
+         SECRET    whsec_abc\n\
+         CREATED   2026-01-01T00:00:00Z\n\
+         UPDATED   2026-01-01T00:00:00Z\n"
+    );
+    assert!(seen.stderr.contains("not shown again"), "{}", seen.stderr);
+    assert_eq!(
+        node.received("POST /v1/webhooks")[0].body,
+        json!({"url": url, "name": "One"})
+    );
+}
+
+#[tokio::test]
+async fn webhooks_are_found_by_id_or_name() {
+    let node = Node::start().await;
+    two_webhooks(&node);
+    node.on("DELETE /v1/webhooks/wh_2", |_| (204, Value::Null));
+    for called in ["wh_2", "Two"] {
+        let seen = node.run(&["webhooks", "delete", called]).await;
+        assert_eq!((seen.code, seen.stdout.as_str()), (0, "wh_2\n"), "{called}");
+    }
+    let seen = node.run(&["webhooks", "delete", "Three"]).await;
+    assert_eq!(seen.code, 1);
+    assert!(
+        seen.stderr.contains("no webhook is called Three"),
+        "{}",
+        seen.stderr
+    );
+    let seen = node.run(&["webhooks", "list"]).await;
+    assert!(
+        seen.stdout
+            .contains("wh_1   One    yes      https://a.example/in"),
+        "{}",
+        seen.stdout
+    );
+}
+
+#[tokio::test]
+async fn a_change_sends_what_is_named() {
+    let node = Node::start().await;
+    let mut disabled = webhook("wh_1", "One");
+    disabled["active"] = false.into();
+    disabled["disabled_reason"] = "it answered 410".into();
+    node.data("PATCH /v1/webhooks/wh_1", disabled.clone());
+    node.data("GET /v1/webhooks/wh_1", disabled);
+    for arguments in [
+        &[
+            "update",
+            "wh_1",
+            "--description",
+            "",
+            "--address",
+            "http://b.example",
+        ][..],
+        &["activate", "wh_1"],
+        &["deactivate", "wh_1"],
+    ] {
+        let seen = node.run(&[&["webhooks"], arguments].concat()).await;
+        assert_eq!(seen.code, 0, "{}", seen.stderr);
+    }
+    let sent = node.received("PATCH /v1/webhooks/wh_1").into_iter();
+    assert_eq!(
+        sent.map(|request| request.body).collect::<Vec<_>>(),
+        [
+            json!({"url": "http://b.example", "description": ""}),
+            json!({"active": true}),
+            json!({"active": false}),
+        ]
+    );
+    assert_eq!(node.run(&["webhooks", "update", "wh_1"]).await.code, 2);
+    let seen = node.run(&["webhooks", "describe", "wh_1"]).await;
+    assert!(
+        seen.stdout.contains("DISABLED BECAUSE   it answered 410"),
+        "{}",
+        seen.stdout
+    );
+}
+
+#[tokio::test]
+async fn a_secret_is_rotated_and_a_range_replayed() {
+    let node = Node::start().await;
+    let mut rotated = webhook("wh_1", "One");
+    rotated["secret"] = "whsec_new".into();
+    node.data("POST /v1/webhooks/wh_1/rotate_secret", rotated);
+    let seen = node
+        .run(&["webhooks", "rotate-secret", "wh_1", "--secret", "whsec_new"])
+        .await;
+    assert!(
+        seen.stdout.contains("SECRET    whsec_new"),
+        "{}",
+        seen.stdout
+    );
+    node.run(&["webhooks", "rotate-secret", "wh_1"]).await;
+    let sent = node.received("POST /v1/webhooks/wh_1/rotate_secret");
+    assert_eq!(sent[0].body, json!({"secret": "whsec_new"}));
+    assert_eq!(sent[1].body, json!({}));
+
+    node.data("POST /v1/webhooks/wh_1/replay", json!({"replayed": 3}));
+    let replay = ["webhooks", "replay", "wh_1", "--since", "2026-01-01"];
+    let seen = node.run(&replay).await;
+    assert_eq!(seen.stdout, "REPLAYED   3\n", "{}", seen.stderr);
+    let all = [&replay[..], &["--until", "5", "--delivered"]].concat();
+    assert_eq!(node.run(&all).await.code, 0);
+    let sent = node.received("POST /v1/webhooks/wh_1/replay");
+    assert_eq!(
+        sent[0].body,
+        json!({"since": "2026-01-01", "delivered": false})
+    );
+    assert_eq!(
+        sent[1].body,
+        json!({"since": "2026-01-01", "until": "5", "delivered": true})
+    );
+}
+
+fn delivery() -> Value {
+    json!({
+        "id": "dlv_1", "webhook_id": "wh_1", "emitter_id": "dc_1", "event_id": "17-3",
+        "event_name": "", "state": "pending", "created_at_ms": 1_767_225_600_000_i64,
+        "next_attempt_at_ms": 1_767_225_605_000_i64, "event": {"a": 1},
+        "attempts": [
+            {"at_ms": 1_767_225_600_001_i64, "latency_ms": 12, "status": 503,
+             "response_excerpt": "come\nback", "error": null},
+            {"at_ms": 1_767_225_600_001_i64, "latency_ms": 15000, "status": null,
+             "response_excerpt": null, "error": "no answer in 15 s"},
+        ],
+    })
+}
+
+#[tokio::test]
+async fn deliveries_are_a_table_and_one_has_its_attempts() {
+    let node = Node::start().await;
+    node.list("GET /v1/webhooks/wh_1/deliveries", json!([delivery()]));
+    let list = ["deliveries", "list", "wh_1", "--state", "pending"];
+    let seen = node.run(&list).await;
+    assert_eq!(
+        seen.stdout,
+        "ID      STATE     EVENT   CHANNEL   ATTEMPTS   LAST ANSWER\n\
+         dlv_1   pending   17-3    -         2          no answer in 15 s\n"
+    );
+    let sent = &node.received("GET /v1/webhooks/wh_1/deliveries")[0].query;
+    assert_eq!((&*sent["state"], &*sent["limit"]), ("pending", "10"));
+    assert_eq!(
+        node.run(&["deliveries", "list", "wh_1", "--state", "lost"])
+            .await
+            .code,
+        2
+    );
+
+    node.data("GET /v1/deliveries/dlv_1", delivery());
+    let seen = node.run(&["deliveries", "describe", "dlv_1"]).await;
+    assert!(
+        seen.stdout
+            .contains("NEXT ATTEMPT   2026-01-01T00:00:05.000Z")
+            && seen.stdout.contains("DATA           {\"a\":1}")
+            && seen
+                .stdout
+                .contains("2026-01-01T00:00:00.001Z   12 ms      503                 come back"),
+        "{}",
+        seen.stdout
+    );
+    node.data("POST /v1/deliveries/dlv_1/retry", delivery());
+    let seen = node.run(&["deliveries", "retry", "dlv_1", "--json"]).await;
+    assert_eq!(seen.json(), delivery());
+}
+
+#[tokio::test]
+async fn subscriptions_are_made_between_names() {
+    let node = Node::start().await;
+    two_webhooks(&node);
+    sources(&node);
+    let made = json!({
+        "id": "sub_1", "emitter_id": "dc_1", "listener_id": "wh_2", "event_name": "",
+    });
+    node.data("POST /v1/subscriptions", made.clone());
+    node.data("GET /v1/users/me/subscriptions", json!([made]));
+    let table = "ID      EMITTER   CHANNEL   LISTENER\nsub_1   dc_1      -         wh_2\n";
+    for (verb, emitter, listener) in [("create", "Orders", "Two"), ("add", "dc_*", "orders")] {
+        let both = ["--emitter", emitter, "--listener", listener];
+        let seen = node
+            .run(&[&["subscriptions", verb], &both[..]].concat())
+            .await;
+        assert_eq!(seen.stdout, table, "{}", seen.stderr);
+    }
+    let sent = node.received("POST /v1/subscriptions").into_iter();
+    assert_eq!(
+        sent.map(|request| request.body).collect::<Vec<_>>(),
+        [
+            json!({"emitter_id": "dc_1", "listener_id": "wh_2", "event_name": ""}),
+            json!({"emitter_id": "dc_*", "listener_id": "dc_1", "event_name": ""}),
+        ]
+    );
+    assert_eq!(node.run(&["subscriptions", "list"]).await.stdout, table);
+    let nobody = [
+        "subscriptions",
+        "create",
+        "--emitter",
+        "dc_1",
+        "--listener",
+        "nobody",
+    ];
+    let seen = node.run(&nobody).await;
+    assert!(
+        seen.stderr
+            .contains("no webhook or source is called nobody"),
+        "{}",
+        seen.stderr
+    );
+
+    node.on("DELETE /v1/subscriptions", |_| (204, Value::Null));
+    let delete = [
+        "subscriptions",
+        "delete",
+        "--emitter",
+        "dc_1",
+        "--listener",
+        "wh_2",
+    ];
+    let seen = node
+        .run(&[&delete[..], &["--channel", "news"]].concat())
+        .await;
+    assert_eq!(seen.code, 0, "{}", seen.stderr);
+    assert_eq!(
+        node.received("DELETE /v1/subscriptions")[0].body,
+        json!({"emitter_id": "dc_1", "listener_id": "wh_2", "event_name": "news"})
+    );
+}
+
+#[tokio::test]
+async fn automatic_subscriptions_name_no_emitter() {
+    let node = Node::start().await;
+    let made = json!({"id": "sub_1", "listener_id": "wh_1", "event_name": "$errors"});
+    node.data("POST /v1/auto_subscriptions", made);
+    node.on("DELETE /v1/auto_subscriptions", |_| (204, Value::Null));
+    for verb in ["create", "delete"] {
+        let auto = ["--auto", "--listener", "wh_1", "--channel", "$errors"];
+        let seen = node
+            .run(&[&["subscriptions", verb], &auto[..]].concat())
+            .await;
+        assert_eq!(seen.code, 0, "{}", seen.stderr);
+        assert!(
+            seen.stdout.contains("-         $errors   wh_1"),
+            "{}",
+            seen.stdout
+        );
+    }
+    let body = json!({"listener_id": "wh_1", "event_name": "$errors"});
+    assert_eq!(node.received("POST /v1/auto_subscriptions")[0].body, body);
+    assert_eq!(node.received("DELETE /v1/auto_subscriptions")[0].body, body);
+    for wrong in [
+        &["--auto", "--listener", "wh_1"][..],
+        &["--listener", "wh_1", "--channel", "$errors"],
+        &[
+            "--auto",
+            "--emitter",
+            "dc_1",
+            "--listener",
+            "wh_1",
+            "--channel",
+            "$errors",
+        ],
+    ] {
+        let seen = node
+            .run(&[&["subscriptions", "create"], wrong].concat())
+            .await;
+        assert_eq!(seen.code, 2, "{wrong:?}");
+    }
+}

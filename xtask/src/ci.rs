@@ -48,6 +48,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<()> {
     }
     tests.args(arguments);
     tests.env("HEADWATER_TEST_POSTGRES_BIN", provision::postgres_bin()?);
+    tests.env("HEADWATER_TEST_PYTHON", provision::python_venv()?);
     let status = tests.status().context("cannot start the tests")?;
     // The runner has said what failed; nothing is printed after its summary.
     if !status.success() {

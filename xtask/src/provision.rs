@@ -1,4 +1,4 @@
-//! What the tests need besides Rust: Deno, a PostgreSQL server's programs and Python's web server.
+//! What the tests need besides Rust: Deno, a PostgreSQL server's programs and Python with packages.
 //! Installs through the package clients at hand; names no registry and downloads nothing itself.
 
 use std::{
@@ -8,8 +8,10 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::command::{cargo, find_program, output, run};
+use crate::command::{cargo, find_program, output, root, run};
 
+/// The Python packages that tests use, pinned.
+const REQUIREMENTS: &str = "crates/integration/requirements.txt";
 const PACKAGE_CLIENTS: [&str; 3] = ["npm", "pip", "pip3"];
 
 /// The Deno that workers run on. Finding or installing the pinned version is the product's own
@@ -60,6 +62,49 @@ pub(crate) fn python() -> Result<()> {
         Some(_) => Ok(()),
         None => apt_install(&["python3"]),
     }
+}
+
+/// The interpreter of a virtual environment with the packages that tests use. It is made anew
+/// whenever the requirements change.
+pub(crate) fn python_venv() -> Result<PathBuf> {
+    if let Some(path) = from_environment("HEADWATER_TEST_PYTHON") {
+        return Ok(path);
+    }
+    let requirements = root().join(REQUIREMENTS);
+    let wanted = std::fs::read_to_string(&requirements)
+        .with_context(|| format!("cannot read {REQUIREMENTS}"))?;
+    let venv = target_dir().join("test-python");
+    let interpreter = venv.join("bin/python");
+    let installed = venv.join("installed-requirements.txt");
+    if std::fs::read_to_string(&installed).is_ok_and(|text| text == wanted) {
+        return Ok(interpreter);
+    }
+    install_packages(&venv, &requirements).context(
+        "cannot install the Python packages that tests use; set HEADWATER_TEST_PYTHON to an \
+         interpreter that has them",
+    )?;
+    std::fs::write(&installed, wanted)
+        .with_context(|| format!("cannot write {}", installed.display()))?;
+    Ok(interpreter)
+}
+
+fn install_packages(venv: &Path, requirements: &Path) -> Result<()> {
+    python()?;
+    // Debian keeps what makes virtual environments apart from Python itself.
+    if output(Command::new("python3").args(["-c", "import ensurepip"])).is_err() {
+        apt_install(&["python3-venv"])?;
+    }
+    run(Command::new("python3")
+        .args(["-m", "venv", "--clear"])
+        .arg(venv))?;
+    run(Command::new(venv.join("bin/python"))
+        .args(["-m", "pip", "install", "--quiet"])
+        .args(["--disable-pip-version-check", "--requirement"])
+        .arg(requirements))
+}
+
+fn target_dir() -> PathBuf {
+    from_environment("CARGO_TARGET_DIR").unwrap_or_else(|| root().join("target"))
 }
 
 fn from_environment(name: &str) -> Option<PathBuf> {

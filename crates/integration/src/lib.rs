@@ -21,6 +21,7 @@ mod postgres;
 mod process;
 mod receiver;
 mod source;
+pub mod standard_webhooks;
 mod webhook;
 
 pub use answer::Answer;

@@ -22,3 +22,4 @@ mod routes;
 mod secrets;
 mod servers;
 mod timers;
+mod webhooks;

@@ -330,6 +330,9 @@ impl Actor {
                     usage,
                     ..part
                 };
+                // Told now: what is held back of a failed deployment is never committed.
+                self.app.metrics.ran(None, &outcome);
+                journal::ended(&self.id, &part, &outcome);
                 match hold {
                     true => self.held.push(part),
                     false => self.commits.push(part),

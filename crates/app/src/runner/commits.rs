@@ -190,12 +190,6 @@ impl Commits {
         held.into_iter()
             .map(|mut part| {
                 let entry = self.ledger.enter(source, &mut part, now_ms);
-                conclude(
-                    &self.metrics,
-                    &self.source_id,
-                    &part,
-                    entry.outcome.as_ref(),
-                );
                 (entry.commit, entry.tally)
             })
             .unzip()
@@ -255,9 +249,11 @@ async fn commit(
     }
 }
 
-/// Tells those who watch the node of a run's end, if this part is the last.
+/// Tells those who watch the node of a run's end, if this part is the last. Of hooks they know.
 fn conclude(metrics: &Metrics, id: &SourceId, part: &Part, outcome: Option<&Outcome>) {
-    if let Some(outcome) = outcome {
+    if let Some(outcome) = outcome
+        && part.trigger.is_some()
+    {
         metrics.ran(part.trigger, outcome);
         journal::ended(id, part, outcome);
     }

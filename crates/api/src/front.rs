@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::FutureExt;
-use headwater_app::App;
+use headwater_app::{App, Attribute, NewSpan, Span, SpanKind};
 use headwater_model::origin::Origin;
 
 use crate::{
@@ -38,6 +38,29 @@ impl Front {
         }
     }
 
+    /// The request's span, in the trace of its caller if it names one.
+    fn begin_span(&self, request: &Request, is_endpoint: bool) -> Span {
+        let header = request.headers().get("traceparent");
+        let parent = header.and_then(|header| header.to_str().ok()?.parse().ok());
+        let method = request.method().as_str();
+        // Machines that look every few seconds whether the node is there would fill the collector.
+        if !is_endpoint && !request.uri().path().starts_with("/v1") {
+            return Span::unrecorded(parent);
+        }
+        self.app.begin_span(NewSpan {
+            name: if is_endpoint { "endpoint" } else { "api" },
+            kind: SpanKind::Server,
+            parent,
+            attributes: &[
+                ("http.request.method", Attribute::Text(method)),
+                (
+                    "url.path",
+                    Attribute::Text(shown_path(request.uri().path(), is_endpoint)),
+                ),
+            ],
+        })
+    }
+
     fn endpoint_of_host(&self, request: &Request) -> Option<String> {
         self.domain.as_ref()?.token(request)
     }
@@ -54,8 +77,10 @@ pub(crate) async fn receive(
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let endpoint = front.endpoint_of_host(&request);
     let is_endpoint = endpoint.is_some() || uri.path().starts_with(ingress::PREFIX);
+    let span = front.begin_span(&request, is_endpoint);
     let origin = Origin {
         request_id: Some(id.as_str().into()),
+        trace: span.context(),
     };
     let answering = async {
         let answering = async {
@@ -75,6 +100,7 @@ pub(crate) async fn receive(
     let (status, time) = (response.status(), begun.elapsed());
     log_answer(&id, &method, shown_path(uri.path(), is_endpoint), status);
     id.write(response.headers_mut());
+    end_span(span, status);
     match is_endpoint {
         true => front.metrics.endpoint(&method, status, time),
         false => {
@@ -84,6 +110,12 @@ pub(crate) async fn receive(
         }
     }
     response
+}
+
+fn end_span(span: Span, status: StatusCode) {
+    let code = Attribute::Number(status.as_u16().into());
+    let failure = status.is_server_error().then_some("the node failed it");
+    span.end(&[("http.response.status_code", code)], failure);
 }
 
 /// A request that the node failed is worth a line; why, was said when it failed.

@@ -19,6 +19,7 @@ use crate::{
     runner::Runners,
     secrets::SecretKey,
     sources::Lifecycles,
+    spans::Tracer,
 };
 
 /// What a node is configured with, as far as use cases need it.
@@ -48,6 +49,8 @@ pub struct Parts {
     pub env: Environment,
     /// The key of everything encrypted.
     pub secret_key: SecretKey,
+    /// Who records spans, if anybody.
+    pub tracer: Option<Arc<dyn Tracer>>,
     /// The configuration.
     pub config: AppConfig,
 }
@@ -68,6 +71,7 @@ pub struct App {
     pub(crate) endpoints: Endpoints,
     pub(crate) nudges: Nudges,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) feeds: Arc<Feeds>,
     /// Room for calls that belong to no source.
     pub(crate) calls: Semaphore,
@@ -110,6 +114,7 @@ impl App {
             endpoints: Endpoints::default(),
             nudges: Nudges::default(),
             metrics: Arc::new(Metrics::new()),
+            tracer: parts.tracer,
             feeds: Arc::default(),
             calls: Semaphore::new(CALLS_MAX),
             tasks: TaskTracker::new(),

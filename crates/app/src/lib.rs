@@ -26,6 +26,7 @@ mod registry;
 mod runner;
 mod secrets;
 mod sources;
+mod spans;
 mod subscriptions;
 #[cfg(test)]
 mod testing;
@@ -51,6 +52,7 @@ pub use registry::PublishedComponent;
 pub use runner::{LogLine, RunReport};
 pub use secrets::SecretKey;
 pub use sources::{DeploySource, SourceView, UpdateSource};
+pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
 pub use users::{FirstUserOptions, UserView};
 pub use webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret};
 

@@ -6,6 +6,7 @@ mod data_dir;
 mod environment;
 mod log;
 mod node;
+mod traces;
 
 use std::{
     future::IntoFuture as _,
@@ -27,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     arguments::{Global, ServeArguments},
     exit::Exit,
-    serve::{data_dir::DataDir, log::Notes},
+    serve::{data_dir::DataDir, log::Notes, traces::Traces},
 };
 
 const ADDRESS_FREED_WITHIN: Duration = Duration::from_secs(1);
@@ -52,7 +53,9 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         true => Some(data_dir.bind_api_socket()?),
         false => None,
     };
-    let app = node::start(&options, &data_dir, address, store).await?;
+    let traces = Traces::start(options.otlp_endpoint.as_deref())?;
+    let tracer = traces.as_ref().map(Traces::tracer);
+    let app = node::start(&options, &data_dir, address, store, tracer).await?;
     first_user(&app, global, &options, &data_dir, notes).await?;
     let router = headwater_api::router(Arc::clone(&app));
     let stopping = CancellationToken::new();
@@ -67,6 +70,9 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         env!("CARGO_PKG_VERSION")
     ));
     node.serve(listener, socket).await?;
+    if let Some(traces) = traces {
+        traces.flush().await;
+    }
     Ok(Exit::Success)
 }
 

@@ -11,6 +11,7 @@ use crate::{
     error::Invalid,
     id::EventId,
     limits::{EVENT_PREVIEW_BYTES, HOPS_MAX},
+    trace::TraceParent,
 };
 
 /// The `id` option of `$emit`: a string or a number.
@@ -109,6 +110,8 @@ pub struct NewEvent {
     pub scheduled: Option<Scheduled>,
     /// Sources and workflows that the event's cause has passed through.
     pub hops: u32,
+    /// The span that emitted it.
+    pub trace: Option<TraceParent>,
 }
 
 /// When and for which channel an event on `$in` leaves.
@@ -139,6 +142,7 @@ pub fn hop_limit_error(id: EventId, channel: &Channel, event: &RawValue) -> NewE
         ts: None,
         scheduled: None,
         hops: HOPS_MAX,
+        trace: None,
     }
 }
 

@@ -18,5 +18,6 @@ pub mod page;
 pub mod prop;
 pub mod schedule;
 pub mod subscription;
+pub mod trace;
 pub mod version;
 pub mod webhook;

@@ -97,6 +97,9 @@ ALTER TABLE dispatch_cursor ADD COLUMN partial_told INTEGER NOT NULL DEFAULT 0;
 
 -- What outside the node an invocation goes back to.
 ALTER TABLE invocations ADD COLUMN request_id TEXT;
+ALTER TABLE invocations ADD COLUMN traceparent TEXT;
+ALTER TABLE events ADD COLUMN traceparent TEXT;
+ALTER TABLE delivered_events ADD COLUMN traceparent TEXT;
 
 -- What `additionalProps` had added to a source's component when its props were configured.
 ALTER TABLE sources ADD COLUMN dynamic_props TEXT NOT NULL DEFAULT '[]';

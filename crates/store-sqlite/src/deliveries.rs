@@ -24,7 +24,7 @@ use crate::{
     SqliteStore,
     connection::failed,
     queue,
-    row::{get, parsed, raw, signed, unsigned},
+    row::{get, parsed, raw, signed, trace, unsigned},
 };
 
 /// A delivery that may be claimed: nobody holds it, or the lease ran out.
@@ -232,6 +232,7 @@ fn event(row: &Row<'_>) -> Result<DeliveredEvent, StoreError> {
         },
         channel: Channel::named(get::<String>(row, "channel")?),
         event: raw(row, "event")?,
+        trace: trace(row)?,
     })
 }
 

@@ -17,7 +17,7 @@ use crate::{
     SqliteStore, backlog,
     connection::failed,
     deliveries,
-    row::{get, name_of, named, parsed, raw, signed, unsigned},
+    row::{get, name_of, named, parsed, raw, signed, trace, unsigned},
     run_commit, sources, timers,
 };
 
@@ -168,8 +168,8 @@ fn enqueue(
     connection
         .prepare_cached(
             "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms, lease_epoch,
-                                      lease_expires_at_ms, attempt, request_id)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                      lease_expires_at_ms, attempt, request_id, traceparent)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .and_then(|mut statement| {
             statement.execute(params![
@@ -183,6 +183,7 @@ fn enqueue(
                 term.map(|term| signed(term.expires_at_ms)),
                 u32::from(term.is_some()),
                 invocation.origin.request_id(),
+                invocation.origin.trace.as_ref().map(ToString::to_string),
             ])
         })
         .map_err(&failed)?;
@@ -239,6 +240,7 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
         queued_at_ms: unsigned(row, "queued_at_ms")?,
         origin: Origin {
             request_id: get::<Option<String>>(row, "request_id")?.map(Arc::from),
+            trace: trace(row)?,
         },
         starts: get::<u32>(row, "attempt")?.saturating_sub(get(row, "given_back")?),
     })

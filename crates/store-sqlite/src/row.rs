@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use headwater_model::trace::TraceParent;
 use headwater_store::StoreError;
 use rusqlite::{Row, types::FromSql};
 use serde::{Serialize, de::DeserializeOwned};
@@ -57,6 +58,12 @@ pub(crate) fn json_opt<T: DeserializeOwned>(
 /// A column whose text is kept as the JSON it is.
 pub(crate) fn raw(row: &Row<'_>, column: &str) -> Result<Box<RawValue>, StoreError> {
     RawValue::from_string(get(row, column)?).map_err(|error| corrupt(&error))
+}
+
+/// The column `traceparent`, in which a trace that cannot be read is none: nothing depends on it.
+pub(crate) fn trace(row: &Row<'_>) -> Result<Option<TraceParent>, StoreError> {
+    let header: Option<String> = get(row, "traceparent")?;
+    Ok(header.and_then(|header| header.parse().ok()))
 }
 
 /// A number that is never negative.

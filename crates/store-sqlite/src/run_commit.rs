@@ -97,8 +97,8 @@ pub(crate) fn append(
     let mut insert = connection
         .prepare_cached(
             "INSERT INTO events (emitter_id, ms, sequence, class, channel, event, key, summary, ts, hops,
-                                 indexed_at_ms, deliver_at_ms, deliver_channel)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                 indexed_at_ms, deliver_at_ms, deliver_channel, traceparent)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .map_err(&failed)?;
     let mut classes = Vec::new();
@@ -122,6 +122,7 @@ pub(crate) fn append(
                 signed(now_ms),
                 scheduled.map(|scheduled| signed(scheduled.deliver_at_ms)),
                 scheduled.map(|scheduled| scheduled.channel.name()),
+                event.trace.as_ref().map(ToString::to_string),
             ])
             .map_err(&failed)?;
         if scheduled.is_none() && !classes.contains(&class) {

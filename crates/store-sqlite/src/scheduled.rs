@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     connection::failed,
-    row::{get, json_opt, raw, signed},
+    row::{get, json_opt, raw, signed, trace},
     run_commit,
 };
 
@@ -73,6 +73,7 @@ fn released(row: &Row<'_>) -> Result<NewEvent, StoreError> {
         ts: get(row, "ts")?,
         scheduled: None,
         hops: get(row, "hops")?,
+        trace: trace(row)?,
     })
 }
 

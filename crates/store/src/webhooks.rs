@@ -13,6 +13,7 @@ use headwater_model::{
     event::NewEvent,
     id::{DeliveryId, EmitterId, EventId, SubscriptionId, UserId, WebhookId},
     page::{Page, PageRequest},
+    trace::TraceParent,
     webhook::DeliveryState,
 };
 use serde_json::value::RawValue;
@@ -82,6 +83,8 @@ pub struct DeliveredEvent {
     pub channel: Channel,
     /// The emitted data as JSON text.
     pub event: Box<RawValue>,
+    /// The span that emitted it.
+    pub trace: Option<TraceParent>,
 }
 
 /// A delivery with the right to attempt it.

@@ -12,6 +12,7 @@ use headwater_engine::{Entry, Invocation};
 use headwater_model::{
     dedupe,
     id::{InvocationId, SourceId},
+    origin::Origin,
     outcome::{ComponentError, Outcome},
 };
 use headwater_store::{Lease, SettledSource, Source};
@@ -26,7 +27,12 @@ use super::{
     queue::Queue,
     run::{After, CustomResponse, Part, Reply, Task, Work},
 };
-use crate::{app::App, background::Chore, error::AppError};
+use crate::{
+    app::App,
+    background::Chore,
+    error::AppError,
+    spans::{Attribute, NewSpan, Span, SpanKind},
+};
 
 /// A runner without work leaves after this; its worker stays as long as the engine likes.
 const IDLE_AFTER: Duration = Duration::from_secs(5);
@@ -251,6 +257,7 @@ impl Actor {
             };
             let effects = Default::default();
             let usage = Default::default();
+            let trace = work.origin.trace;
             return self.end(Ended {
                 task: Task::Work(work),
                 effects,
@@ -258,14 +265,16 @@ impl Actor {
                 usage,
                 flushed: true,
                 began: true,
+                trace,
             });
         }
         journal::begins(&self.id, &work);
         let event = work.event.clone();
         let props = loaded.props.clone();
         let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
+        let span = self.begin_span("run", &work.invocation_id, &work.origin);
         self.flight
-            .start(Task::Work(work), worker, |run| Invocation {
+            .start((Task::Work(work), span), worker, |run| Invocation {
                 run,
                 entry: Entry::Run,
                 event,
@@ -293,13 +302,14 @@ impl Actor {
         let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
         let invocation_id = self.app.env.id(InvocationId::new);
         journal::hook_begins(&self.id, &invocation_id, &origin, hook);
+        let span = self.begin_span(hook.name(), &invocation_id, &origin);
         let task = Task::Hook {
             invocation_id,
             origin,
             hold,
             ended,
         };
-        self.flight.start(task, worker, |run| Invocation {
+        self.flight.start((task, span), worker, |run| Invocation {
             run,
             entry: Entry::Hook { name: hook },
             event: RawValue::NULL.to_owned(),
@@ -307,8 +317,24 @@ impl Actor {
         });
     }
 
+    fn begin_span(&self, name: &str, invocation_id: &InvocationId, origin: &Origin) -> Span {
+        self.app.begin_span(NewSpan {
+            name,
+            kind: SpanKind::Internal,
+            parent: origin.trace,
+            attributes: &[
+                ("headwater.source_id", Attribute::Text(self.id.as_str())),
+                (
+                    "headwater.invocation_id",
+                    Attribute::Text(invocation_id.as_str()),
+                ),
+            ],
+        })
+    }
+
     fn end(&mut self, ended: Ended) {
         let Ended {
+            trace,
             task,
             effects,
             outcome,
@@ -323,6 +349,7 @@ impl Actor {
                 hold,
                 ended,
             } => {
+                let origin = Origin { trace, ..origin };
                 let part = Part::of_hook(invocation_id, origin, self.app.env.now_ms());
                 let part = Part {
                     effects,
@@ -350,6 +377,7 @@ impl Actor {
                 self.queue.push_front(work);
             }
             Task::Work(mut work) => {
+                work.origin.trace = trace;
                 let after = match std::mem::replace(&mut work.reply, Reply::None) {
                     Reply::None => After::Nothing,
                     Reply::Report(report) => After::Report(report),

@@ -9,7 +9,7 @@ use std::{
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use headwater_engine::{Engine, EngineError, Invocation, Response, RunId, RunMessage, WorkerSpec};
-use headwater_model::outcome::Outcome;
+use headwater_model::{outcome::Outcome, trace::TraceParent};
 use headwater_store::{Lease, Trigger, Usage};
 use tokio::sync::mpsc;
 
@@ -17,7 +17,10 @@ use super::{
     commits::Commits,
     run::{After, CustomResponse, Effects, Logged, Part, Reply, Run, Task},
 };
-use crate::metrics::Metrics;
+use crate::{
+    metrics::{Metrics, outcome_name},
+    spans::{Attribute, Span},
+};
 
 type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
 
@@ -37,6 +40,8 @@ pub(super) struct Ended {
     pub(super) flushed: bool,
     /// Whether a worker had it at all.
     pub(super) began: bool,
+    /// The place in its trace of what it caused.
+    pub(super) trace: Option<TraceParent>,
 }
 
 /// The runs in flight.
@@ -111,7 +116,7 @@ impl Flight {
     /// Starts a run; `invocation` is made for the id that the run gets.
     pub(super) fn start(
         &mut self,
-        task: Task,
+        (task, span): (Task, Span),
         worker: WorkerSpec,
         invocation: impl FnOnce(RunId) -> Invocation,
     ) {
@@ -120,6 +125,7 @@ impl Flight {
         self.count(&task, 1);
         let tracked = Run {
             task,
+            span,
             effects: Effects::default(),
             started: Instant::now(),
             flushed: false,
@@ -215,7 +221,12 @@ impl Flight {
         let time = run.started.elapsed();
         self.metrics.worked(run.task.trigger(), time);
         let compute_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let trace = run.span.context();
+        let failure = outcome.error().map(|error| error.message);
+        let ended = [("headwater.outcome", Attribute::Text(outcome_name(&outcome)))];
+        run.span.end(&ended, failure.as_deref());
         Some(Ended {
+            trace,
             task: run.task,
             effects: run.effects,
             outcome,
@@ -245,7 +256,8 @@ fn respond(run: &mut Run, response: Response, commits: &mut Commits) {
     }
     run.flushed = true;
     let effects = std::mem::take(&mut run.effects);
-    let part = Part::of(work, After::Respond(reply, response));
+    let mut part = Part::of(work, After::Respond(reply, response));
+    part.origin.trace = run.span.context();
     commits.push(Part {
         effects,
         lease: None,

@@ -68,9 +68,9 @@ impl Ledger {
         let mut events: Vec<NewEvent> = filtered
             .kept
             .into_iter()
-            .map(|emit| appended(emit, part.hops))
+            .map(|emit| appended(emit, part))
             .collect();
-        events.extend(scheduled.into_iter().map(|emit| held(emit, part.hops)));
+        events.extend(scheduled.into_iter().map(|emit| held(emit, part)));
         let emitted = events.len() as u64;
         let outcome = part
             .outcome
@@ -151,7 +151,7 @@ impl Ledger {
     }
 }
 
-fn appended(emit: Emit, hops: u32) -> NewEvent {
+fn appended(emit: Emit, part: &Part) -> NewEvent {
     let options = emit.options;
     NewEvent {
         channel: options.name.unwrap_or_default(),
@@ -160,14 +160,15 @@ fn appended(emit: Emit, hops: u32) -> NewEvent {
         summary: options.summary,
         ts: options.ts,
         scheduled: None,
-        hops,
+        hops: part.hops,
+        trace: part.origin.trace,
     }
 }
 
 /// An event that waits on `$in`. It bypasses dedupe: the same id is emitted again when it is due.
-fn held(emit: Emit, hops: u32) -> NewEvent {
+fn held(emit: Emit, part: &Part) -> NewEvent {
     let deliver_at_ms = emit.options.delivery_ts.map_or(0, |ts| ts.max(0.0) as u64);
-    let mut event = appended(emit, hops);
+    let mut event = appended(emit, part);
     let channel = std::mem::replace(&mut event.channel, Channel::scheduled());
     event.scheduled = Some(Scheduled {
         deliver_at_ms,

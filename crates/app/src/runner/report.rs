@@ -68,6 +68,7 @@ pub(crate) fn platform_event(
         ts: None,
         scheduled: None,
         hops,
+        trace: None,
     }
 }
 
@@ -79,7 +80,10 @@ pub(super) fn log_event(part: &Part, logged: &Logged) -> NewEvent {
         "ts": logged.ts_ms,
         "invocation_id": part.invocation_id,
     });
-    platform_event(Channel::logs(), &event, &logged.text, part.hops)
+    NewEvent {
+        trace: part.origin.trace,
+        ..platform_event(Channel::logs(), &event, &logged.text, part.hops)
+    }
 }
 
 /// An error on `$errors`, in the shape of a workflow error summary (spec "Workflow error summary").
@@ -110,7 +114,10 @@ pub(super) fn error_event(
         },
     });
     let summary = format!("{}: {}", error.name, error.message);
-    platform_event(Channel::errors(), &event, &summary, part.hops)
+    NewEvent {
+        trace: part.origin.trace,
+        ..platform_event(Channel::errors(), &event, &summary, part.hops)
+    }
 }
 
 /// `2026-01-31T12:00:00.000Z`.

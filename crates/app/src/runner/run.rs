@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::Instant};
 
 use super::report::RunReport;
+use crate::spans::Span;
 
 /// How a run with a custom response answered its request.
 #[derive(Debug)]
@@ -134,6 +135,7 @@ impl Task {
 /// A run in flight.
 pub(crate) struct Run {
     pub(crate) task: Task,
+    pub(crate) span: Span,
     pub(crate) effects: Effects,
     pub(crate) started: std::time::Instant,
     /// Whether something of it has been committed already, so that it cannot be started anew.

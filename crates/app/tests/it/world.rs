@@ -123,6 +123,7 @@ impl World {
                 random: Arc::new(Counting),
             },
             secret_key: SecretKey::new(1, &[7; 32]),
+            tracer: None,
             config,
         })
         .await

@@ -103,6 +103,9 @@ options! {
     /// Address of the first user [default: admin@localhost]
     #[arg(long, env = "HEADWATER_EMAIL", value_name = "EMAIL")]
     email: String,
+    /// Where traces go: a collector's base URL, such as http://127.0.0.1:4318
+    #[arg(long, env = "HEADWATER_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: String,
     /// Log lines as JSON
     #[arg(long, env = "HEADWATER_LOG_JSON", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     log_json: bool,

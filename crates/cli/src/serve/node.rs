@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use headwater_app::{App, AppConfig, DeliveryConfig, Parts, SecretKey};
+use headwater_app::{App, AppConfig, DeliveryConfig, Parts, SecretKey, Tracer};
 use headwater_engine::{DenoEngine, EngineConfig, network::NetworkPolicy};
 use headwater_model::limits::{RETAINED_EVENTS, RunLimits};
 use headwater_store_sqlite::SqliteStore;
@@ -29,6 +29,7 @@ pub(super) async fn start(
     data_dir: &DataDir,
     address: SocketAddr,
     store: SqliteStore,
+    tracer: Option<Arc<dyn Tracer>>,
 ) -> Result<Arc<App>> {
     let config = app_config(options, address)?;
     let secret_key = data_dir.secret_key(std::env::var("HEADWATER_SECRET_KEY").ok().as_deref())?;
@@ -38,6 +39,7 @@ pub(super) async fn start(
         engine,
         env: environment::system(),
         secret_key: SecretKey::new(1, &secret_key),
+        tracer,
         config,
     };
     Ok(App::start(parts).await?)

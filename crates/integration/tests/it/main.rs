@@ -22,4 +22,5 @@ mod routes;
 mod secrets;
 mod servers;
 mod timers;
+mod traces;
 mod webhooks;

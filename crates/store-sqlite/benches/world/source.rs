@@ -40,6 +40,7 @@ pub(crate) fn run(source_id: &SourceId) -> RunCommit {
         ts: None,
         scheduled: None,
         hops: 0,
+        trace: None,
     };
     RunCommit {
         source_id: source_id.clone(),

@@ -126,8 +126,8 @@ pub(super) fn enqueue(
     let trigger = name_of(&Trigger::Event)?;
     connection
         .prepare_cached(
-            "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms)
-             SELECT ?, ?, ?, event, hops + 1, ? FROM events WHERE position = ?",
+            "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms, traceparent)
+             SELECT ?, ?, ?, event, hops + 1, ?, traceparent FROM events WHERE position = ?",
         )
         .and_then(|mut statement| {
             statement.execute(params![
@@ -180,8 +180,8 @@ pub(super) fn keep_event(
     }
     connection
         .prepare_cached(
-            "INSERT INTO delivered_events (position, emitter_id, ms, sequence, channel, event, deliveries)
-             SELECT position, emitter_id, ms, sequence, channel, event, ?2 FROM events WHERE position = ?1
+            "INSERT INTO delivered_events (position, emitter_id, ms, sequence, channel, event, deliveries, traceparent)
+             SELECT position, emitter_id, ms, sequence, channel, event, ?2, traceparent FROM events WHERE position = ?1
              ON CONFLICT DO UPDATE SET deliveries = deliveries + ?2",
         )
         .and_then(|mut statement| statement.execute(params![event.position, deliveries]))

@@ -70,6 +70,7 @@ pub async fn a_dispatched_event_has_one_hop_more_and_its_exact_text(factory: &dy
     listen(&*store, &mine, &from, &to).await;
     let mut event = event("{ \"a\":  1.0 }");
     event.hops = 3;
+    event.trace = Some(trace());
     commit(&*store, run_of(&from.id, vec![event], T0))
         .await
         .unwrap();
@@ -77,6 +78,7 @@ pub async fn a_dispatched_event_has_one_hop_more_and_its_exact_text(factory: &dy
     let claimed = claim_all(&*store, &to.id, epoch, T0).await.remove(0);
     assert_eq!(claimed.event.get(), "{ \"a\":  1.0 }");
     assert_eq!((claimed.hops, claimed.queued_at_ms), (4, T0 + 5));
+    assert_eq!(claimed.origin.trace, Some(trace()));
 }
 
 /// One invocation per event and subscription, however many there are.
@@ -315,10 +317,13 @@ pub async fn a_webhook_gets_events_with_the_most_hops(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, _) = pair(&*store).await;
     let webhook = listening_webhook(&*store, &mine, &from).await;
-    emit_with_hops(&*store, &from, event("1"), HOPS_MAX).await;
+    let mut event = event("1");
+    event.trace = Some(trace());
+    emit_with_hops(&*store, &from, event, HOPS_MAX).await;
     assert_eq!(dispatch_all(&*store, 10).await, 1);
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     assert_eq!(delivered_texts(&claimed), ["1"]);
+    assert_eq!(claimed[0].event.trace, Some(trace()));
 }
 
 /// However many listen, a step is bounded, and goes on where the last one stopped.

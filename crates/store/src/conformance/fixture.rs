@@ -22,6 +22,7 @@ use headwater_model::{
     page::PageRequest,
     schedule::Schedule,
     subscription::{EmitterPattern, Subscription},
+    trace::TraceParent,
 };
 use serde_json::value::RawValue;
 
@@ -225,6 +226,7 @@ pub(super) fn event_on(channel: Channel, text: &str) -> NewEvent {
         ts: None,
         scheduled: None,
         hops: 0,
+        trace: None,
     }
 }
 
@@ -355,6 +357,12 @@ pub(super) fn manual(source_id: &SourceId, text: &str) -> NewInvocation {
         now_ms: T0,
         origin: Origin::default(),
     }
+}
+
+/// A place in somebody's trace.
+pub(super) fn trace() -> TraceParent {
+    let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    header.parse().unwrap()
 }
 
 /// A lease of ten seconds from `T0`.

@@ -26,6 +26,7 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
         now_ms: T0 + 7,
         origin: Origin {
             request_id: Some("mine-1".into()),
+            trace: Some(trace()),
         },
         ..manual(&source.id, "{ \"a\":  1.0 }")
     };

@@ -97,7 +97,8 @@ pub async fn listeners_get_a_scheduled_event_when_it_is_released(factory: &dyn F
     let mine = owner();
     let (from, to) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
     listen(&*store, &mine, &from, &to).await;
-    let event = event_later(Channel::default(), T0 + SECOND, "1");
+    let mut event = event_later(Channel::default(), T0 + SECOND, "1");
+    event.trace = Some(trace());
     commit(&*store, run_of(&from.id, vec![event], T0))
         .await
         .unwrap();
@@ -105,7 +106,9 @@ pub async fn listeners_get_a_scheduled_event_when_it_is_released(factory: &dyn F
     assert!(claim_all(&*store, &to.id, epoch, T0).await.is_empty());
     store.release_scheduled(T0 + SECOND, 10).await.unwrap();
     dispatch_all(&*store, 100).await;
-    assert_eq!(given(&claim_all(&*store, &to.id, epoch, T0).await), ["1"]);
+    let claimed = claim_all(&*store, &to.id, epoch, T0).await;
+    assert_eq!(given(&claimed), ["1"]);
+    assert_eq!(claimed[0].origin.trace, Some(trace()));
 }
 
 /// Deleting a scheduled event cancels it, even if the deletion has not run when it is due.

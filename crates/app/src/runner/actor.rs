@@ -27,19 +27,12 @@ use super::{
     queue::Queue,
     run::{After, CustomResponse, Part, Reply, Task, Work},
 };
-use crate::{
-    app::App,
-    background::Chore,
-    error::AppError,
-    spans::{Attribute, NewSpan, Span, SpanKind},
-};
+use crate::{app::App, background::Chore, error::AppError};
 
 /// A runner without work leaves after this; its worker stays as long as the engine likes.
 const IDLE_AFTER: Duration = Duration::from_secs(5);
 /// A third of a lease: how often leases are prolonged.
 const HEARTBEAT: Duration = Duration::from_secs(20);
-/// How often a run is started whose worker is lost through no fault of its own.
-const TRIES_MAX: u32 = 3;
 
 pub(super) struct Actor {
     app: Arc<App>,
@@ -272,7 +265,12 @@ impl Actor {
         let event = work.event.clone();
         let props = loaded.props.clone();
         let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
-        let span = self.begin_span("run", &work.invocation_id, &work.origin);
+        let span = journal::span(
+            &self.app,
+            &self.id,
+            "run",
+            (&work.invocation_id, &work.origin),
+        );
         self.flight
             .start((Task::Work(work), span), worker, |run| Invocation {
                 run,
@@ -302,7 +300,7 @@ impl Actor {
         let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
         let invocation_id = self.app.env.id(InvocationId::new);
         journal::hook_begins(&self.id, &invocation_id, &origin, hook);
-        let span = self.begin_span(hook.name(), &invocation_id, &origin);
+        let span = journal::span(&self.app, &self.id, hook.name(), (&invocation_id, &origin));
         let task = Task::Hook {
             invocation_id,
             origin,
@@ -315,21 +313,6 @@ impl Actor {
             event: RawValue::NULL.to_owned(),
             props: loaded.props.clone(),
         });
-    }
-
-    fn begin_span(&self, name: &str, invocation_id: &InvocationId, origin: &Origin) -> Span {
-        self.app.begin_span(NewSpan {
-            name,
-            kind: SpanKind::Internal,
-            parent: origin.trace,
-            attributes: &[
-                ("headwater.source_id", Attribute::Text(self.id.as_str())),
-                (
-                    "headwater.invocation_id",
-                    Attribute::Text(invocation_id.as_str()),
-                ),
-            ],
-        })
     }
 
     fn end(&mut self, ended: Ended) {
@@ -371,7 +354,7 @@ impl Actor {
                 journal::put_off(&self.id, &work, &outcome);
                 self.queue.put_off(work);
             }
-            Task::Work(work) if !flushed && is_retried(&work, &outcome) => {
+            Task::Work(work) if !flushed && work.is_retried(&outcome) => {
                 self.app.metrics.ran(Some(work.trigger), &outcome);
                 journal::lost(&self.id, &work, &outcome);
                 self.queue.push_front(work);
@@ -498,11 +481,6 @@ impl Actor {
             let _ = closed.send(());
         }
     }
-}
-
-/// Runs whose worker was lost are started again, but not forever.
-fn is_retried(work: &Work, outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Lost { .. }) && work.tries < TRIES_MAX
 }
 
 fn configuration_error(reason: &str) -> ComponentError {

@@ -1,4 +1,4 @@
-//! What the node's log says of runs. Each line names the source, the invocation and, where a
+//! What the node's log and traces say of runs. Each line names the source, the invocation and, where a
 //! request caused it, the request.
 
 use headwater_engine::Hook;
@@ -9,10 +9,35 @@ use headwater_model::{
 };
 
 use super::run::{Part, Work};
-use crate::metrics::{outcome_name, trigger_name};
+use crate::{
+    app::App,
+    metrics::{outcome_name, trigger_name},
+    spans::{Attribute, NewSpan, Span, SpanKind},
+};
 
 /// Longer texts of components are cut; `$errors` has them whole.
 const TEXT_MAX: usize = 300;
+
+/// Begins the span of a run or a hook.
+pub(super) fn span(
+    app: &App,
+    source_id: &SourceId,
+    name: &str,
+    (invocation_id, origin): (&InvocationId, &Origin),
+) -> Span {
+    app.begin_span(NewSpan {
+        name,
+        kind: SpanKind::Internal,
+        parent: origin.trace,
+        attributes: &[
+            ("headwater.source_id", Attribute::Text(source_id.as_str())),
+            (
+                "headwater.invocation_id",
+                Attribute::Text(invocation_id.as_str()),
+            ),
+        ],
+    })
+}
 
 pub(super) fn begins(source_id: &SourceId, work: &Work) {
     tracing::debug!(

@@ -15,6 +15,9 @@ use tokio::{sync::oneshot, time::Instant};
 use super::report::RunReport;
 use crate::spans::Span;
 
+/// How often a run is started whose worker is lost through no fault of its own.
+const TRIES_MAX: u32 = 3;
+
 /// How a run with a custom response answered its request.
 #[derive(Debug)]
 pub(crate) enum CustomResponse {
@@ -72,6 +75,11 @@ impl Work {
     /// Whether it must run however long that takes: it is on disk, and nobody who could be told waits for it.
     pub(super) fn is_owed(&self) -> bool {
         self.lease.is_some() && matches!(self.reply, Reply::None)
+    }
+
+    /// Whether it is started again: its worker was lost, but not too often.
+    pub(super) fn is_retried(&self, outcome: &Outcome) -> bool {
+        matches!(outcome, Outcome::Lost { .. }) && self.tries < TRIES_MAX
     }
 
     /// Work that has never been started, and that no lease holds.

@@ -38,6 +38,10 @@ const RUN_SECONDS: [f64; 14] = [
 const COMMIT_SECONDS: [f64; 11] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
 ];
+/// Upper bounds of how long a receiver may take.
+const ATTEMPT_SECONDS: [f64; 11] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0,
+];
 /// By [`trigger`].
 const TRIGGERS: [&str; 5] = ["timer", "http", "manual", "event", "hook"];
 /// By [`outcome`].
@@ -68,6 +72,7 @@ pub(crate) struct Metrics {
     refused: Counter,
     commit_seconds: Histogram,
     attempts: [Counter; ATTEMPTS.len()],
+    attempt_seconds: Histogram,
     webhooks_disabled: Counter,
     done: [Counter; Chore::ALL.len()],
     failed: [Counter; Chore::ALL.len()],
@@ -135,14 +140,11 @@ impl Metrics {
             Family::<Label, _, _>::new_with_constructor(|| Histogram::new(RUN_SECONDS));
         let help = "How long runs took in their worker";
         registry.register_with_unit("run_duration", help, Unit::Seconds, run_seconds.clone());
-        let commit_seconds = Histogram::new(COMMIT_SECONDS);
         let help = "How long the store took for a batch of commits";
-        registry.register_with_unit(
-            "commit_duration",
-            help,
-            Unit::Seconds,
-            commit_seconds.clone(),
-        );
+        let commit_seconds = seconds(&mut registry, "commit_duration", help, &COMMIT_SECONDS);
+        let help = "How long receivers took to answer an attempt";
+        let name = "delivery_attempt_duration";
+        let attempt_seconds = seconds(&mut registry, name, help, &ATTEMPT_SECONDS);
         let by_chore = |family: &Family<Label, Counter>| {
             Chore::ALL.map(|chore| one(family, "chore", chore.name()))
         };
@@ -159,6 +161,7 @@ impl Metrics {
             refused: one(&commits, "result", "refused"),
             commit_seconds,
             attempts: ATTEMPTS.map(|after| one(&attempts, "after", after)),
+            attempt_seconds,
             webhooks_disabled,
             done: by_chore(&done),
             failed: by_chore(&failed),
@@ -201,8 +204,9 @@ impl Metrics {
     }
 
     /// An attempt to deliver has ended.
-    pub(crate) fn attempted(&self, after: AfterAttempt) {
+    pub(crate) fn attempted(&self, after: AfterAttempt, time: Duration) {
         self.attempts[attempt(after)].inc();
+        self.attempt_seconds.observe(time.as_secs_f64());
     }
 
     /// A webhook was given up.
@@ -226,6 +230,13 @@ fn counter(registry: &mut Registry, name: &str, help: &str) -> Counter {
     let counter = Counter::default();
     registry.register(name, help, counter.clone());
     counter
+}
+
+/// A histogram of times.
+fn seconds(registry: &mut Registry, name: &str, help: &str, bounds: &[f64]) -> Histogram {
+    let histogram = Histogram::new(bounds.iter().copied());
+    registry.register_with_unit(name, help, Unit::Seconds, histogram.clone());
+    histogram
 }
 
 /// A metric that many share, with its only label.
@@ -284,8 +295,9 @@ impl App {
     pub async fn metrics(&self) -> String {
         let mut moment = Moment::of(&self.engine.status(), self.runners.len());
         moment.deliver(self.couriers.len(), self.couriers.attempts_in_flight());
-        match self.store.backlog().await {
-            Ok(backlog) => moment.wait(backlog, self.env.now_ms()),
+        let now_ms = self.env.now_ms();
+        match self.store.backlog(now_ms).await {
+            Ok(backlog) => moment.wait(backlog, now_ms),
             Err(error) => tracing::warn!(%error, "the backlog cannot be counted"),
         }
         let mut encoded = String::new();

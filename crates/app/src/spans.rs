@@ -11,6 +11,8 @@ use crate::app::App;
 pub enum SpanKind {
     /// Answering a request.
     Server,
+    /// Making a request.
+    Client,
     /// Neither end of a call.
     Internal,
 }

@@ -4,24 +4,29 @@
 use headwater_store::{Backlog, StoreError};
 use rusqlite::Connection;
 
-use crate::connection::failed;
+use crate::{connection::failed, row::signed};
 
-pub(crate) fn read(connection: &Connection) -> Result<Backlog, StoreError> {
+pub(crate) fn read(connection: &Connection, now_ms: u64) -> Result<Backlog, StoreError> {
     let counted_max = Backlog::COUNTED_MAX;
     // The log's last position less the cursor: what lies between was never trimmed.
     connection
         .prepare_cached(&format!(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM invocations LIMIT {counted_max})),
                     (SELECT queued_at_ms FROM invocations ORDER BY position LIMIT 1),
-                    max(0, coalesce((SELECT max(position) FROM events), 0) - (SELECT position FROM dispatch_cursor))"
+                    max(0, coalesce((SELECT max(position) FROM events), 0) - (SELECT position FROM dispatch_cursor)),
+                    (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT {counted_max})),
+                    (SELECT count(*) FROM (SELECT 1 FROM deliveries
+                                           WHERE state = 'pending' AND due_at_ms <= ?1 LIMIT {counted_max}))"
         ))
         .and_then(|mut statement| {
-            statement.query_row((), |row| {
+            statement.query_row([signed(now_ms)], |row| {
                 let oldest: Option<i64> = row.get(1)?;
                 Ok(Backlog {
                     invocations: row.get::<_, i64>(0)?.unsigned_abs(),
                     oldest_invocation_at_ms: oldest.map(i64::unsigned_abs),
                     undispatched_events: row.get::<_, i64>(2)?.unsigned_abs(),
+                    pending_deliveries: row.get::<_, i64>(3)?.unsigned_abs(),
+                    due_deliveries: row.get::<_, i64>(4)?.unsigned_abs(),
                 })
             })
         })

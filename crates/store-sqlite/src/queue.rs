@@ -62,8 +62,9 @@ impl WorkQueue for SqliteStore {
             .await
     }
 
-    async fn backlog(&self) -> Result<Backlog, StoreError> {
-        self.read(backlog::read).await
+    async fn backlog(&self, now_ms: u64) -> Result<Backlog, StoreError> {
+        self.read(move |connection| backlog::read(connection, now_ms))
+            .await
     }
 
     async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError> {

@@ -120,6 +120,7 @@ macro_rules! conformance_tests {
                 sources_with_work_are_those_with_invocations_that_nobody_holds,
                 inactive_sources_have_no_work,
                 the_backlog_is_what_has_not_ended,
+                the_backlog_has_the_deliveries_that_have_not_ended,
                 all_sources_with_work_are_reached_in_steps,
             }
             timers {

@@ -448,6 +448,10 @@ pub struct Backlog {
     pub oldest_invocation_at_ms: Option<u64>,
     /// Events that dispatch has not passed.
     pub undispatched_events: u64,
+    /// Deliveries that have not ended; bounded like the invocations.
+    pub pending_deliveries: u64,
+    /// Those of them that may be attempted now.
+    pub due_deliveries: u64,
 }
 
 impl Backlog {

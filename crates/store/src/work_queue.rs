@@ -46,8 +46,9 @@ pub trait WorkQueue {
 
     /// How much there is to do. Cheap, however much that is: what is counted one by one is counted up to a bound.
     /// MUST count what is queued and what is running, and forget both when they end
-    /// (`conformance::queue::the_backlog_is_what_has_not_ended`).
-    async fn backlog(&self) -> Result<Backlog, StoreError>;
+    /// (`conformance::queue::the_backlog_is_what_has_not_ended`,
+    /// `conformance::queue::the_backlog_has_the_deliveries_that_have_not_ended`).
+    async fn backlog(&self, now_ms: u64) -> Result<Backlog, StoreError>;
 
     /// Prolongs leases. Those that were lost are not prolonged and not reported.
     async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError>;

@@ -182,7 +182,9 @@ impl Actor {
             entropy: u32::from_le_bytes(bits),
         };
         let verdict = verdict(&self.app.config.deliveries.backoff, &ended);
-        self.app.metrics.attempted(verdict.after);
+        self.app
+            .metrics
+            .attempted(verdict.after, Duration::from_millis(answer.latency_ms));
         self.failing_since_ms = match verdict.is_delivered() {
             true => None,
             false => self.failing_since_ms.or(Some(at_ms)),

@@ -187,6 +187,7 @@ pub(super) mod tests {
                 id: EventId { ms: 1, sequence },
                 channel: Channel::default(),
                 event: RawValue::NULL.to_owned(),
+                trace: None,
             },
             subscription_id: SubscriptionId::new(1, 1),
             attempts,

@@ -3,7 +3,7 @@
 //! Responsible for headers and body. Not for sending, or for what an answer means.
 
 use bytes::Bytes;
-use headwater_model::{channel::Channel, id::SubscriptionId};
+use headwater_model::{channel::Channel, id::SubscriptionId, trace::TraceParent};
 use headwater_store::{ClaimedDelivery, DeliveredEvent};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -15,6 +15,7 @@ const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 const EMITTER_ID: HeaderName = HeaderName::from_static("x-headwater-emitter-id");
 const EVENT_ID: HeaderName = HeaderName::from_static("x-headwater-event-id");
 const CHANNEL: HeaderName = HeaderName::from_static("x-headwater-channel");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const USER_AGENT: &str = concat!("Headwater/", env!("CARGO_PKG_VERSION"));
 
 /// Headers and body of an attempt.
@@ -56,6 +57,14 @@ impl Request {
             }
         }
         Self { headers, body }
+    }
+
+    /// Names the place in a trace of what the receiver does.
+    pub(super) fn trace(&mut self, parent: Option<TraceParent>) {
+        let header = parent.and_then(|parent| HeaderValue::try_from(parent.to_string()).ok());
+        if let Some(header) = header {
+            self.headers.insert(TRACEPARENT, header);
+        }
     }
 }
 

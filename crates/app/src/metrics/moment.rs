@@ -51,6 +51,11 @@ impl Moment {
             Unit::Seconds,
             ConstGauge::new(age.as_secs_f64()),
         );
+        let counted = format!("counted up to {}", Backlog::COUNTED_MAX);
+        let help = format!("Deliveries that have not ended, {counted}");
+        self.gauge("deliveries_pending", &help, backlog.pending_deliveries);
+        let help = format!("Those of them that wait for nothing, {counted}");
+        self.gauge("deliveries_due", &help, backlog.due_deliveries);
         let help = "Events that dispatch has not passed";
         self.gauge("events_undispatched", help, backlog.undispatched_events);
     }

@@ -32,6 +32,7 @@ mod stop;
 mod subscriptions;
 mod tenants;
 mod timers;
+mod traces;
 mod update;
 mod webhooks;
 mod world;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use headwater_app::{
     App, AppConfig, AppError, Caller, Clock, Delivery, DeliveryConfig, DeploySource, Environment,
     EventsQuery, FirstUserOptions, Ingress, IngressRequest, Parts, Random, RunReport, SecretKey,
-    SourceView, UpdateSource, default_channels,
+    SourceView, Tracer, UpdateSource, default_channels,
 };
 use headwater_model::{event::Event, id::SourceId, page::PageRequest};
 use headwater_store::{Identity, SourceState, Store, User};
@@ -105,6 +105,16 @@ impl World {
         engine: Arc<FakeEngine>,
         configure: impl FnOnce(&mut AppConfig),
     ) -> Self {
+        Self::traced(store, engine, None, configure).await
+    }
+
+    /// A start with somebody who records spans.
+    pub(crate) async fn traced(
+        store: Arc<dyn Store>,
+        engine: Arc<FakeEngine>,
+        tracer: Option<Arc<dyn Tracer>>,
+        configure: impl FnOnce(&mut AppConfig),
+    ) -> Self {
         let clock = Arc::new(TestClock(AtomicU64::new(T0)));
         let mut config = AppConfig {
             public_url: "https://node.example".to_owned(),
@@ -123,7 +133,7 @@ impl World {
                 random: Arc::new(Counting),
             },
             secret_key: SecretKey::new(1, &[7; 32]),
-            tracer: None,
+            tracer,
             config,
         })
         .await

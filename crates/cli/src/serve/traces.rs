@@ -164,6 +164,7 @@ impl Tracer for Recorder {
         };
         let kind = match span.kind {
             SpanKind::Server => opentelemetry::trace::SpanKind::Server,
+            SpanKind::Client => opentelemetry::trace::SpanKind::Client,
             SpanKind::Internal => opentelemetry::trace::SpanKind::Internal,
         };
         let builder = SpanBuilder::from_name(Cow::Owned(span.name.to_owned()))

@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 
 use headwater_model::{id::SourceId, origin::Origin};
 
-use super::{Factory, fixture::*};
-use crate::{Backlog, LeaseTerm, NewInvocation, RunCommit, SourceState, Trigger};
+use super::{
+    Factory,
+    deliveries::{RETRY, one_claimed, record, waiting},
+    fixture::*,
+};
+use crate::{AfterAttempt, Backlog, LeaseTerm, NewInvocation, RunCommit, SourceState, Trigger};
 
 /// Each start of the node is a new epoch.
 pub async fn epochs_increase_across_reopen(factory: &dyn Factory) {
@@ -287,7 +291,7 @@ pub async fn inactive_sources_have_no_work(factory: &dyn Factory) {
 /// Who watches the node sees what is queued, what is running, and what has yet to be dispatched.
 pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    assert_eq!(store.backlog().await.unwrap(), Backlog::default());
+    assert_eq!(store.backlog(T0).await.unwrap(), Backlog::default());
     let source = deploy(&*store, &owner()).await;
     for now_ms in [T0 + 3, T0 + 5] {
         let invocation = NewInvocation {
@@ -300,23 +304,24 @@ pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
         invocations,
         oldest_invocation_at_ms: oldest,
         undispatched_events,
+        ..Backlog::default()
     };
-    let seen = store.backlog().await.unwrap();
+    let seen = store.backlog(T0).await.unwrap();
     assert_eq!(seen, backlog(2, Some(T0 + 3), 0));
 
     let claimed = store.claim(&source.id, term(epoch), T0 + 9, 1).await;
     let first = claimed.unwrap().remove(0);
-    let seen = store.backlog().await.unwrap();
+    let seen = store.backlog(T0).await.unwrap();
     assert_eq!(seen, backlog(2, Some(T0 + 3), 0), "a run has not ended yet");
     let run = RunCommit {
         events: vec![event("1"), event("2")],
         ..end_of(&first)
     };
     commit(&*store, run).await.unwrap();
-    let seen = store.backlog().await.unwrap();
+    let seen = store.backlog(T0).await.unwrap();
     assert_eq!(seen, backlog(1, Some(T0 + 5), 2));
     dispatch_all(&*store, 10).await;
-    let seen = store.backlog().await.unwrap();
+    let seen = store.backlog(T0).await.unwrap();
     assert_eq!(seen, backlog(1, Some(T0 + 5), 0));
 }
 
@@ -342,4 +347,20 @@ pub async fn all_sources_with_work_are_reached_in_steps(factory: &dyn Factory) {
         reached.extend(step);
     }
     assert_eq!(reached, ids);
+}
+
+/// Who watches the node sees the deliveries that have not ended, and which of them wait for their time.
+pub async fn the_backlog_has_the_deliveries_that_have_not_ended(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (_, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let seen = |backlog: Backlog| (backlog.pending_deliveries, backlog.due_deliveries);
+    assert_eq!(seen(store.backlog(T0).await.unwrap()), (3, 3));
+    let first = one_claimed(&*store, &webhook, epoch).await;
+    record(&*store, &webhook, vec![attempted(&first, RETRY, T0)]).await;
+    assert_eq!(seen(store.backlog(T0).await.unwrap()), (3, 2));
+    assert_eq!(seen(store.backlog(T0 + MINUTE).await.unwrap()), (3, 3));
+    let second = one_claimed(&*store, &webhook, epoch).await;
+    let delivered = attempted(&second, AfterAttempt::Delivered, T0);
+    record(&*store, &webhook, vec![delivered]).await;
+    assert_eq!(seen(store.backlog(T0).await.unwrap()), (2, 1));
 }

@@ -18,8 +18,8 @@ pub(crate) use self::pages::Pages;
 use crate::{
     metrics,
     routes::{
-        accounts, auto_subscriptions, components, deliveries, docs, events, health, orgs, registry,
-        sources, subscriptions, users, webhooks, workflows, workspaces,
+        accounts, auto_subscriptions, components, deliveries, docs, events, feeds, health, orgs,
+        registry, sources, subscriptions, users, webhooks, workflows, workspaces,
     },
     wire::ErrorBody,
 };
@@ -54,8 +54,10 @@ use crate::{
         events::summaries,
         events::delete,
         events::logs,
+        feeds::source,
         workflows::events,
         workflows::errors,
+        feeds::workflow,
         subscriptions::create,
         subscriptions::delete,
         users::subscriptions,

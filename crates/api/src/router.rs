@@ -20,8 +20,8 @@ use crate::{
     ingress,
     metrics::{self, Metrics},
     routes::{
-        accounts, auto_subscriptions, components, deliveries, docs, events, health, orgs, registry,
-        sources, subscriptions, users, webhooks, workflows, workspaces,
+        accounts, auto_subscriptions, components, deliveries, docs, events, feeds, health, orgs,
+        registry, sources, subscriptions, users, webhooks, workflows, workspaces,
     },
 };
 
@@ -76,7 +76,9 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/sources/{id}/event_summaries", get(events::summaries))
         .route("/sources/{id}/events", delete(events::delete))
         .route("/sources/{id}/logs", get(events::logs))
+        .route("/sources/{id}/sse", get(feeds::source))
         .route("/workflows/{id}/event_summaries", get(workflows::events))
+        .route("/workflows/{id}/sse", get(feeds::workflow))
         .route(
             "/workflows/{id}/$errors/event_summaries",
             get(workflows::errors),

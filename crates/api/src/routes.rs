@@ -6,6 +6,7 @@ pub(crate) mod components;
 pub(crate) mod deliveries;
 pub(crate) mod docs;
 pub(crate) mod events;
+pub(crate) mod feeds;
 pub(crate) mod health;
 pub(crate) mod orgs;
 pub(crate) mod registry;

@@ -8,6 +8,7 @@ mod delivery;
 mod envelope;
 mod error;
 mod event;
+mod feed;
 mod health;
 pub(crate) mod id;
 mod registry;
@@ -27,6 +28,7 @@ pub(crate) use self::{
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
+    feed::{FeedRequest, HANDSHAKE, message},
     health::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck},
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},

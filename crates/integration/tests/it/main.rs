@@ -14,6 +14,7 @@ mod configuration;
 mod coverage;
 mod crash;
 mod dedupe;
+mod feeds;
 mod journeys;
 mod logs;
 mod misuse;

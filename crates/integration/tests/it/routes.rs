@@ -77,6 +77,9 @@ mod sources {
     mod run {
         mod post;
     }
+    mod sse {
+        mod get;
+    }
 }
 mod subscriptions {
     mod delete;
@@ -119,6 +122,9 @@ mod workflows {
         }
     }
     mod event_summaries {
+        mod get;
+    }
+    mod sse {
         mod get;
     }
 }

@@ -2,18 +2,20 @@
 //! envelopes (`data`, `page_info`, `error`) and no resource; those are the commands' business.
 
 mod error;
+mod feed;
 mod page;
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use reqwest::{Method, RequestBuilder};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::Value;
 use url::Url;
 
 pub(crate) use self::error::ClientError;
 use self::error::{ApiError, Unreachable};
-pub(crate) use self::page::{PAGE_LIMIT, Page};
+pub(crate) use self::feed::Feed;
+pub(crate) use self::page::Page;
 use crate::exit::UsageError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -138,12 +140,9 @@ impl Client {
     async fn answer(&self, request: RequestBuilder) -> Result<Value> {
         let response = request.send().await;
         let response = response.map_err(|error| self.unreachable(error))?;
-        let status = response.status();
+        let response = self.successful(response).await?;
         let text = response.text().await;
         let text = text.map_err(|error| self.unreachable(error))?;
-        if !status.is_success() {
-            return Err(ClientError::from(ApiError::from_body(status.as_u16(), &text)).into());
-        }
         if text.trim().is_empty() {
             return Ok(Value::Null);
         }
@@ -153,6 +152,17 @@ impl Client {
                 self.base
             )
         })
+    }
+
+    /// The answer, unless the node refused.
+    async fn successful(&self, response: Response) -> Result<Response, ClientError> {
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let text = response.text().await;
+        let text = text.map_err(|error| self.unreachable(error))?;
+        Err(ApiError::from_body(status.as_u16(), &text).into())
     }
 
     fn unreachable(&self, source: reqwest::Error) -> ClientError {

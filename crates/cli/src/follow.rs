@@ -1,37 +1,51 @@
 //! Following a list that grows at its front (events, logs): hands out what is new, oldest first,
-//! nothing twice and nothing left out as long as the node retains it. It polls; a stream the node
-//! pushes can take its place behind the same methods. Prints nothing of what it finds.
+//! nothing twice and nothing left out as long as the node retains it. The node pushes what is new;
+//! a node that goes away is asked again. Prints nothing of what it finds.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::client::{Client, ClientError, PAGE_LIMIT, Page};
+use crate::client::{Client, ClientError, Feed};
 use crate::output;
 
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Before every event.
+const BEGINNING: &str = "0-0";
+
+/// A list and the stream of what is new in it.
+#[derive(Clone, Copy)]
+pub(crate) struct Followed<'a> {
+    /// The list.
+    pub(crate) path: &'a [&'a str],
+    /// Which part of it.
+    pub(crate) filter: &'a [(&'a str, String)],
+    /// The stream.
+    pub(crate) feed: &'a [&'a str],
+    /// The channel that the stream is of, if it is one.
+    pub(crate) channel: Option<&'a str>,
+}
 
 pub(crate) struct Follow<'a> {
     client: &'a Client,
-    path: &'a [&'a str],
-    filter: &'a [(&'a str, String)],
-    /// The newest item handed out so far; none while the list was empty.
-    cursor: Option<String>,
+    followed: Followed<'a>,
+    /// The newest item handed out so far.
+    last_id: String,
+    feed: Option<Feed<'a>>,
+    pause: Duration,
     connected: bool,
 }
 
 impl<'a> Follow<'a> {
-    pub(crate) fn new(
-        client: &'a Client,
-        path: &'a [&'a str],
-        filter: &'a [(&'a str, String)],
-    ) -> Self {
+    pub(crate) fn new(client: &'a Client, followed: Followed<'a>) -> Self {
         Self {
             client,
-            path,
-            filter,
-            cursor: None,
+            followed,
+            last_id: BEGINNING.to_owned(),
+            feed: None,
+            pause: FIRST_PAUSE,
             connected: true,
         }
     }
@@ -40,50 +54,58 @@ impl<'a> Follow<'a> {
     pub(crate) async fn latest(&mut self, count: usize) -> Result<Vec<Value>> {
         // One item is read even when none is wanted: it is where following starts.
         let wanted = count.max(1);
-        let mut page = self.client.first(self.path, wanted, self.filter).await?;
-        page.data.truncate(count);
-        Ok(self.advance(page))
+        let Followed { path, filter, .. } = self.followed;
+        let mut page = self.client.first(path, wanted, filter).await?;
+        page.data.reverse();
+        self.advance(&page.data);
+        Ok(page.data.split_off(page.data.len().saturating_sub(count)))
     }
 
     /// Waits for new items, oldest first; at least one.
     pub(crate) async fn next(&mut self) -> Result<Vec<Value>> {
         loop {
             match self.newer().await {
-                Ok(items) if !items.is_empty() => return Ok(items),
-                Ok(_) => {}
+                Ok(Some(items)) => {
+                    self.pause = FIRST_PAUSE;
+                    self.advance(&items);
+                    return Ok(items);
+                }
+                // The node has ended the stream, as it does when it stops.
+                Ok(None) => {}
                 Err(error) => self.survive(error)?,
             }
-            tokio::time::sleep(POLL_INTERVAL).await;
+            self.feed = None;
+            tokio::time::sleep(self.pause).await;
+            self.pause = LONGEST_PAUSE.min(self.pause * 2);
         }
     }
 
-    async fn newer(&mut self) -> Result<Vec<Value>> {
-        let page = match &self.cursor {
-            Some(cursor) => {
-                let mut query = self.filter.to_vec();
-                query.push(("before", cursor.clone()));
-                query.push(("limit", PAGE_LIMIT.to_string()));
-                self.client.page(self.path, &query).await?
-            }
-            // Nothing was there before, so everything is new.
-            None => {
-                let all = self.client.first(self.path, usize::MAX, self.filter);
-                all.await?
-            }
+    async fn newer(&mut self) -> Result<Option<Vec<Value>>> {
+        let mut feed = match self.feed.take() {
+            Some(feed) => feed,
+            None => self.open().await?,
         };
+        let items = feed.next().await;
+        self.feed = Some(feed);
+        items
+    }
+
+    async fn open(&mut self) -> Result<Feed<'a>> {
+        let Followed { feed, channel, .. } = self.followed;
+        let channel = channel.map(|channel| ("event_name", channel.to_owned()));
+        let query: Vec<_> = channel.into_iter().collect();
+        let feed = self.client.feed(feed, &query, &self.last_id).await?;
         if !self.connected {
             output::note("connected again");
             self.connected = true;
         }
-        Ok(self.advance(page))
+        Ok(feed)
     }
 
-    /// Moves past a page (listed newest first) and turns it into reading order.
-    fn advance(&mut self, page: Page) -> Vec<Value> {
-        if let Some(cursor) = page.page_info.start_cursor {
-            self.cursor = Some(cursor);
+    fn advance(&mut self, items: &[Value]) {
+        if let Some(id) = items.last().and_then(|item| item["id"].as_str()) {
+            self.last_id = id.to_owned();
         }
-        page.data.into_iter().rev().collect()
     }
 
     /// A node that restarts or is busy does not end the following; anything else does.

@@ -2,6 +2,7 @@
 //! ends them in order. What the parts do is theirs.
 
 pub(crate) mod arguments;
+mod connections;
 mod data_dir;
 mod environment;
 mod log;
@@ -17,7 +18,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use axum::Router;
+use axum::{Router, serve::ListenerExt as _};
 use headwater_app::{App, FirstUserOptions};
 use tokio::{
     net::{TcpListener, UnixListener},
@@ -91,7 +92,7 @@ impl Node {
             .router
             .clone()
             .into_make_service_with_connect_info::<SocketAddr>();
-        let public = axum::serve(listener, make)
+        let public = axum::serve(listener.tap_io(connections::tune), make)
             .with_graceful_shutdown(self.stopping.clone().cancelled_owned());
         let public = tokio::spawn(public.into_future());
         // Components may call the API until their runs have ended, so this one is not shut down gracefully.

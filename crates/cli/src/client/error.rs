@@ -10,6 +10,8 @@ pub(crate) enum ClientError {
     Api(#[from] ApiError),
     #[error(transparent)]
     Unreachable(#[from] Unreachable),
+    #[error("{url} has not said anything for a while")]
+    Silent { url: Url },
 }
 
 /// The node refused.
@@ -43,7 +45,7 @@ impl ClientError {
     pub(crate) fn stack(&self) -> Option<&str> {
         match self {
             Self::Api(error) => error.stack.as_deref().filter(|stack| !stack.is_empty()),
-            Self::Unreachable(_) => None,
+            Self::Unreachable(_) | Self::Silent { .. } => None,
         }
     }
 
@@ -55,7 +57,7 @@ impl ClientError {
     pub(crate) fn status(&self) -> Option<u16> {
         match self {
             Self::Api(error) => Some(error.status),
-            Self::Unreachable(_) => None,
+            Self::Unreachable(_) | Self::Silent { .. } => None,
         }
     }
 
@@ -63,7 +65,7 @@ impl ClientError {
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             Self::Api(error) => error.status == 429 || error.status >= 500,
-            Self::Unreachable(_) => true,
+            Self::Unreachable(_) | Self::Silent { .. } => true,
         }
     }
 
@@ -71,7 +73,7 @@ impl ClientError {
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Api(error) => error.hint(),
-            Self::Unreachable(_) => Some(
+            Self::Unreachable(_) | Self::Silent { .. } => Some(
                 "start a node with `headwater serve`, or name one with --url or HEADWATER_URL; \
                  `headwater doctor` checks the connection",
             ),

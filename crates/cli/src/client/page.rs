@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Client;
 
 /// The most the API gives at once.
-pub(crate) const PAGE_LIMIT: usize = 100;
+const PAGE_LIMIT: usize = 100;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

@@ -6,9 +6,13 @@ use serde_json::Value;
 use super::stream::Stream;
 use crate::arguments::EventsArguments;
 use crate::exit::Exit;
+use crate::follow::Followed;
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::timestamp;
+
+/// What a line shows of an event: a little more than the listing's previews have.
+const LINE_BYTES: usize = 2048;
 
 pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Result<Exit> {
     let id = source::find_id(&session.client, &arguments.source).await?;
@@ -21,8 +25,12 @@ pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Resul
         filter.push(("expand", "event".to_owned()));
     }
     let stream = Stream {
-        path: &["sources", &id, "event_summaries"],
-        filter: &filter,
+        followed: Followed {
+            path: &["sources", &id, "event_summaries"],
+            filter: &filter,
+            feed: &["sources", &id, "sse"],
+            channel: arguments.channel.as_deref(),
+        },
         limit: arguments.limit,
         follow: arguments.follow,
         line,
@@ -37,12 +45,21 @@ fn line(event: &Value) -> String {
         name => name,
     };
     let shown = match text(metadata, "summary") {
-        "" => event["event"].to_string(),
+        "" => beginning(event["event"].to_string()),
         // A line per event, whatever the component put into its summary.
         summary => summary.split_whitespace().collect::<Vec<_>>().join(" "),
     };
     let time = timestamp::from_millis(&event["indexed_at_ms"]);
     format!("{time}  {channel}  {shown}")
+}
+
+/// The stream has every event whole, which may be more than a line has room for.
+fn beginning(mut text: String) -> String {
+    if text.len() > LINE_BYTES {
+        text.truncate(text.floor_char_boundary(LINE_BYTES));
+        text.push('…');
+    }
+    text
 }
 
 #[cfg(test)]

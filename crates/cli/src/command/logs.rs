@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::stream::Stream;
 use crate::arguments::LogsArguments;
 use crate::exit::Exit;
+use crate::follow::Followed;
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::timestamp;
@@ -13,8 +14,12 @@ use crate::timestamp;
 pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<Exit> {
     let id = source::find_id(&session.client, &arguments.source).await?;
     let stream = Stream {
-        path: &["sources", &id, "logs"],
-        filter: &[("expand", "event".to_owned())],
+        followed: Followed {
+            path: &["sources", &id, "logs"],
+            filter: &[("expand", "event".to_owned())],
+            feed: &["sources", &id, "sse"],
+            channel: Some("$logs"),
+        },
         limit: arguments.limit,
         follow: arguments.follow,
         line,

@@ -6,14 +6,13 @@ use serde_json::Value;
 
 use crate::client::Client;
 use crate::exit::Exit;
-use crate::follow::Follow;
+use crate::follow::{Follow, Followed};
 use crate::output;
 use crate::session::Session;
 
 /// A list that grows, and which part of it is wanted.
 pub(super) struct Stream<'a> {
-    pub(super) path: &'a [&'a str],
-    pub(super) filter: &'a [(&'a str, String)],
+    pub(super) followed: Followed<'a>,
     pub(super) limit: usize,
     pub(super) follow: bool,
     pub(super) line: fn(&Value) -> String,
@@ -41,12 +40,13 @@ impl Stream<'_> {
     }
 
     async fn latest(&self, client: &Client) -> Result<Vec<Value>> {
-        let page = client.first(self.path, self.limit, self.filter).await?;
+        let Followed { path, filter, .. } = self.followed;
+        let page = client.first(path, self.limit, filter).await?;
         Ok(page.data)
     }
 
     async fn print_for_ever(&self, session: &Session) -> Result<Exit> {
-        let mut follow = Follow::new(&session.client, self.path, self.filter);
+        let mut follow = Follow::new(&session.client, self.followed);
         let mut items = follow.latest(self.limit).await?;
         loop {
             for item in &items {

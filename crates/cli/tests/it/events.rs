@@ -1,46 +1,75 @@
 //! `events` and `logs`, once and followed: order, paging, nothing twice and nothing left out.
 
+use std::convert::Infallible;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures::{Stream, StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
+use tokio::sync::watch;
 
 use crate::node::{Node, Received};
 
 const EVENTS: &str = "GET /v1/sources/dc_1/event_summaries";
+const FEED: &str = "GET /v1/sources/dc_1/sse";
 
-/// The numbers of the events emitted so far, oldest first, paged as the API pages.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<usize>>>);
+struct State {
+    emitted: usize,
+    hung_up: usize,
+}
+
+/// Numbered events, of which so many were emitted so far; paged and streamed as the API does.
+#[derive(Clone, Default)]
+struct Log(Arc<watch::Sender<State>>);
 
 impl Log {
     fn emit(&self, count: usize) {
-        let mut log = self.0.lock().unwrap();
-        let next = log.len();
-        log.extend(next..next + count);
+        self.0.send_modify(|state| state.emitted += count);
+    }
+
+    /// Ends the streams.
+    fn hang_up(&self) {
+        self.0.send_modify(|state| state.hung_up += 1);
     }
 
     fn serve(&self, node: &Node) {
         let log = self.clone();
         node.on(EVENTS, move |request| (200, log.page(request)));
+        let log = self.clone();
+        node.stream(FEED, move |request| log.stream(request));
+    }
+
+    /// Messages cut into pieces, wherever that may be.
+    fn stream(&self, request: &Received) -> impl Stream<Item = Result<String, Infallible>> + use<> {
+        let last = request.last_event_id.as_deref().unwrap();
+        let next: usize = last.split_once('-').unwrap().1.parse().unwrap();
+        let state = self.0.subscribe();
+        let hung_up = state.borrow().hung_up;
+        let messages = stream::unfold((state, next), move |(mut state, next)| async move {
+            let ready = |state: &State| state.hung_up > hung_up || state.emitted > next;
+            let seen = state.wait_for(ready).await.ok()?.clone();
+            if seen.hung_up > hung_up {
+                return None;
+            }
+            let message = format!("id: {}\ndata: {}\n\n", number_id(next), event(next));
+            let (one, two) = message.split_at(message.len() / 2);
+            let pieces = [":sse-handshake\n\n", one, two].map(|piece| Ok(piece.to_owned()));
+            Some((stream::iter(pieces), (state, next + 1)))
+        });
+        messages.flatten()
     }
 
     fn page(&self, request: &Received) -> Value {
         let cursor = |name: &str| -> Option<usize> { request.query.get(name)?.parse().ok() };
         let limit = cursor("limit").unwrap_or(10);
         assert!((1..=100).contains(&limit));
-        let mut newest_first = self.0.lock().unwrap().clone();
-        newest_first.reverse();
+        let mut newest_first: Vec<usize> = (0..self.0.borrow().emitted).rev().collect();
         if let Some(after) = cursor("after") {
             newest_first.retain(|number| *number < after);
-        }
-        if let Some(before) = cursor("before") {
-            newest_first.retain(|number| *number > before);
-            let adjacent = newest_first.len().saturating_sub(limit);
-            newest_first.drain(..adjacent);
         }
         newest_first.truncate(limit);
         let events: Vec<_> = newest_first.iter().map(|number| event(*number)).collect();
@@ -55,9 +84,14 @@ impl Log {
     }
 }
 
+/// No event has the id that is before all of them.
+fn number_id(number: usize) -> String {
+    format!("0-{}", number + 1)
+}
+
 fn event(number: usize) -> Value {
     json!({
-        "id": format!("0-{number}"), "indexed_at_ms": number, "event": {"number": number},
+        "id": number_id(number), "indexed_at_ms": number, "event": {"number": number},
         "metadata": {"name": "", "emit_id": "e", "emitter_id": "dc_1"},
     })
 }
@@ -87,6 +121,13 @@ impl Following {
             numbers.push(event["event"]["number"].as_u64().unwrap() as usize);
         }
         numbers
+    }
+}
+
+/// Waits until the stream was asked for so often.
+async fn requested(node: &Node, count: usize) {
+    while node.received(FEED).len() < count {
+        tokio::task::yield_now().await;
     }
 }
 
@@ -131,32 +172,32 @@ async fn following_hands_out_every_event_once_and_in_order() {
     log.emit(5);
     let mut following = Following::start(&node, &["events", "dc_1", "-f", "--json", "-n", "2"]);
     assert_eq!(following.numbers(2).await, [3, 4]);
-    // More than a page between two polls.
     log.emit(250);
     let numbers = following.numbers(250).await;
     assert_eq!(numbers, (5..255).collect::<Vec<_>>());
 }
 
 #[tokio::test]
-async fn following_starts_before_the_first_event_and_survives_a_failing_node() {
+async fn following_starts_before_the_first_event_and_survives_a_node_that_fails() {
     let node = Node::start().await;
     let log = Log::default();
     log.serve(&node);
     let mut following = Following::start(&node, &["events", "dc_1", "-f", "--json"]);
-    while node.received(EVENTS).is_empty() {
-        tokio::task::yield_now().await;
-    }
-    node.on(EVENTS, |_| {
-        (503, json!({"error": {"message": "restarting"}}))
-    });
+    requested(&node, 1).await;
+    node.on(FEED, |_| (503, json!({"error": {"message": "restarting"}})));
+    log.hang_up();
+    requested(&node, 2).await;
     log.emit(150);
-    let failed_from = node.received(EVENTS).len();
-    while node.received(EVENTS).len() == failed_from {
-        tokio::task::yield_now().await;
-    }
     log.serve(&node);
     let numbers = following.numbers(150).await;
     assert_eq!(numbers, (0..150).collect::<Vec<_>>());
+    // In the middle of things, and without a failure between.
+    log.emit(3);
+    following.numbers(1).await;
+    log.hang_up();
+    log.emit(3);
+    let numbers = following.numbers(5).await;
+    assert_eq!(numbers, (151..156).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -166,13 +207,7 @@ async fn following_from_now_on_shows_nothing_older() {
     log.serve(&node);
     log.emit(5);
     let mut following = Following::start(&node, &["events", "dc_1", "-f", "--json", "-n", "0"]);
-    while node.received(EVENTS).is_empty() {
-        tokio::task::yield_now().await;
-    }
-    // The second poll proves that the first was answered before the next event.
-    while node.received(EVENTS).len() < 2 {
-        tokio::task::yield_now().await;
-    }
+    requested(&node, 1).await;
     log.emit(1);
     assert_eq!(following.numbers(1).await, [5]);
 }
@@ -187,6 +222,24 @@ async fn following_ends_when_the_source_is_gone() {
         "{}",
         seen.stderr
     );
+}
+
+#[tokio::test]
+async fn followed_logs_are_the_channel_of_logs() {
+    let node = Node::start().await;
+    let log = json!({"level": "info", "message": "hello", "ts": 1});
+    node.list("GET /v1/sources/dc_1/logs", json!([]));
+    let summary = json!({"id": "1-0", "indexed_at_ms": 1, "event": log});
+    node.stream(FEED, move |_| {
+        let message = format!("id: 1-0\nevent: $logs\ndata: {summary}\n\n");
+        stream::iter([Ok(message)]).chain(stream::pending())
+    });
+    let mut following = Following::start(&node, &["logs", "dc_1", "-f"]);
+    let line = following.lines.next_line().await.unwrap().unwrap();
+    assert_eq!(line, "1970-01-01T00:00:00.001Z  info   hello");
+    let request = &node.received(FEED)[0];
+    assert_eq!(request.query["event_name"], "$logs");
+    assert_eq!(request.last_event_id.as_deref(), Some("0-0"));
 }
 
 #[tokio::test]

@@ -1,17 +1,20 @@
 //! A node whose answers the test sets and whose requests it can read, and the binary run against it.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures::Stream;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-type Answer = Arc<dyn Fn(&Received) -> (u16, Value) + Send + Sync>;
+type Answer = Arc<dyn Fn(&Received) -> Response + Send + Sync>;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
@@ -20,6 +23,7 @@ pub(crate) struct Received {
     pub(crate) query: HashMap<String, String>,
     pub(crate) body: Value,
     pub(crate) authorization: Option<String>,
+    pub(crate) last_event_id: Option<String>,
 }
 
 #[derive(Clone, Default)]
@@ -56,6 +60,24 @@ impl Node {
         call: &str,
         answer: impl Fn(&Received) -> (u16, Value) + Send + Sync + 'static,
     ) {
+        self.on_any(call, move |request| json_of(answer(request)));
+    }
+
+    /// Answers a call with a stream of events.
+    pub(crate) fn stream<S>(
+        &self,
+        call: &str,
+        events: impl Fn(&Received) -> S + Send + Sync + 'static,
+    ) where
+        S: Stream<Item = Result<String, Infallible>> + Send + 'static,
+    {
+        let event_stream = [(header::CONTENT_TYPE, "text/event-stream")];
+        self.on_any(call, move |request| {
+            (event_stream.clone(), Body::from_stream(events(request))).into_response()
+        });
+    }
+
+    fn on_any(&self, call: &str, answer: impl Fn(&Received) -> Response + Send + Sync + 'static) {
         let mut answers = self.shared.answers.lock().unwrap();
         answers.insert(call.to_owned(), Arc::new(answer));
     }
@@ -123,16 +145,19 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     let received = receive(request).await;
     shared.received.lock().unwrap().push(received.clone());
     let answer = shared.answers.lock().unwrap().get(&received.call).cloned();
-    let (status, body) = match answer {
+    match answer {
         Some(answer) => answer(&received),
         None => {
             let message = format!("nothing at {}", received.call);
-            (
+            json_of((
                 404,
                 json!({"error": {"code": "not_found", "message": message}}),
-            )
+            ))
         }
-    };
+    }
+}
+
+fn json_of((status, body): (u16, Value)) -> Response {
     let text = match body {
         Value::Null => String::new(),
         body => body.to_string(),
@@ -145,13 +170,17 @@ async fn receive(request: Request) -> Received {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
     let query = parts.uri.query().unwrap_or_default();
-    let authorization = parts.headers.get(header::AUTHORIZATION);
+    let header = |name: &str| {
+        let value = parts.headers.get(name)?;
+        Some(value.to_str().unwrap().to_owned())
+    };
     Received {
         call: format!("{} {}", parts.method, parts.uri.path()),
         query: url::form_urlencoded::parse(query.as_bytes())
             .into_owned()
             .collect(),
         body: serde_json::from_slice(&body).unwrap_or_default(),
-        authorization: authorization.map(|value| value.to_str().unwrap().to_owned()),
+        authorization: header("authorization"),
+        last_event_id: header("last-event-id"),
     }
 }

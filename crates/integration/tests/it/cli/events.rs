@@ -62,6 +62,34 @@ async fn following_shows_events_as_they_are_emitted() {
 }
 
 #[tokio::test]
+async fn following_goes_on_through_a_restart() {
+    let mut node = Node::builder().own_address().start().await;
+    let source = node.deploy(EMITTER, json!({})).await;
+    node.run(&source, json!({"emits": [[0, {}]]})).await;
+    let mut command = node.command(&["events", &source.id, "-f", "--json"]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
+    for n in 0..6 {
+        let line = lines.next_line().await.unwrap().unwrap();
+        let event: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(event["event"], n);
+        if n == 2 {
+            node.kill_9();
+            let note = notes.next_line().await.unwrap().unwrap();
+            assert!(note.contains("still trying"), "{note}");
+            node.restart().await;
+        }
+        if n < 5 {
+            node.run(&source, json!({"emits": [[n + 1, {}]]})).await;
+        }
+    }
+    let note = notes.next_line().await.unwrap().unwrap();
+    assert!(note.contains("connected again"), "{note}");
+    child.kill().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_run_shows_its_report_and_its_logs() {
     let node = Node::start().await;
     let code = r#"

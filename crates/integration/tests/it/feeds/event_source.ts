@@ -1,4 +1,4 @@
-// Prints every message of the stream at the URL given: its type and what was emitted.
+/** Prints every message of the stream at the URL given: its type and what was emitted. Judges nothing. */
 
 import { EventSource } from "npm:eventsource@5.1.5";
 

@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 use crate::{
     process::{self, Process},
@@ -100,6 +101,15 @@ impl Node {
     /// Worker processes, warm ones too.
     pub(crate) fn workers(&self) -> usize {
         process::children(self.process.pid()).len()
+    }
+
+    /// A connection on which the request for a stream has been sent.
+    pub(crate) async fn stream(&self, path: &str) -> Result<TcpStream> {
+        let headers = format!("authorization: Bearer {API_KEY}\r\n");
+        let request = wire::request("GET", self.address, path, &headers, "");
+        let mut stream = TcpStream::connect(self.address).await?;
+        stream.write_all(&request).await?;
+        Ok(stream)
     }
 
     /// A further connection to the API.

@@ -6,6 +6,7 @@
 
 mod auth;
 mod body;
+mod docs;
 mod error;
 mod extract;
 mod fields;

@@ -21,7 +21,7 @@ use crate::{
         accounts, auto_subscriptions, components, deliveries, docs, events, feeds, health, orgs,
         registry, sources, subscriptions, users, webhooks, workflows, workspaces,
     },
-    wire::ErrorBody,
+    wire::{ErrorBody, id},
 };
 
 /// Every operation, in the order of the router.
@@ -84,8 +84,9 @@ use crate::{
         health::readyz,
         metrics::show,
         docs::json,
+        docs::page,
     ),
-    components(schemas(ErrorBody)),
+    components(schemas(ErrorBody, id::Workflow)),
     security(("api_key" = [])),
     modifiers(&Security),
     tags(

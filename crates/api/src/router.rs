@@ -38,6 +38,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/metrics", shown)
         // Readers of the API's description.
         .route("/openapi.json", get(docs::json))
+        .route("/docs", get(docs::page))
         // Clients of the API.
         .nest("/v1", v1(&app))
         // What follows is counted without it.

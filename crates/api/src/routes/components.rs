@@ -52,7 +52,7 @@ pub(crate) async fn save(
     path = "/v1/components/{reference}",
     operation_id = "show_component",
     tag = "Components",
-    params(("reference" = String, Path, description = "The component's `key` or id."), ComponentScope),
+    params(("reference" = String, Path, description = "The component's `key` or id.", example = "sc_0DkqLtSyJ4yOMpWg5tVxNq"), ComponentScope),
     responses((status = 200, description = "The saved component.", body = Data<Component>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn show(

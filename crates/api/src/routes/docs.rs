@@ -1,11 +1,11 @@
-//! `/openapi.json`: the API, described for programs. Open to everybody: it tells nothing of what is
-//! on the node.
+//! `/openapi.json` and `/docs`: the API, described for programs and for people. Open to everybody:
+//! they tell nothing of what is on the node.
 
-use axum::{Json, extract::State};
+use axum::{Json, extract::State, response::Html};
 use serde_json::Value;
 
 use super::AppState;
-use crate::openapi::document;
+use crate::{docs::html, openapi::document};
 
 /// Describes the API
 ///
@@ -20,4 +20,19 @@ use crate::openapi::document;
 )]
 pub(crate) async fn json(State(app): AppState) -> Json<Value> {
     Json(document(&app.config().public_url))
+}
+
+/// Describes the API, for people
+///
+/// This page.
+#[utoipa::path(
+    get,
+    path = "/docs",
+    operation_id = "docs",
+    tag = "Node",
+    security(()),
+    responses((status = 200, description = "The page.", body = String, content_type = "text/html; charset=utf-8")),
+)]
+pub(crate) async fn page(State(app): AppState) -> Html<String> {
+    Html(html(&document(&app.config().public_url)))
 }

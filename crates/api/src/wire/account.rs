@@ -12,6 +12,7 @@ use crate::extract;
 
 /// Credentials of an app to keep.
 #[derive(Deserialize, ToSchema)]
+#[schema(example = json!({"app": "shop", "fields": {"api_key": "…"}}))]
 pub(crate) struct CreateAccount {
     /// Name slug of the app, as app props name it.
     #[schema(required, nullable = false)]

@@ -17,6 +17,9 @@ use super::id;
 
 /// Code to save. One of `component_code` and `component_url` is required.
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "component_code": "export default { name: \"Greeter\", version: \"0.0.1\", run() { this.$emit(1) } }",
+}))]
 pub(crate) struct SaveComponent {
     /// The component: a JavaScript or TypeScript module.
     component_code: Option<String>,

@@ -15,6 +15,10 @@ use crate::extract;
 /// What to deploy. One of `component_id`, `component_code` and `component_url` is required; the
 /// first of them that is given counts.
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "component_code": "export default { name: \"Greeter\", version: \"0.0.1\", run() { this.$emit(1) } }",
+    "name": "Greeter",
+}))]
 pub(crate) struct DeploySource {
     /// A saved or published component: its id, its key, or `key@version`.
     component_id: Option<String>,
@@ -53,6 +57,7 @@ impl From<DeploySource> for headwater_app::DeploySource {
 
 /// What to change. `PUT` and `PATCH` differ in what an absent `active` means.
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(example = json!({"name": "Greeter", "active": false}))]
 pub(crate) struct UpdateSource {
     /// A saved or published component: its id, its key, or `key@version`.
     component_id: Option<String>,
@@ -94,6 +99,7 @@ impl UpdateSource {
 
 /// A run by hand.
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(example = json!({"event": {"greeting": "hello"}}))]
 pub(crate) struct RunSource {
     /// What `run` gets; a manual trigger's event when absent.
     pub(crate) event: Option<Value>,

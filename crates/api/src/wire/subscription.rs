@@ -16,10 +16,10 @@ use super::id;
 pub(crate) struct SubscriptionRequest {
     /// A source or a workflow, `dc_*` for all sources, `p_*` for all workflows, or the caller's own
     /// `u_…` or `o_…` for everything it has.
-    #[param(required)]
+    #[param(required, example = "dc_*")]
     pub(crate) emitter_id: Option<String>,
     /// A source, a workflow or a webhook.
-    #[param(required)]
+    #[param(required, example = "dc_0DkqLtSyJ4yOMpWg5tVxNq")]
     pub(crate) listener_id: Option<String>,
     /// The channel: one that components name, `$errors` or `$logs`. Empty and absent mean the
     /// default one.

@@ -16,6 +16,8 @@ pub struct Operation {
     pub path: String,
     /// Whether it answers without a key.
     pub is_open: bool,
+    /// Whether its answer goes on until somebody ends it.
+    pub is_stream: bool,
 }
 
 impl Operation {
@@ -29,6 +31,8 @@ impl Operation {
                 method: method.to_uppercase().parse().expect("it is a method"),
                 path: path.clone(),
                 is_open: item[*method]["security"] == serde_json::json!([{}]),
+                is_stream: item[*method]["responses"]["200"]["content"]["text/event-stream"]
+                    .is_object(),
             });
             operations.collect::<Vec<_>>()
         };

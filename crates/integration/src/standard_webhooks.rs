@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::receiver::Received;
+use crate::{python::interpreter, receiver::Received};
 
 const VERIFY: &str = r#"
 import json, sys
@@ -55,13 +55,4 @@ fn claim(secret: &str, request: &Received) -> Value {
         .map(|(name, value)| (name.to_string(), value.to_str().unwrap().into()))
         .collect();
     json!({"secret": secret, "body": request.text(), "headers": headers})
-}
-
-fn interpreter() -> std::ffi::OsString {
-    std::env::var_os("HEADWATER_TEST_PYTHON")
-        .filter(|path| !path.is_empty())
-        .expect(
-            "HEADWATER_TEST_PYTHON is not set; `cargo xtask test` sets it, or make a virtual \
-             environment with crates/integration/requirements.txt and set it to its bin/python",
-        )
 }

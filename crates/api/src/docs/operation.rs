@@ -79,11 +79,15 @@ fn parameters(document: &Value, said: &Value) -> String {
         .collect();
     let also = match shared.is_empty() {
         true => String::new(),
-        false => format!("<p class=\"also\">Also {}.</p>\n", shared.join(" and ")),
+        false => format!(
+            "<p class=\"also\">As everywhere: {}.</p>\n",
+            shared.join(" and ")
+        ),
     };
-    match rows.is_empty() && also.is_empty() {
-        true => String::new(),
-        false => format!("<h4>Parameters</h4>\n<table>\n{rows}</table>\n{also}"),
+    match (rows.is_empty(), also.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => format!("<h4>Parameters</h4>\n{also}"),
+        (false, _) => format!("<h4>Parameters</h4>\n<table>\n{rows}</table>\n{also}"),
     }
 }
 

@@ -42,13 +42,9 @@ async fn router_and_document_have_the_same_operations() {
             .filter(|operation| operation.path == path)
             .map(|operation| operation.method.as_str())
             .collect();
-        let asked = Operation {
-            method: Method::TRACE,
-            path: path.clone(),
-            is_open: false,
-        };
+        let any = operations.iter().find(|operation| operation.path == path);
         let answer = node
-            .send(node.request(Method::TRACE, &asked.request_path()))
+            .send(node.request(Method::TRACE, &any.unwrap().request_path()))
             .await
             .is(405);
         // axum answers HEAD wherever it answers GET.

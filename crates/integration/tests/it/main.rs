@@ -11,6 +11,7 @@ mod cli;
 mod code;
 mod components;
 mod configuration;
+mod conformance;
 mod coverage;
 mod crash;
 mod dedupe;

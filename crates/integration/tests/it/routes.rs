@@ -32,6 +32,9 @@ mod deliveries {
         mod post;
     }
 }
+mod docs {
+    mod get;
+}
 mod endpoints {
     mod custom_response;
     mod plain;

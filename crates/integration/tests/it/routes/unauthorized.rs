@@ -3,11 +3,12 @@
 use headwater_integration::{Method, Node, Operation};
 
 /// What answers without a key, and nothing else.
-const OPEN: [&str; 4] = [
+const OPEN: [&str; 5] = [
     "GET /healthz",
     "GET /readyz",
     "GET /metrics",
     "GET /openapi.json",
+    "GET /docs",
 ];
 
 #[test]

@@ -232,13 +232,13 @@ impl Actor {
                 Err(_) if self.held.has_newer(&record.lease) => self.records.push(record),
                 Err(error) => {
                     let delivery = &record.lease.delivery_id;
-                    tracing::warn!(webhook = %self.id, %delivery, %error, "an attempt was not recorded");
+                    tracing::warn!(webhook_id = %self.id, delivery_id = %delivery, %error, "an attempt was not recorded");
                     self.held.let_go(delivery);
                 }
             }
         }
         if recorded.disabled {
-            tracing::warn!(webhook = %self.id, "the webhook was disabled");
+            tracing::warn!(webhook_id = %self.id, "the webhook was disabled");
             self.app.metrics.disabled_webhook();
             // Its `$errors` event is there to be passed on.
             self.app.nudges.nudge(crate::background::Chore::Dispatch);
@@ -279,7 +279,7 @@ impl Actor {
             Ok(claim) => claim,
             Err(error) => {
                 // The background step comes back to it.
-                tracing::error!(webhook = %self.id, %error, "nothing can be delivered now");
+                tracing::error!(webhook_id = %self.id, %error, "nothing can be delivered now");
                 self.target = None;
                 let waiting = self.queue.drain();
                 return self.give_back(waiting).await;
@@ -353,7 +353,7 @@ impl Actor {
             return;
         }
         if let Err(error) = self.app.store.release_deliveries(leases).await {
-            tracing::debug!(webhook = %self.id, %error, "leases run out instead of being given back");
+            tracing::debug!(webhook_id = %self.id, %error, "leases run out instead of being given back");
         }
     }
 
@@ -365,7 +365,7 @@ impl Actor {
         let until_ms = self.app.lease_term().expires_at_ms;
         let prolonged = self.app.store.extend_delivery_leases(&leases, until_ms);
         if let Err(error) = prolonged.await {
-            tracing::warn!(webhook = %self.id, %error, "leases could not be prolonged");
+            tracing::warn!(webhook_id = %self.id, %error, "leases could not be prolonged");
         }
     }
 }

@@ -109,7 +109,7 @@ async fn record(
                 };
             }
             Err(StoreError::Unavailable { .. }) if !stopping.is_cancelled() => {
-                tracing::error!(webhook = %id, "attempts have to wait for the store to be recorded");
+                tracing::error!(webhook_id = %id, "attempts have to wait for the store to be recorded");
                 tokio::select! {
                     () = tokio::time::sleep(RETRY_AFTER) => {}
                     () = stopping.cancelled() => {}

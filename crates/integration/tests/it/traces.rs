@@ -1,6 +1,6 @@
 //! Traces: one from a trigger to whatever it causes, sent over OTLP to a collector.
 
-use headwater_integration::{Collector, Method, Node, NodeBuilder, RecordedSpan, Source};
+use headwater_integration::{Collector, Method, Node, NodeBuilder, Receiver, RecordedSpan, Source};
 use serde_json::json;
 
 use crate::code::{EMITTER, INBOX};
@@ -41,15 +41,20 @@ export default {
 "#;
 
 #[tokio::test]
-async fn a_callers_trace_goes_on_through_the_request_its_run_and_a_listeners_run() {
+async fn a_callers_trace_goes_on_through_the_request_its_runs_and_the_delivery_of_what_they_emit() {
     let collector = Collector::start().await;
-    let node = recording(&collector.url()).start().await;
+    let receiver = Receiver::start().await;
+    let node = recording(&collector.url()).private_network();
+    let node = node.start().await;
     let source = node.deploy(INBOX, json!({})).await;
     let listener = node.deploy(ECHO, json!({})).await;
     let subscription = json!({"emitter_id": source.id, "listener_id": listener.id});
     node.post("/subscriptions", subscription).await.is(200);
+    let webhook_id = node.webhook_for(&listener.id, &receiver.url()).await;
     request(&node, &source, Some(&format!("00-{TRACE}-{SPAN}-01"))).await;
-    let spans = collector.until(|spans| of(spans, "run").len() == 2).await;
+    let wanted =
+        |spans: &[RecordedSpan]| of(spans, "run").len() == 2 && of(spans, "delivery").len() == 1;
+    let spans = collector.until(wanted).await;
 
     let endpoint = of(&spans, "endpoint")[0];
     assert_eq!(endpoint.service, "headwater");
@@ -66,6 +71,12 @@ async fn a_callers_trace_goes_on_through_the_request_its_run_and_a_listeners_run
     assert_eq!(second.parent_id, first.span_id);
     assert_eq!(first.attributes["headwater.outcome"], "returned");
     assert!(!first.failed);
+    let delivery = of(&spans, "delivery")[0];
+    assert_eq!(delivery.parent_id, second.span_id);
+    assert_eq!(delivery.attributes["headwater.webhook_id"], webhook_id);
+    assert_eq!(delivery.attributes["http.response.status_code"], "200");
+    let told = receiver.received()[0].headers["traceparent"].clone();
+    assert_eq!(told, format!("00-{TRACE}-{}-01", delivery.span_id));
 }
 
 #[tokio::test]

@@ -54,16 +54,28 @@ impl From<AppError> for ApiError {
 struct Problem {
     status: StatusCode,
     body: ErrorBody,
+    /// When trying again may help, in seconds.
+    retry_after_s: Option<u64>,
 }
 
 fn problem(status: StatusCode, code: ErrorCode, message: impl Into<String>) -> Problem {
     let body = ErrorBody::new(code, message);
-    Problem { status, body }
+    let retry_after_s = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
+    Problem {
+        status,
+        body,
+        retry_after_s,
+    }
 }
 
 impl Problem {
     fn with_param(mut self, param: String) -> Self {
         self.body.error.param = Some(param).filter(|param| !param.is_empty());
+        self
+    }
+
+    fn with_retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after_s = Some(seconds);
         self
     }
 
@@ -107,8 +119,18 @@ impl From<AppError> for Problem {
             AppError::Unauthenticated => {
                 problem(StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated, text)
             }
-            AppError::Forbidden(_) | AppError::KeyTaken(_) => {
+            AppError::Forbidden(_) | AppError::AdminOnly | AppError::KeyTaken(_) => {
                 problem(StatusCode::FORBIDDEN, ErrorCode::Forbidden, text)
+            }
+            AppError::QuotaExceeded { retry_after_s, .. } => problem(
+                StatusCode::TOO_MANY_REQUESTS,
+                ErrorCode::QuotaExceeded,
+                text,
+            )
+            .with_retry_after(retry_after_s),
+            AppError::RateLimited { retry_after_s, .. } => {
+                problem(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, text)
+                    .with_retry_after(retry_after_s)
             }
             AppError::Unreachable(_) => problem(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -197,14 +219,18 @@ impl From<ApiError> for Problem {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let Problem { status, body } = Problem::from(self);
+        let Problem {
+            status,
+            body,
+            retry_after_s,
+        } = Problem::from(self);
         let mut response = (status, Json(&body)).into_response();
         let headers = response.headers_mut();
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        if let Some(seconds) = retry_after_s {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if status.is_server_error() {
             response.extensions_mut().insert(body);
@@ -234,7 +260,7 @@ mod tests {
     use super::*;
 
     fn of(error: AppError) -> (u16, serde_json::Value) {
-        let Problem { status, body } = Problem::from(error);
+        let Problem { status, body, .. } = Problem::from(error);
         (
             status.as_u16(),
             serde_json::to_value(body).unwrap()["error"].take(),
@@ -263,6 +289,9 @@ mod tests {
             (AppError::Unauthenticated, 401, "unauthenticated"),
             (AppError::Forbidden(String::new()), 403, "forbidden"),
             (AppError::KeyTaken(String::new()), 403, "forbidden"),
+            (AppError::AdminOnly, 403, "forbidden"),
+            (quota_exceeded(), 429, "quota_exceeded"),
+            (rate_limited(), 429, "rate_limited"),
             (AppError::Unavailable(String::new()), 503, "unavailable"),
             (AppError::Internal(String::new()), 500, "internal"),
         ] {
@@ -278,6 +307,34 @@ mod tests {
                 code == "component_failed",
                 "{body}"
             );
+        }
+    }
+
+    fn quota_exceeded() -> AppError {
+        AppError::QuotaExceeded {
+            quota: 10,
+            retry_after_s: 7_200,
+        }
+    }
+
+    fn rate_limited() -> AppError {
+        AppError::RateLimited {
+            per_second: 5,
+            retry_after_s: 1,
+        }
+    }
+
+    #[test]
+    fn what_may_help_later_says_when() {
+        for (error, seconds) in [
+            (quota_exceeded(), Some("7200")),
+            (rate_limited(), Some("1")),
+            (AppError::Unavailable(String::new()), Some("1")),
+            (AppError::Internal(String::new()), None),
+        ] {
+            let response = ApiError::App(error).into_response();
+            let header = response.headers().get(header::RETRY_AFTER);
+            assert_eq!(header.map(|value| value.to_str().unwrap()), seconds);
         }
     }
 

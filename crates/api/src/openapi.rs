@@ -18,8 +18,8 @@ pub(crate) use self::pages::Pages;
 use crate::{
     metrics,
     routes::{
-        accounts, auto_subscriptions, components, deliveries, docs, events, feeds, health, orgs,
-        registry, sources, subscriptions, users, webhooks, workflows, workspaces,
+        accounts, auto_subscriptions, components, deliveries, docs, events, feeds, health, keys,
+        orgs, registry, sources, subscriptions, users, webhooks, workflows, workspaces,
     },
     wire::{ErrorBody, id},
 };
@@ -80,6 +80,18 @@ use crate::{
         users::me,
         users::sources,
         orgs::sources,
+        users::create,
+        users::list,
+        users::delete,
+        workspaces::create,
+        workspaces::list,
+        workspaces::show,
+        workspaces::members,
+        workspaces::add_member,
+        workspaces::remove_member,
+        keys::create,
+        keys::list,
+        keys::revoke,
         health::healthz,
         health::readyz,
         metrics::show,
@@ -96,7 +108,7 @@ use crate::{
         (name = "Subscriptions", description = "Which emitter's events reach which listener."),
         (name = "Webhooks", description = "URLs that events are delivered to, and the deliveries."),
         (name = "Accounts", description = "Credentials of third-party apps. An extension."),
-        (name = "Users and workspaces", description = "The caller and what it has."),
+        (name = "Users and workspaces", description = "The caller, other users, what they share, and their keys."),
         (name = "Node", description = "For machines that watch the node, and for readers."),
     )
 )]

@@ -20,8 +20,8 @@ use crate::{
     ingress,
     metrics::{self, Metrics},
     routes::{
-        accounts, auto_subscriptions, components, deliveries, docs, events, feeds, health, orgs,
-        registry, sources, subscriptions, users, webhooks, workflows, workspaces,
+        accounts, auto_subscriptions, components, deliveries, docs, events, feeds, health, keys,
+        orgs, registry, sources, subscriptions, users, webhooks, workflows, workspaces,
     },
 };
 
@@ -109,6 +109,8 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/deliveries/{id}/retry", post(deliveries::retry))
         .route("/accounts", post(accounts::create).get(accounts::list))
         .route("/accounts/{id}", delete(accounts::delete))
+        .route("/users", post(users::create).get(users::list))
+        .route("/users/{id}", delete(users::delete))
         .route("/users/me", get(users::me))
         .route("/users/me/sources", get(users::sources))
         .route("/users/me/subscriptions", get(users::subscriptions))
@@ -118,6 +120,21 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
             get(workspaces::subscriptions),
         )
         .route("/orgs/{id}/sources", get(orgs::sources))
+        .route(
+            "/workspaces",
+            post(workspaces::create).get(workspaces::list),
+        )
+        .route("/workspaces/{id}", get(workspaces::show))
+        .route(
+            "/workspaces/{id}/members",
+            post(workspaces::add_member).get(workspaces::members),
+        )
+        .route(
+            "/workspaces/{id}/members/{user_id}",
+            delete(workspaces::remove_member),
+        )
+        .route("/keys", post(keys::create).get(keys::list))
+        .route("/keys/{id}", delete(keys::revoke))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(from_fn(fields::select))

@@ -8,6 +8,7 @@ pub(crate) mod docs;
 pub(crate) mod events;
 pub(crate) mod feeds;
 pub(crate) mod health;
+pub(crate) mod keys;
 pub(crate) mod orgs;
 pub(crate) mod registry;
 pub(crate) mod sources;

@@ -11,29 +11,31 @@ mod event;
 mod feed;
 mod health;
 pub(crate) mod id;
+mod key;
 mod registry;
 mod run;
 mod source;
 mod subscription;
 mod user;
 mod webhook;
+mod workspace;
 
 pub(crate) use self::{
-    account::{Account, AccountsRequest, CreateAccount},
+    account::{Account, CreateAccount},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions},
-    component::{
-        Component, ComponentScope, ComponentSummary, ListComponents, PropDefinition, SaveComponent,
-    },
+    component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
     feed::{FeedRequest, HANDSHAKE, message},
     health::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck},
+    key::{CreateKey, Key, KeysRequest, NewKey},
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},
     source::{DeploySource, RunSource, Source, UpdateSource},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
-    user::User,
+    user::{CreateUser, Me, NewUser, User},
     webhook::{CreateWebhook, RotateSecret, UpdateWebhook, Webhook},
+    workspace::{AddMember, CreateWorkspace, Workspace, WorkspaceScope},
 };

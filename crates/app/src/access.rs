@@ -27,6 +27,17 @@ impl Caller {
             .any(|workspace| workspace.id == *workspace_id)
     }
 
+    /// Checks that the caller may manage users.
+    ///
+    /// # Errors
+    /// `AdminOnly` when it may not.
+    pub(crate) fn check_admin(&self) -> Result<(), AppError> {
+        match self.identity.user.is_admin {
+            true => Ok(()),
+            false => Err(AppError::AdminOnly),
+        }
+    }
+
     /// Whether the caller may see what this owner has.
     pub fn may_see(&self, owner: &Owner) -> bool {
         owner.user_id == *self.user_id()
@@ -34,20 +45,6 @@ impl Caller {
                 .workspace_id
                 .as_ref()
                 .is_some_and(|workspace_id| self.is_member(workspace_id))
-    }
-
-    /// The owner of what the caller creates, in that workspace if one is given.
-    ///
-    /// # Errors
-    /// `Forbidden` when the caller is not a member of it.
-    pub fn owner(&self, workspace_id: Option<WorkspaceId>) -> Result<Owner, AppError> {
-        match workspace_id {
-            Some(id) if !self.is_member(&id) => Err(AppError::Forbidden(id.to_string())),
-            workspace_id => Ok(Owner {
-                user_id: self.user_id().clone(),
-                workspace_id,
-            }),
-        }
     }
 }
 
@@ -60,12 +57,50 @@ impl App {
     /// Whoever has this API key.
     ///
     /// # Errors
-    /// `Unauthenticated` when nobody has.
+    /// `Unauthenticated` when nobody has, `RateLimited` when it is used too often.
     pub async fn authenticate(&self, key: &str) -> Result<Caller, AppError> {
+        // Never remembered: a key that is revoked, or a membership that ends, is so at once.
         let identity = self.store.identity(&key_hash(key)).await?;
-        identity
-            .map(|identity| Caller { identity })
-            .ok_or(AppError::Unauthenticated)
+        let identity = identity.ok_or(AppError::Unauthenticated)?;
+        self.rate_limits.take(&identity.key.id, self.env.now_ms())?;
+        self.key_uses.note(&identity.key, self.env.now_at());
+        Ok(Caller { identity })
+    }
+
+    /// The owner of what the caller makes or lists, in that workspace if one is given.
+    ///
+    /// # Errors
+    /// As [`App::check_member`].
+    pub(crate) async fn owner(
+        &self,
+        caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
+    ) -> Result<Owner, AppError> {
+        if let Some(id) = &workspace_id {
+            self.check_member(caller, id).await?;
+        }
+        Ok(Owner {
+            user_id: caller.user_id().clone(),
+            workspace_id,
+        })
+    }
+
+    /// Checks that the caller is a member.
+    ///
+    /// # Errors
+    /// `Forbidden` when it is not, `NotFound` when there is no such workspace.
+    pub(crate) async fn check_member(
+        &self,
+        caller: &Caller,
+        id: &WorkspaceId,
+    ) -> Result<(), AppError> {
+        if caller.is_member(id) {
+            return Ok(());
+        }
+        match self.store.workspace(id).await? {
+            Some(_) => Err(AppError::Forbidden(id.to_string())),
+            None => Err(AppError::not_found("workspace", id)),
+        }
     }
 
     /// A source that the caller may see. A source whose deployment or deletion is under way is there.

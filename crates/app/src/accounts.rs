@@ -45,7 +45,7 @@ impl App {
                 "is required: the credentials, such as {\"api_key\": \"…\"}",
             ));
         }
-        let owner = caller.owner(new.workspace_id)?;
+        let owner = self.owner(caller, new.workspace_id).await?;
         let id = self.env.id(AccountId::new);
         let fields = Value::Object(new.fields).to_string();
         let now_at = self.env.now_at();
@@ -73,7 +73,7 @@ impl App {
     ) -> Result<Page<Account>, AppError> {
         Ok(self
             .store
-            .accounts(&caller.owner(workspace_id)?, page)
+            .accounts(&self.owner(caller, workspace_id).await?, page)
             .await?)
     }
 

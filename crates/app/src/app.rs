@@ -1,6 +1,6 @@
 //! The platform as one object: what it is made of, its start and its end.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use headwater_engine::{Engine, EngineStatus};
 use headwater_store::{NodeEpoch, Store};
@@ -15,11 +15,15 @@ use crate::{
     error::AppError,
     feeds::Feeds,
     ingress::Endpoints,
+    keys::KeyUses,
     metrics::Metrics,
+    quotas::Quotas,
+    rate_limits::RateLimits,
     runner::Runners,
     secrets::SecretKey,
     sources::Lifecycles,
     spans::Tracer,
+    users::Plan,
 };
 
 /// What a node is configured with, as far as use cases need it.
@@ -37,6 +41,12 @@ pub struct AppConfig {
     pub shutdown_grace: Duration,
     /// How events are delivered to webhooks.
     pub deliveries: DeliveryConfig,
+    /// As which kind of user the API shows everybody.
+    pub plan: Plan,
+    /// Invocations that a user may have per UTC day, if that is limited.
+    pub daily_invocations_quota: Option<u64>,
+    /// Requests that a key may make per second, if that is limited.
+    pub rate_limit: Option<NonZeroU32>,
 }
 
 /// What an [`App`] is put together from.
@@ -69,6 +79,9 @@ pub struct App {
     /// Held from reading a webhook until it is written, so that changes at the same time keep each other.
     pub(crate) webhook_changes: tokio::sync::Mutex<()>,
     pub(crate) endpoints: Endpoints,
+    pub(crate) key_uses: KeyUses,
+    pub(crate) rate_limits: RateLimits,
+    pub(crate) quotas: Quotas,
     pub(crate) nudges: Nudges,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
@@ -105,6 +118,7 @@ impl App {
             engine: parts.engine,
             env: parts.env,
             secret_key: parts.secret_key,
+            rate_limits: RateLimits::new(parts.config.rate_limit),
             config: parts.config,
             epoch,
             runners: Runners::default(),
@@ -112,6 +126,8 @@ impl App {
             lifecycles: Lifecycles::default(),
             webhook_changes: tokio::sync::Mutex::default(),
             endpoints: Endpoints::default(),
+            key_uses: KeyUses::default(),
+            quotas: Quotas::default(),
             nudges: Nudges::default(),
             metrics: Arc::new(Metrics::new()),
             tracer: parts.tracer,
@@ -139,6 +155,9 @@ impl App {
             );
         }
         self.engine.shutdown().await;
+        if let Err(error) = self.write_key_uses().await {
+            tracing::warn!(%error, "when keys were last used was not noted");
+        }
     }
 
     /// Whether store and engine answer.

@@ -1,5 +1,5 @@
 //! Background work: timers, release of scheduled events, dispatch, due deliveries, the tail of feeds, deletion,
-//! retention, recovery.
+//! retention, recovery, the use of keys.
 //!
 //! Each loop is one idempotent step of the store, run on a period and on a nudge, in bounded
 //! batches. Nudges may be lost; then the period does it.
@@ -53,10 +53,12 @@ pub(crate) enum Chore {
     Retention,
     /// Invocations that nobody holds: after a restart, or when a lease ran out.
     Queue,
+    /// When keys were last used.
+    KeyUses,
 }
 
 impl Chore {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
@@ -64,6 +66,7 @@ impl Chore {
         Self::Deliveries,
         Self::Retention,
         Self::Queue,
+        Self::KeyUses,
     ];
 
     /// Its name in metrics and logs.
@@ -76,6 +79,7 @@ impl Chore {
             Self::Deliveries => "deliveries",
             Self::Retention => "retention",
             Self::Queue => "queue",
+            Self::KeyUses => "key_uses",
         }
     }
 }
@@ -136,6 +140,10 @@ impl App {
                 woken: self.sources_with_work(now_ms).await?,
                 ..Progress::default()
             }),
+            Chore::KeyUses => {
+                self.write_key_uses().await?;
+                Ok(Progress::default())
+            }
         }
     }
 

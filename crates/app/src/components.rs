@@ -136,7 +136,7 @@ impl App {
         input: &ComponentInput,
         workspace_id: Option<WorkspaceId>,
     ) -> Result<SavedComponent, AppError> {
-        let owner = caller.owner(workspace_id)?;
+        let owner = self.owner(caller, workspace_id).await?;
         self.build_component(owner, input).await
     }
 
@@ -152,7 +152,7 @@ impl App {
         let found = match reference {
             ComponentRef::Id(id) => self.component_by_id(caller, id).await?,
             ComponentRef::Key(key) => {
-                let owner = caller.owner(workspace_id)?;
+                let owner = self.owner(caller, workspace_id).await?;
                 match self.draft(caller, &owner, key).await? {
                     Some(draft) => Some(draft),
                     None => self.published(key).await?,

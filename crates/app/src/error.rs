@@ -44,6 +44,25 @@ pub enum AppError {
     /// Another user has published under the key.
     #[error("the key `{0}` is another user's in the registry; publish under a key of your own")]
     KeyTaken(String),
+    /// Only an administrator may do it.
+    #[error("only the administrator of this node may do this; ask for it, or use its key")]
+    AdminOnly,
+    /// The user has had its invocations of the day.
+    #[error("the quota of {quota} invocations a day is used up; it begins again at 00:00 UTC")]
+    QuotaExceeded {
+        /// How many it may have.
+        quota: u64,
+        /// Until the next day.
+        retry_after_s: u64,
+    },
+    /// The key makes more requests than it may.
+    #[error("this key may make {per_second} requests per second; try again in {retry_after_s} s")]
+    RateLimited {
+        /// How many it may make.
+        per_second: u32,
+        /// Until the next one passes.
+        retry_after_s: u64,
+    },
     /// What the request needs from outside, such as the package registry, does not answer.
     #[error("{0}")]
     Unreachable(String),

@@ -12,7 +12,7 @@ use std::{
 };
 
 use headwater_engine::Response;
-use headwater_model::id::{InvocationId, SourceId};
+use headwater_model::id::{InvocationId, SourceId, UserId};
 use headwater_store::{Endpoint, NewInvocation, SavedComponent, Source, SourceState, Trigger};
 use parking_lot::RwLock;
 use serde_json::value::RawValue;
@@ -56,15 +56,17 @@ pub enum Ingress {
 #[derive(Debug, Clone)]
 pub(crate) struct EndpointFacts {
     source_id: SourceId,
+    user_id: UserId,
     custom_response: bool,
 }
 
 impl EndpointFacts {
-    fn of(source_id: &SourceId, component: &SavedComponent, prop: &str) -> Self {
+    fn of(source: &Source, component: &SavedComponent, prop: &str) -> Self {
         let mut props = component.description.props.iter();
         let definition = props.find(|definition| definition.name == prop);
         Self {
-            source_id: source_id.clone(),
+            source_id: source.id.clone(),
+            user_id: source.owner.user_id.clone(),
             custom_response: definition.is_some_and(|definition| definition.flag("customResponse")),
         }
     }
@@ -87,17 +89,23 @@ impl Endpoints {
             .retain(|_, facts| facts.source_id != *id);
     }
 
+    /// Forgets all endpoints because owners changed.
+    pub(crate) fn forget_all(&self) {
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
+        self.by_token.write().clear();
+    }
+
     /// Makes the endpoints of a version answer before it is recorded: services verify the URL while its
     /// `activate` registers it. The settlement, or its failure, forgets them.
     pub(crate) fn announce(
         &self,
-        id: &SourceId,
+        source: &Source,
         component: &SavedComponent,
         endpoints: &[Endpoint],
     ) {
         let mut by_token = self.by_token.write();
         for endpoint in endpoints {
-            let facts = EndpointFacts::of(id, component, &endpoint.prop);
+            let facts = EndpointFacts::of(source, component, &endpoint.prop);
             by_token.insert(endpoint.token.clone(), facts);
         }
     }
@@ -125,9 +133,23 @@ impl App {
     /// Takes a request at an HTTP interface.
     ///
     /// # Errors
-    /// `NotFound` when no active source has the endpoint; `Unavailable` when it cannot be queued or run now.
+    /// `NotFound` when no active source has the endpoint; `QuotaExceeded` when its user has had its
+    /// invocations of the day; `Unavailable` when it cannot be queued or run now.
     pub async fn ingress(self: &Arc<Self>, request: IngressRequest) -> Result<Ingress, AppError> {
         let facts = self.endpoint(&request.token).await?;
+        self.take_invocation(&facts.user_id).await?;
+        let answered = self.take_in(&facts, request).await;
+        if answered.is_err() {
+            self.give_invocation_back(&facts.user_id);
+        }
+        answered
+    }
+
+    async fn take_in(
+        self: &Arc<Self>,
+        facts: &EndpointFacts,
+        request: IngressRequest,
+    ) -> Result<Ingress, AppError> {
         if facts.custom_response {
             return self.answer(&facts.source_id, request.event).await;
         }
@@ -156,7 +178,7 @@ impl App {
             .iter()
             .find(|endpoint| endpoint.token == token)
             .map(|endpoint| endpoint.prop.as_str());
-        let facts = EndpointFacts::of(&source.id, &component, prop.unwrap_or_default());
+        let facts = EndpointFacts::of(&source, &component, prop.unwrap_or_default());
         self.endpoints.remember(token, facts.clone(), looked_up_at);
         Ok(facts)
     }

@@ -19,9 +19,12 @@ mod error;
 mod events;
 mod feeds;
 mod ingress;
+mod keys;
 mod metrics;
 mod origin;
 mod props;
+mod quotas;
+mod rate_limits;
 mod registry;
 mod runner;
 mod secrets;
@@ -32,6 +35,7 @@ mod subscriptions;
 mod testing;
 mod users;
 mod webhooks;
+mod workspaces;
 
 pub use access::{Caller, key_hash};
 pub use accounts::NewAccount;
@@ -47,18 +51,20 @@ pub use error::AppError;
 pub use events::{EventsQuery, default_channels};
 pub use feeds::{Follow, Followed};
 pub use ingress::{Ingress, IngressRequest};
+pub use keys::NewKey;
 pub use origin::{on_behalf_of, origin, request_id};
 pub use registry::PublishedComponent;
 pub use runner::{LogLine, RunReport};
 pub use secrets::SecretKey;
 pub use sources::{DeploySource, SourceView, UpdateSource};
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
-pub use users::{FirstUserOptions, UserView};
+pub use users::{FirstUserOptions, NewUser, Plan, PlanView, UserView};
 pub use webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret};
+pub use workspaces::{NewWorkspace, WorkspaceView};
 
 // What use cases give and take of store and engine, for crates that may not know those.
 pub use headwater_engine::{LogLevel, PackageModules, Response};
 pub use headwater_store::{
-    Account, Attempt, ComponentFilter, Delivery, EventRange, ListedComponent, SavedComponent,
-    Webhook, Workspace,
+    Account, ApiKey, Attempt, ComponentFilter, Delivery, EventRange, ListedComponent,
+    SavedComponent, Usage, User, Webhook,
 };

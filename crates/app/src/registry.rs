@@ -94,7 +94,7 @@ impl App {
         workspace_id: Option<WorkspaceId>,
         page: &PageRequest<ComponentId>,
     ) -> Result<Page<ListedComponent>, AppError> {
-        let owner = caller.owner(workspace_id)?;
+        let owner = self.owner(caller, workspace_id).await?;
         Ok(self.store.components(&owner, filter, page).await?)
     }
 

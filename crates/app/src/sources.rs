@@ -137,7 +137,8 @@ impl App {
     /// Runs a source now with that event and waits until the run is committed.
     ///
     /// # Errors
-    /// `Conflict` when the source is not active.
+    /// `Conflict` when the source is not active, `QuotaExceeded` when its user has had its invocations of
+    /// the day.
     pub async fn run_source(
         self: &Arc<Self>,
         caller: &Caller,
@@ -153,9 +154,12 @@ impl App {
         let event = event.unwrap_or_else(|| json!({ "timestamp": self.env.now_at() }));
         let event = serde_json::value::to_raw_value(&event)
             .map_err(|error| AppError::Internal(error.to_string()))?;
+        let user_id = &source.owner.user_id;
+        self.take_invocation(user_id).await?;
         let (reply, report) = tokio::sync::oneshot::channel();
         self.start_work(id, Trigger::Manual, event, Reply::Report(reply))
-            .await?;
+            .await
+            .inspect_err(|_| self.give_invocation_back(user_id))?;
         report.await.map_err(|_| {
             AppError::Unavailable("the node is stopping; the run goes on later".to_owned())
         })

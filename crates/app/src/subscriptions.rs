@@ -62,15 +62,13 @@ impl App {
     /// A workspace's subscriptions, whoever made them, in creation order.
     ///
     /// # Errors
-    /// `Forbidden` when the caller is not a member.
+    /// `Forbidden` when the caller is not a member, `NotFound` when there is no such workspace.
     pub async fn workspace_subscriptions(
         &self,
         caller: &Caller,
         workspace_id: WorkspaceId,
     ) -> Result<Vec<Subscription>, AppError> {
-        if !caller.is_member(&workspace_id) {
-            return Err(AppError::Forbidden(workspace_id.to_string()));
-        }
+        self.check_member(caller, &workspace_id).await?;
         let filter = SubscriptionFilter::Workspace(workspace_id);
         Ok(self.store.subscriptions(&filter, LISTED).await?)
     }

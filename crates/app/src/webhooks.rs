@@ -62,7 +62,8 @@ impl App {
     /// Makes a webhook with a secret of its own.
     ///
     /// # Errors
-    /// `Invalid` for a URL that nothing may be delivered to, `Forbidden` in a workspace of others.
+    /// `Invalid` for a URL that nothing may be delivered to, `Forbidden` in a workspace of
+    /// others, `NotFound` in none.
     pub async fn create_webhook(
         &self,
         caller: &Caller,
@@ -71,7 +72,7 @@ impl App {
         let url = address::checked(&new.url, &self.config.deliveries.network)?;
         let name = text("name", new.name, NAME_CHARS)?;
         let description = text("description", new.description, DESCRIPTION_CHARS)?;
-        let owner = caller.owner(new.workspace_id)?;
+        let owner = self.owner(caller, new.workspace_id).await?;
         let id = self.env.id(WebhookId::new);
         let secret = new_secret(&self.env);
         let now_at = self.env.now_at();

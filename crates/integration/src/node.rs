@@ -275,6 +275,17 @@ impl Node {
             .data()
     }
 
+    /// Makes another user, a member of nothing, and speaks as it.
+    pub async fn user(&self, username: &str) -> Client {
+        let email = format!("{username}@example.com");
+        let user = self
+            .post("/users", json!({"username": username, "email": email}))
+            .await
+            .is(200)
+            .data();
+        self.with_key(user["api_key"].as_str())
+    }
+
     /// Makes an account and returns its id.
     pub async fn account(&self, app: &str, fields: Value) -> String {
         let account = self

@@ -136,3 +136,25 @@ SELECT id, user_id, workspace_id, key, coalesce(description ->> '$.type', 'sourc
                         FROM json_each(description, '$.props') AS prop), '') || ' ',
        lower(coalesce(key, '') || ' ' || (description ->> '$.name') || ' ' || coalesce(description ->> '$.description', ''))
 FROM components;
+
+-- Several users. Until now there was only the first, who is the administrator.
+
+ALTER TABLE users ADD COLUMN is_admin INTEGER NOT NULL DEFAULT 0;
+UPDATE users SET is_admin = 1;
+CREATE UNIQUE INDEX users_by_username ON users (username);
+CREATE UNIQUE INDEX workspaces_by_orgname ON workspaces (orgname);
+
+ALTER TABLE api_keys ADD COLUMN name TEXT NOT NULL DEFAULT 'first';
+ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
+CREATE INDEX api_keys_by_user ON api_keys (user_id, id);
+
+-- What runs cost per UTC day, of a user (`u_`) and of a workspace (`o_`).
+CREATE TABLE daily_usage (
+    owner_id    TEXT NOT NULL,
+    day         INTEGER NOT NULL,
+    invocations INTEGER NOT NULL,
+    compute_ms  INTEGER NOT NULL,
+    PRIMARY KEY (owner_id, day)
+) WITHOUT ROWID;
+INSERT INTO daily_usage (owner_id, day, invocations, compute_ms) SELECT user_id, day, invocations, compute_ms FROM usage;
+DROP TABLE usage;

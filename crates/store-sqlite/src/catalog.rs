@@ -1,41 +1,20 @@
-//! The catalog: users, components and sources behind the trait.
+//! The catalog: components and sources behind the trait.
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::{
-    id::{ComponentId, SourceId, UserId},
+    id::{ComponentId, SourceId},
     page::{Page, PageRequest},
 };
 use headwater_store::{
-    ArtifactBytes, Catalog, FirstUser, Identity, NewSource, Owner, SavedComponent, SettledSource,
-    Source, SourceFilter, SourceState, StoreError, Usage,
+    ArtifactBytes, Catalog, NewSource, Owner, SavedComponent, SettledSource, Source, SourceFilter,
+    SourceState, StoreError,
 };
 
-use crate::{SqliteStore, components, settle, sources, users};
+use crate::{SqliteStore, components, settle, sources};
 
 #[async_trait]
 impl Catalog for SqliteStore {
-    async fn create_first_user(&self, first: FirstUser) -> Result<Identity, StoreError> {
-        self.write(move |connection| users::create_first(connection, &first))
-            .await
-    }
-
-    async fn has_users(&self) -> Result<bool, StoreError> {
-        self.read(users::any).await
-    }
-
-    async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError> {
-        let key_hash = key_hash.to_owned();
-        self.read(move |connection| users::by_key(connection, &key_hash))
-            .await
-    }
-
-    async fn usage(&self, user_id: &UserId, now_ms: u64) -> Result<Usage, StoreError> {
-        let user_id = user_id.clone();
-        self.read(move |connection| users::usage(connection, &user_id, now_ms))
-            .await
-    }
-
     async fn save_component(
         &self,
         component: SavedComponent,

@@ -95,6 +95,28 @@ fn component(row: &Row<'_>) -> Result<SavedComponent, StoreError> {
     })
 }
 
+/// Deletes what a user or workspace saved, unless sources are made from it, of somebody else perhaps, or it is
+/// published.
+pub(crate) fn delete_unused(
+    connection: &Connection,
+    owner_column: &'static str,
+    owner_id: &str,
+) -> Result<(), StoreError> {
+    let failed = failed("deleting components");
+    for table in ["component_search", "components"] {
+        connection
+            .execute(
+                &format!(
+                    "DELETE FROM {table} WHERE {owner_column} = ? AND id NOT IN (SELECT component_id FROM sources)
+                                           AND id NOT IN (SELECT component_id FROM registry)"
+                ),
+                [owner_id],
+            )
+            .map_err(&failed)?;
+    }
+    Ok(())
+}
+
 /// The columns `user_id` and `workspace_id`.
 pub(crate) fn owner(row: &Row<'_>) -> Result<Owner, StoreError> {
     Ok(Owner {

@@ -13,6 +13,7 @@ mod deletion;
 mod deliveries;
 mod dispatch;
 mod event_log;
+mod keys;
 mod migration;
 mod page;
 mod queue;
@@ -26,9 +27,12 @@ mod settle;
 mod sources;
 mod subscriptions;
 mod tail;
+mod tenants;
 mod timers;
+mod usage;
 mod users;
 mod webhooks;
+mod workspaces;
 mod writer;
 
 use std::{

@@ -77,4 +77,27 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn the_only_user_becomes_the_administrator_and_keeps_its_usage() {
+        let connection = connection::in_memory().unwrap();
+        connection.execute_batch(MIGRATIONS[0]).unwrap();
+        connection.pragma_update(None, "user_version", 1).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO users VALUES ('u_1', 'admin', 'admin@localhost', 1);
+                 INSERT INTO api_keys VALUES ('key_1', 'u_1', 'hash', 1);
+                 INSERT INTO usage VALUES ('u_1', 19675, 3, 60);",
+            )
+            .unwrap();
+        run(&connection).unwrap();
+        let migrated = "SELECT is_admin, name, invocations, compute_ms
+                        FROM users JOIN api_keys ON user_id = users.id JOIN daily_usage ON owner_id = users.id";
+        let row: (bool, String, u32, u32) = connection
+            .query_row(migrated, (), |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })
+            .unwrap();
+        assert_eq!(row, (true, "first".to_owned(), 3, 60));
+    }
 }

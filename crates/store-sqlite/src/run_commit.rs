@@ -1,13 +1,14 @@
 //! The commit of a run: everything it leaves behind, or nothing.
 
 use headwater_model::{event::NewEvent, id::EventId};
-use headwater_store::{KvWrite, Lease, RunCommit, StoreError};
+use headwater_store::{KvWrite, Lease, Owner, RunCommit, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
+    components,
     connection::failed,
     row::{signed, to_json},
-    sources, users,
+    sources, usage,
     writer::savepoint,
 };
 
@@ -32,11 +33,7 @@ pub(crate) fn commit_all(
 
 pub(crate) fn commit(connection: &Connection, commit: &RunCommit) -> Result<(), StoreError> {
     let id = commit.source_id.as_str();
-    let user: Option<String> = connection
-        .prepare_cached("SELECT user_id FROM sources WHERE id = ?")
-        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
-        .map_err(failed("looking a source up"))?;
-    let user = user.ok_or_else(|| sources::gone(id))?;
+    let owner = owner(connection, id)?.ok_or_else(|| sources::gone(id))?;
     if let Some(lease) = &commit.lease {
         end_invocation(connection, id, lease)?;
     }
@@ -48,7 +45,17 @@ pub(crate) fn commit(connection: &Connection, commit: &RunCommit) -> Result<(), 
             .map_err(failed("writing the dedupe state"))?;
     }
     write_key_values(connection, id, &commit.kv_writes)?;
-    users::add_usage(connection, &user, commit.usage, commit.now_ms)
+    usage::add(connection, &owner, commit.usage, commit.now_ms)
+}
+
+fn owner(connection: &Connection, source_id: &str) -> Result<Option<Owner>, StoreError> {
+    let failed = failed("looking a source up");
+    let mut statement = connection
+        .prepare_cached("SELECT user_id, workspace_id FROM sources WHERE id = ?")
+        .map_err(&failed)?;
+    let mut rows = statement.query([source_id]).map_err(&failed)?;
+    let row = rows.next().map_err(&failed)?;
+    row.map(components::owner).transpose()
 }
 
 fn into_sql(error: StoreError) -> rusqlite::Error {

@@ -1,15 +1,20 @@
-//! Users, workspaces, keys and usage.
+//! Users: who there is, and what goes with one that is deleted.
 
-use headwater_model::id::UserId;
-use headwater_store::{FirstUser, Identity, StoreError, Usage, User, Workspace};
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use headwater_model::{
+    id::UserId,
+    page::{Page, PageRequest},
+};
+use headwater_store::{FirstUser, StoreError, User};
+use rusqlite::{Connection, Row, params};
 
 use crate::{
+    components,
     connection::failed,
+    keys,
+    page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
+    workspaces,
 };
-
-const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 pub(crate) fn any(connection: &Connection) -> Result<bool, StoreError> {
     let mut statement = connection
@@ -18,95 +23,56 @@ pub(crate) fn any(connection: &Connection) -> Result<bool, StoreError> {
     statement.exists(()).map_err(failed("looking for users"))
 }
 
-pub(crate) fn create_first(
-    connection: &Connection,
-    first: &FirstUser,
-) -> Result<Identity, StoreError> {
+pub(crate) fn create_first(connection: &Connection, first: &FirstUser) -> Result<User, StoreError> {
     if !any(connection)? {
-        insert_first(connection, first).map_err(failed("writing the first user"))?;
+        create(connection, &first.user)?;
+        workspaces::create(connection, &first.workspace, first.user.id.as_str())?;
+        keys::create(connection, &first.key)?;
     }
-    let id: String = connection
-        .query_row("SELECT id FROM users ORDER BY id LIMIT 1", (), |row| {
-            row.get(0)
-        })
-        .map_err(failed("reading the first user"))?;
-    of_user(connection, &id)
+    let sql = "SELECT * FROM users WHERE ?1 IS NOT NULL ORDER BY id LIMIT 1";
+    let found = one(connection, sql, "")?;
+    found.ok_or_else(|| StoreError::Corrupt("the first user is not there".to_owned()))
 }
 
-fn insert_first(connection: &Connection, first: &FirstUser) -> rusqlite::Result<()> {
-    let FirstUser {
-        user,
-        workspace,
-        key,
-    } = first;
-    connection.execute(
-        "INSERT INTO users (id, username, email, created_at) VALUES (?, ?, ?, ?)",
-        params![
-            user.id.as_str(),
-            user.username,
-            user.email,
-            signed(user.created_at)
-        ],
-    )?;
-    connection.execute(
-        "INSERT INTO workspaces (id, orgname, name, email, created_at) VALUES (?, ?, ?, ?, ?)",
-        params![
-            workspace.id.as_str(),
-            workspace.orgname,
-            workspace.name,
-            workspace.email,
-            signed(workspace.created_at)
-        ],
-    )?;
-    connection.execute(
-        "INSERT INTO memberships (workspace_id, user_id) VALUES (?, ?)",
-        params![workspace.id.as_str(), user.id.as_str()],
-    )?;
-    connection.execute(
-        "INSERT INTO api_keys (id, user_id, hash, created_at) VALUES (?, ?, ?, ?)",
-        params![
-            key.id.as_str(),
-            key.user_id.as_str(),
-            key.hash,
-            signed(key.created_at)
-        ],
-    )?;
-    Ok(())
-}
-
-pub(crate) fn by_key(connection: &Connection, hash: &str) -> Result<Option<Identity>, StoreError> {
-    let user: Option<String> = connection
-        .prepare_cached("SELECT user_id FROM api_keys WHERE hash = ?")
-        .and_then(|mut statement| statement.query_row([hash], |row| row.get(0)).optional())
-        .map_err(failed("looking a key up"))?;
-    user.map(|id| of_user(connection, &id)).transpose()
-}
-
-fn of_user(connection: &Connection, id: &str) -> Result<Identity, StoreError> {
-    let failed = failed("reading a user");
-    let mut users = connection
-        .prepare_cached("SELECT * FROM users WHERE id = ?")
-        .map_err(&failed)?;
-    let mut rows = users.query([id]).map_err(&failed)?;
-    let row = rows.next().map_err(&failed)?;
-    let user = user(row.ok_or_else(|| {
-        StoreError::Corrupt(format!("a key belongs to user {id}, who is not there"))
-    })?)?;
-    let mut workspaces = connection
-        .prepare_cached(
-            "SELECT workspaces.* FROM memberships JOIN workspaces ON workspaces.id = workspace_id
-             WHERE user_id = ? ORDER BY workspaces.id",
+pub(crate) fn create(connection: &Connection, user: &User) -> Result<(), StoreError> {
+    if by_name(connection, &user.username)?.is_some() {
+        return Err(StoreError::Conflict(format!(
+            "there is a user `{}` already; choose another username",
+            user.username
+        )));
+    }
+    connection
+        .execute(
+            "INSERT INTO users (id, username, email, is_admin, created_at) VALUES (?, ?, ?, ?, ?)",
+            params![
+                user.id.as_str(),
+                user.username,
+                user.email,
+                user.is_admin,
+                signed(user.created_at)
+            ],
         )
-        .map_err(&failed)?;
-    let mut rows = workspaces.query([id]).map_err(&failed)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(&failed)? {
-        found.push(workspace(row)?);
-    }
-    Ok(Identity {
-        user,
-        workspaces: found,
-    })
+        .map_err(failed("writing a user"))
+        .map(drop)
+}
+
+pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<User>, StoreError> {
+    one(connection, "SELECT * FROM users WHERE id = ?", id)
+}
+
+pub(crate) fn by_name(connection: &Connection, username: &str) -> Result<Option<User>, StoreError> {
+    one(
+        connection,
+        "SELECT * FROM users WHERE username = ?",
+        username,
+    )
+}
+
+fn one(connection: &Connection, sql: &str, parameter: &str) -> Result<Option<User>, StoreError> {
+    let failed = failed("reading a user");
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement.query([parameter]).map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(user).transpose()
 }
 
 fn user(row: &Row<'_>) -> Result<User, StoreError> {
@@ -114,60 +80,83 @@ fn user(row: &Row<'_>) -> Result<User, StoreError> {
         id: parsed(row, "id")?,
         username: get(row, "username")?,
         email: get(row, "email")?,
+        is_admin: get(row, "is_admin")?,
         created_at: unsigned(row, "created_at")?,
     })
 }
 
-fn workspace(row: &Row<'_>) -> Result<Workspace, StoreError> {
-    Ok(Workspace {
-        id: parsed(row, "id")?,
-        orgname: get(row, "orgname")?,
-        name: get(row, "name")?,
-        email: get(row, "email")?,
-        created_at: unsigned(row, "created_at")?,
-    })
+pub(crate) fn page(
+    connection: &Connection,
+    page: &PageRequest<UserId>,
+) -> Result<Page<User>, StoreError> {
+    let listing = Listing {
+        table: "users",
+        filter: "?1 IS NOT NULL",
+        parameter: "",
+    };
+    page_of(connection, &listing, page, UserId::as_str, user)
 }
 
-pub(crate) fn usage(
+pub(crate) fn members(
     connection: &Connection,
-    user_id: &UserId,
-    now_ms: u64,
-) -> Result<Usage, StoreError> {
-    let failed = failed("reading usage");
-    let mut statement = connection
-        .prepare_cached("SELECT invocations, compute_ms FROM usage WHERE user_id = ? AND day = ?")
-        .map_err(&failed)?;
-    let mut rows = statement
-        .query(params![user_id.as_str(), signed(now_ms / DAY_MS)])
-        .map_err(&failed)?;
-    match rows.next().map_err(&failed)? {
-        None => Ok(Usage::default()),
-        Some(row) => Ok(Usage {
-            invocations: unsigned(row, "invocations")?,
-            compute_ms: unsigned(row, "compute_ms")?,
-        }),
-    }
+    workspace_id: &str,
+    page: &PageRequest<UserId>,
+) -> Result<Page<User>, StoreError> {
+    let listing = Listing {
+        table: "users",
+        filter: "id IN (SELECT user_id FROM memberships WHERE workspace_id = ?1)",
+        parameter: workspace_id,
+    };
+    page_of(connection, &listing, page, UserId::as_str, user)
 }
 
-/// Adds to the day's usage of the user.
-pub(crate) fn add_usage(
-    connection: &Connection,
-    user_id: &str,
-    usage: Usage,
-    now_ms: u64,
-) -> Result<(), StoreError> {
-    if usage == Usage::default() {
-        return Ok(());
+pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {
+    if by_id(connection, id)?.is_none() {
+        return Ok(false);
     }
-    connection
-        .prepare_cached(
-            "INSERT INTO usage (user_id, day, invocations, compute_ms) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET invocations = invocations + ?3, compute_ms = compute_ms + ?4",
-        )
-        .and_then(|mut statement| {
-            let day = signed(now_ms / DAY_MS);
-            statement.execute(params![user_id, day, signed(usage.invocations), signed(usage.compute_ms)])
-        })
-        .map_err(failed("counting usage"))
-        .map(drop)
+    let mut alone = Vec::new();
+    for workspace in workspaces::of_user(connection, id)? {
+        let workspace_id = workspace.id.as_str();
+        match workspaces::heir(connection, workspace_id, id)? {
+            Some(heir) => workspaces::leave(connection, workspace_id, id, &heir)?,
+            None => alone.push(workspace.id),
+        }
+    }
+    check_nothing_runs(connection, id)?;
+    for workspace_id in alone {
+        workspaces::delete(connection, workspace_id.as_str())?;
+    }
+    components::delete_unused(connection, "user_id", id)?;
+    let failed = failed("deleting a user");
+    for sql in [
+        "DELETE FROM subscriptions WHERE user_id = ?",
+        "DELETE FROM auto_subscriptions WHERE user_id = ?",
+        "DELETE FROM accounts WHERE user_id = ?",
+        "DELETE FROM daily_usage WHERE owner_id = ?",
+        "DELETE FROM api_keys WHERE user_id = ?",
+        "DELETE FROM users WHERE id = ?",
+    ] {
+        connection.execute(sql, [id]).map_err(&failed)?;
+    }
+    Ok(true)
+}
+
+fn check_nothing_runs(connection: &Connection, id: &str) -> Result<(), StoreError> {
+    for (what, sql) in [
+        ("sources", "SELECT count(*) FROM sources WHERE user_id = ?"),
+        (
+            "webhooks",
+            "SELECT count(*) FROM webhooks WHERE user_id = ?",
+        ),
+    ] {
+        let count: i64 = connection
+            .query_row(sql, [id], |row| row.get(0))
+            .map_err(failed("looking for what a user has"))?;
+        if count > 0 {
+            return Err(StoreError::Conflict(format!(
+                "user `{id}` still has {count} {what}; delete them first, or revoke the user's keys to shut it out"
+            )));
+        }
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The file of a store: one process at a time, and everything still there afterwards.
 
 use headwater_model::id::{KeyId, UserId, WorkspaceId};
-use headwater_store::{ApiKey, Catalog, FirstUser, StoreError, User, WorkQueue, Workspace};
+use headwater_store::{ApiKey, FirstUser, StoreError, Tenants, User, WorkQueue, Workspace};
 use headwater_store_sqlite::SqliteStore;
 
 fn first_user() -> FirstUser {
@@ -11,6 +11,7 @@ fn first_user() -> FirstUser {
             id: user_id.clone(),
             username: "ann".to_owned(),
             email: "ann@example.com".to_owned(),
+            is_admin: true,
             created_at: 1,
         },
         workspace: Workspace {
@@ -23,8 +24,10 @@ fn first_user() -> FirstUser {
         key: ApiKey {
             id: KeyId::new(1, 1),
             user_id,
+            name: "first".to_owned(),
             hash: "hash".to_owned(),
             created_at: 1,
+            last_used_at: None,
         },
     }
 }

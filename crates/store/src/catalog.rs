@@ -1,4 +1,4 @@
-//! What exists: users, components, sources, subscriptions, accounts.
+//! What exists: components, sources, subscriptions, accounts.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -11,27 +11,14 @@ use headwater_model::{
 use crate::{
     error::StoreError,
     record::{
-        Account, ArtifactBytes, FirstUser, Identity, NewSource, Owner, SavedComponent,
-        SettledSource, Source, SourceFilter, SourceState, SubscriptionFilter, Usage,
+        Account, ArtifactBytes, NewSource, Owner, SavedComponent, SettledSource, Source,
+        SourceFilter, SourceState, SubscriptionFilter,
     },
 };
 
-/// Users, saved components and sources.
+/// Saved components and sources.
 #[async_trait]
 pub trait Catalog {
-    /// Writes the first user with workspace and key, unless there is a user: then nothing changes.
-    /// MUST return the user that exists afterwards (`conformance::catalog::the_first_user_is_created_once`).
-    async fn create_first_user(&self, first: FirstUser) -> Result<Identity, StoreError>;
-
-    /// Whether any user exists.
-    async fn has_users(&self) -> Result<bool, StoreError>;
-
-    /// Whoever the key with this SHA-256 (hexadecimal) belongs to.
-    async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError>;
-
-    /// What the user's runs cost on the UTC day of `now_ms`.
-    async fn usage(&self, user_id: &UserId, now_ms: u64) -> Result<Usage, StoreError>;
-
     /// Writes a component with its artifact. An artifact that is there already is kept.
     async fn save_component(
         &self,

@@ -28,6 +28,7 @@ pub mod scheduled;
 pub mod sources;
 pub mod subscriptions;
 pub mod tail;
+pub mod tenants;
 pub mod timers;
 pub mod webhooks;
 
@@ -47,9 +48,6 @@ macro_rules! conformance_tests {
     ($factory:expr) => {
         $crate::conformance_tests! { @suite $factory;
             catalog {
-                the_first_user_is_created_once,
-                two_first_users_at_the_same_time_become_one,
-                a_key_identifies_its_user,
                 a_component_is_found_by_its_id,
                 a_key_means_the_newest_component_of_the_workspace_or_the_user,
                 an_artifact_is_kept_once,
@@ -103,7 +101,7 @@ macro_rules! conformance_tests {
                 a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it,
                 a_batch_is_committed_in_its_order,
                 key_values_are_set_overwritten_and_deleted,
-                usage_counts_per_user_and_utc_day,
+                usage_counts_per_user_workspace_and_utc_day,
             }
             queue {
                 epochs_increase_across_reopen,
@@ -244,6 +242,25 @@ macro_rules! conformance_tests {
                 trim_never_passes_the_readers,
                 trim_goes_on_when_the_readers_have,
             }
+            tenants {
+                the_first_user_is_created_once,
+                two_first_users_at_the_same_time_become_one,
+                a_key_identifies_its_user,
+                usernames_are_unique,
+                users_are_paged_both_ways,
+                a_user_has_several_keys,
+                the_last_key_is_not_deleted_by_itself,
+                the_use_of_keys_is_noted,
+                orgnames_are_unique,
+                members_come_and_go,
+                workspaces_and_members_are_paged_both_ways,
+                the_last_member_stays,
+                what_a_member_made_passes_to_another_when_it_leaves,
+                subscriptions_within_a_workspace_outlive_the_membership,
+                a_deleted_user_is_gone_with_what_it_had,
+                a_user_with_sources_is_not_deleted,
+                a_deleted_user_leaves_its_workspaces,
+            }
             history {
                 random_histories_agree_with_the_model,
             }
@@ -280,6 +297,7 @@ mod tests {
         ("scheduled", include_str!("conformance/scheduled.rs")),
         ("deletion", include_str!("conformance/deletion.rs")),
         ("tail", include_str!("conformance/tail.rs")),
+        ("tenants", include_str!("conformance/tenants.rs")),
         ("history", include_str!("conformance/history.rs")),
     ];
     const CONTRACT: &[&str] = &[
@@ -287,6 +305,7 @@ mod tests {
         include_str!("registry.rs"),
         include_str!("event_log.rs"),
         include_str!("webhooks.rs"),
+        include_str!("tenants.rs"),
         include_str!("work_queue.rs"),
     ];
 

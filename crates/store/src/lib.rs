@@ -12,6 +12,7 @@ pub mod error;
 pub mod event_log;
 pub mod record;
 pub mod registry;
+pub mod tenants;
 pub mod webhooks;
 pub mod work_queue;
 
@@ -20,12 +21,14 @@ pub use error::StoreError;
 pub use event_log::{Appended, EventLog, KeyValue, LogPosition, Tail};
 pub use record::*;
 pub use registry::{ComponentFilter, ListedComponent, Publication, Published, Registry};
+pub use tenants::Tenants;
 pub use webhooks::*;
 pub use work_queue::WorkQueue;
 
 /// A whole store. Blanket-implemented for whatever has all the parts.
 pub trait Store:
-    Catalog
+    Tenants
+    + Catalog
     + Registry
     + Subscriptions
     + Accounts
@@ -41,7 +44,8 @@ pub trait Store:
 }
 
 impl<T> Store for T where
-    T: Catalog
+    T: Tenants
+        + Catalog
         + Registry
         + Subscriptions
         + Accounts

@@ -31,10 +31,12 @@ pub struct Owner {
 pub struct User {
     /// Its id.
     pub id: UserId,
-    /// Its name.
+    /// Its name, unique among users.
     pub username: String,
     /// Its address.
     pub email: String,
+    /// Whether it may manage users.
+    pub is_admin: bool,
     /// Epoch seconds.
     pub created_at: u64,
 }
@@ -44,7 +46,7 @@ pub struct User {
 pub struct Workspace {
     /// Its id.
     pub id: WorkspaceId,
-    /// Its slug.
+    /// Its slug, unique among workspaces.
     pub orgname: String,
     /// Its name.
     pub name: String,
@@ -61,10 +63,14 @@ pub struct ApiKey {
     pub id: KeyId,
     /// Whose.
     pub user_id: UserId,
+    /// For people.
+    pub name: String,
     /// SHA-256 of the key, hexadecimal.
     pub hash: String,
     /// Epoch seconds.
     pub created_at: u64,
+    /// Epoch seconds; may lag behind by as long as noting it is put off.
+    pub last_used_at: Option<u64>,
 }
 
 /// The first user with its workspace and key, written together.
@@ -85,6 +91,8 @@ pub struct Identity {
     pub user: User,
     /// The workspaces it is a member of, oldest first.
     pub workspaces: Vec<Workspace>,
+    /// The key.
+    pub key: ApiKey,
 }
 
 /// A saved component: code, resolved and described. Never changes once saved.
@@ -345,6 +353,15 @@ pub struct KvWrite {
     pub value: Option<Box<RawValue>>,
 }
 
+/// Whose usage is counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spender {
+    /// A user: all that it owns, in workspaces or not.
+    User(UserId),
+    /// A workspace: all that lives in it.
+    Workspace(WorkspaceId),
+}
+
 /// What a run cost (spec "User": quotas).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -367,7 +384,7 @@ pub struct RunCommit {
     pub dedupe: Option<dedupe::State>,
     /// Applied in this order.
     pub kv_writes: Vec<KvWrite>,
-    /// Added to the day's usage of the source's user.
+    /// Added to the day's usage of the source's user, and of its workspace.
     pub usage: Usage,
     /// Epoch milliseconds.
     pub now_ms: u64,

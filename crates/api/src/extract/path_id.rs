@@ -9,7 +9,9 @@ use axum::{
     http::request::Parts,
 };
 use headwater_app::AppError;
-use headwater_model::id::{AccountId, DeliveryId, SourceId, WebhookId, WorkflowId, WorkspaceId};
+use headwater_model::id::{
+    AccountId, DeliveryId, KeyId, SourceId, UserId, WebhookId, WorkflowId, WorkspaceId,
+};
 
 use crate::error::ApiError;
 
@@ -43,6 +45,14 @@ impl Named for WebhookId {
 
 impl Named for DeliveryId {
     const KIND: &'static str = "delivery";
+}
+
+impl Named for UserId {
+    const KIND: &'static str = "user";
+}
+
+impl Named for KeyId {
+    const KIND: &'static str = "key";
 }
 
 impl<S: Send + Sync, T: FromStr + Named> FromRequestParts<S> for PathId<T> {

@@ -30,7 +30,8 @@ macro_rules! failures {
 
 failures! {
     Forbidden, "403",
-        "`forbidden`: the named workspace, or the key to publish under, is not the caller's.";
+        "`forbidden`: the caller is not a member of the workspace, not the administrator, or not the \
+         publisher of the key.";
     NotFound, "404",
         "`not_found`: nothing has the id, or it is another tenant's.";
     Conflict, "409",
@@ -64,6 +65,12 @@ const SHARED: &[(&str, &str, &str)] = &[
         "415",
         "UnsupportedMediaType",
         "`unsupported_media_type`: the body is no JSON.",
+    ),
+    (
+        "429",
+        "TooManyRequests",
+        "If the node has such limits. `rate_limited`: the key makes more requests per second than it \
+         may. `quota_exceeded`, of runs: the user has had its invocations of the day.",
     ),
     (
         "500",
@@ -109,7 +116,7 @@ fn response(description: &str, headers: Value) -> Value {
 fn headers(status: &str) -> Value {
     let (name, description, kind) = match status {
         "401" => ("WWW-Authenticate", "Always `Bearer`.", "string"),
-        "503" => (
+        "429" | "503" => (
             "Retry-After",
             "Seconds to wait before trying again.",
             "integer",

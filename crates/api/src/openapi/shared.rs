@@ -52,7 +52,7 @@ fn complete_operation(operation: &mut Map<String, Value>) {
         failures.extend(["400", "413", "415"]);
     }
     if !is_open {
-        failures.extend(["401", "500", "503"]);
+        failures.extend(["401", "429", "500", "503"]);
     }
     let Some(Value::Object(responses)) = operation.get_mut("responses") else {
         return;

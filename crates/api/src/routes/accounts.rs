@@ -12,7 +12,7 @@ use crate::{
     error::ApiError,
     extract::{Paging, Params, PathId, cursor},
     openapi::{Pages, failure},
-    wire::{Account, AccountsRequest, CreateAccount, Data, Paged, id},
+    wire::{Account, CreateAccount, Data, Paged, WorkspaceScope, id},
 };
 
 /// Connects an account
@@ -25,7 +25,7 @@ use crate::{
     operation_id = "create_account",
     tag = "Accounts",
     request_body = CreateAccount,
-    responses((status = 200, description = "The account.", body = Data<Account>), failure::Forbidden),
+    responses((status = 200, description = "The account.", body = Data<Account>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn create(
     State(app): AppState,
@@ -37,22 +37,22 @@ pub(crate) async fn create(
 
 /// Lists the accounts
 ///
-/// Those of the caller and of its workspaces, in creation order. An extension of the spec.
+/// Those that the caller made, or those of the workspace that is named, in creation order. An extension of the spec.
 #[utoipa::path(
     get,
     path = "/v1/accounts",
     operation_id = "list_accounts",
     tag = "Accounts",
-    params(Pages, AccountsRequest),
-    responses((status = 200, description = "A page of accounts.", body = Paged<Account>), failure::Forbidden),
+    params(Pages, WorkspaceScope),
+    responses((status = 200, description = "A page of accounts.", body = Paged<Account>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn list(
     State(app): AppState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<AccountId>,
-    Params(request): Params<AccountsRequest>,
+    Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<Account> {
-    let page = app.accounts(&caller, request.workspace_id(), &page).await?;
+    let page = app.accounts(&caller, scope.workspace_id(), &page).await?;
     Ok(Json(Paged::new(
         page,
         |account| cursor(&account.id),

@@ -12,8 +12,8 @@ use crate::{
     extract::{Paging, Params, cursor},
     openapi::{Pages, failure},
     wire::{
-        ActionReport, CallRequest, Component, ComponentProps, ComponentScope, ComponentSummary,
-        Data, ListComponents, OptionsRequest, Paged, PropOptions, SaveComponent,
+        ActionReport, CallRequest, Component, ComponentProps, ComponentSummary, Data,
+        ListComponents, OptionsRequest, Paged, PropOptions, SaveComponent, WorkspaceScope,
     },
 };
 
@@ -27,7 +27,7 @@ use crate::{
     operation_id = "save_component",
     tag = "Components",
     request_body = SaveComponent,
-    responses((status = 200, description = "The saved component.", body = Data<Component>), failure::Forbidden, failure::Unprocessable),
+    responses((status = 200, description = "The saved component.", body = Data<Component>), failure::Forbidden, failure::NotFound, failure::Unprocessable),
 )]
 pub(crate) async fn save(
     State(app): AppState,
@@ -52,14 +52,14 @@ pub(crate) async fn save(
     path = "/v1/components/{reference}",
     operation_id = "show_component",
     tag = "Components",
-    params(("reference" = String, Path, description = "The component's `key` or id.", example = "sc_0DkqLtSyJ4yOMpWg5tVxNq"), ComponentScope),
+    params(("reference" = String, Path, description = "The component's `key` or id.", example = "sc_0DkqLtSyJ4yOMpWg5tVxNq"), WorkspaceScope),
     responses((status = 200, description = "The saved component.", body = Data<Component>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn show(
     State(app): AppState,
     Extension(caller): CallerExtension,
     Path(reference): Path<String>,
-    Params(scope): Params<ComponentScope>,
+    Params(scope): Params<WorkspaceScope>,
 ) -> DataReply<Component> {
     let reference = ComponentRef::parse(&reference);
     data(

@@ -1,52 +1,59 @@
-//! `/users/me`: the caller and what it has.
+//! `/users`: the caller and what it has (spec "Users and workspaces"), and the users of the node,
+//! which are an extension for its administrator.
 
 use axum::{
     Json,
     extract::{Extension, State},
+    http::StatusCode,
 };
-use headwater_model::id::{SourceId, WebhookId};
+use headwater_model::id::{SourceId, UserId, WebhookId};
 
 use super::{AppState, CallerExtension, DataReply, PageReply, data};
 use crate::{
-    extract::{Paging, cursor},
-    openapi::Pages,
-    wire::{Data, Paged, Source, Subscription, User, Webhook},
+    error::ApiError,
+    extract::{Paging, Params, PathId, cursor},
+    openapi::{Pages, failure},
+    wire::{
+        CreateUser, Data, Me, NewUser, Paged, Source, Subscription, User, Webhook, WorkspaceScope,
+        id,
+    },
 };
 
 /// Shows the caller
 ///
-/// (Spec "Users and workspaces".)
+/// With what ran for it, and its workspaces or its billing period (spec "Users and workspaces").
 #[utoipa::path(
     get,
     path = "/v1/users/me",
     operation_id = "show_user",
     tag = "Users and workspaces",
-    responses((status = 200, description = "The caller.", body = Data<User>)),
+    responses((status = 200, description = "The caller.", body = Data<Me>)),
 )]
-pub(crate) async fn me(
-    State(app): AppState,
-    Extension(caller): CallerExtension,
-) -> DataReply<User> {
-    data(app.user(&caller).await?.into())
+pub(crate) async fn me(State(app): AppState, Extension(caller): CallerExtension) -> DataReply<Me> {
+    data(app.me(&caller).await?.into())
 }
 
 /// Lists the caller's sources
 ///
-/// In creation order (spec "Sources").
+/// Or those of the workspace that is named, in creation order (spec "Sources").
 #[utoipa::path(
     get,
     path = "/v1/users/me/sources",
     operation_id = "list_own_sources",
     tag = "Sources",
-    params(Pages),
-    responses((status = 200, description = "A page of sources.", body = Paged<Source>)),
+    params(Pages, WorkspaceScope),
+    responses((status = 200, description = "A page of sources.", body = Paged<Source>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn sources(
     State(app): AppState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<SourceId>,
+    Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<Source> {
-    let page = app.own_sources(&caller, &page).await?;
+    let page = match scope.workspace_id() {
+        Some(id) => app.workspace_sources(&caller, id, &page).await?,
+        None => app.own_sources(&caller, &page).await?,
+    };
     Ok(Json(Paged::new(
         page,
         |view| cursor(&view.source.id),
@@ -94,4 +101,66 @@ pub(crate) async fn subscriptions(
 ) -> DataReply<Vec<Subscription>> {
     let subscriptions = app.subscriptions(&caller).await?;
     data(subscriptions.into_iter().map(Subscription::from).collect())
+}
+
+/// Makes a user
+///
+/// For the administrator. The answer shows the user's first key, once. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/users",
+    operation_id = "create_user",
+    tag = "Users and workspaces",
+    request_body = CreateUser,
+    responses((status = 200, description = "The user and its first key.", body = Data<NewUser>), failure::Forbidden, failure::Conflict),
+)]
+pub(crate) async fn create(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<CreateUser>,
+) -> DataReply<NewUser> {
+    let username = request.username.unwrap_or_default();
+    let email = request.email.unwrap_or_default();
+    data(app.create_user(&caller, username, email).await?.into())
+}
+
+/// Lists the users
+///
+/// For the administrator; in creation order. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/users",
+    operation_id = "list_users",
+    tag = "Users and workspaces",
+    params(Pages),
+    responses((status = 200, description = "A page of users.", body = Paged<User>), failure::Forbidden),
+)]
+pub(crate) async fn list(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Paging(page): Paging<UserId>,
+) -> PageReply<User> {
+    let page = app.users(&caller, &page).await?;
+    Ok(Json(Paged::new(page, |user| cursor(&user.id), User::from)))
+}
+
+/// Deletes a user
+///
+/// For the administrator. With its keys, accounts and subscriptions; what it made in a workspace passes
+/// to another member. While it has sources or webhooks of its own, nothing is deleted. An extension of the spec.
+#[utoipa::path(
+    delete,
+    path = "/v1/users/{id}",
+    operation_id = "delete_user",
+    tag = "Users and workspaces",
+    params(("id" = id::User, Path)),
+    responses((status = 204, description = "It is deleted."), failure::Forbidden, failure::NotFound, failure::Conflict),
+)]
+pub(crate) async fn delete(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<UserId>,
+) -> Result<StatusCode, ApiError> {
+    app.delete_user(&caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

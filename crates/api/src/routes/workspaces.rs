@@ -1,14 +1,156 @@
-//! `/workspaces/{id}`: what its members share.
+//! `/workspaces`: one with its usage (spec "Users and workspaces"), and its subscriptions; making
+//! them and managing their members are extensions.
 
-use axum::extract::{Extension, State};
-use headwater_model::id::WorkspaceId;
-
-use super::{AppState, CallerExtension, DataReply, data};
-use crate::{
-    extract::PathId,
-    openapi::failure,
-    wire::{Data, Subscription, id},
+use axum::{
+    Json,
+    extract::{Extension, Path, State},
+    http::StatusCode,
 };
+use headwater_app::AppError;
+use headwater_model::id::{UserId, WorkspaceId};
+
+use super::{AppState, CallerExtension, DataReply, PageReply, data};
+use crate::{
+    error::ApiError,
+    extract::{Paging, Params, PathId, cursor},
+    openapi::{Pages, failure},
+    wire::{AddMember, CreateWorkspace, Data, Paged, Subscription, User, Workspace, id},
+};
+
+/// Makes a workspace
+///
+/// The caller is its first member. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/workspaces",
+    operation_id = "create_workspace",
+    tag = "Users and workspaces",
+    request_body = CreateWorkspace,
+    responses((status = 200, description = "The workspace.", body = Data<Workspace>), failure::Conflict),
+)]
+pub(crate) async fn create(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<CreateWorkspace>,
+) -> DataReply<Workspace> {
+    data(app.create_workspace(&caller, request.into()).await?.into())
+}
+
+/// Lists the caller's workspaces
+///
+/// Those that it is a member of, in creation order. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/workspaces",
+    operation_id = "list_workspaces",
+    tag = "Users and workspaces",
+    params(Pages),
+    responses((status = 200, description = "A page of workspaces.", body = Paged<Workspace>)),
+)]
+pub(crate) async fn list(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Paging(page): Paging<WorkspaceId>,
+) -> PageReply<Workspace> {
+    let page = app.workspaces(&caller, &page).await?;
+    Ok(Json(Paged::new(
+        page,
+        |view| cursor(&view.workspace.id),
+        Workspace::from,
+    )))
+}
+
+/// Shows a workspace
+///
+/// With the credits used today; one invocation costs one credit (spec "Users and workspaces").
+#[utoipa::path(
+    get,
+    path = "/v1/workspaces/{id}",
+    operation_id = "show_workspace",
+    tag = "Users and workspaces",
+    params(("id" = id::Workspace, Path)),
+    responses((status = 200, description = "The workspace.", body = Data<Workspace>), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn show(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WorkspaceId>,
+) -> DataReply<Workspace> {
+    data(app.workspace(&caller, &id).await?.into())
+}
+
+/// Lists a workspace's members
+///
+/// In the order in which they became users. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/workspaces/{id}/members",
+    operation_id = "list_members",
+    tag = "Users and workspaces",
+    params(("id" = id::Workspace, Path), Pages),
+    responses((status = 200, description = "A page of members.", body = Paged<User>), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn members(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WorkspaceId>,
+    Paging(page): Paging<UserId>,
+) -> PageReply<User> {
+    let page = app.members(&caller, &id, &page).await?;
+    Ok(Json(Paged::new(page, |user| cursor(&user.id), User::from)))
+}
+
+/// Makes a user a member
+///
+/// By `user_id` or `username`. Every member may; harmless for one who is a member. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/workspaces/{id}/members",
+    operation_id = "add_member",
+    tag = "Users and workspaces",
+    params(("id" = id::Workspace, Path)),
+    request_body = AddMember,
+    responses((status = 200, description = "The user.", body = Data<User>), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn add_member(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WorkspaceId>,
+    Params(request): Params<AddMember>,
+) -> DataReply<User> {
+    let user = request.user();
+    if user.is_empty() {
+        return Err(AppError::invalid("user_id", "give `user_id` or `username`").into());
+    }
+    data(app.add_member(&caller, &id, &user).await?.into())
+}
+
+/// Ends a membership
+///
+/// What the member made in the workspace stays there and passes to another one. The last member stays.
+/// An extension of the spec.
+#[utoipa::path(
+    delete,
+    path = "/v1/workspaces/{id}/members/{user_id}",
+    operation_id = "remove_member",
+    tag = "Users and workspaces",
+    params(("id" = id::Workspace, Path), ("user_id" = id::User, Path)),
+    responses((status = 204, description = "It is ended."), failure::Forbidden, failure::NotFound, failure::Conflict),
+)]
+pub(crate) async fn remove_member(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Path((id, user_id)): Path<(String, String)>,
+) -> Result<StatusCode, ApiError> {
+    let id: WorkspaceId = id
+        .parse()
+        .map_err(|_| AppError::not_found("workspace", id))?;
+    let user_id: UserId = user_id
+        .parse()
+        .map_err(|_| AppError::not_found("member", user_id))?;
+    app.remove_member(&caller, &id, &user_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
 
 /// Lists a workspace's subscriptions
 ///

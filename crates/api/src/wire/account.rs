@@ -5,7 +5,7 @@ use headwater_model::{
     prop::ConfiguredProps,
 };
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::id;
 use crate::extract;
@@ -39,24 +39,6 @@ impl From<CreateAccount> for headwater_app::NewAccount {
             fields: request.fields.unwrap_or_default(),
             workspace_id: request.workspace_id.or(request.org_id),
         }
-    }
-}
-
-/// `GET /accounts`, besides pagination.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct AccountsRequest {
-    /// The workspace whose accounts are meant.
-    #[param(value_type = Option<id::Workspace>)]
-    workspace_id: Option<WorkspaceId>,
-    /// The same under its other name.
-    #[param(value_type = Option<id::Workspace>)]
-    org_id: Option<WorkspaceId>,
-}
-
-impl AccountsRequest {
-    pub(crate) fn workspace_id(self) -> Option<WorkspaceId> {
-        self.workspace_id.or(self.org_id)
     }
 }
 

@@ -45,24 +45,6 @@ impl SaveComponent {
     }
 }
 
-/// `GET /components/{key|id}`.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ComponentScope {
-    /// The workspace whose keys are meant.
-    #[param(value_type = Option<id::Workspace>)]
-    workspace_id: Option<WorkspaceId>,
-    /// The same under its other name.
-    #[param(value_type = Option<id::Workspace>)]
-    org_id: Option<WorkspaceId>,
-}
-
-impl ComponentScope {
-    pub(crate) fn workspace_id(self) -> Option<WorkspaceId> {
-        self.workspace_id.or(self.org_id)
-    }
-}
-
 /// A saved component: code that can be deployed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Component {

@@ -25,6 +25,8 @@ pub(crate) enum ErrorCode {
     InvalidComponent,
     ComponentFailed,
     ComponentTimedOut,
+    QuotaExceeded,
+    RateLimited,
     Internal,
     Unavailable,
 }

@@ -47,6 +47,7 @@ ids! {
     Delivery, "DeliveryId", [id::DeliveryId::PREFIX], "Id of a delivery: one event for one webhook.";
     Workspace, "WorkspaceId", [id::WorkspaceId::PREFIX], "Id of a workspace (organization).";
     User, "UserId", [id::UserId::PREFIX], "Id of a user.";
+    Key, "KeyId", [id::KeyId::PREFIX], "Id of an API key.";
     Account, "AccountId", [id::AccountId::PREFIX], "Id of a connected account.";
     Invocation, "InvocationId", [id::InvocationId::PREFIX], "Id of one run of a component's code.";
     Emitter, "EmitterId", [id::SourceId::PREFIX, id::WorkflowId::PREFIX],

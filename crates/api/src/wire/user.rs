@@ -1,64 +1,130 @@
-//! Users and workspaces (spec "User", "Workspace").
+//! Users (spec "User").
 
-use headwater_app::{UserView, Workspace};
-use headwater_model::id::{UserId, WorkspaceId};
-use serde::Serialize;
+use headwater_app::{PlanView, UserView};
+use headwater_model::id::UserId;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::id;
+use super::{Workspace, id};
 
 /// What a quota shows when there is none: quotas are integers, and this is the largest that every
 /// client reads exactly.
-const UNLIMITED: u64 = 9_007_199_254_740_991;
+pub(crate) const UNLIMITED: u64 = 9_007_199_254_740_991;
 
-/// The caller, in the shape that the spec has for free users.
+/// The caller.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Me {
+    #[schema(value_type = id::User)]
+    id: UserId,
+    username: String,
+    email: String,
+    #[serde(flatten)]
+    plan: Plan,
+}
+
+/// What the spec has for free users and for paid ones. One invocation costs one credit.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+enum Plan {
+    /// With `--plan free`, the default.
+    Free {
+        /// Milliseconds.
+        daily_compute_time_quota: u64,
+        /// Milliseconds.
+        daily_compute_time_used: u64,
+        daily_invocations_quota: u64,
+        daily_invocations_used: u64,
+        orgs: Vec<Workspace>,
+    },
+    /// With `--plan paid`: the billing period is a calendar month (UTC).
+    Paid {
+        billing_period_start_ts: u64,
+        billing_period_end_ts: u64,
+        billing_period_credits: u64,
+    },
+}
+
+impl From<UserView> for Me {
+    fn from(view: UserView) -> Self {
+        let plan = match view.plan {
+            PlanView::Free {
+                invocations_quota,
+                usage,
+                workspaces,
+            } => Plan::Free {
+                daily_compute_time_quota: UNLIMITED,
+                daily_compute_time_used: usage.compute_ms,
+                daily_invocations_quota: invocations_quota.unwrap_or(UNLIMITED),
+                daily_invocations_used: usage.invocations,
+                orgs: workspaces.into_iter().map(Workspace::from).collect(),
+            },
+            PlanView::Paid {
+                period_start_at,
+                period_end_at,
+                usage,
+            } => Plan::Paid {
+                billing_period_start_ts: period_start_at,
+                billing_period_end_ts: period_end_at,
+                billing_period_credits: usage.invocations,
+            },
+        };
+        Self {
+            id: view.identity.user.id,
+            username: view.identity.user.username,
+            email: view.identity.user.email,
+            plan,
+        }
+    }
+}
+
+/// A user to make.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct CreateUser {
+    /// 1 to 64 letters, digits, dots, underscores and hyphens; unique.
+    #[schema(required, nullable = false)]
+    pub(crate) username: Option<String>,
+    /// Its address.
+    #[schema(required, nullable = false)]
+    pub(crate) email: Option<String>,
+}
+
+/// A user as administrators and fellow members see it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct User {
     #[schema(value_type = id::User)]
     id: UserId,
     username: String,
     email: String,
-    /// Milliseconds.
-    daily_compute_time_quota: u64,
-    /// Milliseconds.
-    daily_compute_time_used: u64,
-    daily_invocations_quota: u64,
-    daily_invocations_used: u64,
-    orgs: Vec<Org>,
+    is_admin: bool,
+    created_at: u64,
 }
 
-/// A workspace, as its member sees it.
+/// A user that has just been made, with its first key.
 #[derive(Debug, Serialize, ToSchema)]
-struct Org {
-    #[schema(value_type = id::Workspace)]
-    id: WorkspaceId,
-    orgname: String,
-    name: String,
-    email: String,
-    daily_credits_quota: u64,
-    daily_credits_used: u64,
+pub(crate) struct NewUser {
+    #[serde(flatten)]
+    shown: User,
+    /// Shown only here.
+    api_key: String,
 }
 
-impl From<UserView> for User {
-    fn from(view: UserView) -> Self {
-        // One invocation costs one credit. Usage is counted per user, so a workspace shows its caller's.
-        let org = |workspace: Workspace| Org {
-            id: workspace.id,
-            orgname: workspace.orgname,
-            name: workspace.name,
-            email: workspace.email,
-            daily_credits_quota: UNLIMITED,
-            daily_credits_used: view.usage.invocations,
-        };
+impl From<headwater_app::User> for User {
+    fn from(user: headwater_app::User) -> Self {
         Self {
-            id: view.identity.user.id,
-            username: view.identity.user.username,
-            email: view.identity.user.email,
-            daily_compute_time_quota: UNLIMITED,
-            daily_compute_time_used: view.usage.compute_ms,
-            daily_invocations_quota: UNLIMITED,
-            daily_invocations_used: view.usage.invocations,
-            orgs: view.identity.workspaces.into_iter().map(org).collect(),
+            id: user.id,
+            username: user.username,
+            email: user.email,
+            is_admin: user.is_admin,
+            created_at: user.created_at,
+        }
+    }
+}
+
+impl From<headwater_app::NewUser> for NewUser {
+    fn from(new: headwater_app::NewUser) -> Self {
+        Self {
+            shown: new.user.into(),
+            api_key: new.api_key,
         }
     }
 }

@@ -13,7 +13,7 @@ use headwater_model::{
     dedupe,
     id::{InvocationId, SourceId},
     origin::Origin,
-    outcome::{ComponentError, Outcome},
+    outcome::Outcome,
 };
 use headwater_store::{Lease, SettledSource, Source};
 use serde_json::value::RawValue;
@@ -24,6 +24,7 @@ use super::{
     commits::{Batch, Commits},
     flight::{Ended, Flight},
     journal,
+    loaded::configuration_error,
     queue::Queue,
     run::{After, CustomResponse, Part, Reply, Task, Work},
 };
@@ -133,6 +134,7 @@ impl Actor {
         let Some(loaded) = self.loaded.clone() else {
             return;
         };
+        self.know_quota(&loaded).await;
         self.start_waiting(&loaded);
         // A run that could not even be started has ended above: nothing else would commit it.
         self.commits.start(&loaded.source, self.app.env.now_ms());
@@ -152,8 +154,9 @@ impl Actor {
             }
             return;
         }
+        let user_id = &loaded.source.owner.user_id;
         while self.flight.serial() == 0
-            && let Some(work) = self.queue.next_serial()
+            && let Some(work) = self.queue.next_serial(|| self.app.admit(user_id))
         {
             self.start(loaded, work);
         }
@@ -161,6 +164,15 @@ impl Actor {
             && let Some(work) = self.queue.next_concurrent()
         {
             self.start(loaded, work);
+        }
+    }
+
+    /// Lets ticks and events ask for a place in the quota of the source's user.
+    async fn know_quota(&mut self, loaded: &LoadedSource) {
+        if self.queue.awaits_admission()
+            && let Err(error) = self.app.read_taken(&loaded.source.owner.user_id).await
+        {
+            tracing::warn!(source = %self.id, %error, "what is left of a quota is not known");
         }
     }
 
@@ -297,6 +309,7 @@ impl Actor {
             });
             return;
         }
+        self.app.count_hook(&loaded.source.owner.user_id);
         let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
         let invocation_id = self.app.env.id(InvocationId::new);
         journal::hook_begins(&self.id, &invocation_id, &origin, hook);
@@ -480,13 +493,5 @@ impl Actor {
         for closed in waiting {
             let _ = closed.send(());
         }
-    }
-}
-
-fn configuration_error(reason: &str) -> ComponentError {
-    ComponentError {
-        name: "ConfigurationError".to_owned(),
-        message: reason.to_owned(),
-        ..ComponentError::default()
     }
 }

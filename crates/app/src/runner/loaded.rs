@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{EngineError, Hook, WorkerSpec, WorkerState};
-use headwater_model::{id::SourceId, prop};
+use headwater_model::{id::SourceId, outcome::ComponentError, prop};
 use headwater_store::{SavedComponent, Source, SourceState, Store};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -61,6 +61,15 @@ impl LoadedSource {
                 uncommitted,
             }),
         }
+    }
+}
+
+/// What a run of a broken source ends with.
+pub(super) fn configuration_error(reason: &str) -> ComponentError {
+    ComponentError {
+        name: "ConfigurationError".to_owned(),
+        message: reason.to_owned(),
+        ..ComponentError::default()
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::{
     WAITING_MAX,
-    run::{CustomResponse, Reply, Work},
+    run::{CustomResponse, Reply, Work, is_admitted_when_queued},
 };
 use crate::app::App;
 
@@ -110,9 +110,34 @@ impl Queue {
         }
     }
 
-    /// The next serial work. Its order holds: what has to wait lets nothing past.
-    pub(super) fn next_serial(&mut self) -> Option<Work> {
-        let work = self.serial.pop_front_if(|work| is_due(work));
+    /// Whether the next serial work needs a place in the user's quota.
+    pub(super) fn awaits_admission(&self) -> bool {
+        let next = self.serial.front().filter(|work| is_due(work));
+        next.is_some_and(|work| !work.is_admitted)
+    }
+
+    /// The next serial work. Its order holds: what has to wait lets nothing past, except for what was
+    /// asked for by hand while the rest waits for the quota of another day. `admit` gives a place in the
+    /// quota or says when to ask again.
+    pub(super) fn next_serial(
+        &mut self,
+        admit: impl FnOnce() -> Result<(), Duration>,
+    ) -> Option<Work> {
+        let first = self.serial.front_mut().filter(|work| is_due(work))?;
+        let admitted = match first.is_admitted {
+            true => Ok(()),
+            false => admit(),
+        };
+        first.is_admitted = admitted.is_ok();
+        let place = match admitted {
+            Ok(()) => Some(0),
+            Err(wait) => {
+                self.next_due = earlier(self.next_due, Some(Instant::now() + wait));
+                let by_hand = |work: &Work| is_due(work) && work.is_admitted;
+                self.serial.iter().position(by_hand)
+            }
+        };
+        let work = self.serial.remove(place?);
         self.taken(work.is_some().into());
         work
     }
@@ -295,6 +320,7 @@ impl From<Claimed> for Work {
             queued_at_ms: claimed.queued_at_ms,
             origin: claimed.origin,
             not_before: backoff(claimed.starts).map(|backoff| Instant::now() + backoff),
+            is_admitted: is_admitted_when_queued(claimed.trigger),
             tries: 0,
             reply: Reply::None,
         }

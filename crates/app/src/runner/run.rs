@@ -57,6 +57,8 @@ pub(crate) struct Work {
     pub(crate) origin: Origin,
     /// When it may be started, if not at once.
     pub(crate) not_before: Option<Instant>,
+    /// Whether it has its place in the user's quota of the day.
+    pub(crate) is_admitted: bool,
     /// How often it was started and its worker lost.
     pub(crate) tries: u32,
     pub(crate) reply: Reply,
@@ -93,9 +95,19 @@ impl Work {
             queued_at_ms: invocation.now_ms,
             origin: invocation.origin,
             not_before: None,
+            is_admitted: is_admitted_when_queued(invocation.trigger),
             tries: 0,
             reply,
         }
+    }
+}
+
+/// Whether work of that trigger takes its place in the quota when it is accepted: somebody is told
+/// if there is none. Other work takes it when it is about to start.
+pub(super) fn is_admitted_when_queued(trigger: Trigger) -> bool {
+    match trigger {
+        Trigger::Http | Trigger::Manual => true,
+        Trigger::Timer | Trigger::Event => false,
     }
 }
 

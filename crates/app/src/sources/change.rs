@@ -134,7 +134,7 @@ impl App {
         let runner = self.open_runner(id, loaded);
         if target.active {
             self.endpoints
-                .announce(id, &target.component, &target.spec.endpoints);
+                .announce(former, &target.component, &target.spec.endpoints);
             runner.resume();
             runner.hook(Hook::Activate, true).await?;
         }

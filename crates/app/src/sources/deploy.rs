@@ -26,7 +26,7 @@ impl App {
         caller: &Caller,
         request: DeploySource,
     ) -> Result<SourceView, AppError> {
-        let owner = caller.owner(request.workspace_id)?;
+        let owner = self.owner(caller, request.workspace_id).await?;
         let component = self
             .resolve_component(caller, &owner, &request.component)
             .await?;

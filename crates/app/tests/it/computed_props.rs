@@ -103,7 +103,11 @@ async fn another_users_component_has_no_options() {
     let id = saved(&world, &board()).await;
     let asked = world
         .app
-        .prop_options(&world.stranger(), &target(&id, json!({})), of("board"))
+        .prop_options(
+            &world.stranger().await,
+            &target(&id, json!({})),
+            of("board"),
+        )
         .await;
     assert!(matches!(asked, Err(AppError::NotFound { .. })));
 }

@@ -247,7 +247,7 @@ async fn what_the_caller_cannot_see_is_not_followed() {
         ..follow(&id, None, None)
     };
     for (caller, wanted) in [
-        (&world.stranger(), follow(&id, None, None)),
+        (&world.stranger().await, follow(&id, None, None)),
         (&world.caller, workflow),
     ] {
         let refused = world.app.follow(caller, wanted).await.err();

@@ -244,7 +244,10 @@ async fn another_tenants_account_is_invalid_as_if_it_were_not_there() {
     let world = World::new().await;
     let account = account(&world, "github").await;
     let request = crate::world::deployment(&with_account(), provision(&account));
-    let refused = world.app.deploy_source(&world.stranger(), request).await;
+    let refused = world
+        .app
+        .deploy_source(&world.stranger().await, request)
+        .await;
     assert_invalid(refused, "configured_props.github");
 }
 

@@ -33,7 +33,7 @@ async fn publish(world: &World, component: &Component) -> Result<bool, AppError>
 #[tokio::test]
 async fn what_one_user_publishes_every_user_finds_and_deploys() {
     let world = World::new().await;
-    let other = world.stranger();
+    let other = world.stranger().await;
     let one = component("one", "shop-orders", "1.0.0");
     assert!(publish(&world, &one).await.unwrap());
     assert!(!publish(&world, &one).await.unwrap());
@@ -55,8 +55,11 @@ async fn what_one_user_publishes_every_user_finds_and_deploys() {
 #[tokio::test]
 async fn a_key_is_the_callers_draft_then_what_is_published() {
     let world = World::new().await;
-    let other = world.stranger();
+    let other = world.stranger().await;
+    // What is saved later is newer.
+    let tick = || world.clock.advance(1);
     let save = async |version: &str| {
+        tick();
         let draft = code(&component("draft", "shop-orders", version));
         world
             .app
@@ -65,9 +68,11 @@ async fn a_key_is_the_callers_draft_then_what_is_published() {
             .unwrap();
     };
     save("draft 1").await;
+    tick();
     publish(&world, &component("two", "shop-orders", "2.0.0"))
         .await
         .unwrap();
+    tick();
     publish(&world, &component("one", "shop-orders", "1.0.0"))
         .await
         .unwrap();
@@ -97,7 +102,10 @@ async fn only_who_published_a_key_publishes_further_versions_of_it() {
         .await
         .unwrap();
     let next = code(&component("two", "shop-orders", "2.0.0"));
-    let refused = world.app.publish_component(&world.stranger(), &next).await;
+    let refused = world
+        .app
+        .publish_component(&world.stranger().await, &next)
+        .await;
     assert!(matches!(refused, Err(AppError::KeyTaken(key)) if key == "shop-orders"));
     let registry = world.app.registry_component("shop-orders").await.unwrap();
     assert_eq!(registry.description.version.as_deref(), Some("1.0.0"));

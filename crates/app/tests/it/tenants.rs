@@ -21,7 +21,7 @@ async fn another_tenants_source_is_not_found() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("mine").hooks()).await;
     world.engine.calls();
-    let (app, other) = (&world.app, world.stranger());
+    let (app, other) = (&world.app, world.stranger().await);
     let query = EventsQuery {
         channels: default_channels(None),
         page: PageRequest::first(10),
@@ -52,7 +52,7 @@ async fn another_tenants_component_is_not_found_by_id_or_key() {
         .await
         .unwrap();
     let by_key = ComponentRef::Key("my-key".to_owned());
-    let other = world.stranger();
+    let other = world.stranger().await;
     assert!(is_not_found(
         world
             .app
@@ -84,7 +84,7 @@ async fn another_tenants_account_is_not_found() {
         workspace_id: None,
     };
     let account = world.app.create_account(&world.caller, new).await.unwrap();
-    let other = world.stranger();
+    let other = world.stranger().await;
     assert!(is_not_found(
         world.app.delete_account(&other, &account.id).await
     ));
@@ -102,7 +102,7 @@ async fn another_tenants_account_is_not_found() {
 async fn nobody_subscribes_to_or_with_another_tenants_source() {
     let world = World::new().await;
     let mine = world.deploy(&Component::named("mine")).await;
-    let other = world.stranger();
+    let other = world.stranger().await;
     let request = deployment(&Component::named("theirs"), json!({}));
     let theirs = world
         .app
@@ -122,7 +122,7 @@ async fn nobody_subscribes_to_or_with_another_tenants_source() {
 async fn another_tenants_webhook_is_not_found() {
     let world = World::new().await;
     let id = world.webhook(NOWHERE).await;
-    let (app, other) = (&world.app, world.stranger());
+    let (app, other) = (&world.app, world.stranger().await);
     assert!(is_not_found(app.webhook(&other, &id).await));
     let change = UpdateWebhook::default();
     assert!(is_not_found(app.update_webhook(&other, &id, change).await));
@@ -151,7 +151,7 @@ async fn another_tenants_webhook_is_not_found() {
 async fn another_tenants_delivery_is_not_found() {
     let world = World::new().await;
     let id = world.delivery().await.id;
-    let (app, other) = (&world.app, world.stranger());
+    let (app, other) = (&world.app, world.stranger().await);
     assert!(is_not_found(app.delivery(&other, &id).await));
     assert!(is_not_found(app.retry_delivery(&other, &id).await));
     assert!(app.delivery(&world.caller, &id).await.is_ok());
@@ -166,7 +166,7 @@ async fn a_webhook_of_a_workspace_is_its_members() {
         workspace_id: Some(workspace.id.clone()),
         ..NewWebhook::default()
     };
-    let (app, mut other) = (&world.app, world.stranger());
+    let (app, mut other) = (&world.app, world.stranger().await);
     let refused = app.create_webhook(&other, new.clone()).await;
     assert!(matches!(refused, Err(AppError::Forbidden(_))));
     let id = app
@@ -192,7 +192,7 @@ async fn nobody_subscribes_another_tenants_webhook() {
         world.webhook(NOWHERE).await,
         world.deploy(&Component::named("mine")).await,
     );
-    let (app, other) = (&world.app, world.stranger());
+    let (app, other) = (&world.app, world.stranger().await);
     for listener in [webhook.as_str(), source.as_str()] {
         assert!(is_not_found(
             app.subscribe(&other, "dc_*", listener, "").await
@@ -210,7 +210,7 @@ async fn a_stranger_does_not_see_a_workspaces_subscriptions() {
     let workspace = world.caller.identity.workspaces[0].id.clone();
     let refused = world
         .app
-        .workspace_subscriptions(&world.stranger(), workspace)
+        .workspace_subscriptions(&world.stranger().await, workspace)
         .await;
     assert!(matches!(refused, Err(AppError::Forbidden(_))));
 }
@@ -219,7 +219,7 @@ async fn a_stranger_does_not_see_a_workspaces_subscriptions() {
 async fn a_stranger_is_no_member_of_my_workspace() {
     let world = World::new().await;
     let workspace = world.caller.identity.workspaces[0].id.clone();
-    let other = world.stranger();
+    let other = world.stranger().await;
     let mut request = deployment(&Component::named("it"), json!({}));
     request.workspace_id = Some(workspace.clone());
     let refused = world.app.deploy_source(&other, request.clone()).await;

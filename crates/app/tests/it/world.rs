@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use headwater_app::{
     App, AppConfig, AppError, Caller, Clock, Delivery, DeliveryConfig, DeploySource, Environment,
-    EventsQuery, FirstUserOptions, Ingress, IngressRequest, Parts, Random, RunReport, SecretKey,
-    SourceView, Tracer, UpdateSource, default_channels,
+    EventsQuery, FirstUserOptions, Ingress, IngressRequest, Parts, Plan, PlanView, Random,
+    RunReport, SecretKey, SourceView, Tracer, UpdateSource, default_channels,
 };
 use headwater_model::{event::Event, id::SourceId, page::PageRequest};
-use headwater_store::{Identity, SourceState, Store, User};
+use headwater_store::{SourceState, Store, Usage};
 use headwater_store_sqlite::SqliteStore;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
@@ -123,6 +123,9 @@ impl World {
             retained_events: 100,
             shutdown_grace: Duration::from_secs(20),
             deliveries: DeliveryConfig::default(),
+            plan: Plan::Free,
+            daily_invocations_quota: None,
+            rate_limit: None,
         };
         configure(&mut config);
         let app = App::start(Parts {
@@ -155,18 +158,29 @@ impl World {
     }
 
     /// Somebody else, who is a member of nothing.
-    pub(crate) fn stranger(&self) -> Caller {
-        let id = self.app.environment().id(headwater_model::id::UserId::new);
+    pub(crate) async fn stranger(&self) -> Caller {
+        self.user("stranger").await
+    }
+
+    /// Another user of the node.
+    pub(crate) async fn user(&self, username: &str) -> Caller {
+        let email = format!("{username}@example.com");
+        let made = self
+            .app
+            .create_user(&self.caller, username.to_owned(), email);
+        let api_key = made.await.unwrap().api_key;
+        self.app.authenticate(&api_key).await.unwrap()
+    }
+
+    /// The caller as a new request finds it.
+    pub(crate) async fn again(&self, caller: &Caller) -> Caller {
+        let found = self
+            .store
+            .identity(&caller.identity.key.hash)
+            .await
+            .unwrap();
         Caller {
-            identity: Identity {
-                user: User {
-                    id,
-                    username: "stranger".to_owned(),
-                    email: "stranger@example.com".to_owned(),
-                    created_at: T0 / 1000,
-                },
-                workspaces: Vec::new(),
-            },
+            identity: found.unwrap(),
         }
     }
 
@@ -324,8 +338,15 @@ impl World {
     }
 
     pub(crate) async fn invocations_used(&self) -> u64 {
-        let user = self.app.user(&self.caller).await.unwrap();
-        user.usage.invocations
+        self.usage(&self.caller).await.invocations
+    }
+
+    /// What a user is shown as its usage of today.
+    pub(crate) async fn usage(&self, caller: &Caller) -> Usage {
+        match self.app.me(caller).await.unwrap().plan {
+            PlanView::Free { usage, .. } => usage,
+            paid @ PlanView::Paid { .. } => panic!("{paid:?}"),
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 //! One struct serves the command line and the file, so that neither knows an option which the
 //! other does not. Only this crate reads the environment and the file.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use anyhow::{Context as _, Result};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
 use crate::exit::UsageError;
@@ -106,9 +106,28 @@ options! {
     /// Where traces go: a collector's base URL, such as http://127.0.0.1:4318
     #[arg(long, env = "HEADWATER_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: String,
+    /// Show users daily quotas and workspaces, or a billing period [default: free]
+    #[arg(long, env = "HEADWATER_PLAN", value_name = "PLAN")]
+    plan: Plan,
+    /// Invocations that a user may have per UTC day [default: no limit]
+    #[arg(long, env = "HEADWATER_DAILY_INVOCATIONS_QUOTA", value_name = "N")]
+    daily_invocations_quota: u64,
+    /// Requests that an API key may make per second [default: no limit]
+    #[arg(long, env = "HEADWATER_RATE_LIMIT", value_name = "N")]
+    rate_limit: NonZeroU32,
     /// Log lines as JSON
     #[arg(long, env = "HEADWATER_LOG_JSON", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     log_json: bool,
+}
+
+/// As which kind of user `GET /users/me` shows everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Plan {
+    /// With daily quotas and workspaces
+    Free,
+    /// With the billing period, a calendar month, and its credits
+    Paid,
 }
 
 impl ServeArguments {

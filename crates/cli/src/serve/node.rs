@@ -3,12 +3,16 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use headwater_app::{App, AppConfig, DeliveryConfig, Parts, SecretKey, Tracer};
+use headwater_app::{App, AppConfig, DeliveryConfig, Parts, Plan, SecretKey, Tracer};
 use headwater_engine::{DenoEngine, EngineConfig, network::NetworkPolicy};
 use headwater_model::limits::{RETAINED_EVENTS, RunLimits};
 use headwater_store_sqlite::SqliteStore;
 
-use super::{arguments::ServeArguments, data_dir::DataDir, environment};
+use super::{
+    arguments::{self, ServeArguments},
+    data_dir::DataDir,
+    environment,
+};
 use crate::{exit::UsageError, runtime};
 
 const SOURCE_CONCURRENCY: usize = 16;
@@ -72,6 +76,12 @@ fn app_config(options: &ServeArguments, address: SocketAddr) -> Result<AppConfig
         retained_events,
         shutdown_grace: options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
         deliveries: delivery_config(options)?,
+        plan: match options.plan {
+            None | Some(arguments::Plan::Free) => Plan::Free,
+            Some(arguments::Plan::Paid) => Plan::Paid,
+        },
+        daily_invocations_quota: options.daily_invocations_quota,
+        rate_limit: options.rate_limit,
     })
 }
 

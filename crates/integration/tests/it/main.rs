@@ -23,6 +23,7 @@ mod restart;
 mod routes;
 mod secrets;
 mod servers;
+mod tenants;
 mod timers;
 mod traces;
 mod webhooks;

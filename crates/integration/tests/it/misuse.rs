@@ -4,4 +4,5 @@ mod limits;
 mod neighbour;
 mod network;
 mod output;
+mod quotas;
 mod sandbox;

@@ -49,6 +49,11 @@ mod openapi_json {
 mod metrics {
     mod get;
 }
+mod keys {
+    mod delete;
+    mod get;
+    mod post;
+}
 mod orgs {
     mod sources {
         mod get;
@@ -90,6 +95,8 @@ mod subscriptions {
 }
 mod unauthorized;
 mod users {
+    mod delete;
+    mod get;
     mod me {
         mod get;
         mod sources {
@@ -102,6 +109,7 @@ mod users {
             mod get;
         }
     }
+    mod post;
 }
 mod webhooks {
     mod delete;
@@ -132,6 +140,13 @@ mod workflows {
     }
 }
 mod workspaces {
+    mod get;
+    mod members {
+        mod delete;
+        mod get;
+        mod post;
+    }
+    mod post;
     mod subscriptions {
         mod get;
     }

@@ -1,4 +1,4 @@
-//! Users, components, accounts, and pages of listings.
+//! Components, accounts, and pages of listings.
 
 use std::fmt::Debug;
 
@@ -9,51 +9,6 @@ use headwater_model::{
 
 use super::{Factory, fixture::*};
 use crate::{Account, ChannelFilter, Owner, SourceFilter};
-
-/// Whoever comes second finds the first.
-pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    assert!(!store.has_users().await.unwrap());
-    let ann = first_user("ann");
-    let created = store.create_first_user(ann.clone()).await.unwrap();
-    assert_eq!(
-        (&created.user, &created.workspaces[..]),
-        (&ann.user, &[ann.workspace][..])
-    );
-    let store = factory.reopen(store).await;
-    assert!(store.has_users().await.unwrap());
-    let found = store.create_first_user(first_user("bob")).await.unwrap();
-    assert_eq!(
-        (found.user, found.workspaces),
-        (created.user, created.workspaces)
-    );
-    assert!(store.identity("hash-of-bob").await.unwrap().is_none());
-}
-
-/// Two who come at once become one.
-pub async fn two_first_users_at_the_same_time_become_one(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (one, two) = tokio::join!(
-        store.create_first_user(first_user("ann")),
-        store.create_first_user(first_user("bob")),
-    );
-    assert_eq!(one.unwrap().user, two.unwrap().user);
-}
-
-/// A key leads to its user and the user's workspaces.
-pub async fn a_key_identifies_its_user(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let ann = first_user("ann");
-    store.create_first_user(ann.clone()).await.unwrap();
-    let found = store.identity("hash-of-ann").await.unwrap().unwrap();
-    assert_eq!(
-        (found.user, found.workspaces),
-        (ann.user, vec![ann.workspace])
-    );
-    for unknown in ["", "hash-of-an", "HASH-OF-ANN", "%"] {
-        assert!(store.identity(unknown).await.unwrap().is_none());
-    }
-}
 
 /// A component reads back as it was saved.
 pub async fn a_component_is_found_by_its_id(factory: &dyn Factory) {

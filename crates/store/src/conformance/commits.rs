@@ -3,7 +3,7 @@
 use headwater_model::{channel::Channel, dedupe, event::EmitKey, id::EventId};
 
 use super::{Factory, fixture::*};
-use crate::{KvWrite, RunCommit, SourceState, Usage};
+use crate::{KvWrite, Owner, RunCommit, Source, SourceState, Spender, Store, Usage};
 
 /// Whatever the clock says, and whoever opened the store, ids increase.
 pub async fn event_ids_increase_across_reopen_and_when_the_clock_steps_back(factory: &dyn Factory) {
@@ -103,7 +103,7 @@ pub async fn a_number_as_key_stays_a_number(factory: &dyn Factory) {
 }
 
 /// A run's effects of every kind.
-fn full_commit(source: &crate::Source) -> RunCommit {
+fn full_commit(source: &Source) -> RunCommit {
     RunCommit {
         dedupe: Some(dedupe::State::Last {
             id: Some("7".to_owned()),
@@ -124,7 +124,7 @@ async fn assert_nothing_was_written(store: &dyn crate::Store, source: &crate::So
     assert!(texts(store, source).await.is_empty());
     assert!(store.key_values(&source.id).await.unwrap().is_empty());
     assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
-    let usage = store.usage(&source.owner.user_id, T0).await.unwrap();
+    let usage = spent(&*store, &source).await;
     assert_eq!(usage, Usage::default());
 }
 
@@ -146,7 +146,7 @@ pub async fn a_commit_writes_everything_together(factory: &dyn Factory) {
     assert_eq!(store.key_values(&source.id).await.unwrap()["cursor"], 7);
     let state = store.dedupe_state(&source.id).await.unwrap();
     assert_eq!(state, full_commit(&source).dedupe);
-    let usage = store.usage(&source.owner.user_id, T0).await.unwrap();
+    let usage = spent(&*store, &source).await;
     assert_eq!(usage, full_commit(&source).usage);
     let epoch = store.start_node(T0).await.unwrap();
     assert!(
@@ -373,32 +373,57 @@ pub async fn key_values_are_set_overwritten_and_deleted(factory: &dyn Factory) {
     assert!(store.key_values(&other.id).await.unwrap().is_empty());
 }
 
-/// Usage counts per user and UTC day.
-pub async fn usage_counts_per_user_and_utc_day(factory: &dyn Factory) {
+/// What runs cost is added up per user, per workspace and per UTC day.
+pub async fn usage_counts_per_user_workspace_and_utc_day(factory: &dyn Factory) {
     const DAY: u64 = 24 * 60 * MINUTE;
     let (store, _) = start(factory).await;
-    let mine = owner();
-    let (one, two) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
-    let other = deploy(&*store, &owner()).await;
+    let (shared, alone) = (workspace_owner(), owner());
+    let private = Owner {
+        workspace_id: None,
+        ..shared.clone()
+    };
+    let colleague = Owner {
+        workspace_id: shared.workspace_id.clone(),
+        ..owner()
+    };
     let midnight = T0 / DAY * DAY + DAY;
-    for (source, now_ms) in [
-        (&one, midnight - 1),
-        (&two, midnight - 1),
-        (&one, midnight),
-        (&other, midnight),
+    for (owner, now_ms) in [
+        (&shared, midnight - 1),
+        (&private, midnight - 1),
+        (&colleague, midnight - 1),
+        (&shared, midnight),
+        (&alone, midnight),
     ] {
         let run = RunCommit {
             now_ms,
-            ..full_commit(source)
+            ..full_commit(&deploy(&*store, owner).await)
         };
         commit(&*store, run).await.unwrap();
     }
-    let usage = async |now_ms| store.usage(&mine.user_id, now_ms).await.unwrap();
-    let twice = Usage {
-        invocations: 2,
-        compute_ms: 40,
+    let store = factory.reopen(store).await;
+    let user = Spender::User(shared.user_id.clone());
+    let workspace = Spender::Workspace(shared.workspace_id.clone().unwrap());
+    let invocations = async |spender: &Spender, since_ms, until_ms| {
+        let usage = store.usage(spender, since_ms, until_ms).await.unwrap();
+        assert_eq!(usage.compute_ms, 20 * usage.invocations);
+        usage.invocations
     };
-    assert_eq!(usage(T0).await, twice);
-    assert_eq!(usage(midnight + 5).await, full_commit(&one).usage);
-    assert_eq!(usage(midnight + DAY).await, Usage::default());
+    for spender in [&user, &workspace] {
+        assert_eq!(invocations(spender, T0, T0).await, 2);
+        assert_eq!(invocations(spender, midnight, midnight + 5).await, 1);
+        assert_eq!(
+            invocations(spender, midnight + DAY, midnight + DAY).await,
+            0
+        );
+        assert_eq!(invocations(spender, T0 - DAY, midnight + DAY).await, 3);
+    }
+    let alone = Spender::User(alone.user_id);
+    assert_eq!(invocations(&alone, T0, midnight).await, 1);
+    let colleague = Spender::User(colleague.user_id);
+    assert_eq!(invocations(&colleague, T0, midnight).await, 1);
+}
+
+async fn spent(store: &dyn Store, source: &Source) -> Usage {
+    let user = Spender::User(source.owner.user_id.clone());
+    store.usage(&user, T0, T0).await.unwrap()
 }

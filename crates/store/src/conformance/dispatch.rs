@@ -210,14 +210,15 @@ pub async fn subscriptions_of_other_users_are_not_matched(factory: &dyn Factory)
 /// What lives in a workspace is its members', whoever made it.
 pub async fn members_of_a_workspace_may_listen_to_its_emitters(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let member = store.create_first_user(first_user("ann")).await.unwrap();
-    let workspace_id = Some(member.workspaces[0].id.clone());
+    let ann = first_user("ann");
+    store.create_first_user(ann.clone()).await.unwrap();
+    let workspace_id = Some(ann.workspace.id);
     let colleague = Owner {
         workspace_id: workspace_id.clone(),
         ..owner()
     };
     let mine = Owner {
-        user_id: member.user.id,
+        user_id: ann.user.id,
         workspace_id,
     };
     let (from, to) = (

@@ -69,28 +69,63 @@ pub(super) fn workspace_owner() -> Owner {
     }
 }
 
+pub(super) fn user(name: &str) -> User {
+    User {
+        id: UserId::new(T0, entropy()),
+        username: name.to_owned(),
+        email: format!("me@{name}.example"),
+        is_admin: false,
+        created_at: T0 / 1000,
+    }
+}
+
+/// A key whose hash is `hash-of-NAME`.
+pub(super) fn key_of(user: &User, name: &str) -> ApiKey {
+    ApiKey {
+        id: KeyId::new(T0, entropy()),
+        user_id: user.id.clone(),
+        name: name.to_owned(),
+        hash: format!("hash-of-{name}"),
+        created_at: T0 / 1000,
+        last_used_at: None,
+    }
+}
+
+pub(super) fn workspace(name: &str) -> Workspace {
+    Workspace {
+        id: WorkspaceId::new(T0, entropy()),
+        orgname: format!("{name}-org"),
+        name: format!("{name}'s workspace"),
+        email: format!("org@{name}.example"),
+        created_at: T0 / 1000,
+    }
+}
+
 pub(super) fn first_user(name: &str) -> FirstUser {
-    let id = UserId::new(T0, entropy());
+    let user = User {
+        is_admin: true,
+        ..user(name)
+    };
     FirstUser {
-        key: ApiKey {
-            id: KeyId::new(T0, entropy()),
-            user_id: id.clone(),
-            hash: format!("hash-of-{name}"),
-            created_at: T0 / 1000,
-        },
-        workspace: Workspace {
-            id: WorkspaceId::new(T0, entropy()),
-            orgname: format!("{name}-org"),
-            name: format!("{name}'s workspace"),
-            email: format!("org@{name}.example"),
-            created_at: T0 / 1000,
-        },
-        user: User {
-            id,
-            username: name.to_owned(),
-            email: format!("me@{name}.example"),
-            created_at: T0 / 1000,
-        },
+        key: key_of(&user, name),
+        workspace: workspace(name),
+        user,
+    }
+}
+
+/// A user with a key, written.
+pub(super) async fn create_user(store: &dyn Store, name: &str) -> User {
+    let user = user(name);
+    let key = key_of(&user, name);
+    store.create_user(user.clone(), key).await.unwrap();
+    user
+}
+
+/// What a user has in a workspace.
+pub(super) fn owned(user: &User, workspace: Option<&Workspace>) -> Owner {
+    Owner {
+        user_id: user.id.clone(),
+        workspace_id: workspace.map(|workspace| workspace.id.clone()),
     }
 }
 

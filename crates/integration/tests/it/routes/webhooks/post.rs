@@ -89,5 +89,5 @@ async fn a_webhook_may_live_in_a_workspace_of_ones_own() {
         assert_eq!(made["workspace_id"], *workspace);
     }
     let body = json!({"url": "https://receiver.example", "workspace_id": unknown("o_")});
-    node.post("/webhooks", body).await.is(403);
+    node.post("/webhooks", body).await.is(404);
 }

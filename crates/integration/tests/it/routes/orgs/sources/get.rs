@@ -42,12 +42,13 @@ async fn a_workspace_lists_its_own_sources_only() {
 #[tokio::test]
 async fn a_workspace_of_others_is_closed() {
     let node = Node::start().await;
-    let error = node
-        .get(&format!("/orgs/{}/sources", unknown("o_")))
-        .await
-        .is(403)
-        .error();
-    assert_eq!(error["code"], "forbidden");
-    let error = node.get("/orgs/nonsense/sources").await.is(404).error();
-    assert_eq!(error["param"], Value::Null);
+    let user = node.get("/users/me").await.is(200).data();
+    let workspace = user["orgs"][0]["id"].as_str().unwrap();
+    let bob = node.user("bob").await;
+    let path = format!("/orgs/{workspace}/sources");
+    assert_eq!(bob.get(&path).await.is(403).error()["code"], "forbidden");
+    for none in [unknown("o_"), "nonsense".to_owned()] {
+        let error = node.get(&format!("/orgs/{none}/sources")).await.is(404);
+        assert_eq!(error.error()["param"], Value::Null);
+    }
 }

@@ -1,6 +1,6 @@
 //! `GET /users/me`.
 
-use headwater_integration::Node;
+use headwater_integration::{Node, Source};
 use serde_json::{Value, json};
 
 use crate::code::EMITTER;
@@ -60,4 +60,48 @@ async fn the_key_is_never_shown() {
     let answer = node.get("/users/me").await.is(200);
     assert!(!answer.text.contains(node.api_key()), "{}", answer.text);
     assert_eq!(answer.data()["api_key"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_workspace_shows_what_ran_in_it() {
+    let node = Node::start().await;
+    let org = async || node.get("/users/me").await.is(200).data()["orgs"][0].take();
+    let workspace = org().await["id"].as_str().unwrap().to_owned();
+    let private = node.deploy(EMITTER, json!({})).await;
+    node.run(&private, json!({"emits": []})).await;
+    assert_eq!(org().await["daily_credits_used"], 0);
+    let body = json!({"component_code": EMITTER, "org_id": workspace});
+    let shared = Source::new(node.post("/sources", body).await.is(200).data());
+    node.run(&shared, json!({"emits": []})).await;
+    assert_eq!(org().await["daily_credits_used"], 1);
+    assert_eq!(
+        node.get(&format!("/workspaces/{workspace}"))
+            .await
+            .is(200)
+            .data(),
+        org().await
+    );
+}
+
+#[tokio::test]
+async fn a_paid_plan_shows_the_billing_period() {
+    let node = Node::builder().flag("--plan=paid").start().await;
+    let source = node.deploy(EMITTER, json!({})).await;
+    node.run(&source, json!({"emits": []})).await;
+    let user = node.get("/users/me").await.is(200).data();
+    let (start, end) = (
+        user["billing_period_start_ts"].as_u64().unwrap(),
+        user["billing_period_end_ts"].as_u64().unwrap(),
+    );
+    assert!(
+        (28 * 86_400..=31 * 86_400).contains(&(end - start)),
+        "{user}"
+    );
+    assert_eq!(user["billing_period_credits"], 1);
+    let names: Vec<_> = user.as_object().unwrap().keys().collect();
+    assert!(
+        !names.iter().any(|name| name.starts_with("daily")),
+        "{user}"
+    );
+    assert_eq!(user["orgs"], Value::Null);
 }

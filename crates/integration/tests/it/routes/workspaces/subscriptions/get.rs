@@ -30,11 +30,16 @@ async fn subscriptions_of_what_lives_in_the_workspace_are_listed() {
 #[tokio::test]
 async fn a_workspace_of_others_is_closed() {
     let node = Node::start().await;
-    let error = node
-        .get(&format!("/workspaces/{}/subscriptions", unknown("o_")))
-        .await
-        .is(403)
-        .error();
-    assert_eq!(error["code"], "forbidden");
-    node.get("/workspaces/nonsense/subscriptions").await.is(404);
+    let workspace = node.get("/workspaces").await.is(200).items().remove(0);
+    let path = format!(
+        "/workspaces/{}/subscriptions",
+        workspace["id"].as_str().unwrap()
+    );
+    let bob = node.user("bob").await;
+    assert_eq!(bob.get(&path).await.is(403).error()["code"], "forbidden");
+    for none in [unknown("o_"), "nonsense".to_owned()] {
+        node.get(&format!("/workspaces/{none}/subscriptions"))
+            .await
+            .is(404);
+    }
 }

@@ -1,0 +1,81 @@
+//! `/keys`: the caller's API keys, an extension of the spec. Administrators name another user.
+
+use axum::{
+    Json,
+    extract::{Extension, State},
+    http::StatusCode,
+};
+use headwater_model::id::KeyId;
+
+use super::{AppState, CallerExtension, DataReply, PageReply, data};
+use crate::{
+    error::ApiError,
+    extract::{Paging, Params, PathId, cursor},
+    openapi::{Pages, failure},
+    wire::{CreateKey, Data, Key, KeysRequest, NewKey, Paged, id},
+};
+
+/// Makes an API key
+///
+/// The answer shows it, once. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/keys",
+    operation_id = "create_key",
+    tag = "Users and workspaces",
+    request_body = CreateKey,
+    responses((status = 200, description = "The key.", body = Data<NewKey>), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn create(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<CreateKey>,
+) -> DataReply<NewKey> {
+    let name = request.name.unwrap_or_default();
+    data(
+        app.create_key(&caller, &name, request.user_id)
+            .await?
+            .into(),
+    )
+}
+
+/// Lists the caller's API keys
+///
+/// In creation order; the keys themselves are not shown. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/keys",
+    operation_id = "list_keys",
+    tag = "Users and workspaces",
+    params(Pages, KeysRequest),
+    responses((status = 200, description = "A page of keys.", body = Paged<Key>), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn list(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Paging(page): Paging<KeyId>,
+    Params(request): Params<KeysRequest>,
+) -> PageReply<Key> {
+    let page = app.keys(&caller, request.user_id, &page).await?;
+    Ok(Json(Paged::new(page, |key| cursor(&key.id), Key::from)))
+}
+
+/// Revokes an API key
+///
+/// It opens nothing from then on. A user's last key cannot revoke itself. An extension of the spec.
+#[utoipa::path(
+    delete,
+    path = "/v1/keys/{id}",
+    operation_id = "revoke_key",
+    tag = "Users and workspaces",
+    params(("id" = id::Key, Path)),
+    responses((status = 204, description = "It is revoked."), failure::NotFound, failure::Conflict),
+)]
+pub(crate) async fn revoke(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<KeyId>,
+) -> Result<StatusCode, ApiError> {
+    app.revoke_key(&caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,72 @@
+//! API keys. The key itself is only in the answer to its making.
+
+use headwater_app::ApiKey;
+use headwater_model::id::{KeyId, UserId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::id;
+
+/// A key to make.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct CreateKey {
+    /// What the key is for.
+    #[schema(required, nullable = false)]
+    pub(crate) name: Option<String>,
+    /// Whose, if not the caller's; for the administrator.
+    #[schema(value_type = Option<id::User>)]
+    pub(crate) user_id: Option<UserId>,
+}
+
+/// `GET /keys`, besides pagination.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct KeysRequest {
+    /// Whose, if not the caller's; for the administrator.
+    #[param(value_type = Option<id::User>)]
+    pub(crate) user_id: Option<UserId>,
+}
+
+/// A key as it is listed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Key {
+    #[schema(value_type = id::Key)]
+    id: KeyId,
+    #[schema(value_type = id::User)]
+    user_id: UserId,
+    name: String,
+    created_at: u64,
+    /// Null if never; to the minute.
+    #[schema(required)]
+    last_used_at: Option<u64>,
+}
+
+/// A key that has just been made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct NewKey {
+    #[serde(flatten)]
+    shown: Key,
+    /// Shown only here.
+    key: String,
+}
+
+impl From<ApiKey> for Key {
+    fn from(key: ApiKey) -> Self {
+        Self {
+            id: key.id,
+            user_id: key.user_id,
+            name: key.name,
+            created_at: key.created_at,
+            last_used_at: key.last_used_at,
+        }
+    }
+}
+
+impl From<headwater_app::NewKey> for NewKey {
+    fn from(new: headwater_app::NewKey) -> Self {
+        Self {
+            shown: new.key.into(),
+            key: new.secret,
+        }
+    }
+}

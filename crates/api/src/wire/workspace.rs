@@ -1,0 +1,97 @@
+//! Workspaces (spec "Workspace") and their members, and how a request selects one.
+
+use headwater_app::{NewWorkspace, WorkspaceView};
+use headwater_model::id::WorkspaceId;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{id, user::UNLIMITED};
+
+/// The parameters of every listing that can be one of a workspace (spec "Common parameters").
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WorkspaceScope {
+    /// The workspace that is meant.
+    #[param(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+}
+
+impl WorkspaceScope {
+    pub(crate) fn workspace_id(self) -> Option<WorkspaceId> {
+        self.workspace_id.or(self.org_id)
+    }
+}
+
+/// A workspace to make.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct CreateWorkspace {
+    /// 1 to 64 lower-case letters, digits and hyphens; unique.
+    #[schema(required, nullable = false)]
+    orgname: Option<String>,
+    /// The orgname by default.
+    name: Option<String>,
+    /// The caller's by default.
+    email: Option<String>,
+}
+
+impl From<CreateWorkspace> for NewWorkspace {
+    fn from(request: CreateWorkspace) -> Self {
+        Self {
+            orgname: request.orgname.unwrap_or_default(),
+            name: request.name.filter(|name| !name.is_empty()),
+            email: request.email.filter(|email| !email.is_empty()),
+        }
+    }
+}
+
+/// A user to make a member, by either name.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct AddMember {
+    #[schema(value_type = Option<id::User>)]
+    user_id: Option<String>,
+    username: Option<String>,
+}
+
+impl AddMember {
+    pub(crate) fn user(self) -> String {
+        self.user_id.or(self.username).unwrap_or_default()
+    }
+}
+
+/// A workspace. One invocation of a source in it costs one credit.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Workspace {
+    #[schema(value_type = id::Workspace)]
+    id: WorkspaceId,
+    orgname: String,
+    name: String,
+    email: String,
+    daily_credits_quota: u64,
+    daily_credits_used: u64,
+    /// Milliseconds.
+    daily_compute_time_quota: u64,
+    /// Milliseconds.
+    daily_compute_time_used: u64,
+    daily_invocations_quota: u64,
+    daily_invocations_used: u64,
+}
+
+impl From<WorkspaceView> for Workspace {
+    fn from(view: WorkspaceView) -> Self {
+        Self {
+            id: view.workspace.id,
+            orgname: view.workspace.orgname,
+            name: view.workspace.name,
+            email: view.workspace.email,
+            daily_credits_quota: UNLIMITED,
+            daily_credits_used: view.usage.invocations,
+            daily_compute_time_quota: UNLIMITED,
+            daily_compute_time_used: view.usage.compute_ms,
+            daily_invocations_quota: UNLIMITED,
+            daily_invocations_used: view.usage.invocations,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! API keys: whose they are, when they were used.
+
+use headwater_model::{
+    id::KeyId,
+    page::{Page, PageRequest},
+};
+use headwater_store::{ApiKey, Identity, StoreError};
+use rusqlite::{Connection, Row, params};
+
+use crate::{
+    connection::failed,
+    page::{Listing, page_of},
+    row::{get, parsed, signed, unsigned},
+    users, workspaces,
+};
+
+pub(crate) fn create(connection: &Connection, key: &ApiKey) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "INSERT INTO api_keys (id, user_id, name, hash, created_at) VALUES (?, ?, ?, ?, ?)",
+            params![
+                key.id.as_str(),
+                key.user_id.as_str(),
+                key.name,
+                key.hash,
+                signed(key.created_at)
+            ],
+        )
+        .map_err(failed("writing a key"))
+        .map(drop)
+}
+
+pub(crate) fn identity(
+    connection: &Connection,
+    hash: &str,
+) -> Result<Option<Identity>, StoreError> {
+    let Some(key) = one(connection, "SELECT * FROM api_keys WHERE hash = ?", hash)? else {
+        return Ok(None);
+    };
+    let id = key.user_id.as_str();
+    let user = users::by_id(connection, id)?.ok_or_else(|| {
+        StoreError::Corrupt(format!("a key belongs to user {id}, who is not there"))
+    })?;
+    Ok(Some(Identity {
+        user,
+        workspaces: workspaces::of_user(connection, id)?,
+        key,
+    }))
+}
+
+pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<ApiKey>, StoreError> {
+    one(connection, "SELECT * FROM api_keys WHERE id = ?", id)
+}
+
+fn one(connection: &Connection, sql: &str, parameter: &str) -> Result<Option<ApiKey>, StoreError> {
+    let failed = failed("looking a key up");
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement.query([parameter]).map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(key).transpose()
+}
+
+fn key(row: &Row<'_>) -> Result<ApiKey, StoreError> {
+    let last_used_at: Option<i64> = get(row, "last_used_at")?;
+    Ok(ApiKey {
+        id: parsed(row, "id")?,
+        user_id: parsed(row, "user_id")?,
+        name: get(row, "name")?,
+        hash: get(row, "hash")?,
+        created_at: unsigned(row, "created_at")?,
+        last_used_at: last_used_at.map(i64::unsigned_abs),
+    })
+}
+
+pub(crate) fn page(
+    connection: &Connection,
+    user_id: &str,
+    page: &PageRequest<KeyId>,
+) -> Result<Page<ApiKey>, StoreError> {
+    let listing = Listing {
+        table: "api_keys",
+        filter: "user_id = ?1",
+        parameter: user_id,
+    };
+    page_of(connection, &listing, page, KeyId::as_str, key)
+}
+
+pub(crate) fn delete(connection: &Connection, id: &str, by: &str) -> Result<bool, StoreError> {
+    let failed = failed("deleting a key");
+    let is_last = connection
+        .prepare_cached(
+            "SELECT 1 FROM api_keys WHERE id = ?1 AND NOT EXISTS (
+                 SELECT 1 FROM api_keys AS other WHERE other.user_id = api_keys.user_id AND other.id <> ?1)",
+        )
+        .and_then(|mut statement| statement.exists([id]))
+        .map_err(&failed)?;
+    if is_last && id == by {
+        return Err(StoreError::Conflict(format!(
+            "key `{id}` is your last one, and the one you are using; make another first and revoke this one with it"
+        )));
+    }
+    let deleted = connection
+        .execute("DELETE FROM api_keys WHERE id = ?", [id])
+        .map_err(&failed)?;
+    Ok(deleted > 0)
+}
+
+pub(crate) fn note_uses(connection: &Connection, uses: &[(KeyId, u64)]) -> Result<(), StoreError> {
+    let failed = failed("noting the use of keys");
+    let mut statement = connection
+        .prepare_cached("UPDATE api_keys SET last_used_at = ? WHERE id = ?")
+        .map_err(&failed)?;
+    for (id, used_at) in uses {
+        statement
+            .execute(params![signed(*used_at), id.as_str()])
+            .map_err(&failed)?;
+    }
+    Ok(())
+}

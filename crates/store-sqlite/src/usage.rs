@@ -1,0 +1,70 @@
+//! What runs cost, per UTC day, user and workspace.
+
+use headwater_store::{Owner, Spender, StoreError, Usage};
+use rusqlite::{Connection, params};
+
+use crate::{
+    connection::failed,
+    row::{signed, unsigned},
+};
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+pub(crate) fn between(
+    connection: &Connection,
+    spender: &Spender,
+    since_ms: u64,
+    until_ms: u64,
+) -> Result<Usage, StoreError> {
+    let id = match spender {
+        Spender::User(id) => id.as_str(),
+        Spender::Workspace(id) => id.as_str(),
+    };
+    let failed = failed("reading usage");
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT coalesce(sum(invocations), 0) AS invocations, coalesce(sum(compute_ms), 0) AS compute_ms
+             FROM daily_usage WHERE owner_id = ? AND day BETWEEN ? AND ?",
+        )
+        .map_err(&failed)?;
+    let days = params![id, signed(since_ms / DAY_MS), signed(until_ms / DAY_MS)];
+    let mut rows = statement.query(days).map_err(&failed)?;
+    match rows.next().map_err(&failed)? {
+        None => Ok(Usage::default()),
+        Some(row) => Ok(Usage {
+            invocations: unsigned(row, "invocations")?,
+            compute_ms: unsigned(row, "compute_ms")?,
+        }),
+    }
+}
+
+/// Adds to the day's usage of the user, and of the workspace if there is one.
+pub(crate) fn add(
+    connection: &Connection,
+    owner: &Owner,
+    usage: Usage,
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    if usage == Usage::default() {
+        return Ok(());
+    }
+    let failed = failed("counting usage");
+    let mut statement = connection
+        .prepare_cached(
+            "INSERT INTO daily_usage (owner_id, day, invocations, compute_ms) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET invocations = invocations + ?3, compute_ms = compute_ms + ?4",
+        )
+        .map_err(&failed)?;
+    let workspace = owner.workspace_id.as_ref().map(|id| id.as_str());
+    for id in std::iter::once(owner.user_id.as_str()).chain(workspace) {
+        statement
+            .execute(params![
+                id,
+                signed(now_ms / DAY_MS),
+                signed(usage.invocations),
+                signed(usage.compute_ms)
+            ])
+            .map_err(&failed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! Workspaces and their members, and what becomes of a member's things when it leaves.
+
+use headwater_model::{
+    id::WorkspaceId,
+    page::{Page, PageRequest},
+};
+use headwater_store::{StoreError, Workspace};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{
+    components,
+    connection::failed,
+    page::{Listing, page_of},
+    row::{get, parsed, signed, unsigned},
+};
+
+/// What lives in workspace `?1` and can emit or listen.
+const LIVES_IN_IT: &str = "SELECT id FROM sources WHERE workspace_id = ?1
+                           UNION ALL SELECT id FROM webhooks WHERE workspace_id = ?1";
+
+pub(crate) fn create(
+    connection: &Connection,
+    workspace: &Workspace,
+    first_member: &str,
+) -> Result<(), StoreError> {
+    let failed = failed("writing a workspace");
+    let taken = connection
+        .prepare_cached("SELECT 1 FROM workspaces WHERE orgname = ?")
+        .and_then(|mut statement| statement.exists([&workspace.orgname]))
+        .map_err(&failed)?;
+    if taken {
+        return Err(StoreError::Conflict(format!(
+            "there is a workspace `{}` already; choose another orgname",
+            workspace.orgname
+        )));
+    }
+    connection
+        .execute(
+            "INSERT INTO workspaces (id, orgname, name, email, created_at) VALUES (?, ?, ?, ?, ?)",
+            params![
+                workspace.id.as_str(),
+                workspace.orgname,
+                workspace.name,
+                workspace.email,
+                signed(workspace.created_at)
+            ],
+        )
+        .map_err(&failed)?;
+    add_member(connection, workspace.id.as_str(), first_member)
+}
+
+pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<Workspace>, StoreError> {
+    let failed = failed("reading a workspace");
+    let mut statement = connection
+        .prepare_cached("SELECT * FROM workspaces WHERE id = ?")
+        .map_err(&failed)?;
+    let mut rows = statement.query([id]).map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(workspace).transpose()
+}
+
+/// The workspaces of a user, oldest first.
+pub(crate) fn of_user(connection: &Connection, id: &str) -> Result<Vec<Workspace>, StoreError> {
+    let failed = failed("reading a user's workspaces");
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT workspaces.* FROM memberships JOIN workspaces ON workspaces.id = workspace_id
+             WHERE user_id = ? ORDER BY workspaces.id",
+        )
+        .map_err(&failed)?;
+    let mut rows = statement.query([id]).map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(workspace(row)?);
+    }
+    Ok(found)
+}
+
+pub(crate) fn page(
+    connection: &Connection,
+    user_id: &str,
+    page: &PageRequest<WorkspaceId>,
+) -> Result<Page<Workspace>, StoreError> {
+    let listing = Listing {
+        table: "workspaces",
+        filter: "id IN (SELECT workspace_id FROM memberships WHERE user_id = ?1)",
+        parameter: user_id,
+    };
+    page_of(connection, &listing, page, WorkspaceId::as_str, workspace)
+}
+
+fn workspace(row: &Row<'_>) -> Result<Workspace, StoreError> {
+    Ok(Workspace {
+        id: parsed(row, "id")?,
+        orgname: get(row, "orgname")?,
+        name: get(row, "name")?,
+        email: get(row, "email")?,
+        created_at: unsigned(row, "created_at")?,
+    })
+}
+
+pub(crate) fn add_member(
+    connection: &Connection,
+    workspace_id: &str,
+    user_id: &str,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "INSERT INTO memberships (workspace_id, user_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            [workspace_id, user_id],
+        )
+        .map_err(failed("adding a member"))
+        .map(drop)
+}
+
+pub(crate) fn remove_member(
+    connection: &Connection,
+    workspace_id: &str,
+    user_id: &str,
+) -> Result<bool, StoreError> {
+    let is_member = connection
+        .prepare_cached("SELECT 1 FROM memberships WHERE workspace_id = ? AND user_id = ?")
+        .and_then(|mut statement| statement.exists([workspace_id, user_id]))
+        .map_err(failed("looking for a member"))?;
+    if !is_member {
+        return Ok(false);
+    }
+    let heir = heir(connection, workspace_id, user_id)?.ok_or_else(|| {
+        StoreError::Conflict(format!(
+            "user `{user_id}` is the last member of workspace `{workspace_id}`; add another member first"
+        ))
+    })?;
+    leave(connection, workspace_id, user_id, &heir)?;
+    Ok(true)
+}
+
+/// Of the other members, the one who has been a user longest.
+pub(crate) fn heir(
+    connection: &Connection,
+    workspace_id: &str,
+    user_id: &str,
+) -> Result<Option<String>, StoreError> {
+    connection
+        .prepare_cached(
+            "SELECT user_id FROM memberships WHERE workspace_id = ? AND user_id <> ? ORDER BY user_id LIMIT 1",
+        )
+        .and_then(|mut statement| {
+            let heir = statement.query_row([workspace_id, user_id], |row| row.get(0));
+            heir.optional()
+        })
+        .map_err(failed("looking for another member"))
+}
+
+/// Ends a membership and passes on what the user made in the workspace.
+pub(crate) fn leave(
+    connection: &Connection,
+    workspace_id: &str,
+    user_id: &str,
+    heir: &str,
+) -> Result<(), StoreError> {
+    let failed = failed("ending a membership");
+    for table in [
+        "sources",
+        "components",
+        "component_search",
+        "accounts",
+        "webhooks",
+    ] {
+        connection
+            .execute(
+                &format!(
+                    "UPDATE {table} SET user_id = ?3 WHERE workspace_id = ?1 AND user_id = ?2"
+                ),
+                [workspace_id, user_id, heir],
+            )
+            .map_err(&failed)?;
+    }
+    // The heir may have one like it.
+    connection
+        .execute(
+            &format!(
+                "UPDATE OR IGNORE subscriptions SET user_id = ?3
+                 WHERE user_id = ?2 AND listener IN ({LIVES_IN_IT}) AND emitter IN ({LIVES_IN_IT} UNION ALL SELECT ?1)"
+            ),
+            [workspace_id, user_id, heir],
+        )
+        .map_err(&failed)?;
+    connection
+        .execute(
+            &format!(
+                "DELETE FROM subscriptions
+                 WHERE user_id = ?2 AND (listener IN ({LIVES_IN_IT}) OR emitter IN ({LIVES_IN_IT} UNION ALL SELECT ?1))"
+            ),
+            [workspace_id, user_id],
+        )
+        .map_err(&failed)?;
+    connection
+        .execute(
+            "DELETE FROM memberships WHERE workspace_id = ? AND user_id = ?",
+            [workspace_id, user_id],
+        )
+        .map_err(&failed)
+        .map(drop)
+}
+
+/// Deletes a workspace in which nothing runs.
+pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
+    components::delete_unused(connection, "workspace_id", id)?;
+    let failed = failed("deleting a workspace");
+    for sql in [
+        "DELETE FROM accounts WHERE workspace_id = ?",
+        "DELETE FROM daily_usage WHERE owner_id = ?",
+        "DELETE FROM memberships WHERE workspace_id = ?",
+        "DELETE FROM workspaces WHERE id = ?",
+    ] {
+        connection.execute(sql, [id]).map_err(&failed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,405 @@
+//! Users, keys, workspaces and their members.
+
+use headwater_model::{
+    channel::Channel, id::ListenerId, page::PageRequest, subscription::EmitterPattern,
+};
+
+use super::{
+    Factory,
+    catalog::{keyed, walk},
+    fixture::*,
+};
+use crate::{Source, SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, Workspace};
+
+/// Whoever comes second finds the first.
+pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    assert!(!store.has_users().await.unwrap());
+    let ann = first_user("ann");
+    let created = store.create_first_user(ann.clone()).await.unwrap();
+    assert_eq!(created, ann.user);
+    let store = factory.reopen(store).await;
+    assert!(store.has_users().await.unwrap());
+    let found = store.create_first_user(first_user("bob")).await.unwrap();
+    assert_eq!(found, created);
+    assert!(store.identity("hash-of-bob").await.unwrap().is_none());
+}
+
+/// Two who come at once become one.
+pub async fn two_first_users_at_the_same_time_become_one(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (one, two) = tokio::join!(
+        store.create_first_user(first_user("ann")),
+        store.create_first_user(first_user("bob")),
+    );
+    assert_eq!(one.unwrap(), two.unwrap());
+}
+
+/// A key leads to its user and the user's workspaces.
+pub async fn a_key_identifies_its_user(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ann = first_user("ann");
+    store.create_first_user(ann.clone()).await.unwrap();
+    let found = store.identity("hash-of-ann").await.unwrap().unwrap();
+    assert_eq!(
+        (found.user, found.workspaces, found.key),
+        (ann.user, vec![ann.workspace], ann.key)
+    );
+    for unknown in ["", "hash-of-an", "HASH-OF-ANN", "%"] {
+        assert!(store.identity(unknown).await.unwrap().is_none());
+    }
+}
+
+/// Two users are never called the same.
+pub async fn usernames_are_unique(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ann = create_user(&*store, "ann").await;
+    let again = user("ann");
+    let key = key_of(&again, "again");
+    assert_conflict(store.create_user(again.clone(), key).await);
+    assert_eq!(store.user(&ann.id).await.unwrap(), Some(ann.clone()));
+    assert_eq!(store.user_by_name("ann").await.unwrap(), Some(ann));
+    assert_eq!(store.user_by_name("an").await.unwrap(), None);
+    assert_eq!(store.user(&again.id).await.unwrap(), None);
+    assert!(store.identity("hash-of-again").await.unwrap().is_none());
+}
+
+/// Users page in creation order and back.
+pub async fn users_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mut ids = Vec::new();
+    for name in ["e", "d", "c", "b", "a"] {
+        ids.push(create_user(&*store, name).await.id);
+    }
+    walk(&ids, async |request| {
+        let page = store.users(&request).await.unwrap();
+        keyed(page, |user| user.id.clone())
+    })
+    .await;
+}
+
+/// Each key of a user leads to it, until it is deleted.
+pub async fn a_user_has_several_keys(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ann = create_user(&*store, "ann").await;
+    create_user(&*store, "bob").await;
+    let second = key_of(&ann, "second");
+    store.create_key(second.clone()).await.unwrap();
+    let store = factory.reopen(store).await;
+    let mut ids = Vec::new();
+    for name in ["ann", "second"] {
+        let found = store.identity(&format!("hash-of-{name}")).await.unwrap();
+        let found = found.unwrap();
+        assert_eq!((found.user, found.key.name.as_str()), (ann.clone(), name));
+        ids.push(found.key.id);
+    }
+    let listed = store.keys(&ann.id, &PageRequest::first(10)).await.unwrap();
+    assert_eq!(keyed(listed, |key| key.id.clone()).items, ids);
+    assert_eq!(store.key(&second.id).await.unwrap(), Some(second.clone()));
+    assert!(store.delete_key(&second.id, &ids[0]).await.unwrap());
+    assert!(!store.delete_key(&second.id, &ids[0]).await.unwrap());
+    assert_eq!(store.key(&second.id).await.unwrap(), None);
+    assert!(store.identity("hash-of-second").await.unwrap().is_none());
+    assert!(store.identity("hash-of-ann").await.unwrap().is_some());
+    assert_conflict(store.create_key(key_of(&user("nobody"), "x")).await);
+}
+
+/// Nobody shuts itself out by mistake; another may still do it.
+pub async fn the_last_key_is_not_deleted_by_itself(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ann = create_user(&*store, "ann").await;
+    create_user(&*store, "bob").await;
+    let key = async |name: &str| {
+        let found = store.identity(&format!("hash-of-{name}")).await.unwrap();
+        found.unwrap().key.id
+    };
+    let first = key("ann").await;
+    assert_conflict(store.delete_key(&first, &first).await);
+    let second = key_of(&ann, "second");
+    store.create_key(second.clone()).await.unwrap();
+    assert!(store.delete_key(&first, &first).await.unwrap());
+    assert_conflict(store.delete_key(&second.id, &second.id).await);
+    let bobs = key("bob").await;
+    assert!(store.delete_key(&second.id, &bobs).await.unwrap());
+}
+
+/// When a key was last used is kept, and nothing else of it changes.
+pub async fn the_use_of_keys_is_noted(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ann = create_user(&*store, "ann").await;
+    let gone = key_of(&ann, "gone").id;
+    let before = store.identity("hash-of-ann").await.unwrap().unwrap().key;
+    assert_eq!(before.last_used_at, None);
+    let uses = vec![(gone, 5), (before.id.clone(), 7)];
+    store.note_key_uses(uses).await.unwrap();
+    let store = factory.reopen(store).await;
+    let after = store.identity("hash-of-ann").await.unwrap().unwrap().key;
+    assert_eq!(after.last_used_at, Some(7));
+    assert_eq!((after.hash, after.id), (before.hash, before.id));
+}
+
+/// Two workspaces never have the same orgname.
+pub async fn orgnames_are_unique(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ann = create_user(&*store, "ann").await;
+    let first = team(&*store, "a", &[&ann]).await;
+    let second = workspace("a");
+    assert_conflict(store.create_workspace(second.clone(), &ann.id).await);
+    assert_eq!(store.workspace(&second.id).await.unwrap(), None);
+    assert_eq!(store.workspace(&first.id).await.unwrap(), Some(first));
+}
+
+/// Members are added once and removed once.
+pub async fn members_come_and_go(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (ann, bob) = (
+        create_user(&*store, "ann").await,
+        create_user(&*store, "bob").await,
+    );
+    let shared = team(&*store, "a", &[&ann]).await;
+    let names = async || {
+        let page = PageRequest::first(10);
+        let members = store.members(&shared.id, &page).await.unwrap();
+        keyed(members, |user| user.username.clone()).items
+    };
+    assert_eq!(names().await, ["ann"]);
+    for _ in 0..2 {
+        store.add_member(&shared.id, &bob.id).await.unwrap();
+        assert_eq!(names().await, ["ann", "bob"]);
+    }
+    let found = store.identity("hash-of-bob").await.unwrap().unwrap();
+    assert_eq!(found.workspaces, [shared.clone()]);
+    assert!(store.remove_member(&shared.id, &bob.id).await.unwrap());
+    assert!(!store.remove_member(&shared.id, &bob.id).await.unwrap());
+    assert_eq!(names().await, ["ann"]);
+    let found = store.identity("hash-of-bob").await.unwrap().unwrap();
+    assert_eq!(found.workspaces, []);
+    assert_conflict(store.add_member(&shared.id, &user("nobody").id).await);
+    assert_conflict(store.add_member(&workspace("none").id, &ann.id).await);
+}
+
+/// A user's workspaces, a workspace's members and a user's keys page in creation order and back.
+pub async fn workspaces_and_members_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ann = create_user(&*store, "ann").await;
+    let bob = create_user(&*store, "bob").await;
+    let (mut workspaces, mut keys) = (Vec::new(), Vec::new());
+    keys.push(store.identity("hash-of-ann").await.unwrap().unwrap().key.id);
+    for name in ["e", "d", "c", "b", "a"] {
+        workspaces.push(team(&*store, name, &[&ann]).await.id);
+        team(&*store, &format!("bobs-{name}"), &[&bob]).await;
+        if keys.len() < 5 {
+            let key = key_of(&ann, name);
+            keys.push(key.id.clone());
+            store.create_key(key).await.unwrap();
+        }
+    }
+    walk(&workspaces, async |request| {
+        let page = store.workspaces(&ann.id, &request).await.unwrap();
+        keyed(page, |workspace| workspace.id.clone())
+    })
+    .await;
+    walk(&keys, async |request| {
+        let page = store.keys(&ann.id, &request).await.unwrap();
+        keyed(page, |key| key.id.clone())
+    })
+    .await;
+    let mut members = vec![ann.id];
+    for name in ["z", "y", "x", "w"] {
+        members.push(create_user(&*store, name).await.id);
+        let last = members.last().unwrap();
+        store.add_member(&workspaces[0], last).await.unwrap();
+    }
+    walk(&members, async |request| {
+        let page = store.members(&workspaces[0], &request).await.unwrap();
+        keyed(page, |user| user.id.clone())
+    })
+    .await;
+}
+
+/// A workspace always has a member.
+pub async fn the_last_member_stays(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (ann, bob) = (
+        create_user(&*store, "ann").await,
+        create_user(&*store, "bob").await,
+    );
+    let shared = team(&*store, "a", &[&ann, &bob]).await;
+    assert!(store.remove_member(&shared.id, &ann.id).await.unwrap());
+    assert_conflict(store.remove_member(&shared.id, &bob.id).await);
+    assert!(!store.remove_member(&shared.id, &ann.id).await.unwrap());
+    let page = PageRequest::first(10);
+    let members = store.members(&shared.id, &page).await.unwrap();
+    assert_eq!(members.items, [bob]);
+}
+
+/// A workspace's things stay in it; what the leaving member has elsewhere stays its own.
+pub async fn what_a_member_made_passes_to_another_when_it_leaves(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (ann, bob) = (
+        create_user(&*store, "ann").await,
+        create_user(&*store, "bob").await,
+    );
+    let shared = team(&*store, "a", &[&ann, &bob]).await;
+    let in_it = owned(&bob, Some(&shared));
+    let (team_source, private) = (
+        deploy(&*store, &in_it).await,
+        deploy(&*store, &owned(&bob, None)).await,
+    );
+    let account = account(&in_it, "shop");
+    store.create_account(account.clone()).await.unwrap();
+    assert!(store.remove_member(&shared.id, &bob.id).await.unwrap());
+    let store = factory.reopen(store).await;
+    let passed = owned(&ann, Some(&shared));
+    assert_eq!(owner_of(&*store, &team_source).await, passed);
+    assert_eq!(owner_of(&*store, &private).await, owned(&bob, None));
+    let account = store.account(&account.id).await.unwrap().unwrap();
+    assert_eq!(account.owner, passed);
+    let component = store.component(&team_source.spec.component_id).await;
+    assert_eq!(component.unwrap().unwrap().owner, passed);
+    let page = PageRequest::first(10);
+    let bobs = SourceFilter::User(bob.id.clone());
+    let bobs = store.sources(&bobs, &page).await.unwrap();
+    assert_eq!(keyed(bobs, |source| source.id.clone()).items, [private.id]);
+}
+
+/// What connects things of a workspace goes on; what leads out of it, or into it, ends.
+pub async fn subscriptions_within_a_workspace_outlive_the_membership(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (ann, bob) = (
+        create_user(&*store, "ann").await,
+        create_user(&*store, "bob").await,
+    );
+    let shared = team(&*store, "a", &[&ann, &bob]).await;
+    let (in_it, alone) = (owned(&bob, Some(&shared)), owned(&bob, None));
+    let emitter = deploy(&*store, &in_it).await;
+    let (inside, outside) = (deploy(&*store, &in_it).await, deploy(&*store, &alone).await);
+    let private = deploy(&*store, &alone).await;
+    listen(&*store, &in_it, &emitter, &inside).await;
+    listen(&*store, &in_it, &emitter, &outside).await;
+    listen(&*store, &in_it, &private, &inside).await;
+    listen(&*store, &alone, &private, &outside).await;
+    let everything = EmitterPattern::Workspace(shared.id.clone());
+    let everything = subscription(&in_it, everything, &outside, Channel::default());
+    store.subscribe(everything).await.unwrap();
+    assert!(store.remove_member(&shared.id, &bob.id).await.unwrap());
+    let listeners = async |user: &User| {
+        let found = store
+            .subscriptions(&SubscriptionFilter::User(user.id.clone()), 10)
+            .await
+            .unwrap();
+        found
+            .into_iter()
+            .map(|subscription| subscription.listener)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        listeners(&ann).await,
+        [ListenerId::Source(inside.id.clone())]
+    );
+    assert_eq!(listeners(&bob).await, [ListenerId::Source(outside.id)]);
+    emit(&*store, &emitter, &["1"], T0).await;
+    dispatch_all(&*store, 10).await;
+    let epoch = store.start_node(T0).await.unwrap();
+    let claimed = claim_all(&*store, &inside.id, epoch, T0).await;
+    assert_eq!(given(&claimed), ["1"]);
+}
+
+/// Nothing of a deleted user is left.
+pub async fn a_deleted_user_is_gone_with_what_it_had(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (ann, bob) = (
+        create_user(&*store, "ann").await,
+        create_user(&*store, "bob").await,
+    );
+    let account = account(&owned(&ann, None), "shop");
+    store.create_account(account.clone()).await.unwrap();
+    let component = saved_component(&owned(&ann, None), Some("k"));
+    store
+        .save_component(component.clone(), artifact(b"archive"))
+        .await
+        .unwrap();
+    let alone = team(&*store, "a", &[&ann]).await;
+    assert!(store.delete_user(&ann.id).await.unwrap());
+    assert!(!store.delete_user(&ann.id).await.unwrap());
+    let store = factory.reopen(store).await;
+    assert_eq!(store.user(&ann.id).await.unwrap(), None);
+    assert!(store.identity("hash-of-ann").await.unwrap().is_none());
+    assert_eq!(store.account(&account.id).await.unwrap(), None);
+    assert!(store.component(&component.id).await.unwrap().is_none());
+    assert_eq!(store.workspace(&alone.id).await.unwrap(), None);
+    assert_eq!(store.user(&bob.id).await.unwrap(), Some(bob));
+    // Its names are free again.
+    create_user(&*store, "ann").await;
+}
+
+/// A user is not deleted while something of it would be left without an owner; nothing changes then.
+pub async fn a_user_with_sources_is_not_deleted(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (ann, bob) = (
+        create_user(&*store, "ann").await,
+        create_user(&*store, "bob").await,
+    );
+    let (shared, alone) = (
+        team(&*store, "a", &[&ann, &bob]).await,
+        team(&*store, "b", &[&ann]).await,
+    );
+    let passes = deploy(&*store, &owned(&ann, Some(&shared))).await;
+    let private = deploy(&*store, &owned(&ann, None)).await;
+    assert_conflict(store.delete_user(&ann.id).await);
+    assert_eq!(owner_of(&*store, &passes).await, owned(&ann, Some(&shared)));
+    let found = store.identity("hash-of-ann").await.unwrap().unwrap();
+    assert_eq!(found.workspaces, [shared, alone.clone()]);
+    store.delete_source(&private.id).await.unwrap();
+    // A workspace that nobody else is a member of counts as the user's own.
+    let in_alone = deploy(&*store, &owned(&ann, Some(&alone))).await;
+    assert_conflict(store.delete_user(&ann.id).await);
+    store.delete_source(&in_alone.id).await.unwrap();
+    assert!(store.delete_user(&ann.id).await.unwrap());
+}
+
+/// What a deleted user made in a workspace goes on there.
+pub async fn a_deleted_user_leaves_its_workspaces(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (ann, bob) = (
+        create_user(&*store, "ann").await,
+        create_user(&*store, "bob").await,
+    );
+    let shared = team(&*store, "a", &[&ann, &bob]).await;
+    let source = deploy(&*store, &owned(&ann, Some(&shared))).await;
+    let run = crate::RunCommit {
+        usage: Usage {
+            invocations: 1,
+            compute_ms: 20,
+        },
+        ..run_of(&source.id, Vec::new(), T0)
+    };
+    commit(&*store, run).await.unwrap();
+    assert!(store.delete_user(&ann.id).await.unwrap());
+    assert_eq!(owner_of(&*store, &source).await, owned(&bob, Some(&shared)));
+    let page = PageRequest::first(10);
+    let members = store.members(&shared.id, &page).await.unwrap();
+    assert_eq!(members.items, [bob]);
+    let of_user = store.usage(&Spender::User(ann.id), T0, T0).await.unwrap();
+    assert_eq!(of_user, Usage::default());
+    let workspace = Spender::Workspace(shared.id);
+    let of_workspace = store.usage(&workspace, T0, T0).await.unwrap();
+    assert_eq!(of_workspace.invocations, 1);
+}
+
+/// A workspace with these members, written.
+async fn team(store: &dyn Store, name: &str, members: &[&User]) -> Workspace {
+    let workspace = workspace(name);
+    store
+        .create_workspace(workspace.clone(), &members[0].id)
+        .await
+        .unwrap();
+    for member in &members[1..] {
+        store.add_member(&workspace.id, &member.id).await.unwrap();
+    }
+    workspace
+}
+
+async fn owner_of(store: &dyn Store, source: &Source) -> crate::Owner {
+    store.source(&source.id).await.unwrap().unwrap().owner
+}

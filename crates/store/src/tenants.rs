@@ -1,0 +1,122 @@
+//! Who there is: users, their keys, workspaces and their members, and what their runs cost.
+
+use async_trait::async_trait;
+use headwater_model::{
+    id::{KeyId, UserId, WorkspaceId},
+    page::{Page, PageRequest},
+};
+
+use crate::{
+    error::StoreError,
+    record::{ApiKey, FirstUser, Identity, Spender, Usage, User, Workspace},
+};
+
+/// Users, keys, workspaces and usage.
+#[async_trait]
+pub trait Tenants {
+    /// Writes the first user with workspace and key, unless there is a user: then nothing changes.
+    /// MUST return the user that exists afterwards (`conformance::tenants::the_first_user_is_created_once`).
+    async fn create_first_user(&self, first: FirstUser) -> Result<User, StoreError>;
+
+    /// Whether any user exists.
+    async fn has_users(&self) -> Result<bool, StoreError>;
+
+    /// Writes a user with its first key.
+    /// MUST refuse with `Conflict` a username that is taken; nothing is written
+    /// (`conformance::tenants::usernames_are_unique`).
+    async fn create_user(&self, user: User, key: ApiKey) -> Result<(), StoreError>;
+
+    /// A user.
+    async fn user(&self, id: &UserId) -> Result<Option<User>, StoreError>;
+
+    /// The user with this username.
+    async fn user_by_name(&self, username: &str) -> Result<Option<User>, StoreError>;
+
+    /// A page of all users in creation order.
+    async fn users(&self, page: &PageRequest<UserId>) -> Result<Page<User>, StoreError>;
+
+    /// Deletes a user with its keys, accounts, subscriptions, usage and the saved components that no source
+    /// is made from. What it made in a workspace passes to another member, as when it leaves; a workspace of
+    /// which it is the last member goes with it. False: there was none.
+    /// MUST refuse with `Conflict` while the user has sources or webhooks that would not pass to anybody;
+    /// nothing changes then (`conformance::tenants::a_user_with_sources_is_not_deleted`).
+    async fn delete_user(&self, id: &UserId) -> Result<bool, StoreError>;
+
+    /// Whoever the key with this SHA-256 (hexadecimal) belongs to, as it is now.
+    async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError>;
+
+    /// Writes a key. `Conflict` when its user is gone.
+    async fn create_key(&self, key: ApiKey) -> Result<(), StoreError>;
+
+    /// A key.
+    async fn key(&self, id: &KeyId) -> Result<Option<ApiKey>, StoreError>;
+
+    /// A page of the user's keys in creation order.
+    async fn keys(
+        &self,
+        user_id: &UserId,
+        page: &PageRequest<KeyId>,
+    ) -> Result<Page<ApiKey>, StoreError>;
+
+    /// Deletes a key at the wish of whoever uses the key `by`. False: there was none.
+    /// MUST refuse with `Conflict` to delete the last key of a user by that very key
+    /// (`conformance::tenants::the_last_key_is_not_deleted_by_itself`).
+    async fn delete_key(&self, id: &KeyId, by: &KeyId) -> Result<bool, StoreError>;
+
+    /// Notes when keys were last used, in epoch seconds. Those that are gone are passed over.
+    async fn note_key_uses(&self, uses: Vec<(KeyId, u64)>) -> Result<(), StoreError>;
+
+    /// Writes a workspace with its first member.
+    /// MUST refuse with `Conflict` an orgname that is taken; nothing is written
+    /// (`conformance::tenants::orgnames_are_unique`).
+    async fn create_workspace(
+        &self,
+        workspace: Workspace,
+        first_member: &UserId,
+    ) -> Result<(), StoreError>;
+
+    /// A workspace.
+    async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, StoreError>;
+
+    /// A page of the workspaces that the user is a member of, in creation order.
+    async fn workspaces(
+        &self,
+        user_id: &UserId,
+        page: &PageRequest<WorkspaceId>,
+    ) -> Result<Page<Workspace>, StoreError>;
+
+    /// Makes a user a member; harmless if it is one. `Conflict` when either is gone.
+    async fn add_member(
+        &self,
+        workspace_id: &WorkspaceId,
+        user_id: &UserId,
+    ) -> Result<(), StoreError>;
+
+    /// A page of a workspace's members, in the order in which they became users.
+    async fn members(
+        &self,
+        workspace_id: &WorkspaceId,
+        page: &PageRequest<UserId>,
+    ) -> Result<Page<User>, StoreError>;
+
+    /// Ends a membership. What the user made in the workspace passes to the member who has been a user
+    /// longest, with the subscriptions between things of the workspace; the user's other subscriptions from
+    /// or to it end. False: there was no such membership.
+    /// MUST do all of it together (`conformance::tenants::what_a_member_made_passes_to_another_when_it_leaves`).
+    /// MUST refuse with `Conflict` when nobody else is a member (`conformance::tenants::the_last_member_stays`).
+    async fn remove_member(
+        &self,
+        workspace_id: &WorkspaceId,
+        user_id: &UserId,
+    ) -> Result<bool, StoreError>;
+
+    /// What runs cost on the UTC days from that of `since_ms` to that of `until_ms`, both included.
+    /// MUST count a run of a source in a workspace for its user and for the workspace
+    /// (`conformance::commits::usage_counts_per_user_workspace_and_utc_day`).
+    async fn usage(
+        &self,
+        spender: &Spender,
+        since_ms: u64,
+        until_ms: u64,
+    ) -> Result<Usage, StoreError>;
+}

@@ -1,12 +1,17 @@
 //! The command line: every subcommand, flag and environment variable, with the text of `--help`.
 //! Nothing here acts; values that depend on a component (props) stay text until it is known.
 
+mod tenants;
 mod webhooks;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use self::tenants::{
+    CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
+    UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
+};
 pub(crate) use self::webhooks::{
     CreateWebhookArguments, DeliveriesArguments, DeliveriesCommand, ListDeliveriesArguments,
     ReplayArguments, RotateSecretArguments, SubscriptionArguments, SubscriptionsArguments,
@@ -111,6 +116,12 @@ pub(crate) enum ClientCommand {
     Deliveries(DeliveriesArguments),
     /// Subscriptions: which source's events go to which webhook or source
     Subscriptions(SubscriptionsArguments),
+    /// Users of the node; for its administrator
+    Users(UsersArguments),
+    /// Workspaces, which several users share
+    Workspaces(WorkspacesArguments),
+    /// API keys
+    Keys(KeysArguments),
     /// Check that the node answers and this machine can talk to it
     Doctor,
 }

@@ -11,6 +11,7 @@ mod deploy;
 mod describe;
 mod doctor;
 mod events;
+mod keys;
 mod list;
 mod logs;
 pub(crate) mod openapi;
@@ -21,7 +22,9 @@ mod show;
 mod stream;
 mod subscriptions;
 mod update;
+mod users;
 mod webhooks;
+mod workspaces;
 
 use anyhow::Result;
 
@@ -50,6 +53,9 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Webhooks(arguments) => webhooks::run(session, arguments).await,
         ClientCommand::Deliveries(arguments) => deliveries::run(session, arguments).await,
         ClientCommand::Subscriptions(arguments) => subscriptions::run(session, arguments).await,
+        ClientCommand::Users(arguments) => users::run(session, arguments).await,
+        ClientCommand::Workspaces(arguments) => workspaces::run(session, arguments).await,
+        ClientCommand::Keys(arguments) => keys::run(session, arguments).await,
         ClientCommand::Doctor => doctor::run(session).await,
     }
 }

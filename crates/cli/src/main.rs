@@ -16,6 +16,7 @@ mod serve;
 mod session;
 mod source;
 mod table;
+mod tenant;
 mod timestamp;
 mod webhook;
 

@@ -13,4 +13,5 @@ mod node;
 mod props;
 mod publish;
 mod sources;
+mod tenants;
 mod webhooks;

@@ -6,3 +6,4 @@ mod deploy;
 mod doctor;
 mod events;
 mod sources;
+mod tenants;

@@ -1,0 +1,66 @@
+//! `users`: makes, lists and deletes the users of a node.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::arguments::{UsersArguments, UsersCommand};
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::table;
+use crate::tenant;
+use crate::timestamp;
+
+pub(super) async fn run(session: &Session, arguments: UsersArguments) -> Result<Exit> {
+    match arguments.command {
+        UsersCommand::Create { username, email } => create(session, &username, &email).await?,
+        UsersCommand::List => list(session).await?,
+        UsersCommand::Delete { user } => delete(session, &user).await?,
+    }
+    Ok(Exit::Success)
+}
+
+async fn create(session: &Session, username: &str, email: &str) -> Result<()> {
+    let body = json!({"username": username, "email": email});
+    let user = session.client.post(&["users"], &body).await?;
+    session.print(&user, |user| text(user, "api_key").to_owned())?;
+    output::note(&format!(
+        "made user {} ({username}); its API key is shown only now",
+        text(&user, "id")
+    ));
+    Ok(())
+}
+
+async fn list(session: &Session) -> Result<()> {
+    let users = session.client.list(&["users"]).await?;
+    session.print(&Value::from(users.clone()), |_| listing(&users))
+}
+
+async fn delete(session: &Session, id_or_username: &str) -> Result<()> {
+    let id = tenant::user_id(&session.client, id_or_username).await?;
+    session.client.delete(&["users", &id]).await?;
+    session.print(&json!({"id": id}), |_| id.clone())?;
+    output::note("deleted");
+    Ok(())
+}
+
+/// Users as tables show them, members of a workspace too.
+pub(super) fn listing(users: &[Value]) -> String {
+    let rows = users.iter().map(|user| {
+        let role = if user["is_admin"] == true {
+            "administrator"
+        } else {
+            ""
+        };
+        vec![
+            text(user, "id").to_owned(),
+            text(user, "username").to_owned(),
+            text(user, "email").to_owned(),
+            role.to_owned(),
+            timestamp::from_seconds(&user["created_at"]),
+        ]
+    });
+    let headers = ["id", "username", "email", "role", "created"];
+    table::listing(&headers, rows.collect())
+}

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::{
-    id::{AccountId, ComponentId, SourceId, UserId},
+    id::{AccountId, ComponentId, SourceId},
     page::{Page, PageRequest},
     subscription::{AutoSubscription, Subscription},
 };

@@ -9,7 +9,7 @@ use headwater_model::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{
-    ToSchema,
+    IntoParams, ToSchema,
     openapi::{Object, ObjectBuilder, schema::Type},
 };
 

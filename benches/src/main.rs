@@ -16,6 +16,7 @@ mod bench;
 mod load;
 mod node;
 mod process;
+mod receiver;
 mod report;
 mod rounds;
 mod statistics;

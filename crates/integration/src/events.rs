@@ -78,6 +78,28 @@ impl Node {
         }
     }
 
+    /// Waits until a listing has no items any more. The path has a query.
+    pub async fn until_empty(&self, path: &str) {
+        if let Err(items) = self.poll_list(path, <[Value]>::is_empty).await {
+            panic!("{path} still lists {:#}", Value::from(items));
+        }
+    }
+
+    /// Waits until a source has emitted so many events, all of them retained.
+    pub async fn until_emitted(&self, source: &Source, count: usize) {
+        let path = format!("{}/event_summaries?limit=1", source.path());
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let page = self.get(&path).await.is(200).json();
+            let emitted = page["page_info"]["total_count"].as_u64().unwrap();
+            if emitted >= count as u64 {
+                return;
+            }
+            assert!(Instant::now() <= deadline, "{emitted} of {count} events");
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     async fn read_events(&self, source: &Source, filter: &str) -> Vec<Value> {
         self.read_list(&listing(source, filter)).await
     }

@@ -5,6 +5,7 @@
 
 mod clients;
 mod counted;
+mod deliveries;
 mod lifecycle;
 mod load;
 mod seed;

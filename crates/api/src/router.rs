@@ -109,6 +109,16 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/deliveries/{id}/retry", post(deliveries::retry))
         .route("/accounts", post(accounts::create).get(accounts::list))
         .route("/accounts/{id}", delete(accounts::delete))
+        .merge(tenants())
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(from_fn(fields::select))
+        .layer(from_fn_with_state(Arc::clone(app), auth::require_caller))
+}
+
+/// Users and workspaces: who they are, what they have, their keys.
+fn tenants() -> Router<Arc<App>> {
+    Router::new()
         .route("/users", post(users::create).get(users::list))
         .route("/users/{id}", delete(users::delete))
         .route("/users/me", get(users::me))
@@ -135,10 +145,6 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
         )
         .route("/keys", post(keys::create).get(keys::list))
         .route("/keys/{id}", delete(keys::revoke))
-        .fallback(no_route)
-        .method_not_allowed_fallback(no_method)
-        .layer(from_fn(fields::select))
-        .layer(from_fn_with_state(Arc::clone(app), auth::require_caller))
 }
 
 async fn no_route(request: Request) -> ApiError {

@@ -54,9 +54,9 @@ fn url(document: &Value, operation: &Operation<'_>) -> String {
 }
 
 fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+    match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
     }
 }
 

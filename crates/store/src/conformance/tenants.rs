@@ -168,7 +168,7 @@ pub async fn members_come_and_go(factory: &dyn Factory) {
         assert_eq!(names().await, ["ann", "bob"]);
     }
     let found = store.identity("hash-of-bob").await.unwrap().unwrap();
-    assert_eq!(found.workspaces, [shared.clone()]);
+    assert_eq!(found.workspaces, std::slice::from_ref(&shared));
     assert!(store.remove_member(&shared.id, &bob.id).await.unwrap());
     assert!(!store.remove_member(&shared.id, &bob.id).await.unwrap());
     assert_eq!(names().await, ["ann"]);

@@ -84,6 +84,19 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
             "/workflows/{id}/$errors/event_summaries",
             get(workflows::errors),
         )
+        .route("/accounts", post(accounts::create).get(accounts::list))
+        .route("/accounts/{id}", delete(accounts::delete))
+        .merge(ways_out())
+        .merge(tenants())
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(from_fn(fields::select))
+        .layer(from_fn_with_state(Arc::clone(app), auth::require_caller))
+}
+
+/// Who listens to whom, and what is delivered.
+fn ways_out() -> Router<Arc<App>> {
+    Router::new()
         .route(
             "/subscriptions",
             post(subscriptions::create).delete(subscriptions::delete),
@@ -107,13 +120,6 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/webhooks/{id}/replay", post(deliveries::replay))
         .route("/deliveries/{id}", get(deliveries::show))
         .route("/deliveries/{id}/retry", post(deliveries::retry))
-        .route("/accounts", post(accounts::create).get(accounts::list))
-        .route("/accounts/{id}", delete(accounts::delete))
-        .merge(tenants())
-        .fallback(no_route)
-        .method_not_allowed_fallback(no_method)
-        .layer(from_fn(fields::select))
-        .layer(from_fn_with_state(Arc::clone(app), auth::require_caller))
 }
 
 /// Users and workspaces: who they are, what they have, their keys.

@@ -85,17 +85,23 @@ impl Node {
         }
     }
 
-    /// Waits until a source has emitted so many events, all of them retained.
-    pub async fn until_emitted(&self, source: &Source, count: usize) {
-        let path = format!("{}/event_summaries?limit=1", source.path());
+    /// Waits until the newest hundred events of a source, newest first, are as wanted.
+    pub async fn newest_until(&self, source: &Source, wanted: impl Fn(&[Value]) -> bool) {
+        let path = format!(
+            "{}/event_summaries?expand=event&limit={LIMIT}",
+            source.path()
+        );
         let deadline = Instant::now() + DEADLINE;
         loop {
-            let page = self.get(&path).await.is(200).json();
-            let emitted = page["page_info"]["total_count"].as_u64().unwrap();
-            if emitted >= count as u64 {
+            let newest = self.get(&path).await.is(200).items();
+            if wanted(&newest) {
                 return;
             }
-            assert!(Instant::now() <= deadline, "{emitted} of {count} events");
+            assert!(
+                Instant::now() <= deadline,
+                "the newest events did not become as wanted: {:#}",
+                Value::from(newest)
+            );
             tokio::time::sleep(PAUSE).await;
         }
     }

@@ -54,10 +54,9 @@ fn url(document: &Value, operation: &Operation<'_>) -> String {
 }
 
 fn plain(value: &Value) -> String {
-    match value.as_str() {
-        Some(text) => text.to_owned(),
-        None => value.to_string(),
-    }
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// An example of a value: the schema's own, else one of its required fields.

@@ -124,7 +124,7 @@ async fn assert_nothing_was_written(store: &dyn crate::Store, source: &crate::So
     assert!(texts(store, source).await.is_empty());
     assert!(store.key_values(&source.id).await.unwrap().is_empty());
     assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
-    let usage = spent(&*store, &source).await;
+    let usage = spent(store, source).await;
     assert_eq!(usage, Usage::default());
 }
 

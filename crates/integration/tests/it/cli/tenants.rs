@@ -1,7 +1,6 @@
 //! `headwater users`, `workspaces` and `keys`.
 
 use headwater_integration::Node;
-use serde_json::Value;
 
 #[tokio::test]
 async fn a_colleague_gets_a_user_a_workspace_and_a_key() {
@@ -18,10 +17,8 @@ async fn a_colleague_gets_a_user_a_workspace_and_a_key() {
     assert_eq!(workspaces[0]["orgname"], "team");
     let remove = ["workspaces", "members", "remove", "team", "bob"];
     node.cli(&remove).await.ok();
-    assert_eq!(
-        bob.get("/workspaces").await.is(200).items(),
-        [Value::Null; 0]
-    );
+    let workspaces = bob.get("/workspaces").await.is(200).items();
+    assert!(workspaces.is_empty(), "{workspaces:?}");
 
     let made = node.cli(&["keys", "create", "server"]).await.ok();
     let server = node.with_key(Some(made.stdout.trim()));

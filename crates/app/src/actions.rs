@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use headwater_engine::{Entry, Export};
 use headwater_model::{component::ComponentType, id::InvocationId, outcome::Outcome};
-use serde_json::{Map, Value, json, value::to_raw_value};
+use serde_json::{
+    Map, Value, json,
+    value::{RawValue, to_raw_value},
+};
 
 use crate::{
     access::Caller,
@@ -52,20 +55,18 @@ impl App {
             );
             return Err(AppError::invalid("component", reason));
         }
-        let context = json!({
-            "ts": self.env.now_ms(),
-            "owner_id": caller.user_id(),
+        let owner = self.owner(caller, target.workspace_id.clone()).await?;
+        self.take_invocation(caller.user_id()).await?;
+        let called = self.call(Call {
+            component,
+            entry: Entry::Run,
+            event: self.step_event(caller),
+            props,
+            spender: Some(owner),
         });
-        let event = to_raw_value(&json!({ "steps": {}, "context": context }))
-            .map_err(|error| AppError::Internal(error.to_string()))?;
-        let report = self
-            .call(Call {
-                component,
-                entry: Entry::Run,
-                event,
-                props,
-            })
-            .await?;
+        let report = called.await.inspect_err(|_| {
+            self.give_invocation_back(caller.user_id());
+        })?;
         let mut exports = exported(report.exports);
         let summary = exports.remove(SUMMARY).and_then(|summary| {
             let text = summary.as_str().map(str::to_owned);
@@ -79,6 +80,13 @@ impl App {
             exit: report.exit,
             logs: report.logs,
         })
+    }
+
+    /// What `run({ steps, $ })` is made of: no steps came before.
+    fn step_event(&self, caller: &Caller) -> Box<RawValue> {
+        let context = json!({ "ts": self.env.now_ms(), "owner_id": caller.user_id() });
+        let event = to_raw_value(&json!({ "steps": {}, "context": context }));
+        event.unwrap_or_else(|_| RawValue::NULL.to_owned())
     }
 }
 

@@ -15,7 +15,7 @@ use headwater_model::{
     outcome::Outcome,
     prop::{self, ConfiguredProps, PropDefinition, PropKind},
 };
-use headwater_store::{SavedComponent, Store};
+use headwater_store::{Owner, SavedComponent, Store, Usage};
 use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 
@@ -54,6 +54,8 @@ pub(crate) struct Call {
     pub(crate) entry: Entry,
     pub(crate) event: Box<RawValue>,
     pub(crate) props: Map<String, Value>,
+    /// Whose usage it counts for; computing options and props costs nothing.
+    pub(crate) spender: Option<Owner>,
 }
 
 /// A fresh worker's needs: the code, and no key-value store, which only sources have.
@@ -94,7 +96,10 @@ impl App {
             AppError::InvalidProps(invalid.within("configured_props"))
         };
         let additional = match all {
-            true => self.additional_props_for(&component, values).await?,
+            true => {
+                self.additional_props_for(caller, &component, values)
+                    .await?
+            }
             false => Vec::new(),
         };
         let definitions = prop::merge(&description.props, &additional);
@@ -149,6 +154,14 @@ impl App {
         };
         let report = self.follow_call(invocation_id, &worker, invocation).await;
         self.engine.evict(&owner).await;
+        if let (Some(spender), Ok(report)) = (&call.spender, &report) {
+            let usage = Usage {
+                invocations: 1,
+                compute_ms: report.compute_ms,
+            };
+            let now_ms = self.env.now_ms();
+            self.store.add_usage(spender, usage, now_ms).await?;
+        }
         report
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, value::RawValue};
 use crate::{
     access::Caller,
     app::App,
-    calls::{Call, CallTarget},
+    calls::{self, Call, CallTarget},
     error::AppError,
 };
 
@@ -89,6 +89,7 @@ impl App {
             entry,
             event: RawValue::NULL.to_owned(),
             props,
+            spender: None,
         });
         let returned = called.await?.returned(&what)?;
         Ok(PropOptions::from_returned(returned.unwrap_or_default()))
@@ -123,6 +124,7 @@ impl App {
             entry: Entry::AdditionalProps,
             event: RawValue::NULL.to_owned(),
             props,
+            spender: None,
         });
         let returned = called.await?.returned("computing `additionalProps`")?;
         let Some(Value::Object(by_name)) = returned else {
@@ -135,14 +137,21 @@ impl App {
     }
 
     /// The props that `additionalProps` adds to a component for configured values that are checked only in part yet.
+    /// Its code gets the credentials of the accounts that are named, so that the caller must be allowed to use them.
     pub(crate) async fn additional_props_for(
         self: &Arc<Self>,
+        caller: &Caller,
         component: &SavedComponent,
         values: &ConfiguredProps,
     ) -> Result<Vec<PropDefinition>, AppError> {
+        if !component.description.has_additional_props {
+            return Ok(Vec::new());
+        }
         let known = &component.description.props;
         let configured = prop::configure_some(known, values)
             .map_err(|invalid| AppError::InvalidProps(invalid.within("configured_props")))?;
+        self.check_accounts(caller, &calls::apps(known), &configured)
+            .await?;
         let props = self.final_props(known, &configured).await?;
         self.additional_props(component, props.values).await
     }

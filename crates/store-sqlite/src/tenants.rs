@@ -6,7 +6,7 @@ use headwater_model::{
     page::{Page, PageRequest},
 };
 use headwater_store::{
-    ApiKey, FirstUser, Identity, Spender, StoreError, Tenants, Usage, User, Workspace,
+    ApiKey, FirstUser, Identity, Owner, Spender, StoreError, Tenants, Usage, User, Workspace,
 };
 
 use crate::{SqliteStore, keys, usage, users, workspaces};
@@ -162,6 +162,12 @@ impl Tenants for SqliteStore {
     ) -> Result<Usage, StoreError> {
         let spender = spender.clone();
         self.read(move |connection| usage::between(connection, &spender, since_ms, until_ms))
+            .await
+    }
+
+    async fn add_usage(&self, owner: &Owner, usage: Usage, now_ms: u64) -> Result<(), StoreError> {
+        let owner = owner.clone();
+        self.write(move |connection| usage::add(connection, &owner, usage, now_ms))
             .await
     }
 }

@@ -243,6 +243,7 @@ macro_rules! conformance_tests {
                 trim_goes_on_when_the_readers_have,
             }
             tenants {
+                other_usage_counts_for_both,
                 the_first_user_is_created_once,
                 two_first_users_at_the_same_time_become_one,
                 a_key_identifies_its_user,

@@ -8,7 +8,7 @@ use headwater_model::{
 
 use crate::{
     error::StoreError,
-    record::{ApiKey, FirstUser, Identity, Spender, Usage, User, Workspace},
+    record::{ApiKey, FirstUser, Identity, Owner, Spender, Usage, User, Workspace},
 };
 
 /// Users, keys, workspaces and usage.
@@ -119,4 +119,8 @@ pub trait Tenants {
         since_ms: u64,
         until_ms: u64,
     ) -> Result<Usage, StoreError>;
+
+    /// Adds what something cost that is no run of a source, such as an action run once, to the day of `now_ms`.
+    /// MUST count it for the user and for the workspace (`conformance::tenants::other_usage_counts_for_both`).
+    async fn add_usage(&self, owner: &Owner, usage: Usage, now_ms: u64) -> Result<(), StoreError>;
 }

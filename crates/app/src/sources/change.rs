@@ -79,16 +79,26 @@ impl App {
             .filter(|name| !name.is_empty())
             .unwrap_or(&former.spec.name);
         let given = request.configured_props.as_ref();
-        let wanted = Wanted {
-            component: &component,
-            name,
-            values: self.merged_props(former, given)?,
-            given,
-            former: Some(former),
+        let swaps = component.id != former.spec.component_id || given.is_some();
+        let spec = match swaps {
+            true => {
+                let wanted = Wanted {
+                    component: &component,
+                    name,
+                    values: self.merged_props(former, given)?,
+                    given,
+                    former: Some(former),
+                };
+                self.plan(caller, wanted).await?
+            }
+            // A source whose account is gone, or is another member's, can be renamed and paused all the same.
+            false => SourceSpec {
+                name: name.to_owned(),
+                ..former.spec.clone()
+            },
         };
-        let spec = self.plan(caller, wanted).await?;
         Ok(Target {
-            swaps: component.id != former.spec.component_id || request.configured_props.is_some(),
+            swaps,
             active: request
                 .active
                 .unwrap_or(former.state != SourceState::Inactive),

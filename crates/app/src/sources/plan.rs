@@ -8,6 +8,7 @@ use headwater_model::{
     prop::{self, ConfiguredProps, PropKind},
 };
 use headwater_store::{Endpoint, SavedComponent, Source, SourceSpec, Timer};
+use serde_json::Value;
 
 use crate::{access::Caller, app::App, calls, error::AppError, secrets};
 
@@ -52,7 +53,9 @@ impl App {
         let in_props =
             |invalid: Invalid| AppError::InvalidProps(invalid.within("configured_props"));
         secrets::refuse_sealed(&values)?;
-        let dynamic_props = self.additional_props_for(component, &values).await?;
+        let dynamic_props = self
+            .additional_props_for(caller, component, &values)
+            .await?;
         let definitions = prop::merge(&description.props, &dynamic_props);
         let is_prop = |name: &str| definitions.iter().any(|prop| prop.name == name);
         values
@@ -108,15 +111,22 @@ impl App {
         })
     }
 
-    /// The values that an update leads to: given ones replace former ones by prop.
+    /// The values that an update leads to: given ones replace former ones by prop. Null takes a value away, but not a
+    /// secret's: responses show secrets as null, and what was read may be sent back.
     pub(super) fn merged_props(
         &self,
         former: &Source,
         given: Option<&ConfiguredProps>,
     ) -> Result<ConfiguredProps, AppError> {
         let mut merged = self.opened_props(&former.spec.configured_props)?;
+        let keeps_secret = |name: &String, value: &Value| {
+            let stored = former.spec.configured_props.get(name);
+            value.is_null() && stored.is_some_and(secrets::is_sealed)
+        };
         for (name, value) in given.into_iter().flatten() {
-            merged.insert(name.clone(), value.clone());
+            if !keeps_secret(name, value) {
+                merged.insert(name.clone(), value.clone());
+            }
         }
         Ok(merged)
     }

@@ -107,3 +107,19 @@ async fn two_runs_never_share_a_worker() {
             .any(|outcome| matches!(outcome, Outcome::Returned { .. }))
     );
 }
+
+#[tokio::test]
+async fn an_action_counts_for_the_quota_and_is_refused_beyond_it() {
+    let world = World::with(|config| config.daily_invocations_quota = Some(1)).await;
+    world
+        .engine
+        .on("adder", Call::Run, |_| returned_with(json!(1)));
+    let target = target(&world, &adder(), json!({ "a": 1 })).await;
+    world.app.run_action(&world.caller, &target).await.unwrap();
+    assert_eq!(world.invocations_used().await, 1);
+    let refused = world.app.run_action(&world.caller, &target).await;
+    assert!(matches!(
+        refused,
+        Err(AppError::QuotaExceeded { quota: 1, .. })
+    ));
+}

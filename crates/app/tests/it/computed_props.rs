@@ -1,13 +1,15 @@
 //! Async options and `additionalProps`: computed for whoever configures, and again when a source is deployed.
 
-use headwater_app::{AppError, CallTarget, ComponentRef, OptionsQuery, PropOption};
+use headwater_app::{
+    AppError, CallTarget, ComponentRef, NewAccount, OptionsQuery, PropOption, UpdateSource,
+};
 use headwater_model::id::ComponentId;
 use serde_json::{Value, json};
 
 use crate::{
     component::Component,
     engine::{Call, returned_with, thrown},
-    world::{World, configured, object},
+    world::{World, configured, deployment, object},
 };
 
 fn board() -> Component {
@@ -215,5 +217,52 @@ async fn a_list_of_plain_values_has_labels_too() {
     assert_eq!(
         page.options,
         [option("a", json!("a")), option("2", json!(2))]
+    );
+}
+
+#[tokio::test]
+async fn additional_props_never_see_an_account_that_the_caller_may_not_use() {
+    let world = World::new().await;
+    let account = NewAccount {
+        app: "github".to_owned(),
+        name: None,
+        fields: object(json!({ "api_key": "s3cret" })),
+        workspace_id: None,
+    };
+    let account = world.app.create_account(&world.caller, account).await;
+    let id = account.unwrap().id;
+    let spy = Component::named("spy")
+        .prop(json!({ "name": "github", "type": "app", "app": "github" }))
+        .additional_props();
+    let props = json!({ "github": { "authProvisionId": id } });
+    let deployed = world
+        .app
+        .deploy_source(&world.stranger().await, deployment(&spy, props.clone()))
+        .await;
+    assert!(
+        matches!(deployed, Err(AppError::InvalidProps(invalid)) if invalid.field == "configured_props.github")
+    );
+    assert_eq!(world.engine.calls(), [""; 0], "nothing was called");
+    world.try_deploy(&spy, props).await.unwrap();
+    assert_eq!(world.engine.calls()[0], "spy additionalprops");
+}
+
+#[tokio::test]
+async fn a_source_whose_additional_props_fail_can_still_be_renamed_and_paused() {
+    let world = World::new().await;
+    columns(&world);
+    let props = json!({ "board": "big", "column": "c" });
+    let id = world.try_deploy(&board(), props).await.unwrap().source.id;
+    world.engine.on("board", Call::AdditionalProps, |_| {
+        thrown("401 from the API")
+    });
+    world.set_active(&id, false).await;
+    let named = UpdateSource {
+        name: Some("other".to_owned()),
+        ..UpdateSource::default()
+    };
+    assert_eq!(
+        world.update(&id, named).await.unwrap().source.spec.name,
+        "other"
     );
 }

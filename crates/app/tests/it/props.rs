@@ -281,3 +281,18 @@ async fn runs_say_so_when_their_account_is_gone_and_another_account_mends_it() {
         .unwrap();
     world.barrier(&id).await;
 }
+
+#[tokio::test]
+async fn what_was_read_may_be_sent_back_without_losing_a_secret() {
+    let world = World::new().await;
+    let props = json!({ "name": "a", "token": "hunter2" });
+    let deployed = world.try_deploy(&greeter(), props).await.unwrap();
+    let id = deployed.source.id;
+    let read = Value::Object(deployed.configured_props);
+    assert_eq!(read["token"], Value::Null);
+    world.update(&id, configured(read)).await.unwrap();
+    let (run, report) = world.manual(&id, json!({})).await;
+    assert_eq!(run.props["token"], json!("hunter2"));
+    run.returns();
+    done(report).await.unwrap();
+}

@@ -403,3 +403,27 @@ async fn team(store: &dyn Store, name: &str, members: &[&User]) -> Workspace {
 async fn owner_of(store: &dyn Store, source: &Source) -> crate::Owner {
     store.source(&source.id).await.unwrap().unwrap().owner
 }
+
+/// An action that is run once costs like a run of a source.
+pub async fn other_usage_counts_for_both(factory: &dyn Factory) {
+    let store = factory.open().await;
+    let owner = workspace_owner();
+    let usage = Usage {
+        invocations: 2,
+        compute_ms: 30,
+    };
+    for _ in 0..2 {
+        store.add_usage(&owner, usage, T0).await.unwrap();
+    }
+    let store = factory.reopen(store).await;
+    let expected = Usage {
+        invocations: 4,
+        compute_ms: 60,
+    };
+    for spender in [
+        Spender::User(owner.user_id.clone()),
+        Spender::Workspace(owner.workspace_id.clone().unwrap()),
+    ] {
+        assert_eq!(store.usage(&spender, T0, T0).await.unwrap(), expected);
+    }
+}

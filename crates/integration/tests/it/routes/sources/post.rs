@@ -333,7 +333,7 @@ export default {
 }
 
 #[tokio::test]
-async fn a_source_may_live_in_ones_workspace_but_in_no_other() {
+async fn a_source_may_live_in_ones_workspace_but_in_none_that_is_not_there() {
     let node = Node::start().await;
     let user = node.get("/users/me").await.is(200).data();
     let workspace = &user["orgs"][0]["id"];
@@ -346,7 +346,7 @@ async fn a_source_may_live_in_ones_workspace_but_in_no_other() {
     );
     let body = json!({"component_code": EMITTER, "workspace_id": unknown("o_")});
     assert_eq!(
-        node.post("/sources", body).await.is(403).error()["code"],
-        "forbidden"
+        node.post("/sources", body).await.is(404).error()["code"],
+        "not_found"
     );
 }

@@ -19,7 +19,7 @@ use crate::{
 pub(crate) enum ApiError {
     /// A use case failed.
     App(AppError),
-    /// The body is not a JSON object.
+    /// The body is not a JSON object, or not what the operation takes.
     MalformedBody(String),
     /// The body announces itself as something else than JSON.
     UnsupportedMediaType(String),

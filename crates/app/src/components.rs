@@ -197,6 +197,12 @@ impl App {
         owner: &Owner,
         input: &ComponentInput,
     ) -> Result<SavedComponent, AppError> {
+        if input.is_empty() {
+            return Err(AppError::invalid(
+                "component_id",
+                "give `component_id`, `component_code` or `component_url`",
+            ));
+        }
         let Some(id_or_key) = &input.component_id else {
             return self.build_component(owner.clone(), input).await;
         };

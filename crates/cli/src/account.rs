@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::source::text;
 
 pub(crate) async fn list(client: &Client) -> Result<Vec<Value>> {
-    client.list(&["accounts"]).await
+    client.list_scoped(&["accounts"]).await
 }
 
 /// Only the accounts of one app.

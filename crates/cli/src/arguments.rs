@@ -63,7 +63,15 @@ pub(crate) struct Global {
         default_value = "./headwater-data"
     )]
     pub(crate) data_dir: PathBuf,
-    /// Print the API's JSON instead of a table
+    /// Workspace to list, find and make things in, by its id or orgname; your own things otherwise
+    #[arg(
+        long,
+        global = true,
+        value_name = "ID_OR_ORGNAME",
+        env = "HEADWATER_WORKSPACE"
+    )]
+    pub(crate) workspace: Option<String>,
+    /// Print `data` of the API's answer as JSON instead of a table
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }

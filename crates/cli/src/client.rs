@@ -4,12 +4,14 @@
 mod error;
 mod feed;
 mod page;
+mod workspace;
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::Value;
+use tokio::sync::OnceCell;
 use url::Url;
 
 pub(crate) use self::error::ClientError;
@@ -31,6 +33,9 @@ pub(crate) struct Client {
     http: reqwest::Client,
     base: Url,
     key: Option<String>,
+    /// The workspace to work in, by its id or orgname.
+    workspace: Option<String>,
+    workspace_id: OnceCell<String>,
 }
 
 /// An answer outside `/v1`, where any status is information.
@@ -54,7 +59,14 @@ impl Client {
             http,
             base: base_url(url)?,
             key,
+            workspace: None,
+            workspace_id: OnceCell::new(),
         })
+    }
+
+    /// Works in a workspace, named by its id or orgname.
+    pub(crate) fn in_workspace(self, workspace: Option<String>) -> Self {
+        Self { workspace, ..self }
     }
 
     pub(crate) fn base(&self) -> &Url {

@@ -12,6 +12,7 @@ mod output;
 mod prop;
 mod reference;
 mod runtime;
+mod secret;
 mod serve;
 mod session;
 mod source;

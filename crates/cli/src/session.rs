@@ -26,8 +26,9 @@ impl Session {
             Some(key) => Some(key),
             None => stored_key(&global.data_dir)?,
         };
+        let workspace = global.workspace.clone().filter(|text| !text.is_empty());
         Ok(Self {
-            client: Client::new(&global.url, key)?,
+            client: Client::new(&global.url, key)?.in_workspace(workspace),
             json: global.json,
             data_dir: global.data_dir.clone(),
             key_given,

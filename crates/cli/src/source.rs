@@ -32,7 +32,7 @@ pub(crate) async fn find_id(client: &Client, id_or_name: &str) -> Result<String>
 }
 
 pub(crate) async fn find_by_name(client: &Client, name: &str) -> Result<Option<Value>> {
-    let sources = client.list(&["users", "me", "sources"]).await?;
+    let sources = client.list_scoped(&["users", "me", "sources"]).await?;
     named(sources, name)
 }
 

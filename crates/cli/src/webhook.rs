@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::source::text;
 
 pub(crate) async fn list(client: &Client) -> Result<Vec<Value>> {
-    client.list(&["users", "me", "webhooks"]).await
+    client.list_scoped(&["users", "me", "webhooks"]).await
 }
 
 /// An id is taken as it is, without asking for the webhook.

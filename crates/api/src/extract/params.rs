@@ -87,7 +87,11 @@ fn typed<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ApiError>
     let typed = serde_path_to_error::deserialize(Value::Object(fields));
     typed.map_err(|error| {
         let param = error.path().to_string();
-        AppError::invalid(&param, error.into_inner()).into()
+        // What concerns no field in particular has the path of the whole.
+        match param.as_str() {
+            "." => ApiError::MalformedBody(error.into_inner().to_string()),
+            _ => AppError::invalid(&param, error.into_inner()).into(),
+        }
     })
 }
 
@@ -156,6 +160,21 @@ mod tests {
                 Err(ApiError::App(AppError::Invalid(invalid))) => assert_eq!(invalid.field, param),
                 other => panic!("{body}: {other:?}"),
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_missing_has_no_path_to_be_named_by() {
+        #[derive(Debug, Deserialize)]
+        struct Strict {
+            #[expect(dead_code, reason = "only whether it is there matters")]
+            name: String,
+        }
+        let request = Request::post("/").body(Body::empty()).unwrap();
+        match Params::<Strict>::from_request(request, &()).await {
+            Err(ApiError::MalformedBody(reason)) => assert!(reason.contains("`name`"), "{reason}"),
+            Ok(_) => panic!("taken without its field"),
+            Err(other) => panic!("{other:?}"),
         }
     }
 

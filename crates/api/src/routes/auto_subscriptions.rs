@@ -24,6 +24,7 @@ use crate::{
     operation_id = "subscribe_automatically",
     tag = "Subscriptions",
     params(AutoSubscriptionRequest),
+    request_body(content = Option<AutoSubscriptionRequest>),
     responses((status = 200, description = "The automatic subscription.", body = Data<AutoSubscription>), failure::NotFound),
 )]
 pub(crate) async fn create(
@@ -46,6 +47,7 @@ pub(crate) async fn create(
     operation_id = "unsubscribe_automatically",
     tag = "Subscriptions",
     params(AutoSubscriptionRequest),
+    request_body(content = Option<AutoSubscriptionRequest>),
     responses((status = 204, description = "It is ended."), failure::NotFound),
 )]
 pub(crate) async fn delete(

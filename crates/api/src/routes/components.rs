@@ -79,7 +79,7 @@ pub(crate) async fn show(
     operation_id = "list_components",
     tag = "Components",
     params(Pages, ListComponents),
-    responses((status = 200, description = "A page of components, without their code and props.", body = Paged<ComponentSummary>), failure::Forbidden),
+    responses((status = 200, description = "A page of components, without their code and props.", body = Paged<ComponentSummary>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn list(
     State(app): AppState,

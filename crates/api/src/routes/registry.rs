@@ -3,7 +3,7 @@
 
 use axum::extract::{Extension, Path, State};
 
-use super::{AppState, CallerExtension, DataReply, data};
+use super::{AppState, CallerExtension, DataReply, data, required};
 use crate::{
     extract::Params,
     openapi::failure,
@@ -67,5 +67,6 @@ pub(crate) async fn package_modules(
     State(app): AppState,
     Params(request): Params<PackageRequest>,
 ) -> DataReply<PackageModules> {
-    data(app.package_modules(&request.specifier).await?.into())
+    let specifier = required("specifier", request.specifier)?;
+    data(app.package_modules(&specifier).await?.into())
 }

@@ -24,6 +24,7 @@ use crate::{
     operation_id = "subscribe",
     tag = "Subscriptions",
     params(SubscriptionRequest),
+    request_body(content = Option<SubscriptionRequest>),
     responses((status = 200, description = "The subscription.", body = Data<Subscription>), failure::NotFound),
 )]
 pub(crate) async fn create(
@@ -46,6 +47,7 @@ pub(crate) async fn create(
     operation_id = "unsubscribe",
     tag = "Subscriptions",
     params(SubscriptionRequest),
+    request_body(content = Option<SubscriptionRequest>),
     responses((status = 204, description = "It is ended."), failure::NotFound),
 )]
 pub(crate) async fn delete(

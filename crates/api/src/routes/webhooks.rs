@@ -24,7 +24,8 @@ use crate::{
     operation_id = "create_webhook",
     tag = "Webhooks",
     params(CreateWebhook),
-    responses((status = 200, description = "The webhook with its secret.", body = Data<Webhook>), failure::Forbidden),
+    request_body(content = Option<CreateWebhook>),
+    responses((status = 200, description = "The webhook with its secret.", body = Data<Webhook>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn create(
     State(app): AppState,

@@ -48,7 +48,8 @@ impl From<headwater_app::PublishedComponent> for PublishedComponent {
 #[into_params(parameter_in = Query)]
 pub(crate) struct PackageRequest {
     /// `npm:PACKAGE[@VERSION]`.
-    pub(crate) specifier: String,
+    #[param(required)]
+    pub(crate) specifier: Option<String>,
 }
 
 /// The components of a package.

@@ -11,15 +11,15 @@ use utoipa::{IntoParams, ToSchema};
 use super::id;
 
 /// `POST` and `DELETE /subscriptions`.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SubscriptionRequest {
     /// A source or a workflow, `dc_*` for all sources, `p_*` for all workflows, or the caller's own
-    /// `u_…` or `o_…` for everything it has.
-    #[param(required, example = "dc_*")]
+    /// `u_…` or `o_…` for everything it has. Required, in the query or the body.
+    #[param(example = "dc_*")]
     pub(crate) emitter_id: Option<String>,
-    /// A source, a workflow or a webhook.
-    #[param(required, example = "dc_0DkqLtSyJ4yOMpWg5tVxNq")]
+    /// A source, a workflow or a webhook. Required, in the query or the body.
+    #[param(example = "dc_0DkqLtSyJ4yOMpWg5tVxNq")]
     pub(crate) listener_id: Option<String>,
     /// The channel: one that components name, `$errors` or `$logs`. Empty and absent mean the
     /// default one.
@@ -52,14 +52,12 @@ impl From<subscription::Subscription> for Subscription {
 }
 
 /// `POST` and `DELETE /auto_subscriptions`.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AutoSubscriptionRequest {
-    /// `$errors` or `$logs`.
-    #[param(required)]
+    /// `$errors` or `$logs`. Required, in the query or the body.
     pub(crate) event_name: Option<String>,
-    /// A source, a workflow or a webhook.
-    #[param(required)]
+    /// A source, a workflow or a webhook. Required, in the query or the body.
     pub(crate) listener_id: Option<String>,
 }
 
@@ -68,7 +66,7 @@ pub(crate) struct AutoSubscriptionRequest {
 pub(crate) struct AutoSubscription {
     #[schema(value_type = id::Subscription)]
     id: SubscriptionId,
-    /// `$errors` or `$logs`.
+    /// `$errors` or `$logs`. Required, in the query or the body.
     #[schema(value_type = String)]
     event_name: Channel,
     #[schema(value_type = id::Listener)]

@@ -9,11 +9,10 @@ use super::id;
 use crate::extract;
 
 /// `POST /webhooks`.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CreateWebhook {
-    /// Where events are POSTed to: http or https, with a host.
-    #[param(required)]
+    /// Where events are POSTed to: http or https, with a host. Required, in the query or the body.
     url: Option<String>,
     /// For people.
     name: Option<String>,
@@ -21,9 +20,11 @@ pub(crate) struct CreateWebhook {
     description: Option<String>,
     /// The workspace that it is for.
     #[param(value_type = Option<id::Workspace>)]
+    #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
     /// The same under its other name.
     #[param(value_type = Option<id::Workspace>)]
+    #[schema(value_type = Option<id::Workspace>)]
     org_id: Option<WorkspaceId>,
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct UpdateWebhook {
     #[serde(default, deserialize_with = "extract::nullable")]
     #[schema(value_type = Option<String>)]
     description: Option<Option<String>>,
-    /// Where events are POSTed to: http or https, with a host.
+    /// Where events are POSTed to: http or https, with a host. Required, in the query or the body.
     url: Option<String>,
     /// Whether events are delivered.
     #[serde(default, deserialize_with = "extract::boolean")]

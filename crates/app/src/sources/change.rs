@@ -36,6 +36,14 @@ impl App {
         id: &SourceId,
         request: UpdateSource,
     ) -> Result<SourceView, AppError> {
+        if request
+            .name
+            .as_deref()
+            .is_some_and(|name| name.trim().is_empty())
+        {
+            let reason = "must not be empty; leave it out to keep the name";
+            return Err(AppError::invalid("name", reason));
+        }
         self.visible_source(caller, id).await?;
         let _turn = self.lifecycles.lock(id).await;
         let former = self.visible_source(caller, id).await?;
@@ -73,11 +81,7 @@ impl App {
             }
         };
         Self::check_source(&component)?;
-        let name = request
-            .name
-            .as_deref()
-            .filter(|name| !name.is_empty())
-            .unwrap_or(&former.spec.name);
+        let name = request.name.as_deref().unwrap_or(&former.spec.name);
         let given = request.configured_props.as_ref();
         let swaps = component.id != former.spec.component_id || given.is_some();
         let spec = match swaps {

@@ -71,9 +71,10 @@ pub(crate) struct RotateSecretArguments {
     /// Webhook: its id or name
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) webhook: String,
-    /// Secret of your own: whsec_ and 24 to 64 bytes in base64; a new one is made otherwise
-    #[arg(long, value_name = "SECRET")]
-    pub(crate) secret: Option<String>,
+    /// Secret of your own: whsec_ and 24 to 64 bytes in base64, `-` to read it from standard input; with no
+    /// value it is asked for, hidden. A new one is made without this flag
+    #[arg(long, value_name = "SECRET", num_args = 0..=1)]
+    pub(crate) secret: Option<Option<String>>,
 }
 
 #[derive(Debug, Args)]

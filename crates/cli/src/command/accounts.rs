@@ -1,15 +1,14 @@
 //! `accounts`: stores, lists and deletes the accounts of third-party apps. Credentials go to the
 //! node and are shown to nobody again.
 
-use std::io::IsTerminal as _;
-
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::account;
 use crate::arguments::{AccountsArguments, AccountsCommand, AddAccountArguments};
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output;
+use crate::secret;
 use crate::session::Session;
 use crate::source::text;
 use crate::table;
@@ -31,7 +30,7 @@ async fn add(session: &Session, arguments: AddAccountArguments) -> Result<()> {
     if let Some(name) = arguments.name {
         body["name"] = name.into();
     }
-    let account = session.client.post(&["accounts"], &body).await?;
+    let account = session.client.post_scoped(&["accounts"], body).await?;
     session.print(&account, |account| listing(std::slice::from_ref(account)))
 }
 
@@ -40,15 +39,8 @@ fn read_field(field: &str) -> Result<(String, Value)> {
     if let Some((key, value)) = field.split_once('=') {
         return Ok((key.to_owned(), value.into()));
     }
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        let complaint = format!("--field {field} has no value; write --field {field}=VALUE");
-        return Err(UsageError(complaint).into());
-    }
-    let value = dialoguer::Password::new()
-        .with_prompt(field)
-        .interact()
-        .with_context(|| format!("cannot ask for {field}"))?;
-    Ok((field.to_owned(), value.into()))
+    let otherwise = format!("--field {field} has no value; write --field {field}=VALUE");
+    Ok((field.to_owned(), secret::ask(field, &otherwise)?.into()))
 }
 
 async fn list(session: &Session) -> Result<()> {

@@ -11,21 +11,26 @@ use crate::source::text;
 use crate::table;
 
 pub(super) async fn run(session: &Session, arguments: ComponentsArguments) -> Result<Exit> {
+    let scope = session.client.scope().await?;
     let mut filter = Vec::new();
     if !arguments.words.is_empty() {
         filter.push(("q", arguments.words.join(" ")));
     }
     filter.extend(arguments.app.map(|app| ("app", app)));
     filter.extend(arguments.component_type.map(|chosen| ("type", chosen)));
+    let is_search = !filter.is_empty();
+    filter.extend(scope);
     let page = session
         .client
         .first(&["components"], arguments.limit, &filter)
         .await?;
     let components = page.data;
     if components.is_empty() && !session.json {
-        output::note(match filter.is_empty() {
-            true => "no components yet; publish some with `headwater publish FILE|DIR|npm:PACKAGE`",
-            false => "no component fits; try fewer words",
+        output::note(match is_search {
+            true => "no component fits; try fewer words",
+            false => {
+                "no components yet; publish some with `headwater publish FILE|DIR|npm:PACKAGE`"
+            }
         });
         return Ok(Exit::Success);
     }

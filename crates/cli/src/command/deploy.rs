@@ -27,7 +27,7 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     if let Some(name) = arguments.name {
         body["name"] = name.into();
     }
-    let source = client.post(&["sources"], &body).await?;
+    let source = client.post_scoped(&["sources"], body).await?;
     session.print(&source, show::brief)?;
     output::note(&format!(
         "see its events: headwater events {} -f",

@@ -37,7 +37,8 @@ async fn find(session: &Session, subject: &str) -> Result<Subject> {
     {
         return Ok(Subject::Source(source));
     }
-    let component = client.get(&["components", subject]).await;
+    let scope = client.scope().await?;
+    let component = client.get_data(&["components", subject], &scope).await;
     component.map(Subject::Component).map_err(|error| {
         let not_found = error
             .downcast_ref::<ClientError>()

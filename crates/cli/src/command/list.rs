@@ -12,7 +12,8 @@ use crate::table;
 use crate::timestamp;
 
 pub(super) async fn run(session: &Session) -> Result<Exit> {
-    let sources = session.client.list(&["users", "me", "sources"]).await?;
+    let path = ["users", "me", "sources"];
+    let sources = session.client.list_scoped(&path).await?;
     let none = sources.is_empty();
     if none && !session.json {
         output::note("no sources yet; deploy one with `headwater deploy FILE`");

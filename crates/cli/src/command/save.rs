@@ -23,7 +23,7 @@ pub(super) async fn save(client: &Client, reference: &str) -> Result<Value> {
         }
         ComponentReference::Saved(key) => return saved(client, &key).await,
     };
-    client.post(&["components"], &body).await
+    client.post_scoped(&["components"], body).await
 }
 
 async fn code_of(path: &Path) -> Result<Value> {
@@ -41,7 +41,8 @@ fn file_of(package: &PackageReference) -> Result<String, UsageError> {
 }
 
 async fn saved(client: &Client, key: &str) -> Result<Value> {
-    let component = client.get(&["components", key]).await;
+    let scope = client.scope().await?;
+    let component = client.get_data(&["components", key], &scope).await;
     component.map_err(|error| match error.downcast_ref::<ClientError>() {
         Some(refused) if refused.is_not_found() => error.context(format!(
             "no component has the key or id {key}, and there is no such file; \

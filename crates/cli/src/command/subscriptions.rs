@@ -38,7 +38,10 @@ async fn delete(session: &Session, arguments: SubscriptionArguments) -> Result<(
 }
 
 async fn list(session: &Session) -> Result<()> {
-    let path = ["users", "me", "subscriptions"];
+    let path = match session.client.workspace_id().await? {
+        Some(id) => ["workspaces", id, "subscriptions"],
+        None => ["users", "me", "subscriptions"],
+    };
     let subscriptions = session.client.get(&path).await?;
     let listed = subscriptions
         .as_array()

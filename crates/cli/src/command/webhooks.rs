@@ -1,6 +1,6 @@
 //! `webhooks`: makes, lists, changes and deletes webhooks, and replays what they missed.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
@@ -11,6 +11,7 @@ use crate::arguments::{
 };
 use crate::exit::{Exit, UsageError};
 use crate::output;
+use crate::secret;
 use crate::session::Session;
 use crate::source::text;
 use crate::table;
@@ -42,7 +43,10 @@ async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<
         ("name", arguments.name),
         ("description", arguments.description),
     ];
-    let webhook = session.client.post(&["webhooks"], &body(given)).await?;
+    let webhook = session
+        .client
+        .post_scoped(&["webhooks"], body(given))
+        .await?;
     session.print(&webhook, card)?;
     output::note("keep the secret: it is not shown again");
     Ok(())
@@ -90,7 +94,8 @@ async fn change(session: &Session, id_or_name: &str, body: &Value) -> Result<()>
 
 async fn rotate_secret(session: &Session, arguments: RotateSecretArguments) -> Result<()> {
     let id = webhook::find_id(&session.client, &arguments.webhook).await?;
-    let body = body([("secret", arguments.secret)]);
+    let secret = arguments.secret.map(read_secret).transpose()?;
+    let body = body([("secret", secret)]);
     let path = ["webhooks", &id, "rotate_secret"];
     let webhook = session.client.post(&path, &body).await?;
     session.print(&webhook, card)?;
@@ -118,6 +123,24 @@ async fn delete(session: &Session, id_or_name: &str) -> Result<()> {
     session.print(&json!({"id": id}), |_| id.clone())?;
     output::note("deleted");
     Ok(())
+}
+
+/// The secret as it is, or, without one, what is typed: it then stays out of the shell's history.
+fn read_secret(given: Option<String>) -> Result<String> {
+    match given {
+        Some(secret) if secret == "-" => {
+            let mut line = String::new();
+            std::io::stdin()
+                .read_line(&mut line)
+                .context("cannot read the secret")?;
+            Ok(line.trim().to_owned())
+        }
+        Some(secret) => Ok(secret),
+        None => secret::ask(
+            "secret",
+            "--secret has no value; write --secret - to read it from standard input",
+        ),
+    }
 }
 
 /// What was given, as the API takes it.

@@ -159,3 +159,37 @@ async fn keys_are_made_listed_and_revoked() {
         "u_2"
     );
 }
+
+#[tokio::test]
+async fn a_chosen_workspace_is_named_in_what_is_listed_and_made() {
+    let node = Node::start().await;
+    node.list("GET /v1/workspaces", json!([workspace()]));
+    node.list("GET /v1/users/me/sources", json!([]));
+    node.list("GET /v1/users/me/webhooks", json!([]));
+    node.list("GET /v1/accounts", json!([]));
+    node.data("GET /v1/workspaces/o_1/subscriptions", json!([]));
+    let made = json!({"id": "apn_1", "app": "shop", "name": "work", "created_at": 0});
+    node.data("POST /v1/accounts", made);
+    for command in [
+        &["list"][..],
+        &["webhooks", "list"],
+        &["accounts", "list"],
+        &["subscriptions", "list"],
+        &["accounts", "add", "shop", "--field", "k=v"],
+    ] {
+        let seen = node
+            .run(&[command, &["--workspace", "team"]].concat())
+            .await;
+        assert_eq!(seen.code, 0, "{command:?}: {}", seen.stderr);
+    }
+    for list in ["users/me/sources", "users/me/webhooks", "accounts"] {
+        let asked = node.received(&format!("GET /v1/{list}")).remove(0);
+        assert_eq!(asked.query["workspace_id"], "o_1", "{list}");
+    }
+    let sent = node.received("POST /v1/accounts").remove(0).body;
+    assert_eq!(sent["workspace_id"], "o_1");
+    // An id is taken as it is.
+    let asked = node.received("GET /v1/workspaces").len();
+    node.run(&["list", "--workspace", "o_2"]).await;
+    assert_eq!(node.received("GET /v1/workspaces").len(), asked);
+}

@@ -132,6 +132,12 @@ async fn a_secret_is_rotated_and_a_range_replayed() {
     let sent = node.received("POST /v1/webhooks/wh_1/rotate_secret");
     assert_eq!(sent[0].body, json!({"secret": "whsec_new"}));
     assert_eq!(sent[1].body, json!({}));
+    // Nobody can be asked here.
+    let seen = node
+        .run(&["webhooks", "rotate-secret", "wh_1", "--secret"])
+        .await;
+    assert_eq!(seen.code, 2, "{}", seen.stdout);
+    assert!(seen.stderr.contains("--secret -"), "{}", seen.stderr);
 
     node.data("POST /v1/webhooks/wh_1/replay", json!({"replayed": 3}));
     let replay = ["webhooks", "replay", "wh_1", "--since", "2026-01-01"];

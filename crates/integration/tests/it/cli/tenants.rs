@@ -33,3 +33,60 @@ async fn a_colleague_gets_a_user_a_workspace_and_a_key() {
     bob.get("/users/me").await.is(401);
     assert_eq!(node.cli(&["users", "delete", "bob"]).await.code, 1);
 }
+
+#[tokio::test]
+async fn two_users_work_in_a_workspace_by_its_name() {
+    let node = Node::start().await;
+    let create = ["users", "create", "bob", "--email", "bob@example.com"];
+    let made = node.cli(&create).await.ok();
+    let bob = made.stdout.trim();
+    node.cli(&["workspaces", "create", "team"]).await.ok();
+    let add = ["workspaces", "members", "add", "team", "bob"];
+    node.cli(&add).await.ok();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("shared.mjs"), crate::code::EMITTER).unwrap();
+    let in_team = ["--workspace", "team"];
+    let deploy = ["deploy", "shared.mjs", "--name", "Shared", "--json"];
+    let deploy = [&deploy[..], &in_team].concat();
+    let source = node.cli_in(folder.path(), &deploy).await.ok().json();
+    let hook = [
+        "webhooks",
+        "create",
+        "https://example.com",
+        "--name",
+        "Hook",
+    ];
+    node.cli(&[&hook[..], &in_team].concat()).await.ok();
+    let account = [
+        "accounts", "add", "shop", "--name", "work", "--field", "k=v",
+    ];
+    node.cli(&[&account[..], &in_team].concat()).await.ok();
+    node.cli_in(folder.path(), &["deploy", "shared.mjs", "--name", "Mine"])
+        .await
+        .ok();
+
+    let as_bob = ["--api-key", bob];
+    let listed = node.cli(&[&["list"], &as_bob[..], &in_team].concat()).await;
+    let listed = listed.ok().stdout;
+    assert!(listed.contains("Shared"), "{listed}");
+    assert!(!listed.contains("Mine"), "{listed}");
+    let accounts = ["accounts", "list"];
+    let accounts = node.cli(&[&accounts[..], &as_bob, &in_team].concat()).await;
+    assert!(accounts.ok().stdout.contains("work"));
+    let describe = ["describe", "Shared", "--json"];
+    let alone = node.cli(&[&describe[..], &as_bob].concat()).await;
+    assert_eq!(alone.code, 1, "{}", alone.stdout);
+    let found = node.cli(&[&describe[..], &as_bob, &in_team].concat()).await;
+    assert_eq!(found.ok().json()["id"], source["id"]);
+    let pause = ["pause", "Shared"];
+    let paused = node.cli(&[&pause[..], &as_bob, &in_team].concat()).await;
+    paused.ok();
+    let other = ["list", "--workspace", "others"];
+    let refused = node.cli(&other).await;
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.stderr.contains("workspaces list"),
+        "{}",
+        refused.stderr
+    );
+}

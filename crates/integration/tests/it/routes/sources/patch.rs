@@ -71,3 +71,20 @@ async fn what_is_not_there_cannot_be_changed() {
     .await
     .is(404);
 }
+
+#[tokio::test]
+async fn an_empty_name_is_refused_and_changes_nothing() {
+    let node = Node::start().await;
+    let source = node.deploy(&answering("1"), json!({})).await;
+    let before = node.get(&source.path()).await.is(200).data();
+    for name in ["", " "] {
+        let body = json!({"name": name, "active": false});
+        for answer in [
+            node.patch(&source.path(), body.clone()).await,
+            node.put(&source.path(), body).await,
+        ] {
+            assert_eq!(answer.is(400).error()["param"], "name");
+        }
+    }
+    assert_eq!(node.get(&source.path()).await.is(200).data(), before);
+}

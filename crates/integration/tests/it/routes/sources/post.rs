@@ -350,3 +350,14 @@ async fn a_source_may_live_in_ones_workspace_but_in_none_that_is_not_there() {
         "not_found"
     );
 }
+
+#[tokio::test]
+async fn a_deployment_of_nothing_names_what_can_be_deployed() {
+    let node = Node::start().await;
+    let error = node.post("/sources", json!({})).await.is(400).error();
+    assert_eq!(error["param"], "component_id");
+    let message = error["message"].as_str().unwrap();
+    for way in ["component_id", "component_code", "component_url"] {
+        assert!(message.contains(way), "{message}");
+    }
+}

@@ -37,10 +37,8 @@ async fn what_is_no_package_is_refused() {
         let answer = node.get(&format!("/packages/modules?{query}")).await;
         assert_eq!(answer.status, 400, "{query}: {}", answer.text);
     }
-    let query = "specifier=npm:ms@99999";
-    let error = node
-        .get(&format!("/packages/modules?{query}"))
-        .await
-        .error();
-    assert_eq!(error["param"], "specifier");
+    for query in ["", "specifier=", "specifier=npm:ms@99999"] {
+        let answer = node.get(&format!("/packages/modules?{query}")).await;
+        assert_eq!(answer.error()["param"], "specifier", "{query}");
+    }
 }

@@ -1,0 +1,18 @@
+//! Asking for what must not be seen: on a terminal, without an echo, so that it stays out of the shell's history.
+
+use std::io::IsTerminal as _;
+
+use anyhow::{Context as _, Result};
+
+use crate::exit::UsageError;
+
+/// What the person types. `otherwise` says what to do where nobody can be asked.
+pub(crate) fn ask(name: &str, otherwise: &str) -> Result<String> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Err(UsageError(otherwise.to_owned()).into());
+    }
+    dialoguer::Password::new()
+        .with_prompt(name)
+        .interact()
+        .with_context(|| format!("cannot ask for {name}"))
+}

@@ -125,7 +125,7 @@ impl App {
             Chore::Release => self.store.release_scheduled(now_ms, BATCH).await,
             Chore::Dispatch => self.store.dispatch(now_ms, BATCH).await,
             Chore::Tail => self.read_along().await,
-            Chore::Deliveries => self.webhooks_with_work(BATCH).await,
+            Chore::Deliveries => self.store.webhooks_with_work(now_ms).await,
             Chore::Retention => {
                 let deleted = self.store.run_deletions(BATCH).await?;
                 let trimmed = self.trim().await?;

@@ -83,11 +83,16 @@ impl Default for DeliveryConfig {
     }
 }
 
+/// How a courier is reached.
+struct Courier {
+    nudges: mpsc::Sender<()>,
+    /// Counts changes of its webhook: if it knows fewer, it reads the webhook again.
+    changes: Arc<AtomicU64>,
+}
+
 /// The couriers of this node, and what they share.
 pub(crate) struct Couriers {
-    by_webhook: Mutex<HashMap<WebhookId, mpsc::Sender<()>>>,
-    /// Counts changes of webhooks: who knows fewer reads its webhook again.
-    changes: AtomicU64,
+    by_webhook: Mutex<HashMap<WebhookId, Courier>>,
     sender: Sender,
     limits: Arc<Limits>,
     tasks: TaskTracker,
@@ -105,7 +110,6 @@ impl Couriers {
         let limits = Limits::new(config.node_concurrency, config.host_concurrency);
         Ok(Self {
             by_webhook: Mutex::default(),
-            changes: AtomicU64::new(0),
             sender,
             limits: Arc::new(limits),
             tasks: TaskTracker::new(),
@@ -138,10 +142,6 @@ impl Couriers {
         self.limits.in_flight()
     }
 
-    fn changes(&self) -> u64 {
-        self.changes.load(Ordering::Acquire)
-    }
-
     /// Takes the courier out unless a nudge has come in meanwhile that it would still obey.
     fn leave(&self, id: &WebhookId, nudges: &mpsc::Receiver<()>, stopping: bool) -> bool {
         let mut by_webhook = self.by_webhook.lock();
@@ -154,10 +154,19 @@ impl Couriers {
 }
 
 impl App {
-    /// Says that a webhook or its deliveries were changed: what is attempted from now on goes by that.
+    /// Says that deliveries may have become due.
     pub fn nudge_deliveries(&self) {
-        self.couriers.changes.fetch_add(1, Ordering::Release);
         self.nudges.nudge(Chore::Deliveries);
+    }
+
+    /// Says that a webhook was changed: what is attempted from now on goes by that.
+    pub fn webhook_changed(&self, id: &WebhookId) {
+        let by_webhook = self.couriers.by_webhook.lock();
+        if let Some(courier) = by_webhook.get(id) {
+            courier.changes.fetch_add(1, Ordering::Release);
+            // Full: a nudge waits already.
+            let _ = courier.nudges.try_send(());
+        }
     }
 
     /// Says that there are deliveries to the webhook, starting its courier if there is none.
@@ -167,26 +176,21 @@ impl App {
         }
         let mut by_webhook = self.couriers.by_webhook.lock();
         if let Some(courier) = by_webhook.get(id)
-            && !courier.is_closed()
+            && !courier.nudges.is_closed()
         {
             // Full: a nudge waits already.
-            let _ = courier.try_send(());
+            let _ = courier.nudges.try_send(());
             return;
         }
         let (sender, nudges) = mpsc::channel(1);
-        by_webhook.insert(id.clone(), sender);
-        let courier = Actor::new(Arc::clone(self), id.clone(), nudges);
+        let changes = Arc::new(AtomicU64::new(0));
+        let courier = Courier {
+            nudges: sender,
+            changes: Arc::clone(&changes),
+        };
+        by_webhook.insert(id.clone(), courier);
+        let courier = Actor::new(Arc::clone(self), id.clone(), nudges, changes);
         self.couriers.tasks.spawn(courier.run());
-    }
-
-    /// Webhooks that have work. Those whose courier cannot take more are among them, so that they must
-    /// not use up the batch.
-    pub(crate) async fn webhooks_with_work(&self, batch: u32) -> Result<Progress, StoreError> {
-        let couriers = u32::try_from(self.couriers.len()).unwrap_or(u32::MAX);
-        let limit = batch.saturating_add(couriers);
-        self.store
-            .webhooks_with_work(self.env.now_ms(), limit)
-            .await
     }
 
     /// Deletes deliveries that are kept no longer.

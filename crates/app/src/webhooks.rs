@@ -9,7 +9,7 @@ use headwater_model::{
     page::{Page, PageRequest},
     webhook::FORMER_SECRET_VALID,
 };
-use headwater_store::{FormerSecret, StoreError, Webhook};
+use headwater_store::{FormerSecret, StoreError, Webhook, WebhookChange, WebhookSecrets};
 
 use crate::{
     access::Caller,
@@ -119,22 +119,21 @@ impl App {
         change: UpdateWebhook,
     ) -> Result<Webhook, AppError> {
         let _turn = self.webhook_changes.lock().await;
-        let mut webhook = self.webhook(caller, id).await?;
-        if let Some(name) = change.name {
-            webhook.name = text("name", name, NAME_CHARS)?;
-        }
-        if let Some(description) = change.description {
-            webhook.description = text("description", description, DESCRIPTION_CHARS)?;
-        }
-        if let Some(url) = change.url {
-            webhook.url = address::checked(&url, &self.config.deliveries.network)?;
-        }
-        if change.active == Some(true) && !webhook.active {
-            webhook.disabled_reason = None;
-            webhook.failing_since_ms = None;
-        }
-        webhook.active = change.active.unwrap_or(webhook.active);
-        self.rewrite_webhook(webhook).await
+        self.webhook(caller, id).await?;
+        let name = change.name.map(|name| text("name", name, NAME_CHARS));
+        let description = change
+            .description
+            .map(|described| text("description", described, DESCRIPTION_CHARS));
+        let network = &self.config.deliveries.network;
+        let url = change.url.map(|url| address::checked(&url, network));
+        let change = WebhookChange {
+            name: name.transpose()?,
+            description: description.transpose()?,
+            url: url.transpose()?,
+            active: change.active,
+            ..WebhookChange::default()
+        };
+        self.write_webhook_change(id, change).await
     }
 
     /// Deletes a webhook with its subscriptions and deliveries.
@@ -142,7 +141,7 @@ impl App {
         let _turn = self.webhook_changes.lock().await;
         self.webhook(caller, id).await?;
         self.store.delete_webhook(id).await?;
-        self.nudge_deliveries();
+        self.webhook_changed(id);
         Ok(())
     }
 
@@ -162,13 +161,19 @@ impl App {
             None => new_secret(&self.env),
         };
         let _turn = self.webhook_changes.lock().await;
-        let mut webhook = self.webhook(caller, id).await?;
-        let sealed = self.sealed(id, &secret)?;
-        webhook.former_secret = Some(FormerSecret {
-            sealed: std::mem::replace(&mut webhook.secret, sealed),
+        let former = FormerSecret {
+            sealed: self.webhook(caller, id).await?.secret,
             valid_until_ms: self.env.now_ms() + FORMER_SECRET_VALID.as_millis() as u64,
-        });
-        let webhook = self.rewrite_webhook(webhook).await?;
+        };
+        let secrets = WebhookSecrets {
+            current: self.sealed(id, &secret)?,
+            former: Some(former),
+        };
+        let change = WebhookChange {
+            secrets: Some(secrets),
+            ..WebhookChange::default()
+        };
+        let webhook = self.write_webhook_change(id, change).await?;
         Ok(WebhookWithSecret { webhook, secret })
     }
 
@@ -177,14 +182,18 @@ impl App {
             .seal(&self.env, &purpose(id), secret.as_bytes())
     }
 
-    async fn rewrite_webhook(&self, mut webhook: Webhook) -> Result<Webhook, AppError> {
-        webhook.updated_at = self.env.now_at();
-        match self.store.update_webhook(webhook.clone()).await {
-            Ok(()) => {
-                self.nudge_deliveries();
+    async fn write_webhook_change(
+        &self,
+        id: &WebhookId,
+        mut change: WebhookChange,
+    ) -> Result<Webhook, AppError> {
+        change.updated_at = self.env.now_at();
+        match self.store.update_webhook(id, change).await {
+            Ok(webhook) => {
+                self.webhook_changed(id);
                 Ok(webhook)
             }
-            Err(StoreError::Conflict(_)) => Err(AppError::not_found("webhook", &webhook.id)),
+            Err(StoreError::Conflict(_)) => Err(AppError::not_found("webhook", id)),
             Err(error) => Err(error.into()),
         }
     }

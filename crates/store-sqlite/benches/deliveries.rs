@@ -22,8 +22,8 @@ use headwater_model::{
     subscription::{EmitterPattern, Subscription},
 };
 use headwater_store::{
-    AfterAttempt, Attempt, AttemptRecord, Deliveries, EventLog, LeaseTerm, NodeEpoch,
-    Subscriptions, Webhook, Webhooks, WorkQueue,
+    AfterAttempt, Attempt, AttemptRecord, ClaimLimit, Deliveries, EventLog, LeaseTerm, NodeEpoch,
+    Subscriptions, Webhook, WebhookChange, Webhooks, WorkQueue,
 };
 use headwater_store_sqlite::SqliteStore;
 
@@ -69,10 +69,7 @@ async fn measure(scale: u32) {
     );
     lasted("the longest step of those", longest);
     let begin = Instant::now();
-    store
-        .webhooks_with_work(NOW_MS, BATCH)
-        .await
-        .expect("webhooks");
+    store.webhooks_with_work(NOW_MS).await.expect("webhooks");
     lasted(
         &format!("looking for work, {listeners} webhooks wait"),
         begin.elapsed(),
@@ -82,10 +79,7 @@ async fn measure(scale: u32) {
 /// What can be done with one webhook's long queue.
 async fn queue(store: &SqliteStore, webhook: &Webhook, waiting: u32) {
     let begin = Instant::now();
-    store
-        .webhooks_with_work(NOW_MS, BATCH)
-        .await
-        .expect("webhooks");
+    store.webhooks_with_work(NOW_MS).await.expect("webhooks");
     lasted(
         &format!("looking for work, 1 webhook with {waiting}"),
         begin.elapsed(),
@@ -102,7 +96,13 @@ async fn queue(store: &SqliteStore, webhook: &Webhook, waiting: u32) {
             .record_attempts(&webhook.id, attempts, None, NOW_MS)
             .await;
         recording += begin.elapsed();
-        assert!(recorded.expect("recorded").iter().all(Result::is_ok));
+        assert!(
+            recorded
+                .expect("recorded")
+                .results
+                .iter()
+                .all(Result::is_ok)
+        );
     }
     rate(
         &format!("claim_deliveries, {CLAIMED} at once"),
@@ -121,11 +121,12 @@ async fn queue(store: &SqliteStore, webhook: &Webhook, waiting: u32) {
     assert_eq!(page.expect("a page").total_count, u64::from(waiting));
     lasted(&format!("a page of {waiting} deliveries"), begin.elapsed());
     let begin = Instant::now();
-    let off = Webhook {
-        active: false,
-        ..webhook.clone()
+    let off = WebhookChange {
+        active: Some(false),
+        ..WebhookChange::default()
     };
-    store.update_webhook(off).await.expect("updated");
+    let updated = store.update_webhook(&webhook.id, off).await;
+    updated.expect("updated");
     lasted(
         &format!("giving {} deliveries up", waiting - done),
         begin.elapsed(),
@@ -150,7 +151,12 @@ async fn claim(store: &SqliteStore, id: &WebhookId, epoch: NodeEpoch) -> Vec<Att
         epoch,
         expires_at_ms: NOW_MS + 1,
     };
-    let claimed = store.claim_deliveries(id, term, NOW_MS, CLAIMED).await;
+    let limit = ClaimLimit {
+        deliveries: CLAIMED,
+        retries: CLAIMED,
+        bytes: u64::MAX,
+    };
+    let claimed = store.claim_deliveries(id, term, NOW_MS, limit).await;
     let attempt = Attempt {
         at_ms: NOW_MS,
         latency_ms: 5,

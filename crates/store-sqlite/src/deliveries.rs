@@ -15,8 +15,9 @@ use headwater_model::{
     webhook::DeliveryState,
 };
 use headwater_store::{
-    AttemptRecord, ClaimedDelivery, DeliveredEvent, Deliveries, Delivery, DeliveryLease,
-    DisabledWebhook, LeaseTerm, NodeEpoch, Progress, Replay, StoreError,
+    AttemptRecord, ClaimLimit, ClaimedDelivery, DeliveredEvent, Deliveries, Delivery,
+    DeliveryLease, DisabledWebhook, LeaseTerm, NodeEpoch, Progress, RecordedAttempts, Replay,
+    StoreError,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -37,15 +38,15 @@ impl Deliveries for SqliteStore {
         webhook_id: &WebhookId,
         term: LeaseTerm,
         now_ms: u64,
-        limit: u32,
+        limit: ClaimLimit,
     ) -> Result<Vec<ClaimedDelivery>, StoreError> {
         let id = webhook_id.clone();
         self.write(move |connection| claim(connection, id.as_str(), term, (now_ms, limit)))
             .await
     }
 
-    async fn webhooks_with_work(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
-        self.read(move |connection| waiting::webhooks_with_work(connection, now_ms, limit))
+    async fn webhooks_with_work(&self, now_ms: u64) -> Result<Progress, StoreError> {
+        self.read(move |connection| waiting::webhooks_with_work(connection, now_ms))
             .await
     }
 
@@ -82,7 +83,7 @@ impl Deliveries for SqliteStore {
         attempts: Vec<AttemptRecord>,
         disabled: Option<DisabledWebhook>,
         now_ms: u64,
-    ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+    ) -> Result<RecordedAttempts, StoreError> {
         let id = webhook_id.clone();
         self.write(move |connection| {
             attempts::record(connection, id.as_str(), (&attempts, disabled), now_ms)
@@ -171,25 +172,41 @@ fn claim(
     connection: &Connection,
     webhook_id: &str,
     term: LeaseTerm,
-    (now_ms, limit): (u64, u32),
+    (now_ms, limit): (u64, ClaimLimit),
 ) -> Result<Vec<ClaimedDelivery>, StoreError> {
     let failed = failed("claiming deliveries");
     let mut statement = connection
         .prepare_cached(&format!(
-            "SELECT deliveries.position AS delivery_position, id, subscription_id, attempts, lease_number + 1 AS number,
-                    delivered_events.*
+            "SELECT deliveries.position AS delivery_position, id, subscription_id, attempts, due_at_ms,
+                    lease_number + 1 AS number, delivered_events.*
              FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position
              WHERE webhook_id = ?2 AND state = 'pending' AND due_at_ms <= ?1 AND {FREE}
                AND EXISTS (SELECT 1 FROM webhooks WHERE id = ?2 AND active)
-             ORDER BY due_at_ms, event_position, deliveries.position LIMIT ?3"
+             ORDER BY due_at_ms, event_position, deliveries.position"
         ))
         .map_err(&failed)?;
     let mut rows = statement
-        .query(params![signed(now_ms), webhook_id, limit])
+        .query(params![signed(now_ms), webhook_id])
         .map_err(&failed)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(&failed)? {
-        found.push((get(row, "delivery_position")?, claimed(row, term.epoch)?));
+    let (mut found, mut retries, mut bytes) = (Vec::new(), 0, 0);
+    // Rows are read one by one: nothing behind the limits is looked at.
+    while found.len() < limit.deliveries as usize && bytes < limit.bytes {
+        let Some(row) = rows.next().map_err(&failed)? else {
+            break;
+        };
+        if get::<u32>(row, "attempts")? > 0 {
+            if retries == limit.retries {
+                // Those retried by hand are among those never attempted.
+                match unsigned(row, "due_at_ms")? {
+                    0 => continue,
+                    _ => break,
+                }
+            }
+            retries += 1;
+        }
+        let claimed = claimed(row, term.epoch)?;
+        bytes += claimed.event.event.get().len() as u64;
+        found.push((get(row, "delivery_position")?, claimed));
     }
     let mut lease = connection
         .prepare_cached(

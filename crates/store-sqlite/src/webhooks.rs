@@ -5,7 +5,7 @@ use headwater_model::{
     id::{UserId, WebhookId},
     page::{Page, PageRequest},
 };
-use headwater_store::{FormerSecret, StoreError, Webhook, Webhooks};
+use headwater_store::{FormerSecret, StoreError, Webhook, WebhookChange, Webhooks};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
@@ -46,8 +46,13 @@ impl Webhooks for SqliteStore {
         .await
     }
 
-    async fn update_webhook(&self, webhook: Webhook) -> Result<(), StoreError> {
-        self.write(move |connection| update(connection, &webhook))
+    async fn update_webhook(
+        &self,
+        id: &WebhookId,
+        change: WebhookChange,
+    ) -> Result<Webhook, StoreError> {
+        let id = id.clone();
+        self.write(move |connection| update(connection, id.as_str(), &change))
             .await
     }
 
@@ -67,6 +72,18 @@ pub(crate) fn is_active(connection: &Connection, id: &str) -> Result<Option<bool
     connection
         .prepare_cached("SELECT active FROM webhooks WHERE id = ?")
         .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+        .map_err(failed("looking a webhook up"))
+}
+
+/// Whether the webhook takes deliveries at that URL.
+pub(crate) fn is_active_at(
+    connection: &Connection,
+    id: &str,
+    url: &str,
+) -> Result<bool, StoreError> {
+    connection
+        .prepare_cached("SELECT 1 FROM webhooks WHERE id = ? AND active AND url = ?")
+        .and_then(|mut statement| statement.exists([id, url]))
         .map_err(failed("looking a webhook up"))
 }
 
@@ -114,35 +131,46 @@ fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> 
         .map(drop)
 }
 
-fn update(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> {
-    let id = webhook.id.as_str();
-    let former = webhook.former_secret.as_ref();
-    let updated = connection
+fn update(
+    connection: &Connection,
+    id: &str,
+    change: &WebhookChange,
+) -> Result<Webhook, StoreError> {
+    let secrets = change.secrets.as_ref();
+    let former = secrets.and_then(|secrets| secrets.former.as_ref());
+    connection
         .execute(
             "UPDATE webhooks
-             SET name = ?2, description = ?3, url = ?4, disabled_reason = ?6, secret = ?7, former_secret = ?8,
-                 former_valid_until_ms = ?9, updated_at = ?10,
-                 failing_since_ms = CASE WHEN ?5 AND NOT active THEN NULL ELSE failing_since_ms END, active = ?5
+             SET name = CASE WHEN ?2 THEN ?3 ELSE name END,
+                 description = CASE WHEN ?4 THEN ?5 ELSE description END,
+                 url = coalesce(?6, url), active = coalesce(?7, active),
+                 disabled_reason = CASE WHEN ?7 AND NOT active THEN NULL ELSE disabled_reason END,
+                 failing_since_ms = CASE WHEN ?7 AND NOT active OR ?6 <> url THEN NULL ELSE failing_since_ms END,
+                 secret = coalesce(?8, secret),
+                 former_secret = CASE WHEN ?8 IS NULL THEN former_secret ELSE ?9 END,
+                 former_valid_until_ms = CASE WHEN ?8 IS NULL THEN former_valid_until_ms ELSE ?10 END,
+                 updated_at = ?11
              WHERE id = ?1",
             params![
                 id,
-                webhook.name,
-                webhook.description,
-                webhook.url,
-                webhook.active,
-                webhook.disabled_reason,
-                webhook.secret,
+                change.name.is_some(),
+                change.name.as_ref().and_then(Option::as_ref),
+                change.description.is_some(),
+                change.description.as_ref().and_then(Option::as_ref),
+                change.url,
+                change.active,
+                secrets.map(|secrets| &secrets.current),
                 former.map(|former| &former.sealed),
                 former.map(|former| signed(former.valid_until_ms)),
-                signed(webhook.updated_at),
+                signed(change.updated_at),
             ],
         )
         .map_err(failed("writing a webhook"))?;
-    match (updated, webhook.active) {
-        (0, _) => Err(gone(id)),
-        (_, true) => Ok(()),
-        (_, false) => deliveries::give_up_pending(connection, id, webhook.updated_at * 1000),
+    let webhook = by_id(connection, id)?.ok_or_else(|| gone(id))?;
+    if change.active == Some(false) {
+        deliveries::give_up_pending(connection, id, change.updated_at * 1000)?;
     }
+    Ok(webhook)
 }
 
 /// Nobody sees the deliveries of a webhook that is gone; trimming deletes them in bounded steps.

@@ -61,6 +61,43 @@ pub struct FormerSecret {
     pub valid_until_ms: u64,
 }
 
+/// What is to change of a webhook: what is `None` stays as it is, whoever changed it meanwhile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WebhookChange {
+    /// Another name, or none any more.
+    pub name: Option<Option<String>>,
+    /// Another description, or none any more.
+    pub description: Option<Option<String>>,
+    /// Another address.
+    pub url: Option<String>,
+    /// Whether events are delivered.
+    pub active: Option<bool>,
+    /// Other secrets.
+    pub secrets: Option<WebhookSecrets>,
+    /// Epoch seconds.
+    pub updated_at: u64,
+}
+
+/// What deliveries are signed with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookSecrets {
+    /// Sealed.
+    pub current: Vec<u8>,
+    /// The one before, if it is to stay valid.
+    pub former: Option<FormerSecret>,
+}
+
+/// How much one claim may lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClaimLimit {
+    /// Deliveries in all.
+    pub deliveries: u32,
+    /// Those among them that were attempted before.
+    pub retries: u32,
+    /// Bytes of event data. The delivery that reaches it is the last, so that the largest event can be claimed.
+    pub bytes: u64,
+}
+
 /// The right to attempt one delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryLease {
@@ -140,12 +177,23 @@ pub struct AttemptRecord {
 /// A webhook that the platform gives up.
 #[derive(Debug, Clone)]
 pub struct DisabledWebhook {
+    /// Where the attempts went that this is judged by.
+    pub url: String,
     /// For people.
     pub reason: String,
     /// On whose `$errors` that is told.
     pub emitter: EmitterId,
     /// What is told.
     pub event: NewEvent,
+}
+
+/// What became of attempts that were to be recorded.
+#[derive(Debug)]
+pub struct RecordedAttempts {
+    /// One per attempt.
+    pub results: Vec<Result<(), StoreError>>,
+    /// Whether the webhook was disabled.
+    pub disabled: bool,
 }
 
 /// A delivery as it is listed.
@@ -198,12 +246,20 @@ pub trait Webhooks {
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, StoreError>;
 
-    /// Replaces everything but owner, `failing_since_ms` and creation. `Conflict` when the webhook is gone.
-    /// MUST begin a new count of failure when it becomes active
+    /// Writes what is named and returns the webhook. `Conflict` when it is gone.
+    /// MUST leave what is not named, also what disabled it
+    /// (`conformance::webhooks::an_update_leaves_what_it_does_not_name`).
+    /// MUST forget why it was disabled, and begin a new count of failure, when it becomes active
     /// (`conformance::webhooks::a_webhook_made_active_again_has_failed_for_no_time`).
+    /// MUST begin a new count of failure with another URL
+    /// (`conformance::webhooks::a_webhook_at_another_url_has_failed_for_no_time`).
     /// MUST make pending deliveries dead when it becomes inactive
     /// (`conformance::webhooks::deliveries_of_a_webhook_made_inactive_are_dead_letters`).
-    async fn update_webhook(&self, webhook: Webhook) -> Result<(), StoreError>;
+    async fn update_webhook(
+        &self,
+        id: &WebhookId,
+        change: WebhookChange,
+    ) -> Result<Webhook, StoreError>;
 
     /// Deletes a webhook with its subscriptions, automatic ones too, and deliveries. False: there was none.
     async fn delete_webhook(&self, id: &WebhookId) -> Result<bool, StoreError>;
@@ -216,17 +272,19 @@ pub trait Deliveries {
     /// the order of their events, then those to be attempted again in the order in which they are due.
     /// MUST NOT lease one that is held by a lease that has not expired
     /// (`conformance::deliveries::a_claim_never_hands_out_a_held_delivery`).
+    /// MUST lease those never attempted however many are to be attempted again
+    /// (`conformance::deliveries::a_claim_ends_at_its_limits`).
     async fn claim_deliveries(
         &self,
         webhook_id: &WebhookId,
         term: LeaseTerm,
         now_ms: u64,
-        limit: u32,
+        limit: ClaimLimit,
     ) -> Result<Vec<ClaimedDelivery>, StoreError>;
 
-    /// `woken_webhooks`: active webhooks with deliveries that are due and held by nobody, at most `limit`, those that are
-    /// due first before others; `next_due_ms`: when a delivery is due next.
-    async fn webhooks_with_work(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
+    /// `woken_webhooks`: all active webhooks with deliveries that are due and held by nobody, those that are due first
+    /// before others; `next_due_ms`: when a delivery is due next.
+    async fn webhooks_with_work(&self, now_ms: u64) -> Result<Progress, StoreError>;
 
     /// Prolongs leases. Those that were lost are not prolonged and not reported.
     async fn extend_delivery_leases(
@@ -239,9 +297,11 @@ pub trait Deliveries {
     async fn release_deliveries(&self, leases: &[DeliveryLease]) -> Result<(), StoreError>;
 
     /// Records attempts of one webhook's deliveries, ends their leases and, if it is disabled, that too: its deliveries
-    /// that are still pending are dead then, and the event is appended, all together. One result per attempt.
+    /// that are still pending are dead then, and the event is appended, all together.
     /// MUST refuse with `Conflict` an attempt whose lease was lost
     /// (`conformance::deliveries::an_attempt_is_refused_after_a_later_claim`).
+    /// MUST NOT disable a webhook that is elsewhere by now
+    /// (`conformance::webhooks::a_webhook_is_not_disabled_for_a_former_url`).
     /// MUST note since when every attempt has failed: nothing after one that was taken
     /// (`conformance::deliveries::a_webhook_knows_since_when_it_fails`).
     async fn record_attempts(
@@ -250,7 +310,7 @@ pub trait Deliveries {
         attempts: Vec<AttemptRecord>,
         disabled: Option<DisabledWebhook>,
         now_ms: u64,
-    ) -> Result<Vec<Result<(), StoreError>>, StoreError>;
+    ) -> Result<RecordedAttempts, StoreError>;
 
     /// A page of a webhook's deliveries, newest first.
     async fn deliveries(

@@ -3,7 +3,13 @@
 //! Claims, attempts and records overlap. Everything that must be in order for the webhook is
 //! decided here: what may be in flight, whether it is healthy, when it is given up.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use headwater_model::id::WebhookId;
@@ -33,8 +39,10 @@ pub(super) struct Actor {
     id: WebhookId,
     nudges: mpsc::Receiver<()>,
     target: Option<Arc<Target>>,
-    /// Changes of webhooks that the target takes into account.
-    changes: u64,
+    /// Counts changes of the webhook.
+    changes: Arc<AtomicU64>,
+    /// Those that the target takes into account.
+    known_changes: u64,
     failing_since_ms: Option<u64>,
     queue: Queue,
     held: Held,
@@ -42,8 +50,10 @@ pub(super) struct Actor {
     claim_limit: u32,
     /// Whether somebody said that there is work.
     nudged: bool,
-    /// Whether the last claim came back full.
+    /// Whether the last claim left others because of their number or size.
     more: bool,
+    /// Whether the last claim left retries because of their number.
+    more_retries: bool,
     /// A permit that was waited for.
     permit: Option<Permit>,
     permitting: Option<BoxFuture<'static, Option<Permit>>>,
@@ -57,20 +67,27 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    pub(super) fn new(app: Arc<App>, id: WebhookId, nudges: mpsc::Receiver<()>) -> Self {
+    pub(super) fn new(
+        app: Arc<App>,
+        id: WebhookId,
+        nudges: mpsc::Receiver<()>,
+        changes: Arc<AtomicU64>,
+    ) -> Self {
         Self {
             queue: Queue::new(app.config.deliveries.webhook_concurrency),
             records: Records::new(Arc::clone(&app.store), id.clone(), app.stopping.clone()),
             id,
             nudges,
             target: None,
-            changes: 0,
+            changes,
+            known_changes: 0,
             failing_since_ms: None,
             held: Held::default(),
             claiming: None,
             claim_limit: CLAIMED_AT_ONCE_MIN,
             nudged: true,
             more: false,
+            more_retries: false,
             permit: None,
             permitting: None,
             attempts: FuturesUnordered::new(),
@@ -114,15 +131,22 @@ impl Actor {
             return self.claim_anew();
         }
         self.start_attempts();
-        let limit = self.claim_limit as usize;
-        let nudged = self.nudged && self.queue.first_len() < limit;
-        if nudged || (self.more && self.queue.len() < limit) {
+        if self.wants_claim() {
             self.claim(Vec::new());
         }
     }
 
+    /// Whether there may be more to claim, and room for it.
+    fn wants_claim(&self) -> bool {
+        let (queue, limit) = (&self.queue, self.claim_limit as usize);
+        let nudged = self.nudged && queue.first_len() < limit;
+        let more = self.more && queue.len() < limit;
+        let retries = self.more_retries && queue.is_short_of_retries();
+        queue.is_light() && (nudged || more || retries)
+    }
+
     fn is_idle(&self) -> bool {
-        let wanted = self.queue.len() > 0 || self.nudged || self.more;
+        let wanted = self.queue.len() > 0 || self.nudged || self.more || self.more_retries;
         self.attempts.is_empty()
             && self.records.is_idle()
             && self.claiming.is_none()
@@ -130,7 +154,7 @@ impl Actor {
     }
 
     fn is_stale(&self) -> bool {
-        self.queue.len() > 0 && self.changes != self.app.couriers.changes()
+        self.queue.len() > 0 && self.known_changes != self.changes.load(Ordering::Acquire)
     }
 
     fn start_attempts(&mut self) {
@@ -166,6 +190,7 @@ impl Actor {
 
     fn end(&mut self, answered: Answered) {
         let Answered {
+            target,
             delivery,
             at_ms,
             answer,
@@ -174,10 +199,11 @@ impl Actor {
         let mut bits = [0; 4];
         self.app.env.random.fill(&mut bits);
         let now_ms = self.app.env.now_ms();
+        let is_current = self.is_at(&target.webhook.url);
         let ended = Ended {
             answer: &answer,
             attempt: delivery.attempts + 1,
-            failing_since_ms: self.failing_since_ms,
+            failing_since_ms: self.failing_since_ms.filter(|_| is_current),
             now_ms,
             entropy: u32::from_le_bytes(bits),
         };
@@ -185,15 +211,15 @@ impl Actor {
         self.app
             .metrics
             .attempted(verdict.after, Duration::from_millis(answer.latency_ms));
-        self.failing_since_ms = match verdict.is_delivered() {
-            true => None,
-            false => self.failing_since_ms.or(Some(at_ms)),
-        };
-        if let (Some(given_up), Some(target), false) =
-            (verdict.given_up, &self.target, self.given_up)
-        {
-            self.given_up = true;
-            self.disabled = Some(disabled(&target.webhook, &delivery, given_up, now_ms));
+        if is_current {
+            self.failing_since_ms = match verdict.is_delivered() {
+                true => None,
+                false => self.failing_since_ms.or(Some(at_ms)),
+            };
+            if let (Some(given_up), false) = (verdict.given_up, self.given_up) {
+                self.given_up = true;
+                self.disabled = Some(disabled(&target.webhook, &delivery, given_up, now_ms));
+            }
         }
         self.records.push(AttemptRecord {
             lease: delivery.lease,
@@ -206,6 +232,12 @@ impl Actor {
             },
             after: verdict.after,
         });
+    }
+
+    /// Whether the webhook, as far as is known here, is still there.
+    fn is_at(&self, url: &str) -> bool {
+        let target = self.target.as_ref();
+        target.is_some_and(|target| target.webhook.url == url)
     }
 
     /// Starts recording what has ended. A webhook is disabled with the last of it, so that what was in
@@ -237,16 +269,22 @@ impl Actor {
                 }
             }
         }
-        if recorded.disabled {
+        let Some(is_disabled) = recorded.disabled else {
+            return;
+        };
+        self.given_up = false;
+        if is_disabled {
             tracing::warn!(webhook_id = %self.id, "the webhook was disabled");
             self.app.metrics.disabled_webhook();
             // Its `$errors` event is there to be passed on.
             self.app.nudges.nudge(crate::background::Chore::Dispatch);
-            self.given_up = false;
-            self.more = false;
-            let waiting = self.queue.drain();
-            self.give_back(waiting).await;
+            (self.more, self.more_retries) = (false, false);
+        } else {
+            // Somebody has changed it meanwhile: it is read again.
+            self.nudged = true;
         }
+        let waiting = self.queue.drain();
+        self.give_back(waiting).await;
     }
 
     /// Claims what waits once more: it is attempted as the webhook is now, if it still is to be.
@@ -264,13 +302,15 @@ impl Actor {
             return;
         }
         self.nudged = false;
-        self.more = false;
-        let (app, id, limit) = (Arc::clone(&self.app), self.id.clone(), self.claim_limit);
+        (self.more, self.more_retries) = (false, false);
+        let (app, id) = (Arc::clone(&self.app), self.id.clone());
+        let limit = self.queue.room(self.claim_limit);
+        let changes = self.changes.load(Ordering::Acquire);
         self.claiming = Some(Box::pin(async move {
             if !returned.is_empty() {
                 app.store.release_deliveries(&returned).await?;
             }
-            app.claim_deliveries(&id, limit).await
+            app.claim_deliveries(&id, changes, limit).await
         }));
     }
 
@@ -285,12 +325,28 @@ impl Actor {
                 return self.give_back(waiting).await;
             }
         };
-        self.changes = claim.changes;
+        self.known_changes = claim.changes;
+        let (full, any, retries) = (claim.is_full(), claim.leaves_any(), claim.leaves_retries());
         let Some(target) = claim.target else {
             self.target = None;
             return self.drop_waiting();
         };
-        if self.records.is_idle() && self.attempts.is_empty() {
+        self.aim(target);
+        (self.more, self.more_retries) = (any, retries);
+        self.claim_limit = match full && self.failing_since_ms.is_none() {
+            true => (claim.limit.deliveries * 2).min(CLAIMED_AT_ONCE_MAX),
+            false => CLAIMED_AT_ONCE_MIN,
+        };
+        claim
+            .claimed
+            .into_iter()
+            .for_each(|claimed| self.take_in(claimed));
+    }
+
+    /// Attempts go there from now on.
+    fn aim(&mut self, target: Target) {
+        let is_elsewhere = !self.is_at(&target.webhook.url);
+        if is_elsewhere || (self.records.is_idle() && self.attempts.is_empty()) {
             self.failing_since_ms = target.webhook.failing_since_ms;
         }
         let former = self.target.replace(Arc::new(target));
@@ -301,18 +357,6 @@ impl Actor {
         if moved {
             self.want_no_permit();
         }
-        let full = claim.claimed.len() == claim.limit as usize;
-        self.more |= full;
-        self.claim_limit = match full && self.failing_since_ms.is_none() {
-            true => (claim.limit * 2).min(CLAIMED_AT_ONCE_MAX),
-            false => CLAIMED_AT_ONCE_MIN,
-        };
-        claim
-            .claimed
-            .into_iter()
-            .for_each(|claimed| self.take_in(claimed));
-        let surplus = self.queue.surplus_retries();
-        self.give_back(surplus).await;
     }
 
     fn take_in(&mut self, claimed: ClaimedDelivery) {
@@ -323,7 +367,7 @@ impl Actor {
 
     /// Forgets what waits, because the store has ended it.
     fn drop_waiting(&mut self) {
-        self.more = false;
+        (self.more, self.more_retries) = (false, false);
         for delivery in self.queue.drain() {
             self.held.let_go(&delivery.lease.delivery_id);
         }

@@ -12,6 +12,8 @@ use crate::{
 
 /// An attempt that has ended.
 pub(super) struct Answered {
+    /// Where it went.
+    pub(super) target: Arc<Target>,
     pub(super) delivery: ClaimedDelivery,
     pub(super) at_ms: u64,
     pub(super) answer: Answer,
@@ -41,6 +43,7 @@ pub(super) async fn attempt(
     drop(permit);
     end_span(span, &answer);
     Answered {
+        target,
         delivery,
         at_ms,
         answer,

@@ -1,7 +1,7 @@
 //! Claiming deliveries of one webhook, together with what its record says now.
 
 use headwater_model::id::WebhookId;
-use headwater_store::ClaimedDelivery;
+use headwater_store::{ClaimLimit, ClaimedDelivery};
 
 use super::target::Target;
 use crate::{app::App, error::AppError};
@@ -13,7 +13,27 @@ pub(super) struct Claim {
     pub(super) claimed: Vec<ClaimedDelivery>,
     /// As counted before the webhook was read.
     pub(super) changes: u64,
-    pub(super) limit: u32,
+    pub(super) limit: ClaimLimit,
+}
+
+impl Claim {
+    /// Whether it brought as many deliveries as it might.
+    pub(super) fn is_full(&self) -> bool {
+        self.claimed.len() == self.limit.deliveries as usize
+    }
+
+    /// Whether others may be left because of their number or size.
+    pub(super) fn leaves_any(&self) -> bool {
+        let events = self.claimed.iter().map(|claimed| &claimed.event.event);
+        let bytes: u64 = events.map(|event| event.get().len() as u64).sum();
+        self.is_full() || bytes >= self.limit.bytes
+    }
+
+    /// Whether others that were attempted before may be left because of their number.
+    pub(super) fn leaves_retries(&self) -> bool {
+        let attempts = self.claimed.iter().map(|claimed| claimed.attempts);
+        attempts.filter(|attempts| *attempts > 0).count() == self.limit.retries as usize
+    }
 }
 
 impl App {
@@ -21,10 +41,11 @@ impl App {
     pub(super) async fn claim_deliveries(
         &self,
         id: &WebhookId,
-        limit: u32,
+        changes: u64,
+        limit: ClaimLimit,
     ) -> Result<Claim, AppError> {
         let mut claim = Claim {
-            changes: self.couriers.changes(),
+            changes,
             target: None,
             claimed: Vec::new(),
             limit,

@@ -7,10 +7,12 @@
 use std::collections::{HashMap, VecDeque};
 
 use headwater_model::id::EmitterId;
-use headwater_store::ClaimedDelivery;
+use headwater_store::{ClaimLimit, ClaimedDelivery};
 
 /// Retries that wait in memory; more wait in the store, so that first attempts are claimed meanwhile.
 const RETRIES_WAITING_MAX: usize = 64;
+/// Bytes of events that wait in memory, apart from the one that exceeds them.
+const BYTES_WAITING_MAX: u64 = 16 << 20;
 
 /// First attempts of one emitter's events.
 #[derive(Default)]
@@ -28,6 +30,12 @@ pub(super) struct Queue {
     retries_in_flight: usize,
     retries_max: usize,
     waiting: usize,
+    /// Of the events that wait.
+    bytes: u64,
+}
+
+fn bytes_of(delivery: &ClaimedDelivery) -> u64 {
+    delivery.event.event.get().len() as u64
 }
 
 impl Queue {
@@ -40,6 +48,7 @@ impl Queue {
             retries_in_flight: 0,
             retries_max: (concurrency / 2).max(1),
             waiting: 0,
+            bytes: 0,
         }
     }
 
@@ -53,9 +62,30 @@ impl Queue {
         self.waiting - self.retries.len()
     }
 
+    /// What a claim of that many deliveries may bring.
+    pub(super) fn room(&self, deliveries: u32) -> ClaimLimit {
+        let retries = RETRIES_WAITING_MAX.saturating_sub(self.retries.len());
+        ClaimLimit {
+            deliveries,
+            retries: u32::try_from(retries).unwrap_or(u32::MAX),
+            bytes: BYTES_WAITING_MAX.saturating_sub(self.bytes),
+        }
+    }
+
+    /// Whether events have become few enough in bytes for a claim to be worth it.
+    pub(super) fn is_light(&self) -> bool {
+        self.bytes <= BYTES_WAITING_MAX / 2
+    }
+
+    /// Whether retries have become few enough for a claim to be worth it.
+    pub(super) fn is_short_of_retries(&self) -> bool {
+        self.retries.len() <= RETRIES_WAITING_MAX / 2
+    }
+
     /// Adds what was claimed.
     pub(super) fn push(&mut self, delivery: ClaimedDelivery) {
         self.waiting += 1;
+        self.bytes += bytes_of(&delivery);
         if delivery.attempts > 0 {
             self.retries.push_back(delivery);
             return;
@@ -82,6 +112,7 @@ impl Queue {
     pub(super) fn next(&mut self, failing: bool) -> Option<ClaimedDelivery> {
         let next = self.next_first(failing).or_else(|| self.next_retry())?;
         self.waiting -= 1;
+        self.bytes -= bytes_of(&next);
         Some(next)
     }
 
@@ -108,19 +139,12 @@ impl Queue {
     pub(super) fn drain(&mut self) -> Vec<ClaimedDelivery> {
         self.ready.clear();
         self.waiting = 0;
+        self.bytes = 0;
         let lanes = self.lanes.values_mut();
         let first = lanes.flat_map(|lane| lane.waiting.drain(..));
         let drained = first.chain(self.retries.drain(..)).collect();
         self.lanes.retain(|_, lane| lane.in_flight > 0);
         drained
-    }
-
-    /// Takes out retries that would only fill the memory before their turn comes.
-    pub(super) fn surplus_retries(&mut self) -> Vec<ClaimedDelivery> {
-        let kept = self.retries.len().min(RETRIES_WAITING_MAX);
-        let surplus: Vec<_> = self.retries.drain(kept..).collect();
-        self.waiting -= surplus.len();
-        surplus
     }
 
     fn is_ready(&self, emitter: &EmitterId) -> bool {
@@ -273,16 +297,40 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn surplus_retries_are_the_last_ones() {
-        let retries: Vec<_> = (1..=70).map(|sequence| (1, sequence, 1)).collect();
+    fn there_is_room_for_as_many_retries_as_may_wait() {
+        let retries: Vec<_> = (1..=64).map(|sequence| (1, sequence, 1)).collect();
         let mut queue = queue(&retries);
-        queue.push(delivery(1, 71, 0));
-        assert_eq!(
-            sequences(&queue.surplus_retries()),
-            [65, 66, 67, 68, 69, 70]
-        );
-        assert!(queue.surplus_retries().is_empty());
+        queue.push(delivery(1, 65, 0));
         assert_eq!((queue.len(), queue.first_len()), (65, 1));
+        assert_eq!(queue.room(256).retries, 0);
+        assert!(!queue.is_short_of_retries());
+        for _ in 0..33 {
+            let retry = queue.next(true).unwrap();
+            queue.ended(&retry);
+        }
+        assert_eq!(queue.room(256).retries, 32);
+        assert!(queue.is_short_of_retries());
+    }
+
+    #[test]
+    fn there_is_room_for_as_many_bytes_as_may_wait() {
+        let mut queue = Queue::new(8);
+        let large = || {
+            let mut large = delivery(1, 1, 0);
+            let text = format!("\"{}\"", "x".repeat((6 << 20) - 2));
+            large.event.event = RawValue::from_string(text).unwrap();
+            large
+        };
+        for (is_light, bytes) in [(true, 16 << 20), (true, 10 << 20), (false, 4 << 20)] {
+            let limit = queue.room(256);
+            assert_eq!((queue.is_light(), limit.bytes), (is_light, bytes));
+            queue.push(large());
+        }
+        assert_eq!(queue.room(256).bytes, 0);
+        let _in_flight = queue.next(false).unwrap();
+        assert_eq!(queue.room(256).bytes, 4 << 20);
+        queue.drain();
+        assert_eq!(queue.room(256).bytes, 16 << 20);
     }
 
     #[test]

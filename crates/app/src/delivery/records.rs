@@ -15,8 +15,8 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 /// A batch that the store has answered.
 pub(super) struct Recorded {
     pub(super) attempts: Vec<(AttemptRecord, Result<(), StoreError>)>,
-    /// Whether the webhook was to be disabled with it.
-    pub(super) disabled: bool,
+    /// If the webhook was to be disabled with it: whether it was.
+    pub(super) disabled: Option<bool>,
 }
 
 /// The attempts that are still to be recorded.
@@ -102,10 +102,10 @@ async fn record(
     loop {
         let step = store.record_attempts(id, records.clone(), disabled.clone(), now_ms);
         let refused = match step.await {
-            Ok(results) => {
+            Ok(recorded) => {
                 return Recorded {
-                    attempts: records.into_iter().zip(results).collect(),
-                    disabled: disabled.is_some(),
+                    attempts: records.into_iter().zip(recorded.results).collect(),
+                    disabled: disabled.map(|_| recorded.disabled),
                 };
             }
             Err(StoreError::Unavailable { .. }) if !stopping.is_cancelled() => {
@@ -121,7 +121,7 @@ async fn record(
         let refused = |record| (record, Err(StoreError::Conflict(refused.clone())));
         return Recorded {
             attempts: records.into_iter().map(refused).collect(),
-            disabled: disabled.is_some(),
+            disabled: disabled.map(|_| false),
         };
     }
 }

@@ -64,9 +64,8 @@ pub(super) fn verdict(backoff: &Backoff, ended: &Ended<'_>) -> Verdict {
     } else {
         is_given_up(ended.failing_since_ms, ended.now_ms).then_some(GivenUp::Failing)
     };
-    let wait = backoff
-        .wait(ended.attempt, answer.retry_after, ended.entropy)
-        .filter(|_| given_up.is_none());
+    // What waits for a webhook that is given up is dead as soon as that is recorded, this delivery too.
+    let wait = backoff.wait(ended.attempt, answer.retry_after, ended.entropy);
     let after = wait.map_or(AfterAttempt::Dead, |wait| {
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         AfterAttempt::RetryAt(ended.now_ms.saturating_add(wait_ms))
@@ -86,6 +85,7 @@ pub(super) fn disabled(
         GivenUp::Failing => "every attempt of the last five days failed",
     };
     DisabledWebhook {
+        url: webhook.url.clone(),
         reason: reason.to_owned(),
         emitter: delivery.event.emitter.clone(),
         event: disabled_event(webhook, delivery, reason, now_ms),
@@ -213,11 +213,7 @@ mod tests {
         ] {
             let verdict = judged(&answered(status), 1, failing_since_ms);
             assert_eq!(verdict.given_up, given_up, "{status}");
-            assert_eq!(
-                verdict.after == AfterAttempt::Dead,
-                given_up.is_some(),
-                "{status}"
-            );
+            assert_ne!(verdict.after, AfterAttempt::Dead, "{status}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use axum::http::HeaderMap;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use headwater_model::webhook::DeliveryState::{Dead, Delivered, Pending};
-use headwater_store::FormerSecret;
+use headwater_store::{FormerSecret, WebhookChange};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
 use sha2::Sha256;
@@ -198,7 +198,7 @@ async fn a_deleted_webhook_gets_nothing_more() {
     world.emit(&source, [json!(1), json!(2)]).await;
     let post = receiver.next().await;
     assert!(world.store.delete_webhook(&webhook).await.unwrap());
-    world.app.nudge_deliveries();
+    world.app.webhook_changed(&webhook);
     post.status(200);
     let (source, webhook) = world.delivering_to(&witness.url()).await;
     world.emit(&source, [json!(3)]).await;
@@ -224,10 +224,12 @@ fn what_a_dead_node_was_delivering_is_delivered_by_its_next_start() {
     });
     life(async {
         let receiver = Receiver::new().await;
-        let mut record = store.webhook(&webhook).await.unwrap().unwrap();
         assert_ne!(receiver.address, address);
-        record.url = receiver.url();
-        store.update_webhook(record).await.unwrap();
+        let moved = WebhookChange {
+            url: Some(receiver.url()),
+            ..WebhookChange::default()
+        };
+        store.update_webhook(&webhook, moved).await.unwrap();
         let world = World::start(std::sync::Arc::clone(&store), |config| {
             config.deliveries.network = headwater_engine::network::NetworkPolicy::All;
         })
@@ -261,7 +263,7 @@ async fn a_stopping_node_finishes_attempts_and_gives_the_rest_back() {
     assert!(receiver.nothing_arrived().await);
     let left = deliveries(&world.store, &webhook).await;
     assert_eq!(states(&left), [Delivered, Pending]);
-    let work = world.store.webhooks_with_work(T0, 10).await.unwrap();
+    let work = world.store.webhooks_with_work(T0).await.unwrap();
     assert_eq!(work.woken_webhooks, [webhook], "nobody holds the second");
 }
 
@@ -277,7 +279,7 @@ async fn a_stopping_node_abandons_what_hangs_and_gives_it_back() {
     world.emit(&source, [json!(1)]).await;
     let _hanging = receiver.next().await;
     world.app.stop().await;
-    let work = world.store.webhooks_with_work(T0, 10).await.unwrap();
+    let work = world.store.webhooks_with_work(T0).await.unwrap();
     assert_eq!(work.woken_webhooks, [webhook]);
 }
 

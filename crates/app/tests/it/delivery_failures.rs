@@ -7,6 +7,7 @@ use headwater_model::{
     id::{SourceId, WebhookId},
     webhook::DeliveryState::{Dead, Delivered, Pending},
 };
+use headwater_store::{ClaimLimit, LeaseTerm};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -177,6 +178,84 @@ async fn a_webhook_that_answers_410_is_disabled_at_once() {
     assert_eq!(post.body(), json!(3));
     post.status(200);
     world.attempted(&webhook, 2).await;
+}
+
+#[tokio::test]
+async fn what_a_former_receiver_answers_does_not_disable_a_webhook_that_was_moved() {
+    let world = local().await;
+    let (former, next) = (Receiver::new().await, Receiver::new().await);
+    let (source, webhook) = failed(&world, &former, 500).await;
+    world.clock.advance(6 * DAY_MS);
+    world.emit(&source, [json!(1)]).await;
+    let posts = [former.next().await, former.next().await];
+    world
+        .change(&webhook, |webhook| webhook.url = next.url())
+        .await;
+    for post in posts {
+        post.status(410);
+    }
+    world.attempted(&webhook, 3).await;
+    // Neither do former failures: the next receiver may have a hiccup.
+    world.emit(&source, [json!(2)]).await;
+    next.next().await.status(500);
+    let deliveries = world.attempted(&webhook, 4).await;
+    assert_eq!(states(&deliveries), [Pending; 3]);
+    assert!(world.record(&webhook).await.active);
+    world.pass(DAY_MS);
+    for _ in 0..3 {
+        next.next().await.status(200);
+    }
+    let deliveries = world.attempted(&webhook, 7).await;
+    assert_eq!(states(&deliveries), [Delivered; 3]);
+    assert!(world.errors(&source).await.is_empty());
+}
+
+#[tokio::test]
+async fn many_retries_are_claimed_as_room_comes_and_not_given_back() {
+    const EVENTS: usize = 400;
+    let world = local().await;
+    let receiver = Receiver::new().await;
+    let (source, webhook) = world.delivering_to(&receiver.url()).await;
+    world
+        .emit(&source, (0..EVENTS).map(|number| json!(number)))
+        .await;
+    for _ in 0..EVENTS {
+        receiver.next().await.status(500);
+    }
+    world.pass(6_000);
+    // More than wait in memory at once.
+    for _ in 0..80 {
+        receiver.next().await.status(200);
+    }
+    let app = std::sync::Arc::clone(&world.app);
+    let stopped = tokio::spawn(async move { app.stop().await });
+    let arrived = async {
+        loop {
+            receiver.next().await.status(200);
+        }
+    };
+    tokio::select! {
+        stopped = stopped => stopped.unwrap(),
+        () = arrived => {}
+    }
+    let epoch = world.store.start_node(T0).await.unwrap();
+    let term = LeaseTerm {
+        epoch,
+        expires_at_ms: T0 + DAY_MS,
+    };
+    let limit = ClaimLimit {
+        deliveries: 1_000,
+        retries: 1_000,
+        bytes: u64::MAX,
+    };
+    let left = world
+        .store
+        .claim_deliveries(&webhook, term, T0 + DAY_MS, limit);
+    let left = left.await.unwrap();
+    assert!(left.len() > 256);
+    // For the first attempt, for the second unless it was too early for that, and here.
+    let most = left.iter().map(|left| left.lease.number).max();
+    assert_eq!(most, Some(3));
 }
 
 #[tokio::test]

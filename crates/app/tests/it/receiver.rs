@@ -17,7 +17,7 @@ use headwater_model::{
     subscription::{EmitterPattern, Subscription},
     webhook::DeliveryState,
 };
-use headwater_store::{Attempt, Delivery, Owner, Store, Webhook};
+use headwater_store::{Attempt, Delivery, Owner, Store, Webhook, WebhookChange, WebhookSecrets};
 use serde_json::{Value, json};
 use tokio::{
     net::TcpListener,
@@ -131,6 +131,21 @@ pub(crate) fn seal(env: &Environment, id: &WebhookId, secret: &str) -> Vec<u8> {
     key.seal(env, &purpose, secret.as_bytes()).unwrap()
 }
 
+/// Everything of a webhook that may be changed.
+pub(crate) fn everything(webhook: Webhook) -> WebhookChange {
+    WebhookChange {
+        name: Some(webhook.name),
+        description: Some(webhook.description),
+        url: Some(webhook.url),
+        active: Some(webhook.active),
+        secrets: Some(WebhookSecrets {
+            current: webhook.secret,
+            former: webhook.former_secret,
+        }),
+        updated_at: webhook.updated_at,
+    }
+}
+
 impl World {
     pub(crate) async fn webhook(&self, url: &str) -> WebhookId {
         let env = self.app.environment();
@@ -190,8 +205,9 @@ impl World {
     pub(crate) async fn change(&self, id: &WebhookId, change: impl FnOnce(&mut Webhook)) {
         let mut webhook = self.record(id).await;
         change(&mut webhook);
-        self.store.update_webhook(webhook).await.unwrap();
-        self.app.nudge_deliveries();
+        let change = everything(webhook);
+        self.store.update_webhook(id, change).await.unwrap();
+        self.app.webhook_changed(id);
     }
 
     /// A webhook's deliveries, oldest first.

@@ -1,6 +1,8 @@
 //! What became of attempts: of the deliveries, and of the webhook that takes them or does not.
 
-use headwater_store::{AfterAttempt, Attempt, AttemptRecord, DisabledWebhook, StoreError};
+use headwater_store::{
+    AfterAttempt, Attempt, AttemptRecord, DisabledWebhook, RecordedAttempts, StoreError,
+};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{connection::failed, row::signed, run_commit, webhooks};
@@ -10,11 +12,14 @@ pub(super) fn record(
     webhook_id: &str,
     (attempts, disabled): (&[AttemptRecord], Option<DisabledWebhook>),
     now_ms: u64,
-) -> Result<Vec<Result<(), StoreError>>, StoreError> {
-    let Some(is_active) = webhooks::is_active(connection, webhook_id)? else {
+) -> Result<RecordedAttempts, StoreError> {
+    if webhooks::is_active(connection, webhook_id)?.is_none() {
         let refused = |_: &_| Err(webhooks::gone(webhook_id));
-        return Ok(attempts.iter().map(refused).collect());
-    };
+        return Ok(RecordedAttempts {
+            results: attempts.iter().map(refused).collect(),
+            disabled: false,
+        });
+    }
     let mut results = Vec::with_capacity(attempts.len());
     for record in attempts {
         results.push(match end(connection, webhook_id, record, now_ms)? {
@@ -32,12 +37,19 @@ pub(super) fn record(
             .filter(|(_, result)| result.is_ok())
     };
     note_failing(connection, webhook_id, taken().map(|(record, _)| record))?;
-    // What is told by attempts that came too late is not of this webhook's present.
-    let is_current = is_active && (attempts.is_empty() || taken().next().is_some());
+    // What is told by attempts that came too late, or went elsewhere, is not of this webhook's present.
+    let is_current = attempts.is_empty() || taken().next().is_some();
+    let mut is_disabled = false;
     if let Some(disabled) = disabled.filter(|_| is_current) {
-        disable(connection, webhook_id, &disabled, now_ms)?;
+        is_disabled = webhooks::is_active_at(connection, webhook_id, &disabled.url)?;
+        if is_disabled {
+            disable(connection, webhook_id, &disabled, now_ms)?;
+        }
     }
-    Ok(results)
+    Ok(RecordedAttempts {
+        results,
+        disabled: is_disabled,
+    })
 }
 
 /// Ends the lease with what follows from the attempt. False: it was lost.

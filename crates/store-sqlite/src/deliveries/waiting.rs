@@ -15,7 +15,6 @@ use crate::{
 pub(super) fn webhooks_with_work(
     connection: &Connection,
     now_ms: u64,
-    limit: u32,
 ) -> Result<Progress, StoreError> {
     let failed = failed("looking for deliveries");
     let mut statement = connection
@@ -46,7 +45,6 @@ pub(super) fn webhooks_with_work(
         }
     }
     due.sort_unstable();
-    due.truncate(limit as usize);
     Ok(Progress {
         next_due_ms,
         woken_webhooks: due.into_iter().map(|(_, id)| id).collect(),

@@ -10,8 +10,8 @@ use headwater_model::{
 
 use super::{Factory, fixture::*};
 use crate::{
-    AfterAttempt, Attempt, AttemptRecord, ClaimedDelivery, DeliveryLease, NodeEpoch, Owner, Source,
-    Store, StoreError, Webhook,
+    AfterAttempt, Attempt, AttemptRecord, ClaimLimit, ClaimedDelivery, DeliveryLease, LeaseTerm,
+    NodeEpoch, Owner, Source, Store, StoreError, Webhook,
 };
 
 pub(super) const RETRY: AfterAttempt = AfterAttempt::RetryAt(T0 + MINUTE);
@@ -63,6 +63,7 @@ pub(super) async fn record(
         .record_attempts(&webhook.id, attempts, None, T0)
         .await
         .unwrap()
+        .results
 }
 
 /// Everything a receiver is told of an event, and the same in the list.
@@ -208,6 +209,45 @@ pub async fn first_attempts_are_claimed_before_those_that_are_due_again(factory:
     assert_eq!(due, ["1"]);
 }
 
+/// Neither many retries nor large events fill the memory of who claims, and retries do not hold first attempts back.
+pub async fn a_claim_ends_at_its_limits(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (from, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    end_all(&*store, &webhook, &claimed, RETRY, T0).await;
+    // One of the retries is due before first attempts.
+    let by_hand = &claimed[2].lease.delivery_id;
+    store.retry_delivery(by_hand, T0).await.unwrap();
+    emit(&*store, &from, &["4", "55", "6"], T0).await;
+    dispatch_all(&*store, 10).await;
+    for (deliveries, retries, bytes, expected) in [
+        (0, 9, 9, &[][..]),
+        (9, 0, 9, &["4", "55", "6"]),
+        (9, 1, 9, &["3", "4", "55", "6"]),
+        (9, 2, 9, &["3", "4", "55", "6", "1"]),
+        (3, 9, 9, &["3", "4", "55"]),
+        (9, 9, 1, &["3"]),
+        (9, 0, 2, &["4", "55"]),
+        (9, 9, 9, &["3", "4", "55", "6", "1", "2"]),
+    ] {
+        let expires_at_ms = T0 + 2 * MINUTE;
+        let term = LeaseTerm {
+            epoch,
+            expires_at_ms,
+        };
+        let limit = ClaimLimit {
+            deliveries,
+            retries,
+            bytes,
+        };
+        let claimed = store.claim_deliveries(&webhook.id, term, T0 + MINUTE, limit);
+        let claimed = claimed.await.unwrap();
+        assert_eq!(delivered_texts(&claimed), expected, "{limit:?}");
+        let leases: Vec<_> = claimed.into_iter().map(|one| one.lease).collect();
+        store.release_deliveries(&leases).await.unwrap();
+    }
+}
+
 /// Every attempt is kept with its delivery, and what follows from it.
 pub async fn attempts_are_kept_and_decide_what_becomes_of_a_delivery(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
@@ -287,7 +327,7 @@ pub async fn an_attempt_is_refused_without_its_lease(factory: &dyn Factory) {
     refused(record(&*store, &other, delivered()).await);
     let nobody = WebhookId::new(T0, entropy());
     let results = store.record_attempts(&nobody, delivered(), None, T0).await;
-    refused(results.unwrap());
+    refused(results.unwrap().results);
     store
         .release_deliveries(std::slice::from_ref(&claimed.lease))
         .await
@@ -360,13 +400,8 @@ pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(fact
         .rev()
         .map(|(one, ..)| one.id.clone())
         .collect();
-    let found = store.webhooks_with_work(T0 + MINUTE, 10).await.unwrap();
-    assert_eq!(
-        (found.woken_webhooks, found.next_due_ms),
-        (ids.clone(), None)
-    );
-    let found = store.webhooks_with_work(T0 + MINUTE, 2).await.unwrap();
-    assert_eq!(found.woken_webhooks, ids[..2]);
+    let found = store.webhooks_with_work(T0 + MINUTE).await.unwrap();
+    assert_eq!((found.woken_webhooks, found.next_due_ms), (ids, None));
 
     let [first, second, third] = [2, 1, 0].map(|number: usize| webhooks[number].0.clone());
     // The first is held, the second will be due again, the third is off.
@@ -385,18 +420,18 @@ pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(fact
         active: false,
         ..third
     };
-    store.update_webhook(off).await.unwrap();
-    let found = store.webhooks_with_work(due_ms - 1, 10).await.unwrap();
+    rewrite(&*store, &off).await;
+    let found = store.webhooks_with_work(due_ms - 1).await.unwrap();
     assert_eq!(
         (found.woken_webhooks, found.next_due_ms),
         (vec![], Some(due_ms))
     );
-    let found = store.webhooks_with_work(due_ms, 10).await.unwrap();
+    let found = store.webhooks_with_work(due_ms).await.unwrap();
     assert_eq!(
         (found.woken_webhooks, found.next_due_ms),
         (vec![second.id.clone()], None)
     );
-    let found = store.webhooks_with_work(T0 + MINUTE, 10).await.unwrap();
+    let found = store.webhooks_with_work(T0 + MINUTE).await.unwrap();
     assert_eq!(found.woken_webhooks.len(), 2, "the lease ran out");
 }
 

@@ -416,7 +416,7 @@ pub async fn an_inactive_webhook_misses_events(factory: &dyn Factory) {
             active,
             ..webhook.clone()
         };
-        store.update_webhook(changed).await.unwrap();
+        rewrite(&*store, &changed).await;
         emit(&*store, &from, &[text], T0).await;
         let step = store.dispatch(T0, 10).await.unwrap();
         assert_eq!(step.woken_webhooks.len(), usize::from(active));

@@ -136,7 +136,7 @@ pub async fn retrying_is_refused_where_nobody_delivers(factory: &dyn Factory) {
         active: false,
         ..webhook.clone()
     };
-    store.update_webhook(off).await.unwrap();
+    rewrite(&*store, &off).await;
     let id = deliveries_of(&*store, &webhook, None).await.remove(0).id;
     assert_conflict(store.retry_delivery(&id, T0).await);
     assert_conflict(store.replay(&webhook.id, &replay(false), 10).await);

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     AfterAttempt, ChannelFilter, DisabledWebhook, FormerSecret, Owner, Source, Store, Webhook,
+    WebhookChange, WebhookSecrets,
 };
 
 /// A webhook that listens to a source.
@@ -90,7 +91,6 @@ pub async fn updating_replaces_what_may_change(factory: &dyn Factory) {
         description: Some("new".to_owned()),
         url: "http://elsewhere.example".to_owned(),
         active: true,
-        disabled_reason: Some("why".to_owned()),
         secret: vec![9],
         former_secret: Some(FormerSecret {
             sealed: first.secret.clone(),
@@ -101,7 +101,7 @@ pub async fn updating_replaces_what_may_change(factory: &dyn Factory) {
         updated_at: T0,
         ..first.clone()
     };
-    store.update_webhook(changed.clone()).await.unwrap();
+    rewrite(&*store, &changed).await;
     let expected = Webhook {
         owner: mine,
         failing_since_ms: None,
@@ -114,7 +114,7 @@ pub async fn updating_replaces_what_may_change(factory: &dyn Factory) {
         id: WebhookId::new(T0, entropy()),
         ..changed
     };
-    assert_conflict(store.update_webhook(gone).await);
+    assert_conflict(store.update_webhook(&gone.id, everything(&gone)).await);
 }
 
 /// Five days begin anew with a webhook that somebody has mended; other changes mend nothing.
@@ -131,9 +131,94 @@ pub async fn a_webhook_made_active_again_has_failed_for_no_time(factory: &dyn Fa
             active,
             ..webhook.clone()
         };
-        store.update_webhook(changed).await.unwrap();
+        rewrite(&*store, &changed).await;
         assert_eq!(read(&*store, &webhook).await.failing_since_ms, since_ms);
     }
+}
+
+/// Who repairs a webhook by another URL has repaired it.
+pub async fn a_webhook_at_another_url_has_failed_for_no_time(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (_, webhook) = waiting(&*store, &["1"]).await;
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    end_all(&*store, &webhook, &claimed, RETRY, T0 + 3).await;
+    for (url, since_ms) in [(&*webhook.url, Some(T0 + 3)), ("https://new.example", None)] {
+        let change = WebhookChange {
+            url: Some(url.to_owned()),
+            ..WebhookChange::default()
+        };
+        let updated = store.update_webhook(&webhook.id, change).await.unwrap();
+        assert_eq!(updated, read(&*store, &webhook).await);
+        assert_eq!((&*updated.url, updated.failing_since_ms), (url, since_ms));
+    }
+}
+
+/// Whoever renames a webhook, or gives it another secret, does not switch it on again.
+pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (from, webhook) = waiting(&*store, &["1"]).await;
+    let told = disabled(&from, &webhook, "1");
+    let recorded = store.record_attempts(&webhook.id, vec![], Some(told), T0);
+    assert!(recorded.await.unwrap().disabled);
+    let before = read(&*store, &webhook).await;
+    let renaming = WebhookChange {
+        name: Some(None),
+        updated_at: T0,
+        ..WebhookChange::default()
+    };
+    let secrets = WebhookSecrets {
+        current: vec![9],
+        former: None,
+    };
+    let rotation = WebhookChange {
+        secrets: Some(secrets),
+        updated_at: T0 + 1,
+        ..WebhookChange::default()
+    };
+    for change in [renaming, rotation] {
+        store.update_webhook(&webhook.id, change).await.unwrap();
+    }
+    let expected = Webhook {
+        name: None,
+        secret: vec![9],
+        former_secret: None,
+        updated_at: T0 + 1,
+        ..before
+    };
+    assert_eq!(read(&*store, &webhook).await, expected);
+    assert!(!expected.active && expected.disabled_reason.is_some());
+    let switched_on = WebhookChange {
+        active: Some(true),
+        ..WebhookChange::default()
+    };
+    let active = store
+        .update_webhook(&webhook.id, switched_on)
+        .await
+        .unwrap();
+    assert_eq!((active.active, active.disabled_reason), (true, None));
+}
+
+/// What the former receiver answers says nothing of the one that took its place.
+pub async fn a_webhook_is_not_disabled_for_a_former_url(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (from, webhook) = waiting(&*store, &["1"]).await;
+    let claimed = one_claimed(&*store, &webhook, epoch).await;
+    let moved = Webhook {
+        url: "https://new.example".to_owned(),
+        ..webhook.clone()
+    };
+    rewrite(&*store, &moved).await;
+    let told = disabled(&from, &webhook, "1");
+    let attempts = vec![attempted(&claimed, RETRY, T0)];
+    let recorded = store.record_attempts(&webhook.id, attempts, Some(told), T0);
+    let recorded = recorded.await.unwrap();
+    assert!(recorded.results[0].is_ok() && !recorded.disabled);
+    assert!(read(&*store, &webhook).await.active);
+    let pending = texts_in(&*store, &webhook, DeliveryState::Pending).await;
+    assert_eq!(pending, ["1"]);
+    let told = disabled(&from, &moved, "1");
+    let recorded = store.record_attempts(&webhook.id, vec![], Some(told), T0);
+    assert!(recorded.await.unwrap().disabled);
 }
 
 /// What waits for a webhook that is switched off is given up, held or not, and can be retried later.
@@ -151,14 +236,14 @@ pub async fn deliveries_of_a_webhook_made_inactive_are_dead_letters(factory: &dy
         name: None,
         ..webhook.clone()
     };
-    store.update_webhook(renamed).await.unwrap();
+    rewrite(&*store, &renamed).await;
     let pending = DeliveryState::Pending;
     assert_eq!(texts_in(&*store, &webhook, pending).await, ["3", "2"]);
     let off = Webhook {
         active: false,
         ..webhook.clone()
     };
-    store.update_webhook(off).await.unwrap();
+    rewrite(&*store, &off).await;
     let (dead, delivered) = (DeliveryState::Dead, DeliveryState::Delivered);
     assert_eq!(texts_in(&*store, &webhook, dead).await, ["3", "2"]);
     assert_eq!(texts_in(&*store, &webhook, delivered).await, ["1"]);
@@ -172,7 +257,7 @@ pub async fn deliveries_of_a_webhook_made_inactive_are_dead_letters(factory: &dy
     )
     .await;
     assert_conflict(late.into_iter().next().unwrap());
-    store.update_webhook(webhook.clone()).await.unwrap();
+    rewrite(&*store, &webhook).await;
     assert!(
         claim_deliveries(&*store, &webhook, epoch, T0)
             .await
@@ -207,7 +292,7 @@ pub async fn deleting_a_webhook_removes_everything_of_it(factory: &dyn Factory) 
     assert_conflict(store.retry_delivery(&listed[0].id, T0).await);
     let late = end_all(&*store, &webhook, &claimed, AfterAttempt::Delivered, T0).await;
     assert_conflict(late.into_iter().next().unwrap());
-    let work = store.webhooks_with_work(T0, 10).await.unwrap();
+    let work = store.webhooks_with_work(T0).await.unwrap();
     assert_eq!(work.woken_webhooks, std::slice::from_ref(&other.id));
     assert!(
         claim_deliveries(&*store, &webhook, epoch, T0)
@@ -221,8 +306,9 @@ pub async fn deleting_a_webhook_removes_everything_of_it(factory: &dyn Factory) 
     assert_eq!(delivered_texts(&claimed), ["1", "2"]);
 }
 
-fn disabled(emitter: &Source, text: &str) -> DisabledWebhook {
+fn disabled(emitter: &Source, webhook: &Webhook, text: &str) -> DisabledWebhook {
     DisabledWebhook {
+        url: webhook.url.clone(),
         reason: "410 Gone".to_owned(),
         emitter: super::fixture::emitter(emitter),
         event: event_on(Channel::errors(), text),
@@ -237,9 +323,14 @@ pub async fn a_disabled_webhook_gives_up_what_waits_and_says_so(factory: &dyn Fa
     let attempts = vec![attempted(&claimed[0], RETRY, T0)];
     let now_ms = T0 + 5 * SECOND;
     let results = store
-        .record_attempts(&webhook.id, attempts, Some(disabled(&from, "1")), now_ms)
+        .record_attempts(
+            &webhook.id,
+            attempts,
+            Some(disabled(&from, &webhook, "1")),
+            now_ms,
+        )
         .await;
-    assert!(results.unwrap()[0].is_ok());
+    assert!(results.unwrap().results[0].is_ok());
     let store = factory.reopen(store).await;
     let found = store.webhook(&webhook.id).await.unwrap().unwrap();
     assert_eq!(
@@ -252,16 +343,26 @@ pub async fn a_disabled_webhook_gives_up_what_waits_and_says_so(factory: &dyn Fa
     // The others that were on their way are too late, also to disable it once more.
     let late = vec![attempted(&claimed[1], RETRY, T0)];
     let results = store
-        .record_attempts(&webhook.id, late, Some(disabled(&from, "2")), now_ms)
+        .record_attempts(
+            &webhook.id,
+            late,
+            Some(disabled(&from, &webhook, "2")),
+            now_ms,
+        )
         .await;
-    assert_conflict(results.unwrap().remove(0));
+    assert_conflict(results.unwrap().results.remove(0));
     let errors = ChannelFilter::Named(Channel::errors());
     assert_eq!(texts_of(&listed(&*store, &from, &errors).await), ["1"]);
     // Nor do they switch off what somebody has switched on again.
-    store.update_webhook(webhook.clone()).await.unwrap();
+    rewrite(&*store, &webhook).await;
     let late = vec![attempted(&claimed[1], RETRY, T0)];
     store
-        .record_attempts(&webhook.id, late, Some(disabled(&from, "3")), now_ms)
+        .record_attempts(
+            &webhook.id,
+            late,
+            Some(disabled(&from, &webhook, "3")),
+            now_ms,
+        )
         .await
         .unwrap();
     assert!(store.webhook(&webhook.id).await.unwrap().unwrap().active);
@@ -276,8 +377,13 @@ pub async fn a_webhook_is_disabled_though_the_emitter_is_gone(factory: &dyn Fact
     store.delete_source(&from.id).await.unwrap();
     let attempts = vec![attempted(&claimed, AfterAttempt::Dead, T0)];
     let results = store
-        .record_attempts(&webhook.id, attempts, Some(disabled(&from, "1")), T0)
+        .record_attempts(
+            &webhook.id,
+            attempts,
+            Some(disabled(&from, &webhook, "1")),
+            T0,
+        )
         .await;
-    assert!(results.unwrap()[0].is_ok());
+    assert!(results.unwrap().results[0].is_ok());
     assert!(!store.webhook(&webhook.id).await.unwrap().unwrap().active);
 }

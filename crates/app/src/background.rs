@@ -147,6 +147,13 @@ impl App {
         }
     }
 
+    /// One step of dispatch for whoever cannot wait for the loop.
+    pub(crate) async fn dispatch_step(self: &Arc<Self>) -> Result<(), StoreError> {
+        let progress = self.step(Chore::Dispatch).await?;
+        self.finish(Chore::Dispatch, progress);
+        Ok(())
+    }
+
     async fn sources_with_work(&self, now_ms: u64) -> Result<Vec<SourceId>, StoreError> {
         let mut found: Vec<SourceId> = Vec::new();
         loop {

@@ -21,7 +21,7 @@ use headwater_model::{
     event::Event,
     id::{EmitterId, EventId},
 };
-use headwater_store::{Appended, ChannelFilter, LogPosition, Progress, StoreError};
+use headwater_store::{ApiKey, Appended, ChannelFilter, LogPosition, Progress, StoreError};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -91,6 +91,15 @@ impl Feeds {
         self.state.lock().read_up_to
     }
 
+    /// Ends the streams of those who may no longer read, at once. Who may still do so comes again.
+    pub(crate) fn turn_away(&self, whom: impl Fn(&ApiKey) -> bool) {
+        let state = self.state.lock();
+        let queues = state.readers.values().flat_map(BTreeMap::values);
+        queues
+            .filter(|queue| whom(&queue.key))
+            .for_each(|queue| queue.turn_away());
+    }
+
     /// Ends the streams of an emitter that is gone.
     pub(crate) fn end(&self, emitter: &EmitterId) {
         let readers = self.state.lock().readers.remove(emitter);
@@ -99,8 +108,13 @@ impl Feeds {
         }
     }
 
-    fn register(self: &Arc<Self>, emitter: EmitterId, channels: ChannelFilter) -> Reader {
-        let queue = Arc::new(Queue::new(channels));
+    fn register(
+        self: &Arc<Self>,
+        emitter: EmitterId,
+        channels: ChannelFilter,
+        key: ApiKey,
+    ) -> Reader {
+        let queue = Arc::new(Queue::new(channels, key));
         let mut state = self.state.lock();
         state.readers_ever += 1;
         let number = state.readers_ever;
@@ -161,6 +175,8 @@ impl Feeds {
 /// What waits for one reader.
 struct Queue {
     channels: ChannelFilter,
+    /// By which it reads.
+    key: ApiKey,
     waiting: Mutex<Waiting>,
     bell: Notify,
 }
@@ -170,12 +186,14 @@ struct Waiting {
     batches: VecDeque<(Batch, usize)>,
     bytes: usize,
     has_ended: bool,
+    is_turned_away: bool,
 }
 
 impl Queue {
-    fn new(channels: ChannelFilter) -> Self {
+    fn new(channels: ChannelFilter, key: ApiKey) -> Self {
         Self {
             channels,
+            key,
             waiting: Mutex::default(),
             bell: Notify::new(),
         }
@@ -202,6 +220,15 @@ impl Queue {
 
     fn end(&self) {
         self.waiting.lock().has_ended = true;
+        self.bell.notify_one();
+    }
+
+    fn turn_away(&self) {
+        *self.waiting.lock() = Waiting {
+            has_ended: true,
+            is_turned_away: true,
+            ..Waiting::default()
+        };
         self.bell.notify_one();
     }
 }
@@ -231,6 +258,10 @@ impl Reader {
             }
             rings.await;
         }
+    }
+
+    fn is_turned_away(&self) -> bool {
+        self.queue.waiting.lock().is_turned_away
     }
 
     /// The first event that waits, of whatever channel.
@@ -271,7 +302,7 @@ impl App {
 mod tests {
     use headwater_model::{
         channel::{Channel, ChannelClass},
-        id::SourceId,
+        id::{KeyId, SourceId, UserId},
     };
     use serde_json::value::RawValue;
 
@@ -301,6 +332,17 @@ mod tests {
         (Arc::default(), EmitterId::from(SourceId::new(1, 1)))
     }
 
+    fn key(number: u128) -> ApiKey {
+        ApiKey {
+            id: KeyId::new(number as u64, number),
+            user_id: UserId::new(1, number),
+            name: "key".to_owned(),
+            hash: "hash".to_owned(),
+            created_at: 1,
+            last_used_at: None,
+        }
+    }
+
     fn tell(feeds: &Feeds, emitter: &EmitterId, position: u64, bytes: usize) {
         let event = appended(emitter, position, "", bytes);
         feeds.hand_out(vec![event], LogPosition(position));
@@ -311,8 +353,8 @@ mod tests {
     #[tokio::test]
     async fn a_reader_that_leaves_too_much_waiting_is_dropped_and_the_others_go_on() {
         let (feeds, emitter) = feed();
-        let hanging = feeds.register(emitter.clone(), ORDINARY);
-        let reading = feeds.register(emitter.clone(), ORDINARY);
+        let hanging = feeds.register(emitter.clone(), ORDINARY, key(1));
+        let reading = feeds.register(emitter.clone(), ORDINARY, key(1));
         for position in 1..=5 {
             tell(&feeds, &emitter, position, WAITING_BYTES / 3);
             let batch = reading.next().await.unwrap();
@@ -327,7 +369,7 @@ mod tests {
         let (feeds, emitter) = feed();
         let other = EmitterId::from(SourceId::new(2, 1));
         let errors = ChannelFilter::Named(Channel::errors());
-        let reader = feeds.register(emitter.clone(), errors);
+        let reader = feeds.register(emitter.clone(), errors, key(1));
         let events = [
             appended(&other, 1, Channel::ERRORS, 1),
             appended(&emitter, 2, "", 1),
@@ -342,17 +384,30 @@ mod tests {
     #[tokio::test]
     async fn what_waits_is_read_before_the_end() {
         let (feeds, emitter) = feed();
-        let reader = feeds.register(emitter.clone(), ORDINARY);
+        let reader = feeds.register(emitter.clone(), ORDINARY, key(1));
         tell(&feeds, &emitter, 1, 1);
         feeds.end(&emitter);
         assert!(reader.next().await.is_some());
         assert!(reader.next().await.is_none());
     }
 
+    #[tokio::test]
+    async fn who_is_turned_away_gets_nothing_of_what_waits() {
+        let (feeds, emitter) = feed();
+        let [one, two] = [1, 2].map(|by| feeds.register(emitter.clone(), ORDINARY, key(by)));
+        tell(&feeds, &emitter, 1, 1);
+        feeds.turn_away(|found| found.id == key(1).id);
+        tell(&feeds, &emitter, 2, 1);
+        assert!(one.next().await.is_none());
+        assert!(one.is_turned_away());
+        assert_eq!(two.next().await.unwrap()[0].event.id.ms, 1);
+        assert_eq!(two.next().await.unwrap()[0].event.id.ms, 2);
+    }
+
     #[test]
     fn the_tail_ends_with_the_last_reader() {
         let (feeds, emitter) = feed();
-        let readers = [(); 2].map(|()| feeds.register(emitter.clone(), ORDINARY));
+        let readers = [(); 2].map(|()| feeds.register(emitter.clone(), ORDINARY, key(1)));
         feeds.begin_at(LogPosition(7));
         assert_eq!(feeds.next_step(), Some(LogPosition(7)));
         let [one, two] = readers;

@@ -122,7 +122,10 @@ impl App {
         let key = self.store.key(id).await?.ok_or_else(gone)?;
         caller.check_acts_for(&key.user_id).map_err(|_| gone())?;
         match self.store.delete_key(id, &caller.identity.key.id).await? {
-            true => Ok(()),
+            true => {
+                self.feeds.turn_away(|key| key.id == *id);
+                Ok(())
+            }
             false => Err(gone()),
         }
     }

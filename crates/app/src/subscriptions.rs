@@ -17,7 +17,7 @@ impl App {
     ///
     /// # Errors
     /// `Invalid` for ids that are none and for a source's own errors and logs, `NotFound` for an emitter or
-    /// listener that the caller cannot see.
+    /// listener that the caller cannot see, `Forbidden` for a workspace of others.
     pub async fn subscribe(
         &self,
         caller: &Caller,
@@ -30,6 +30,30 @@ impl App {
         self.check_emitter(caller, &wanted.emitter).await?;
         self.check_listener(caller, &wanted.listener).await?;
         Ok(self.store.subscribe(wanted).await?)
+    }
+
+    /// Checks that the workspace named along with a subscription does not contradict it: ids say where things live,
+    /// but `dc_*` and `p_*` are what the caller made, wherever it is.
+    ///
+    /// # Errors
+    /// `Invalid` for such a pattern; `Forbidden` in a workspace of others, `NotFound` in none.
+    pub async fn check_subscription_workspace(
+        &self,
+        caller: &Caller,
+        emitter_id: &str,
+        workspace_id: &WorkspaceId,
+    ) -> Result<(), AppError> {
+        self.check_member(caller, workspace_id).await?;
+        match emitter_id.parse().map_err(AppError::Invalid)? {
+            EmitterPattern::AllSources | EmitterPattern::AllWorkflows => {
+                let reason = format!(
+                    "`{emitter_id}` means what you made, in every workspace; for everything in this one \
+                     use `emitter_id={workspace_id}` and leave `workspace_id` and `org_id` out"
+                );
+                Err(AppError::invalid("emitter_id", reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Ends a subscription.
@@ -165,9 +189,7 @@ impl App {
             EmitterPattern::User(id) if id != caller.user_id() => {
                 Err(AppError::not_found("user", id))
             }
-            EmitterPattern::Workspace(id) if !caller.is_member(id) => {
-                Err(AppError::not_found("workspace", id))
-            }
+            EmitterPattern::Workspace(id) => self.check_member(caller, id).await,
             _ => Ok(()),
         }
     }

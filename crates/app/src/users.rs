@@ -165,6 +165,7 @@ impl App {
             return Err(AppError::not_found("user", id));
         }
         self.owners_changed();
+        self.feeds.turn_away(|key| key.user_id == *id);
         Ok(())
     }
 

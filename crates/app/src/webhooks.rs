@@ -94,13 +94,18 @@ impl App {
         Ok(WebhookWithSecret { webhook, secret })
     }
 
-    /// A page of the webhooks that the caller made, in creation order.
-    pub async fn own_webhooks(
+    /// A page of the webhooks that the caller made, or of those in the workspace, in creation order.
+    ///
+    /// # Errors
+    /// `Forbidden` in a workspace of others, `NotFound` in none.
+    pub async fn webhooks(
         &self,
         caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, AppError> {
-        Ok(self.store.webhooks(caller.user_id(), page).await?)
+        let owner = self.owner(caller, workspace_id).await?;
+        Ok(self.store.webhooks(&owner, page).await?)
     }
 
     /// A webhook that the caller may see.

@@ -173,6 +173,7 @@ impl App {
             return Err(AppError::not_found("member", user_id));
         }
         self.owners_changed();
+        self.feeds.turn_away(|key| key.user_id == *user_id);
         Ok(())
     }
 }

@@ -61,16 +61,25 @@ fn auto_subscription(row: &Row<'_>) -> Result<AutoSubscription, StoreError> {
     })
 }
 
+/// Whether user `?1` may see the listener. Workflows cannot be looked up.
+const MAY_BE_SEEN: &str = "(listener LIKE 'p!_%' ESCAPE '!' OR EXISTS (
+    SELECT 1 FROM (SELECT id, user_id, workspace_id FROM sources
+                   UNION ALL SELECT id, user_id, workspace_id FROM webhooks) AS found
+    WHERE found.id = listener
+      AND (found.user_id = ?1
+           OR found.workspace_id IN (SELECT workspace_id FROM memberships WHERE user_id = ?1))))";
+
 /// Subscribes the listeners of its user's automatic subscriptions to a source that is being deployed.
 pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), StoreError> {
     let failed = failed("subscribing automatically");
     let user = source.owner.user_id.as_str();
     let made: Vec<(i64, i64)> = {
         let mut statement = connection
-            .prepare_cached(
-                "UPDATE auto_subscriptions SET made = made + 1 WHERE user_id = ? AND listener <> ?
-                 RETURNING position, made",
-            )
+            .prepare_cached(&format!(
+                "UPDATE auto_subscriptions SET made = made + 1
+                 WHERE user_id = ?1 AND listener <> ?2 AND {MAY_BE_SEEN}
+                 RETURNING position, made"
+            ))
             .map_err(&failed)?;
         let rows = statement
             .query_map([user, source.id.as_str()], |row| {

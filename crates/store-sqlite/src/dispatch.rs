@@ -22,6 +22,9 @@ use crate::{
     run_commit,
 };
 
+/// What a step may copy of events' data, but for its first pair: one transaction, however large they are.
+const COPIED_BYTES: u64 = 8 * 1024 * 1024;
+
 /// Whether dispatch has anything to pass.
 pub(crate) fn has_events(connection: &Connection) -> Result<bool, StoreError> {
     connection
@@ -30,6 +33,17 @@ pub(crate) fn has_events(connection: &Connection) -> Result<bool, StoreError> {
         )
         .and_then(|mut statement| statement.exists(()))
         .map_err(failed("looking for events to dispatch"))
+}
+
+/// Whether dispatch has anything to pass of that emitter.
+pub(crate) fn has_events_of(connection: &Connection, emitter: &str) -> Result<bool, StoreError> {
+    connection
+        .prepare_cached(
+            "SELECT 1 FROM events INDEXED BY events_by_id
+             WHERE emitter_id = ? AND position > (SELECT position FROM dispatch_cursor) LIMIT 1",
+        )
+        .and_then(|mut statement| statement.exists([emitter]))
+        .map_err(failed("looking for an emitter's events to dispatch"))
 }
 
 /// An event past the cursor, without its data.
@@ -42,6 +56,8 @@ struct Passing {
     channel: Channel,
     hops: u32,
     indexed_at_ms: i64,
+    /// Of its data.
+    bytes: u64,
 }
 
 /// One bounded step.
@@ -50,6 +66,7 @@ struct Step<'a> {
     now_ms: u64,
     passed: u32,
     pairs_left: u32,
+    copied_bytes: u64,
     woken: BTreeSet<SourceId>,
     woken_webhooks: BTreeSet<WebhookId>,
 }
@@ -65,6 +82,7 @@ pub(crate) fn run(
         now_ms,
         passed: 0,
         pairs_left: limit,
+        copied_bytes: 0,
         woken: BTreeSet::new(),
         woken_webhooks: BTreeSet::new(),
     };
@@ -97,7 +115,8 @@ fn next_event(connection: &Connection, position: i64) -> Result<Option<Passing>,
     let failed = failed("looking for events to dispatch");
     let mut statement = connection
         .prepare_cached(
-            "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id
+            "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
+                    octet_length(event) AS bytes
              FROM events LEFT JOIN sources ON sources.id = emitter_id
              WHERE events.position > ? ORDER BY events.position LIMIT 1",
         )
@@ -115,6 +134,7 @@ fn passing(row: &Row<'_>) -> Result<Passing, StoreError> {
         channel: Channel::named(get::<String>(row, "channel")?),
         hops: get(row, "hops")?,
         indexed_at_ms: get(row, "indexed_at_ms")?,
+        bytes: unsigned(row, "bytes")?,
     })
 }
 
@@ -134,11 +154,17 @@ impl Step<'_> {
         // One more than may be passed tells whether these are all.
         let within = (partial.subscription, self.pairs_left.saturating_add(1));
         let mut pairs = pairs::of(self.connection, event, owner, within)?;
-        let is_cut = pairs.len() > self.pairs_left as usize;
+        let mut is_cut = pairs.len() > self.pairs_left as usize;
         pairs.truncate(self.pairs_left as usize);
-        self.pairs_left -= pairs.len() as u32;
         let mut deliveries = 0;
         for pair in &pairs {
+            // All deliveries of an event share one copy.
+            let is_copied = pair.is_source || (pair.is_webhook && deliveries == 0);
+            if is_copied && !self.may_copy(event.bytes) {
+                is_cut = true;
+                break;
+            }
+            self.pairs_left -= 1;
             partial.subscription = pair.subscription;
             if pair.is_webhook {
                 pairs::deliver(self.connection, event, pair, self.now_ms)?;
@@ -153,6 +179,16 @@ impl Step<'_> {
         }
         pairs::keep_event(self.connection, event, deliveries)?;
         Ok(is_cut.then_some(partial))
+    }
+
+    /// Counts a copy, unless the step has copied what it may. A step always has one, or nothing would go on.
+    fn may_copy(&mut self, bytes: u64) -> bool {
+        let copied_bytes = self.copied_bytes + bytes;
+        let may = self.copied_bytes == 0 || copied_bytes <= COPIED_BYTES;
+        if may {
+            self.copied_bytes = copied_bytes;
+        }
+        may
     }
 
     /// Says once per event, on `$errors`, that it goes no further. What is on the platform's own channels ends silently.

@@ -77,6 +77,12 @@ impl EventLog for SqliteStore {
         self.write(move |connection| dispatch::run(connection, now_ms, limit))
             .await
     }
+
+    async fn awaits_dispatch(&self, emitter: &EmitterId) -> Result<bool, StoreError> {
+        let emitter = emitter.clone();
+        self.read(move |connection| dispatch::has_events_of(connection, emitter.as_str()))
+            .await
+    }
 }
 
 #[async_trait]

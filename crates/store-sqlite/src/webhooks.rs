@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use headwater_model::{
-    id::{UserId, WebhookId},
+    id::WebhookId,
     page::{Page, PageRequest},
 };
-use headwater_store::{FormerSecret, StoreError, Webhook, WebhookChange, Webhooks};
+use headwater_store::{FormerSecret, Owner, StoreError, Webhook, WebhookChange, Webhooks};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
@@ -31,15 +31,19 @@ impl Webhooks for SqliteStore {
 
     async fn webhooks(
         &self,
-        user_id: &UserId,
+        owner: &Owner,
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, StoreError> {
-        let (user_id, page) = (user_id.clone(), page.clone());
+        let (filter, owner_id) = match &owner.workspace_id {
+            Some(id) => ("workspace_id = ?1", id.to_string()),
+            None => ("user_id = ?1", owner.user_id.to_string()),
+        };
+        let page = page.clone();
         self.read(move |connection| {
             let listing = Listing {
                 table: "webhooks",
-                filter: "user_id = ?1",
-                parameter: user_id.as_str(),
+                filter,
+                parameter: &owner_id,
             };
             page_of(connection, &listing, &page, WebhookId::as_str, webhook)
         })

@@ -195,6 +195,14 @@ pub(crate) fn leave(
         .map_err(&failed)?;
     connection
         .execute(
+            &format!(
+                "DELETE FROM auto_subscriptions WHERE user_id = ?2 AND listener IN ({LIVES_IN_IT})"
+            ),
+            [workspace_id, user_id],
+        )
+        .map_err(&failed)?;
+    connection
+        .execute(
             "DELETE FROM memberships WHERE workspace_id = ? AND user_id = ?",
             [workspace_id, user_id],
         )

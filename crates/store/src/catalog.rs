@@ -42,6 +42,8 @@ pub trait Catalog {
     /// Inserts a source in state `Deploying` and reserves its slug and endpoint tokens.
     /// MUST number the slug when the owner's workspace, or the user outside of workspaces, has it
     /// (`conformance::sources::a_taken_slug_is_numbered`).
+    /// MUST NOT follow automatic subscriptions of listeners that the user may not see
+    /// (`conformance::tenants::automatic_subscriptions_into_a_workspace_end_with_the_membership`).
     async fn begin_deploy(&self, source: NewSource) -> Result<Source, StoreError>;
 
     /// Ends a deployment or update: spec, timers, hooks' events and state `Active` or `Inactive`, together.
@@ -65,6 +67,7 @@ pub trait Catalog {
     -> Result<(), StoreError>;
 
     /// Deletes a source with its events, state, timers, queue, endpoints and subscriptions. Deleting twice is harmless.
+    /// Events that dispatch has not passed reach nobody any more: see [`crate::EventLog::awaits_dispatch`].
     async fn delete_source(&self, id: &SourceId) -> Result<(), StoreError>;
 
     /// A source in whatever state.

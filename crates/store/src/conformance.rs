@@ -14,6 +14,7 @@ use async_trait::async_trait;
 
 use crate::Store;
 
+pub mod backlog;
 pub mod catalog;
 pub mod commits;
 pub mod deletion;
@@ -136,6 +137,10 @@ macro_rules! conformance_tests {
                 timers_are_unscheduled_while_a_source_is_inactive,
                 a_timer_that_was_removed_does_not_fire,
             }
+            backlog {
+                a_step_copies_a_bounded_number_of_bytes,
+                an_emitter_awaits_dispatch_until_its_last_event_is_passed,
+            }
             dispatch {
                 each_event_reaches_its_listener_exactly_once_across_reopen,
                 a_dispatched_event_has_one_hop_more_and_its_exact_text,
@@ -173,6 +178,7 @@ macro_rules! conformance_tests {
             webhooks {
                 a_webhook_reads_back_as_it_was_written,
                 webhooks_are_paged_both_ways,
+                webhooks_are_listed_by_user_or_workspace,
                 updating_replaces_what_may_change,
                 a_webhook_made_active_again_has_failed_for_no_time,
                 a_webhook_at_another_url_has_failed_for_no_time,
@@ -262,6 +268,7 @@ macro_rules! conformance_tests {
                 the_last_member_stays,
                 what_a_member_made_passes_to_another_when_it_leaves,
                 subscriptions_within_a_workspace_outlive_the_membership,
+                automatic_subscriptions_into_a_workspace_end_with_the_membership,
                 a_deleted_user_is_gone_with_what_it_had,
                 a_user_with_sources_is_not_deleted,
                 a_deleted_user_leaves_its_workspaces,
@@ -285,6 +292,7 @@ macro_rules! conformance_tests {
 mod tests {
     const SUITE: &str = include_str!("conformance.rs");
     const MODULES: &[(&str, &str)] = &[
+        ("backlog", include_str!("conformance/backlog.rs")),
         ("catalog", include_str!("conformance/catalog.rs")),
         ("registry", include_str!("conformance/registry.rs")),
         ("sources", include_str!("conformance/sources.rs")),

@@ -102,7 +102,9 @@ pub trait EventLog {
     /// Reads events past the durable cursor, in order of appending, queues an invocation for each active source and a
     /// delivery for each active webhook that subscribes to the event's emitter and channel, and moves the cursor,
     /// together. A step handles up to `limit` events and up to `limit` pairs of event and subscription: the cursor may
-    /// stop among the subscriptions of an event (`conformance::dispatch::a_step_may_stop_among_the_listeners_of_an_event`).
+    /// stop among the subscriptions of an event (`conformance::dispatch::a_step_may_stop_among_the_listeners_of_an_event`),
+    /// and does so when it has copied several MiB of events' data
+    /// (`conformance::backlog::a_step_copies_a_bounded_number_of_bytes`).
     /// Listeners that are inactive or gone miss the event; events on `$in` are passed on when they are released.
     /// Workflows miss everything until they exist.
     /// MUST queue exactly one invocation or delivery per (event, subscription)
@@ -116,6 +118,10 @@ pub trait EventLog {
     /// MUST NOT pass a source's own `$logs` and `$errors` to itself
     /// (`conformance::dispatch::a_source_is_not_fed_its_own_errors_and_logs`).
     async fn dispatch(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
+
+    /// Whether the emitter has events that dispatch has not passed. Whoever deletes the emitter waits for that.
+    /// MUST tell of those alone (`conformance::backlog::an_emitter_awaits_dispatch_until_its_last_event_is_passed`).
+    async fn awaits_dispatch(&self, emitter: &EmitterId) -> Result<bool, StoreError>;
 }
 
 /// `$.service.db` and dedupe state. Writing happens in [`crate::WorkQueue::commit_runs`] only.

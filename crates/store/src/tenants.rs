@@ -101,7 +101,8 @@ pub trait Tenants {
 
     /// Ends a membership. What the user made in the workspace passes to the member who has been a user
     /// longest, with the subscriptions between things of the workspace; the user's other subscriptions from
-    /// or to it end. False: there was no such membership.
+    /// or to it end, automatic ones too
+    /// (`conformance::tenants::automatic_subscriptions_into_a_workspace_end_with_the_membership`). False: there was no such membership.
     /// MUST do all of it together (`conformance::tenants::what_a_member_made_passes_to_another_when_it_leaves`).
     /// MUST refuse with `Conflict` when nobody else is a member (`conformance::tenants::the_last_member_stays`).
     async fn remove_member(

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
-    id::{DeliveryId, EmitterId, EventId, SubscriptionId, UserId, WebhookId},
+    id::{DeliveryId, EmitterId, EventId, SubscriptionId, WebhookId},
     page::{Page, PageRequest},
     trace::TraceParent,
     webhook::DeliveryState,
@@ -239,10 +239,11 @@ pub trait Webhooks {
     /// A webhook.
     async fn webhook(&self, id: &WebhookId) -> Result<Option<Webhook>, StoreError>;
 
-    /// A page of the webhooks that the user made, in creation order.
+    /// A page of the owner's webhooks in creation order: those in the workspace if there is one, else all that the
+    /// user made (`conformance::webhooks::webhooks_are_listed_by_user_or_workspace`).
     async fn webhooks(
         &self,
-        user_id: &UserId,
+        owner: &Owner,
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, StoreError>;
 

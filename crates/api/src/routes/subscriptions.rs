@@ -4,7 +4,7 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_app::AppError;
+use headwater_app::{App, AppError, Caller};
 
 use super::{AppState, CallerExtension, DataReply, data, required};
 use crate::{
@@ -25,14 +25,14 @@ use crate::{
     tag = "Subscriptions",
     params(SubscriptionRequest),
     request_body(content = Option<SubscriptionRequest>),
-    responses((status = 200, description = "The subscription.", body = Data<Subscription>), failure::NotFound),
+    responses((status = 200, description = "The subscription.", body = Data<Subscription>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn create(
     State(app): AppState,
     Extension(caller): CallerExtension,
     Params(request): Params<SubscriptionRequest>,
 ) -> DataReply<Subscription> {
-    let (emitter_id, listener_id, event_name) = triple(request)?;
+    let (emitter_id, listener_id, event_name) = triple(&app, &caller, request).await?;
     let subscription = app.subscribe(&caller, &emitter_id, &listener_id, &event_name);
     data(subscription.await?.into())
 }
@@ -48,21 +48,29 @@ pub(crate) async fn create(
     tag = "Subscriptions",
     params(SubscriptionRequest),
     request_body(content = Option<SubscriptionRequest>),
-    responses((status = 204, description = "It is ended."), failure::NotFound),
+    responses((status = 204, description = "It is ended."), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn delete(
     State(app): AppState,
     Extension(caller): CallerExtension,
     Params(request): Params<SubscriptionRequest>,
 ) -> Result<StatusCode, ApiError> {
-    let (emitter_id, listener_id, event_name) = triple(request)?;
+    let (emitter_id, listener_id, event_name) = triple(&app, &caller, request).await?;
     app.unsubscribe(&caller, &emitter_id, &listener_id, &event_name)
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn triple(request: SubscriptionRequest) -> Result<(String, String, String), AppError> {
+async fn triple(
+    app: &App,
+    caller: &Caller,
+    request: SubscriptionRequest,
+) -> Result<(String, String, String), AppError> {
     let emitter_id = required("emitter_id", request.emitter_id)?;
+    if let Some(id) = request.workspace_id.or(request.org_id) {
+        app.check_subscription_workspace(caller, &emitter_id, &id)
+            .await?;
+    }
     let listener_id = required("listener_id", request.listener_id)?;
     Ok((
         emitter_id,

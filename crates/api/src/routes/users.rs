@@ -63,21 +63,22 @@ pub(crate) async fn sources(
 
 /// Lists the caller's webhooks
 ///
-/// Those that it made, in creation order (spec "Webhooks").
+/// Those that it made, or those in the workspace that is named, in creation order (spec "Webhooks").
 #[utoipa::path(
     get,
     path = "/v1/users/me/webhooks",
     operation_id = "list_own_webhooks",
     tag = "Webhooks",
-    params(Pages),
-    responses((status = 200, description = "A page of webhooks.", body = Paged<Webhook>)),
+    params(Pages, WorkspaceScope),
+    responses((status = 200, description = "A page of webhooks.", body = Paged<Webhook>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn webhooks(
     State(app): AppState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<WebhookId>,
+    Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<Webhook> {
-    let page = app.own_webhooks(&caller, &page).await?;
+    let page = app.webhooks(&caller, scope.workspace_id(), &page).await?;
     Ok(Json(Paged::new(
         page,
         |webhook| cursor(&webhook.id),

@@ -2,7 +2,7 @@
 
 use headwater_model::{
     channel::Channel,
-    id::{ListenerId, SubscriptionId},
+    id::{ListenerId, SubscriptionId, WorkspaceId},
     subscription,
 };
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,15 @@ pub(crate) struct SubscriptionRequest {
     /// The channel: one that components name, `$errors` or `$logs`. Empty and absent mean the
     /// default one.
     pub(crate) event_name: Option<String>,
+    /// A workspace of the caller. Not with `dc_*` and `p_*`, which are what the caller made, wherever it is:
+    /// `o_…` as `emitter_id` is everything in a workspace.
+    #[param(value_type = Option<id::Workspace>)]
+    #[schema(value_type = Option<id::Workspace>)]
+    pub(crate) workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[param(value_type = Option<id::Workspace>)]
+    #[schema(value_type = Option<id::Workspace>)]
+    pub(crate) org_id: Option<WorkspaceId>,
 }
 
 /// A subscription: an emitter's events on a channel reach a listener.

@@ -27,8 +27,8 @@ pub struct Follow {
 
 impl App {
     /// An emitter's events in order, each once: those after `after` that the log still has, then those
-    /// that come. The stream ends when the emitter is deleted, the node stops, or the reader is too slow; then
-    /// the reader may go on after the last event it got.
+    /// that come. The stream ends when the emitter is deleted, the node stops, the reader is too slow, or its key or
+    /// a membership of its user ends; then the reader may go on after the last event it got, if it still may read.
     ///
     /// # Errors
     /// `NotFound` for an emitter that the caller cannot see, `Invalid` for the channel `$in`.
@@ -37,11 +37,17 @@ impl App {
         caller: &Caller,
         follow: Follow,
     ) -> Result<impl Stream<Item = Arc<Followed>> + Send + use<>, AppError> {
-        // First a place, then the look: whoever deletes the emitter meanwhile ends what has a place.
-        let reader = self
-            .feeds
-            .register(follow.emitter.clone(), follow.channels.clone());
-        self.visible_emitter(caller, &follow.emitter).await?;
+        // First a place, then the look, also at the caller: whoever deletes the emitter meanwhile, or ends the
+        // access to it, ends what has a place.
+        let key = caller.identity.key.clone();
+        let reader =
+            self.feeds
+                .register(follow.emitter.clone(), follow.channels.clone(), key.clone());
+        let identity = self.store.identity(&key.hash).await?;
+        let caller = Caller {
+            identity: identity.ok_or(AppError::Unauthenticated)?,
+        };
+        self.visible_emitter(&caller, &follow.emitter).await?;
         check_channels(&follow.channels)?;
         let begun_at = self.begin_tail().await?;
         let following = Following {
@@ -99,6 +105,9 @@ struct Following {
 impl Following {
     async fn step(mut self) -> Option<(Vec<Arc<Followed>>, Self)> {
         while self.is_replaying {
+            if self.reader.is_turned_away() {
+                return None;
+            }
             let events = self.replay().await?;
             if !events.is_empty() {
                 return Some((events, self));

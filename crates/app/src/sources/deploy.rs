@@ -119,7 +119,17 @@ impl App {
         {
             tracing::warn!(source_id = %source.id, %error, "`deactivate` failed; the source is deleted all the same");
         }
+        self.pass_on_the_last(&source.id).await?;
         self.remove(&source.id).await
+    }
+
+    /// What a source emitted last reaches its listeners before its subscriptions go with it.
+    async fn pass_on_the_last(self: &Arc<Self>, id: &SourceId) -> Result<(), AppError> {
+        let emitter = id.clone().into();
+        while self.store.awaits_dispatch(&emitter).await? {
+            self.dispatch_step().await?;
+        }
+        Ok(())
     }
 
     async fn deactivate_for_good(self: &Arc<Self>, source: &Source) -> Result<(), AppError> {
@@ -127,7 +137,10 @@ impl App {
         let loaded = self.load(source.clone(), component).await?;
         let runner = self.open_runner(&source.id, loaded);
         runner.pause().await;
-        runner.hook(Hook::Deactivate, false).await
+        let deactivated = runner.hook(Hook::Deactivate, false).await;
+        // Until what the hook did is committed, and what it threw.
+        runner.pause().await;
+        deactivated
     }
 
     async fn remove(&self, id: &SourceId) -> Result<(), AppError> {

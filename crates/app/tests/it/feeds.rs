@@ -3,14 +3,14 @@
 use std::{pin::Pin, sync::Arc};
 
 use futures::{Stream, StreamExt as _};
-use headwater_app::{AppError, EventRange, Follow, Followed, default_channels};
+use headwater_app::{AppError, Caller, EventRange, Follow, Followed, default_channels};
 use headwater_model::id::{EmitterId, EventId, SourceId, WorkflowId};
 use serde_json::{Value, json};
 
 use crate::{
     component::Component,
     engine::PATIENCE,
-    world::{World, done, life, memory},
+    world::{World, deployment, done, life, memory},
 };
 
 /// A reader of a source's events, in the test's words.
@@ -43,11 +43,11 @@ fn follow(id: &SourceId, event_name: Option<&str>, after: Option<EventId>) -> Fo
 }
 
 async fn reader(world: &World, id: &SourceId, after: Option<EventId>) -> Reader {
-    let following = world
-        .app
-        .follow(&world.caller, follow(id, None, after))
-        .await;
-    Reader(Box::pin(following.unwrap()))
+    reader_of(world, &world.caller, follow(id, None, after)).await
+}
+
+async fn reader_of(world: &World, caller: &Caller, follow: Follow) -> Reader {
+    Reader(Box::pin(world.app.follow(caller, follow).await.unwrap()))
 }
 
 const BEGINNING: Option<EventId> = Some(EventId { ms: 0, sequence: 0 });
@@ -236,6 +236,48 @@ fn a_reader_goes_on_where_it_was_on_another_start_of_the_node() {
         emit(&world, &id, 3..4).await;
         assert_eq!(reader.numbers(1).await, [3]);
     });
+}
+
+#[tokio::test]
+async fn who_may_no_longer_read_is_turned_away_at_once() {
+    let world = World::new().await;
+    let (app, me) = (&world.app, &world.caller);
+    let workspace = me.identity.workspaces[0].id.clone();
+    let mut request = deployment(&Component::named("it"), json!({}));
+    request.workspace_id = Some(workspace.clone());
+    let id = app.deploy_source(me, request).await.unwrap().source.id;
+    let mut others = Vec::new();
+    for name in ["leaves", "deleted", "revoked"] {
+        let other = world.user(name).await;
+        app.add_member(me, &workspace, name).await.unwrap();
+        others.push(world.again(&other).await);
+    }
+    let mut mine = reader(&world, &id, None).await;
+    let mut live = Vec::new();
+    let mut replaying = Vec::new();
+    for other in &others {
+        live.push(reader_of(&world, other, follow(&id, None, None)).await);
+        replaying.push(reader_of(&world, other, follow(&id, None, BEGINNING)).await);
+    }
+    let [leaves, deleted, revoked] = others.try_into().unwrap();
+    app.remove_member(me, &workspace, leaves.user_id())
+        .await
+        .unwrap();
+    app.delete_user(me, deleted.user_id()).await.unwrap();
+    app.revoke_key(me, &revoked.identity.key.id).await.unwrap();
+    emit(&world, &id, 0..2).await;
+    assert_eq!(mine.numbers(2).await, [0, 1]);
+    for reader in live.iter_mut().chain(&mut replaying) {
+        assert!(reader.next().await.is_none());
+    }
+    // A request that was let in just before does not find its place afterwards either.
+    for late in [&leaves, &deleted, &revoked] {
+        let refused = app.follow(late, follow(&id, None, None)).await.err();
+        assert!(matches!(
+            refused,
+            Some(AppError::NotFound { .. } | AppError::Unauthenticated)
+        ));
+    }
 }
 
 #[tokio::test]

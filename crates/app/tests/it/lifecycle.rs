@@ -1,13 +1,14 @@
 //! Pausing, resuming, renaming and deleting a source.
 
 use headwater_app::{AppError, Ingress, UpdateSource};
+use headwater_model::page::PageRequest;
 use headwater_store::SourceState;
 use serde_json::json;
 
 use crate::{
     component::Component,
     engine::{Call, returned, thrown},
-    world::{World, done},
+    world::{NOWHERE, World, done},
 };
 
 #[tokio::test]
@@ -138,6 +139,37 @@ async fn a_source_is_deleted_even_if_deactivate_throws() {
     world.engine.on("it", Call::Deactivate, |_| thrown("no"));
     world.delete(&id).await.unwrap();
     assert_eq!(world.state(&id).await, None);
+}
+
+#[tokio::test]
+async fn what_is_emitted_before_a_deletion_reaches_its_listeners() {
+    let world = World::new().await;
+    let (id, webhook) = world.delivering_to(NOWHERE).await;
+    // More than several steps of dispatch pass on.
+    world.emit(&id, (0..3000).map(|number| json!(number))).await;
+    world.delete(&id).await.unwrap();
+    let page = PageRequest::first(1);
+    let deliveries = world.store.deliveries(&webhook, None, &page).await;
+    assert_eq!(deliveries.unwrap().total_count, 3000);
+}
+
+#[tokio::test]
+async fn what_deactivate_emits_and_throws_before_a_deletion_reaches_its_listeners() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it").hooks()).await;
+    let webhook = world.webhook(NOWHERE).await;
+    world.deliver(&id, &webhook, "").await;
+    world.deliver(&id, &webhook, "$errors").await;
+    world.engine.on("it", Call::Deactivate, |run| {
+        run.emit(json!("bye"));
+        thrown("the service is gone")
+    });
+    world.delete(&id).await.unwrap();
+    let deliveries = world.deliveries(&webhook).await;
+    let events: Vec<_> = deliveries.iter().map(|one| one.event.event.get()).collect();
+    assert_eq!(events.len(), 2, "{events:?}");
+    assert_eq!(events[0], "\"bye\"");
+    assert!(events[1].contains("the service is gone"), "{events:?}");
 }
 
 #[tokio::test]

@@ -167,6 +167,8 @@ fn a_deletion_that_was_under_way_goes_on() {
     let id = life(async {
         let world = World::on(&store).await;
         let id = world.deploy(&Component::named("it").hooks()).await;
+        let listener = world.deploy(&Component::named("listener")).await;
+        world.subscribe(&id, &listener, "").await;
         world.engine.hold("it", Call::Deactivate);
         let (app, caller, gone) = (Arc::clone(&world.app), world.caller.clone(), id.clone());
         let _doomed = tokio::spawn(async move { app.delete_source(&caller, &gone).await });
@@ -175,10 +177,14 @@ fn a_deletion_that_was_under_way_goes_on() {
     });
     life(async {
         let (world, deactivate) = restarted(&store, "it", Call::Deactivate).await;
+        deactivate.emit(json!("bye"));
         deactivate.returns();
         while world.state(&id).await.is_some() {
             tokio::task::yield_now().await;
         }
+        let heard = world.engine.next().await;
+        assert_eq!(heard.event, json!("bye"));
+        heard.returns();
     });
 }
 

@@ -1,7 +1,7 @@
 //! What another tenant owns is not there.
 
 use headwater_app::{
-    AppError, ComponentRef, EventRange, EventsQuery, NewAccount, NewWebhook, ReplayRequest,
+    AppError, Caller, ComponentRef, EventRange, EventsQuery, NewAccount, NewWebhook, ReplayRequest,
     UpdateWebhook, default_channels,
 };
 use headwater_model::page::PageRequest;
@@ -116,6 +116,9 @@ async fn nobody_subscribes_to_or_with_another_tenants_source() {
     assert!(is_not_found(app.subscribe(&other, theirs, mine, "").await));
     let me = world.caller.user_id().as_str();
     assert!(is_not_found(app.subscribe(&other, me, theirs, "").await));
+    let workspace = world.caller.identity.workspaces[0].id.as_str();
+    let refused = app.subscribe(&other, workspace, theirs, "").await;
+    assert!(matches!(refused, Err(AppError::Forbidden(_))));
 }
 
 #[tokio::test]
@@ -140,7 +143,7 @@ async fn another_tenants_webhook_is_not_found() {
         app.replay_deliveries(&other, &id, everything).await
     ));
     let listed = app
-        .own_webhooks(&other, &PageRequest::first(10))
+        .webhooks(&other, None, &PageRequest::first(10))
         .await
         .unwrap();
     assert_eq!((listed.items.len(), listed.total_count), (0, 0));
@@ -176,8 +179,17 @@ async fn a_webhook_of_a_workspace_is_its_members() {
         .webhook
         .id;
     assert!(is_not_found(app.webhook(&other, &id).await));
+    let listed = async |caller: &Caller| {
+        let first = PageRequest::first(10);
+        let page = app.webhooks(caller, Some(workspace.id.clone()), &first);
+        let ids = page.await?.items.into_iter().map(|webhook| webhook.id);
+        Ok(ids.collect::<Vec<_>>())
+    };
+    let refused = listed(&other).await;
+    assert!(matches!(refused, Err(AppError::Forbidden(_))));
     other.identity.workspaces.push(workspace.clone());
     assert!(app.webhook(&other, &id).await.is_ok());
+    assert_eq!(listed(&other).await.unwrap(), std::slice::from_ref(&id));
     app.subscribe(&other, "dc_*", id.as_str(), "")
         .await
         .unwrap();

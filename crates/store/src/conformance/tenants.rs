@@ -1,7 +1,10 @@
 //! Users, keys, workspaces and their members.
 
 use headwater_model::{
-    channel::Channel, id::ListenerId, page::PageRequest, subscription::EmitterPattern,
+    channel::Channel,
+    id::{ListenerId, SubscriptionId},
+    page::PageRequest,
+    subscription::{AutoSubscription, EmitterPattern},
 };
 
 use super::{
@@ -303,6 +306,59 @@ pub async fn subscriptions_within_a_workspace_outlive_the_membership(factory: &d
     let epoch = store.start_node(T0).await.unwrap();
     let claimed = claim_all(&*store, &inside.id, epoch, T0).await;
     assert_eq!(given(&claimed), ["1"]);
+}
+
+/// Whoever has left a workspace feeds nothing there with what it deploys later, whether the automatic subscription is
+/// from before the end of the membership or, raced by it, from after.
+pub async fn automatic_subscriptions_into_a_workspace_end_with_the_membership(
+    factory: &dyn Factory,
+) {
+    let (store, _) = start(factory).await;
+    let (ann, bob) = (
+        create_user(&*store, "ann").await,
+        create_user(&*store, "bob").await,
+    );
+    let shared = team(&*store, "a", &[&ann, &bob]).await;
+    let alone = owned(&bob, None);
+    let to = deploy(&*store, &owned(&ann, Some(&shared))).await;
+    let webhook = create_webhook(&*store, &owned(&bob, Some(&shared))).await;
+    let own = create_webhook(&*store, &alone).await;
+    let automatic = |listener: ListenerId| AutoSubscription {
+        id: SubscriptionId::new(T0, entropy()),
+        user_id: bob.id.clone(),
+        listener,
+        channel: Channel::errors(),
+    };
+    let wanted = [
+        automatic(ListenerId::Source(to.id.clone())),
+        automatic(ListenerId::Webhook(webhook.id.clone())),
+        automatic(ListenerId::Webhook(own.id.clone())),
+    ];
+    for one in &wanted {
+        store.subscribe_automatically(one.clone()).await.unwrap();
+    }
+    let listeners = async || {
+        let found = store.subscriptions(&of_user(&alone), 100).await.unwrap();
+        let listeners = found.into_iter().map(|subscription| subscription.listener);
+        listeners.collect::<Vec<_>>()
+    };
+    let first = deploy(&*store, &alone).await;
+    assert_eq!(listeners().await.len(), 3, "a member's go there");
+    store.delete_source(&first.id).await.unwrap();
+    assert!(store.remove_member(&shared.id, &bob.id).await.unwrap());
+    let mine = [ListenerId::Webhook(own.id.clone())];
+    let second = deploy(&*store, &alone).await;
+    assert_eq!(listeners().await, mine);
+    store.delete_source(&second.id).await.unwrap();
+    for one in &wanted {
+        assert_eq!(
+            store.unsubscribe_automatically(one).await.unwrap(),
+            one.listener == mine[0]
+        );
+        store.subscribe_automatically(one.clone()).await.unwrap();
+    }
+    deploy(&*store, &alone).await;
+    assert_eq!(listeners().await, mine, "one that is not seen is not fed");
 }
 
 /// Nothing of a deleted user is left.

@@ -72,11 +72,34 @@ pub async fn webhooks_are_paged_both_ways(factory: &dyn Factory) {
         (Position::Before(ids[4].clone()), &ids[2..4]),
     ] {
         let request = PageRequest { limit: 2, position };
-        let page = store.webhooks(&mine.user_id, &request).await.unwrap();
+        let page = store.webhooks(&mine, &request).await.unwrap();
         assert_eq!(page.total_count, 5);
         let found: Vec<_> = page.items.into_iter().map(|one| one.id).collect();
         assert_eq!(found, wanted);
     }
+}
+
+/// In a workspace, whoever made them; else what the user made, wherever it is.
+pub async fn webhooks_are_listed_by_user_or_workspace(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let shared = workspace_owner();
+    let alone = Owner {
+        workspace_id: None,
+        ..shared.clone()
+    };
+    let colleague = Owner {
+        workspace_id: shared.workspace_id.clone(),
+        ..owner()
+    };
+    let private = create_webhook(&*store, &alone).await;
+    let mine = create_webhook(&*store, &shared).await;
+    let theirs = create_webhook(&*store, &colleague).await;
+    create_webhook(&*store, &workspace_owner()).await;
+    let first = PageRequest::first(10);
+    let in_it = store.webhooks(&shared, &first).await.unwrap();
+    assert_eq!(in_it.items, [mine.clone(), theirs]);
+    let made = store.webhooks(&alone, &first).await.unwrap();
+    assert_eq!(made.items, [private, mine]);
 }
 
 /// Everything but whose it is, since when it fails and when it was made.

@@ -219,3 +219,30 @@ async fn ids_that_name_nothing_are_told() {
         [Value::Null; 0]
     );
 }
+
+#[tokio::test]
+async fn a_workspace_is_not_named_along_with_a_pattern_that_reaches_beyond_it() {
+    let node = Node::start().await;
+    let emitter = node.deploy(EMITTER, json!({})).await.id;
+    let listener = node.deploy(LISTENER, json!({})).await.id;
+    let me = node.get("/users/me").await.is(200).data();
+    let workspace = me["orgs"][0]["id"].as_str().unwrap().to_owned();
+    for name in ["workspace_id", "org_id"] {
+        let body = |emitter: &str, id: &str| json!({"emitter_id": emitter, "listener_id": listener, name: id});
+        for method in [Method::POST, Method::DELETE] {
+            let asked = node.request(method.clone(), "/subscriptions");
+            let refused = node.send(asked.json(&body("dc_*", &workspace))).await;
+            let refused = refused.is(400);
+            assert_eq!(refused.error()["param"], "emitter_id");
+            assert!(refused.text.contains(&format!("emitter_id={workspace}")));
+        }
+        node.post("/subscriptions", body(&emitter, &unknown("o_")))
+            .await
+            .is(404);
+        for emitter in [&emitter, &workspace] {
+            node.post("/subscriptions", body(emitter, &workspace))
+                .await
+                .is(200);
+        }
+    }
+}

@@ -48,15 +48,17 @@ async fn a_change_that_changes_nothing_runs_no_hook() {
 }
 
 #[tokio::test]
-async fn an_empty_name_keeps_the_name() {
+async fn an_empty_name_is_refused_and_nothing_changes() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("it")).await;
     let renaming = UpdateSource {
         name: Some(String::new()),
         ..UpdateSource::default()
     };
-    let renamed = world.update(&id, renaming).await.unwrap();
-    assert_eq!(renamed.source.spec.name, "it");
+    let refused = world.update(&id, renaming).await;
+    assert!(matches!(refused, Err(AppError::Invalid(invalid)) if invalid.field == "name"));
+    let source = world.app.source(&world.caller, &id).await.unwrap();
+    assert_eq!(source.source.spec.name, "it");
 }
 
 #[tokio::test]

@@ -66,6 +66,13 @@ fn complete_operation(operation: &mut Map<String, Value>) {
         name_request(response);
     }
     responses.sort_keys();
+    // A body that need not be there is left out, not null.
+    if let Some(schema) = operation
+        .get_mut("requestBody")
+        .and_then(|body| body.pointer_mut("/content/application~1json/schema"))
+    {
+        schema::forbid_null(schema);
+    }
     let parameters = operation
         .get_mut("parameters")
         .and_then(Value::as_array_mut);

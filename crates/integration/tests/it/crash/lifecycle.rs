@@ -116,7 +116,7 @@ impl Killed {
             .await;
         // A change waits for the source's lock; this one changes nothing.
         self.node
-            .patch(&format!("/sources/{id}"), json!({"name": ""}))
+            .patch(&format!("/sources/{id}"), json!({}))
             .await
             .status
     }

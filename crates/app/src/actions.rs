@@ -47,7 +47,7 @@ impl App {
         caller: &Caller,
         target: &CallTarget,
     ) -> Result<ActionReport, AppError> {
-        let (component, props) = self.call_props(caller, target, true).await?;
+        let (component, props) = self.all_props(caller, target).await?;
         if component.description.component_type != ComponentType::Action {
             let reason = format!(
                 "`{}` is a source: deploy it with `POST /sources`, then `POST /sources/{{id}}/run`",
@@ -91,13 +91,9 @@ impl App {
 }
 
 fn exported(exports: Vec<Export>) -> Map<String, Value> {
-    let value = |export: &Export| {
-        let text = export.value.as_ref()?;
-        serde_json::from_str(text.get()).ok()
+    let named = |Export { name, value }| {
+        let value = value.and_then(|text| serde_json::from_str(text.get()).ok());
+        (name, value.unwrap_or_default())
     };
-    exports
-        .into_iter()
-        .map(|export| (value(&export).unwrap_or_default(), export.name))
-        .map(|(value, name)| (name, value))
-        .collect()
+    exports.into_iter().map(named).collect()
 }

@@ -76,44 +76,65 @@ impl WorkerState for Code {
 }
 
 impl App {
-    /// The component that is to be called, and the values it is called with.
+    /// The component that is to be called, and the values it is called with, as far as they are known.
     ///
     /// # Errors
-    /// `NotFound`, or `InvalidProps` for a value that does not fit. Missing ones are missing only if `all` are needed.
-    pub(crate) async fn call_props(
+    /// `NotFound`, or `InvalidProps` for a value that does not fit.
+    pub(crate) async fn known_props(
+        &self,
+        caller: &Caller,
+        target: &CallTarget,
+    ) -> Result<(SavedComponent, Map<String, Value>), AppError> {
+        let component = self.called_component(caller, target).await?;
+        let (definitions, values) = (&component.description.props, &target.configured_props);
+        secrets::refuse_sealed(values)?;
+        let configured =
+            prop::configure_some(definitions, values).map_err(AppError::configured_prop)?;
+        self.check_accounts(caller, &apps(definitions), &configured)
+            .await?;
+        let props = self.unbroken_props(definitions, &configured).await?;
+        Ok((component, props))
+    }
+
+    /// The component that is to be called, and every value it needs.
+    ///
+    /// # Errors
+    /// `NotFound`, or `InvalidProps` for a value that is missing or does not fit.
+    pub(crate) async fn all_props(
         self: &Arc<Self>,
         caller: &Caller,
         target: &CallTarget,
-        all: bool,
     ) -> Result<(SavedComponent, Map<String, Value>), AppError> {
-        let component = self
-            .component(caller, &target.component, target.workspace_id.clone())
+        let component = self.called_component(caller, target).await?;
+        let given = &target.configured_props;
+        let checked = self
+            .checked_props(caller, &component, given.clone(), Some(given))
             .await?;
-        let description = &component.description;
-        let values = &target.configured_props;
-        secrets::refuse_sealed(values)?;
-        let in_props = |invalid: headwater_model::error::Invalid| {
-            AppError::InvalidProps(invalid.within("configured_props"))
-        };
-        let additional = match all {
-            true => {
-                self.additional_props_for(caller, &component, values)
-                    .await?
-            }
-            false => Vec::new(),
-        };
-        let definitions = prop::merge(&description.props, &additional);
-        let configured = match all {
-            true => prop::configure(&definitions, values),
-            false => prop::configure_some(&definitions, values),
-        };
-        let configured = configured.map_err(in_props)?;
-        self.check_accounts(caller, &apps(&definitions), &configured)
+        let props = self
+            .unbroken_props(&checked.definitions, &checked.values)
             .await?;
-        let props = self.final_props(&definitions, &configured).await?;
+        Ok((component, props))
+    }
+
+    async fn called_component(
+        &self,
+        caller: &Caller,
+        target: &CallTarget,
+    ) -> Result<SavedComponent, AppError> {
+        self.component(caller, &target.component, target.workspace_id.clone())
+            .await
+    }
+
+    /// The final values, which a call needs whole: an account that is gone is an error.
+    async fn unbroken_props(
+        &self,
+        definitions: &[PropDefinition],
+        configured: &ConfiguredProps,
+    ) -> Result<Map<String, Value>, AppError> {
+        let props = self.final_props(definitions, configured).await?;
         match props.broken {
             Some(reason) => Err(AppError::Conflict(reason)),
-            None => Ok((component, props.values)),
+            None => Ok(props.values),
         }
     }
 

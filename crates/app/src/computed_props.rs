@@ -62,7 +62,7 @@ impl App {
                 "is required: the name of the prop whose options are wanted",
             ));
         }
-        let (component, props) = self.call_props(caller, target, false).await?;
+        let (component, props) = self.known_props(caller, target).await?;
         let description = &component.description;
         let declared = description
             .props
@@ -105,7 +105,7 @@ impl App {
         caller: &Caller,
         target: &CallTarget,
     ) -> Result<Vec<PropDefinition>, AppError> {
-        let (component, props) = self.call_props(caller, target, false).await?;
+        let (component, props) = self.known_props(caller, target).await?;
         let additional = self.additional_props(&component, props).await?;
         Ok(prop::merge(&component.description.props, &additional))
     }
@@ -148,8 +148,7 @@ impl App {
             return Ok(Vec::new());
         }
         let known = &component.description.props;
-        let configured = prop::configure_some(known, values)
-            .map_err(|invalid| AppError::InvalidProps(invalid.within("configured_props")))?;
+        let configured = prop::configure_some(known, values).map_err(AppError::configured_prop)?;
         self.check_accounts(caller, &calls::apps(known), &configured)
             .await?;
         let props = self.final_props(known, &configured).await?;

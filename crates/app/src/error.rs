@@ -83,6 +83,11 @@ impl AppError {
         }
     }
 
+    /// A value of `configured_props` does not fit.
+    pub(crate) fn configured_prop(invalid: Invalid) -> Self {
+        Self::InvalidProps(invalid.within("configured_props"))
+    }
+
     /// A parameter is missing or malformed.
     pub fn invalid(field: &str, reason: impl std::fmt::Display) -> Self {
         Self::Invalid(Invalid::new(field, reason))

@@ -1,12 +1,24 @@
-//! The final values of props: what a component's code finds on `this`.
+//! The values of props: checked as they are configured, and final as a component's code finds them on `this`.
 //!
-//! Responsible for secrets opened, defaults filled in, and credentials in place of accounts. Not for whether
-//! values fit (`model::prop`), nor for what only a source has, its endpoints and timers.
+//! Responsible for which props there are to check them against, for secrets opened, defaults filled in, and credentials in
+//! place of accounts. Not for whether a value fits (`model::prop`), nor for what only a source has, its endpoints and timers.
 
-use headwater_model::prop::{ConfiguredProps, PropDefinition, PropKind};
+use std::sync::Arc;
+
+use headwater_model::prop::{self, ConfiguredProps, PropDefinition, PropKind};
+use headwater_store::SavedComponent;
 use serde_json::{Map, Value, json};
 
-use crate::{app::App, error::AppError};
+use crate::{access::Caller, app::App, calls, error::AppError, secrets};
+
+/// Values that were checked against every prop that a component has with them.
+pub(crate) struct CheckedProps {
+    /// What `additionalProps` added for these values.
+    pub(crate) dynamic: Vec<PropDefinition>,
+    /// The component's own props and those.
+    pub(crate) definitions: Vec<PropDefinition>,
+    pub(crate) values: ConfiguredProps,
+}
 
 /// Values by prop, and whether a run with them can succeed.
 pub(crate) struct FinalProps {
@@ -16,6 +28,36 @@ pub(crate) struct FinalProps {
 }
 
 impl App {
+    /// Checks the values that a component is wholly configured with. Of those that are not `given` now, what is for no
+    /// prop any more is dropped.
+    ///
+    /// # Errors
+    /// `InvalidProps`, or `Component` when `additionalProps` threw.
+    pub(crate) async fn checked_props(
+        self: &Arc<Self>,
+        caller: &Caller,
+        component: &SavedComponent,
+        mut values: ConfiguredProps,
+        given: Option<&ConfiguredProps>,
+    ) -> Result<CheckedProps, AppError> {
+        secrets::refuse_sealed(&values)?;
+        let dynamic = self
+            .additional_props_for(caller, component, &values)
+            .await?;
+        let definitions = prop::merge(&component.description.props, &dynamic);
+        let is_prop = |name: &str| definitions.iter().any(|prop| prop.name == name);
+        values
+            .retain(|name, _| is_prop(name) || given.is_some_and(|given| given.contains_key(name)));
+        let values = prop::configure(&definitions, &values).map_err(AppError::configured_prop)?;
+        self.check_accounts(caller, &calls::apps(&definitions), &values)
+            .await?;
+        Ok(CheckedProps {
+            dynamic,
+            definitions,
+            values,
+        })
+    }
+
     /// The final values of these props.
     ///
     /// # Errors

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use headwater_model::{
     component::ComponentType,
-    error::Invalid,
-    prop::{self, ConfiguredProps, PropKind},
+    prop::{ConfiguredProps, PropKind},
 };
 use headwater_store::{Endpoint, SavedComponent, Source, SourceSpec, Timer};
 use serde_json::Value;
 
-use crate::{access::Caller, app::App, calls, error::AppError, secrets};
+use crate::{access::Caller, app::App, error::AppError, props::CheckedProps, secrets};
 
 /// What a source is to be made of.
 pub(super) struct Wanted<'a> {
@@ -45,24 +44,15 @@ impl App {
         let Wanted {
             component,
             name,
-            mut values,
+            values,
             given,
             former,
         } = wanted;
-        let description = &component.description;
-        let in_props =
-            |invalid: Invalid| AppError::InvalidProps(invalid.within("configured_props"));
-        secrets::refuse_sealed(&values)?;
-        let dynamic_props = self
-            .additional_props_for(caller, component, &values)
-            .await?;
-        let definitions = prop::merge(&description.props, &dynamic_props);
-        let is_prop = |name: &str| definitions.iter().any(|prop| prop.name == name);
-        values
-            .retain(|name, _| is_prop(name) || given.is_some_and(|given| given.contains_key(name)));
-        let mut configured = prop::configure(&definitions, &values).map_err(in_props)?;
-        self.check_accounts(caller, &calls::apps(&definitions), &configured)
-            .await?;
+        let CheckedProps {
+            dynamic: dynamic_props,
+            definitions,
+            values: mut configured,
+        } = self.checked_props(caller, component, values, given).await?;
         let mut timers = Vec::new();
         let mut endpoints = Vec::new();
         for prop in &definitions {
@@ -70,7 +60,7 @@ impl App {
                 PropKind::Timer => {
                     let schedule = prop
                         .schedule(configured.get(&prop.name))
-                        .map_err(in_props)?;
+                        .map_err(AppError::configured_prop)?;
                     timers.push(Timer {
                         prop: prop.name.clone(),
                         schedule,
@@ -107,7 +97,7 @@ impl App {
             dynamic_props,
             endpoints,
             timers,
-            dedupe: description.dedupe,
+            dedupe: component.description.dedupe,
         })
     }
 

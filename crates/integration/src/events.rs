@@ -91,18 +91,12 @@ impl Node {
             "{}/event_summaries?expand=event&limit={LIMIT}",
             source.path()
         );
-        let deadline = Instant::now() + DEADLINE;
-        loop {
-            let newest = self.get(&path).await.is(200).items();
-            if wanted(&newest) {
-                return;
-            }
-            assert!(
-                Instant::now() <= deadline,
+        let read = async || self.get(&path).await.is(200).items();
+        if let Err(newest) = poll(read, wanted).await {
+            panic!(
                 "the newest events did not become as wanted: {:#}",
                 Value::from(newest)
             );
-            tokio::time::sleep(PAUSE).await;
         }
     }
 
@@ -110,25 +104,13 @@ impl Node {
         self.read_list(&listing(source, filter)).await
     }
 
-    /// The only place where the tests wait by looking again and again: a listing cannot be awaited.
-    /// It fails on its own deadline, with what is there then, and never proves that something happens
-    /// *in time*.
+    /// Waits until a whole listing is as wanted; what is there then, if it does not become so.
     pub(crate) async fn poll_list(
         &self,
         path: &str,
         wanted: impl Fn(&[Value]) -> bool,
     ) -> Result<Vec<Value>, Vec<Value>> {
-        let deadline = Instant::now() + DEADLINE;
-        loop {
-            let items = self.read_list(path).await;
-            if wanted(&items) {
-                return Ok(items);
-            }
-            if Instant::now() > deadline {
-                return Err(items);
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
+        poll(async || self.read_list(path).await, wanted).await
     }
 
     /// Every page of a listing that begins with the newest, oldest first. The path has a query.
@@ -153,6 +135,26 @@ impl Node {
                 cursor.as_str().expect("a full page has a cursor")
             );
         }
+    }
+}
+
+/// The only place where the tests wait by looking again and again: a listing cannot be awaited.
+/// It fails on its own deadline, with what is there then, and never proves that something happens
+/// *in time*.
+async fn poll(
+    read: impl AsyncFn() -> Vec<Value>,
+    wanted: impl Fn(&[Value]) -> bool,
+) -> Result<Vec<Value>, Vec<Value>> {
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        let items = read().await;
+        if wanted(&items) {
+            return Ok(items);
+        }
+        if Instant::now() > deadline {
+            return Err(items);
+        }
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

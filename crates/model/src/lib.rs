@@ -7,6 +7,7 @@
 pub mod channel;
 pub mod component;
 pub mod dedupe;
+pub mod duration;
 pub mod error;
 pub mod event;
 pub mod id;

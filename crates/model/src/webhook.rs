@@ -4,6 +4,8 @@ use std::{str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use crate::duration;
+
 /// A delivery that was not taken within this time has failed.
 pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 /// A webhook that takes nothing for this long is disabled.
@@ -74,24 +76,8 @@ impl FromStr for Backoff {
 
     /// `5s,5m,30m,2h`; empty: one attempt and no more.
     fn from_str(text: &str) -> Result<Self, InvalidBackoff> {
-        let wait = |part: &str| {
-            let part = part.trim();
-            let (digits, unit) = part.split_at(
-                part.find(|c: char| !c.is_ascii_digit())
-                    .unwrap_or(part.len()),
-            );
-            let number: u64 = digits.parse().ok()?;
-            let milliseconds = match unit {
-                "ms" => Some(number),
-                "s" => number.checked_mul(1_000),
-                "m" => number.checked_mul(60_000),
-                "h" => number.checked_mul(3_600_000),
-                _ => None,
-            };
-            milliseconds.map(Duration::from_millis)
-        };
         let parts = text.split(',').filter(|part| !part.trim().is_empty());
-        let waits: Option<Vec<_>> = parts.map(wait).collect();
+        let waits: Option<Vec<_>> = parts.map(|part| duration::parse(part.trim())).collect();
         waits
             .map(Self)
             .ok_or_else(|| InvalidBackoff(text.to_owned()))

@@ -150,21 +150,14 @@ impl ServeArguments {
 
 /// `250ms`, `30s`, `5m`, `1h`, or seconds.
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is not a time such as 500ms, 30s, 5m or 1h");
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, unit) = text.split_at(digits);
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    let milliseconds = match unit {
-        "ms" => Some(number),
-        "" | "s" => number.checked_mul(1_000),
-        "m" => number.checked_mul(60_000),
-        "h" => number.checked_mul(3_600_000),
-        _ => None,
+    let in_seconds = text.bytes().all(|byte| byte.is_ascii_digit());
+    let parsed = match in_seconds {
+        true => headwater_model::duration::parse(&format!("{text}s")),
+        false => headwater_model::duration::parse(text),
     };
-    milliseconds
-        .filter(|ms| *ms > 0)
-        .map(Duration::from_millis)
-        .ok_or_else(wrong)
+    parsed
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| format!("`{text}` is not a time such as 500ms, 30s, 5m or 1h"))
 }
 
 fn duration_in_file<'de, D: serde::Deserializer<'de>>(

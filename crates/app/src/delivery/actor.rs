@@ -124,6 +124,8 @@ impl Actor {
     /// Starts whatever may start now.
     fn advance(&mut self) {
         self.start_recording();
+        // An attempt that ends at the same moment may be seen first; nothing starts after it.
+        self.stopping |= self.app.stopping.is_cancelled();
         if self.stopping || self.given_up {
             return self.want_no_permit();
         }

@@ -25,6 +25,7 @@ mod source_map;
 mod sources;
 mod specifier;
 mod throwaway;
+mod undeclared;
 
 use std::{
     ffi::OsString,
@@ -147,19 +148,52 @@ impl Builder {
             fetcher: &self.fetcher,
             folder: &code,
         };
-        let sources = gathering.gather(component).await?;
+        let mut sources = gathering.gather(component).await?;
         if !sources.packages.is_empty() {
             self.answers.drop_stale(&self.tool.deno_dir).await;
         }
-        packages::write_config(folder, &sources).await?;
-        packages::resolve(&self.tool, folder, &sources.packages).await?;
-        let bundling = Bundling {
+        let bundled = self.bundled(folder, &code, &mut sources).await?;
+        let bundling = self.bundling(folder, &code, &sources);
+        self.archive_and_describe(&bundling, bundled).await
+    }
+
+    /// Resolves the packages and bundles them in; what they turn out to import undeclared is added to `sources`.
+    async fn bundled(
+        &self,
+        folder: &Path,
+        code: &Path,
+        sources: &mut Sources,
+    ) -> BuildResult<Bundled> {
+        let imported = sources.packages.clone();
+        loop {
+            packages::write_config(folder, sources).await?;
+            packages::resolve(&self.tool, folder, &sources.packages).await?;
+            let bundling = self.bundling(folder, code, sources);
+            let bundled = bundling.with_packages(&folder.join("bundle")).await?;
+            let Bundled::Impossible(reason) = &bundled else {
+                return Ok(bundled);
+            };
+            let mut undeclared = undeclared::packages(reason, &imported, &self.tool.deno_dir).await;
+            undeclared.retain(|package| !sources.packages.contains(package));
+            if undeclared.is_empty() {
+                return Ok(bundled);
+            }
+            sources.packages.extend(undeclared);
+        }
+    }
+
+    fn bundling<'a>(
+        &'a self,
+        folder: &'a Path,
+        code: &'a Path,
+        sources: &'a Sources,
+    ) -> Bundling<'a> {
+        Bundling {
             tool: &self.tool,
             folder,
-            code: &code,
-            sources: &sources,
-        };
-        self.archive_and_describe(&bundling).await
+            code,
+            sources,
+        }
     }
 
     async fn permit(&self) -> Result<SemaphorePermit<'_>, EngineError> {
@@ -175,13 +209,14 @@ impl Builder {
             .map_err(|error| disk(&self.builds_dir, &error))
     }
 
-    /// Tries the bundle, and the node_modules form where code does not work in a bundle.
-    async fn archive_and_describe(&self, bundling: &Bundling<'_>) -> BuildResult<Build> {
+    /// Describes the bundle, and tries the node_modules form where code does not work in a bundle.
+    async fn archive_and_describe(
+        &self,
+        bundling: &Bundling<'_>,
+        bundled: Bundled,
+    ) -> BuildResult<Build> {
         let code = bundling.sources.code.clone();
-        let why = match bundling
-            .with_packages(&bundling.folder.join("bundle"))
-            .await?
-        {
+        let why = match bundled {
             Bundled::Whole => {
                 let packed = self
                     .packed(

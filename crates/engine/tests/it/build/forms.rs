@@ -115,6 +115,22 @@ async fn the_platform_package_is_there_for_packages_that_do_not_declare_it() {
 }
 
 #[tokio::test]
+async fn what_a_package_imports_undeclared_is_the_latest_release() {
+    let code = "export { default } from \"@pipedream/helper_functions@0.3.13/actions/prettify-json/prettify-json.mjs\";";
+    let build = build_text(code).await.unwrap();
+    assert_eq!(
+        build.description.key.as_deref(),
+        Some("helper_functions-prettify-json")
+    );
+    assert!(
+        build.lock.contains("\"npm:lodash.set@latest\""),
+        "{}",
+        build.lock
+    );
+    assert!(!files(&build).contains_key("package.json"));
+}
+
+#[tokio::test]
 async fn a_package_may_ask_for_facts_of_the_machine_as_it_loads() {
     let code = "import { WebClient } from \"@slack/web-api@7.9.0\"; export default { name: \"a\", version: \"1\", run() { return WebClient; } };";
     assert_eq!(build_text(code).await.unwrap().description.name, "a");

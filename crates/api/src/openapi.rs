@@ -92,6 +92,7 @@ use crate::{
         keys::create,
         keys::list,
         keys::revoke,
+        keys::rotate_secret_key,
         health::healthz,
         health::readyz,
         metrics::show,

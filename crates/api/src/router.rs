@@ -151,6 +151,7 @@ fn tenants() -> Router<Arc<App>> {
         )
         .route("/keys", post(keys::create).get(keys::list))
         .route("/keys/{id}", delete(keys::revoke))
+        .route("/secret_key/rotate", post(keys::rotate_secret_key))
 }
 
 async fn no_route(request: Request) -> ApiError {

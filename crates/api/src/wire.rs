@@ -30,7 +30,7 @@ pub(crate) use self::{
     event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
     feed::{FeedRequest, HANDSHAKE, message},
     health::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck},
-    key::{CreateKey, Key, KeysRequest, NewKey},
+    key::{CreateKey, Key, KeysRequest, NewKey, SecretKeyRotation},
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},
     source::{DeploySource, RunSource, Source, UpdateSource},

@@ -27,7 +27,7 @@ impl Caller {
             .any(|workspace| workspace.id == *workspace_id)
     }
 
-    /// Checks that the caller may manage users.
+    /// Checks that the caller may do what is the administrator's.
     ///
     /// # Errors
     /// `AdminOnly` when it may not.

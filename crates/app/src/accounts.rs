@@ -51,7 +51,7 @@ impl App {
         let now_at = self.env.now_at();
         let account = Account {
             sealed: self
-                .secret_key
+                .secret_keys
                 .seal(&self.env, id.as_str(), fields.as_bytes())?,
             id,
             owner,
@@ -116,7 +116,9 @@ impl App {
             .account(&id)
             .await?
             .ok_or_else(|| missing(text))?;
-        let plain = self.secret_key.open(account.id.as_str(), &account.sealed)?;
+        let plain = self
+            .secret_keys
+            .open(account.id.as_str(), &account.sealed)?;
         let mut fields: Map<String, Value> = serde_json::from_slice(&plain).map_err(|_| {
             AppError::Internal(format!("the fields of account `{id}` are malformed"))
         })?;

@@ -20,7 +20,7 @@ use crate::{
     quotas::Quotas,
     rate_limits::RateLimits,
     runner::Runners,
-    secrets::SecretKey,
+    secrets::{KeyFile, KeyRing, SecretKeys},
     sources::Lifecycles,
     spans::Tracer,
     users::Plan,
@@ -57,8 +57,10 @@ pub struct Parts {
     pub engine: Arc<dyn Engine>,
     /// Clock and randomness.
     pub env: Environment,
-    /// The key of everything encrypted.
-    pub secret_key: SecretKey,
+    /// The keys of everything encrypted.
+    pub secret_keys: KeyRing,
+    /// Where they are kept, if the node may change them.
+    pub key_file: Option<Arc<dyn KeyFile>>,
     /// Who records spans, if anybody.
     pub tracer: Option<Arc<dyn Tracer>>,
     /// The configuration.
@@ -70,7 +72,7 @@ pub struct App {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) engine: Arc<dyn Engine>,
     pub(crate) env: Environment,
-    pub(crate) secret_key: SecretKey,
+    pub(crate) secret_keys: SecretKeys,
     pub(crate) config: AppConfig,
     pub(crate) epoch: NodeEpoch,
     pub(crate) runners: Runners,
@@ -117,7 +119,7 @@ impl App {
             store: parts.store,
             engine: parts.engine,
             env: parts.env,
-            secret_key: parts.secret_key,
+            secret_keys: SecretKeys::new(parts.secret_keys, parts.key_file),
             rate_limits: RateLimits::new(parts.config.rate_limit),
             config: parts.config,
             epoch,
@@ -136,6 +138,7 @@ impl App {
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         });
+        app.end_rotation().await?;
         app.start_background();
         Ok(app)
     }

@@ -55,7 +55,7 @@ pub use keys::NewKey;
 pub use origin::{on_behalf_of, origin, request_id};
 pub use registry::PublishedComponent;
 pub use runner::{LogLine, RunReport};
-pub use secrets::SecretKey;
+pub use secrets::{KeyFile, KeyRing, Rotation};
 pub use sources::{DeploySource, SourceView, UpdateSource};
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
 pub use users::{FirstUserOptions, NewUser, Plan, PlanView, UserView};

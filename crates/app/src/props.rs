@@ -98,7 +98,7 @@ impl App {
         configured: &ConfiguredProps,
     ) -> Result<ConfiguredProps, AppError> {
         let open = |(name, value): (&String, &Value)| {
-            self.secret_key
+            self.secret_keys
                 .open_prop(name, value)
                 .map(|value| (name.clone(), value))
         };

@@ -183,7 +183,7 @@ impl App {
     }
 
     fn sealed(&self, id: &WebhookId, secret: &str) -> Result<Vec<u8>, AppError> {
-        self.secret_key
+        self.secret_keys
             .seal(&self.env, &purpose(id), secret.as_bytes())
     }
 

@@ -23,6 +23,7 @@ mod retention;
 mod row;
 mod run_commit;
 mod scheduled;
+mod sealed;
 mod settle;
 mod sources;
 mod subscriptions;

@@ -26,6 +26,7 @@ pub mod queue;
 pub mod redelivery;
 pub mod registry;
 pub mod scheduled;
+pub mod sealed;
 pub mod sources;
 pub mod subscriptions;
 pub mod tail;
@@ -174,6 +175,11 @@ macro_rules! conformance_tests {
                 automatic_subscriptions_end_with_their_listener,
                 an_automatic_subscription_is_of_its_user_wherever_the_source_lives,
                 subscriptions_are_listed_by_workspace,
+            }
+            sealed {
+                every_sealed_record_is_found_once,
+                records_are_sealed_anew,
+                a_record_that_has_changed_is_not_sealed_anew,
             }
             webhooks {
                 a_webhook_reads_back_as_it_was_written,

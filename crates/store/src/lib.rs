@@ -12,6 +12,7 @@ pub mod error;
 pub mod event_log;
 pub mod record;
 pub mod registry;
+pub mod sealed;
 pub mod tenants;
 pub mod webhooks;
 pub mod work_queue;
@@ -21,6 +22,7 @@ pub use error::StoreError;
 pub use event_log::{Appended, EventLog, KeyValue, LogPosition, Tail};
 pub use record::*;
 pub use registry::{ComponentFilter, ListedComponent, Publication, Published, Registry};
+pub use sealed::{Resealed, SealedRecord, SealedRecords};
 pub use tenants::Tenants;
 pub use webhooks::*;
 pub use work_queue::WorkQueue;
@@ -32,6 +34,7 @@ pub trait Store:
     + Registry
     + Subscriptions
     + Accounts
+    + SealedRecords
     + Webhooks
     + Deliveries
     + EventLog
@@ -49,6 +52,7 @@ impl<T> Store for T where
         + Registry
         + Subscriptions
         + Accounts
+        + SealedRecords
         + Webhooks
         + Deliveries
         + EventLog

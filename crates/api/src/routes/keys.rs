@@ -1,4 +1,4 @@
-//! `/keys`: the caller's API keys, an extension of the spec. Administrators name another user.
+//! `/keys`: the caller's API keys, and `/secret_key`: the node's own. Extensions of the spec.
 
 use axum::{
     Json,
@@ -12,7 +12,7 @@ use crate::{
     error::ApiError,
     extract::{Paging, Params, PathId, cursor},
     openapi::{Pages, failure},
-    wire::{CreateKey, Data, Key, KeysRequest, NewKey, Paged, id},
+    wire::{CreateKey, Data, Key, KeysRequest, NewKey, Paged, SecretKeyRotation, id},
 };
 
 /// Makes an API key
@@ -78,4 +78,22 @@ pub(crate) async fn revoke(
 ) -> Result<StatusCode, ApiError> {
     app.revoke_key(&caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Rotates the secret key
+///
+/// Makes a new key for whatever the node stores encrypted and seals every account, webhook secret and secret prop with it.
+/// For the administrator. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/secret_key/rotate",
+    operation_id = "rotate_secret_key",
+    tag = "Users and workspaces",
+    responses((status = 200, description = "What was sealed anew.", body = Data<SecretKeyRotation>), failure::Forbidden, failure::Conflict),
+)]
+pub(crate) async fn rotate_secret_key(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+) -> DataReply<SecretKeyRotation> {
+    data(app.rotate_secret_key(&caller).await?.into())
 }

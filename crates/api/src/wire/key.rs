@@ -70,3 +70,21 @@ impl From<headwater_app::NewKey> for NewKey {
         }
     }
 }
+
+/// What rotating the secret key did.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SecretKeyRotation {
+    /// Accounts, webhooks and sources whose secrets are sealed with the new key now.
+    resealed: u64,
+    /// Those whose secrets no key of the node opens; make these anew.
+    unreadable: u64,
+}
+
+impl From<headwater_app::Rotation> for SecretKeyRotation {
+    fn from(done: headwater_app::Rotation) -> Self {
+        Self {
+            resealed: done.resealed,
+            unreadable: done.unreadable,
+        }
+    }
+}

@@ -54,7 +54,7 @@ impl App {
         let Some(webhook) = webhook.filter(|webhook| webhook.active) else {
             return Ok(claim);
         };
-        let target = Target::new(webhook, &self.secret_key, &self.couriers.limits)?;
+        let target = Target::new(webhook, &self.secret_keys, &self.couriers.limits)?;
         claim.target = Some(target);
         let (term, now_ms) = (self.lease_term(), self.env.now_ms());
         let claimed = self.store.claim_deliveries(id, term, now_ms, limit);

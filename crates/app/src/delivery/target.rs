@@ -9,7 +9,7 @@ use super::{
     limits::{Gate, Limits},
     signature::{Signer, purpose},
 };
-use crate::{error::AppError, secrets::SecretKey};
+use crate::{error::AppError, secrets::SecretKeys};
 
 /// A webhook, ready to be delivered to.
 pub(super) struct Target {
@@ -28,12 +28,12 @@ impl Target {
     /// `Internal` when a secret cannot be opened.
     pub(super) fn new(
         webhook: Webhook,
-        key: &SecretKey,
+        keys: &SecretKeys,
         limits: &Arc<Limits>,
     ) -> Result<Self, AppError> {
         let purpose = purpose(&webhook.id);
         let open = |sealed: &[u8]| {
-            Signer::new(&key.open(&purpose, sealed)?)
+            Signer::new(&keys.open(&purpose, sealed)?)
                 .ok_or_else(|| AppError::Internal("a webhook's secret is malformed".to_owned()))
         };
         let former = match &webhook.former_secret {

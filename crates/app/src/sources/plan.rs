@@ -86,7 +86,7 @@ impl App {
         }
         for prop in definitions.iter().filter(|prop| prop.is_secret()) {
             if let Some(value) = configured.get_mut(&prop.name) {
-                *value = self.secret_key.seal_prop(&self.env, &prop.name, value)?;
+                *value = self.secret_keys.seal_prop(&self.env, &prop.name, value)?;
             }
         }
         Ok(SourceSpec {

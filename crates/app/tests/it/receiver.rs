@@ -8,7 +8,7 @@ use axum::{
     extract::{Request, State},
     response::Response,
 };
-use headwater_app::{Environment, SecretKey};
+use headwater_app::{Environment, KeyRing};
 use headwater_engine::network::NetworkPolicy;
 use headwater_model::{
     channel::Channel,
@@ -126,7 +126,7 @@ pub(crate) async fn local() -> World {
 }
 
 pub(crate) fn seal(env: &Environment, id: &WebhookId, secret: &str) -> Vec<u8> {
-    let key = SecretKey::new(1, &[7; 32]);
+    let key = KeyRing::first([7; 32]);
     let purpose = format!("webhook:{id}");
     key.seal(env, &purpose, secret.as_bytes()).unwrap()
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use headwater_app::{
     App, AppConfig, AppError, Caller, Clock, Delivery, DeliveryConfig, DeploySource, Environment,
-    EventsQuery, FirstUserOptions, Ingress, IngressRequest, Parts, Plan, PlanView, Random,
-    RunReport, SecretKey, SourceView, Tracer, UpdateSource, default_channels,
+    EventsQuery, FirstUserOptions, Ingress, IngressRequest, KeyRing, Parts, Plan, PlanView, Random,
+    RunReport, SourceView, Tracer, UpdateSource, default_channels,
 };
 use headwater_model::{event::Event, id::SourceId, page::PageRequest};
 use headwater_store::{SourceState, Store, Usage};
@@ -135,7 +135,8 @@ impl World {
                 clock: Arc::clone(&clock) as Arc<dyn Clock>,
                 random: Arc::new(Counting),
             },
-            secret_key: SecretKey::new(1, &[7; 32]),
+            secret_keys: KeyRing::first([7; 32]),
+            key_file: None,
             tracer,
             config,
         })

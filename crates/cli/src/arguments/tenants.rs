@@ -117,4 +117,8 @@ pub(crate) enum KeysCommand {
         #[arg(value_name = "ID_OR_NAME")]
         key: String,
     },
+    /// Seal all stored secrets with a new secret key; for the administrator
+    ///
+    /// Prints how many accounts, webhooks and sources were sealed anew.
+    RotateSecret,
 }

@@ -1,4 +1,5 @@
-//! `keys`: makes, lists and revokes API keys. A key is printed when it is made and never again.
+//! `keys`: makes, lists and revokes API keys, and rotates the node's secret key. An API key is printed when it is made
+//! and never again; the secret key never.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -17,6 +18,7 @@ pub(super) async fn run(session: &Session, arguments: KeysArguments) -> Result<E
         KeysCommand::Create { name, user } => create(session, &name, user.as_deref()).await?,
         KeysCommand::List { user } => list(session, user.as_deref()).await?,
         KeysCommand::Revoke { key } => revoke(session, &key).await?,
+        KeysCommand::RotateSecret => rotate_secret(session).await?,
     }
     Ok(Exit::Success)
 }
@@ -56,6 +58,23 @@ async fn revoke(session: &Session, id_or_name: &str) -> Result<()> {
     session.client.delete(&["keys", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
     output::note("revoked");
+    Ok(())
+}
+
+async fn rotate_secret(session: &Session) -> Result<()> {
+    let body = json!({});
+    let done = session
+        .client
+        .post(&["secret_key", "rotate"], &body)
+        .await?;
+    session.print(&done, |done| done["resealed"].to_string())?;
+    output::note("sealed accounts, webhooks and secret props with a new key; back its file up");
+    if done["unreadable"] != 0 {
+        output::note(&format!(
+            "the secrets of {} could not be opened with any key; the log names them, make them anew",
+            done["unreadable"]
+        ));
+    }
     Ok(())
 }
 

@@ -2,13 +2,17 @@
 
 use std::{
     fs::{self, OpenOptions, Permissions},
-    io::{ErrorKind, Write as _},
+    io::{self, ErrorKind, Write as _},
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow};
+use headwater_app::{KeyFile, KeyRing};
 use tokio::net::UnixListener;
+
+const SECRET_KEY: &str = "secret-key";
 
 /// A node's data folder. Everything in it is the owner's alone.
 pub(crate) struct DataDir {
@@ -56,32 +60,31 @@ impl DataDir {
             .with_context(|| format!("cannot open the API's socket {}", path.display()))
     }
 
-    /// The secret key: the given one, else the one in the folder, made at the first start.
-    pub(crate) fn secret_key(&self, given: Option<&str>) -> Result<[u8; 32]> {
-        let path = self.root.join("secret-key");
-        let text = match given {
-            Some(text) => text.to_owned(),
-            None => match fs::read_to_string(&path) {
-                Ok(text) => text,
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    let text = hex::encode(random::<32>()?);
-                    write_private(&path, &text)?;
-                    text
-                }
-                Err(error) => {
-                    return Err(error).with_context(|| format!("cannot read {}", path.display()));
-                }
-            },
+    /// The secret keys: the given ones, else those in the folder, where the first is made at the first start.
+    pub(crate) fn secret_keys(&self, given: Option<&str>) -> Result<KeyRing> {
+        let path = self.root.join(SECRET_KEY);
+        let (text, origin) = match given {
+            Some(text) => (text.to_owned(), "HEADWATER_SECRET_KEY".to_owned()),
+            None => (self.kept_secret_keys(&path)?, path.display().to_string()),
         };
-        match hex::decode(text.trim())
-            .ok()
-            .and_then(|bytes| bytes.try_into().ok())
-        {
-            Some(key) => Ok(key),
-            None => bail!(
-                "the secret key (HEADWATER_SECRET_KEY or {}) must be 64 hexadecimal digits",
-                path.display()
-            ),
+        text.parse()
+            .map_err(|reason| anyhow!("the secret key in {origin} cannot be used: {reason}"))
+    }
+
+    /// Where secret keys are kept that were not given.
+    pub(crate) fn key_file(&self) -> Arc<dyn KeyFile> {
+        Arc::new(SecretKeyFile(self.root.join(SECRET_KEY)))
+    }
+
+    fn kept_secret_keys(&self, path: &Path) -> Result<String> {
+        match fs::read_to_string(path) {
+            Ok(text) => Ok(text),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let text = KeyRing::first(random()?).to_string();
+                write_private(path, &text)?;
+                Ok(text)
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
     }
 
@@ -93,6 +96,14 @@ impl DataDir {
     /// Where the first user's key is, for people.
     pub(crate) fn shown_key_path(&self) -> String {
         self.root.join("api-key").display().to_string()
+    }
+}
+
+struct SecretKeyFile(PathBuf);
+
+impl KeyFile for SecretKeyFile {
+    fn write(&self, keys: &str) -> io::Result<()> {
+        write_private(&self.0, keys).map_err(io::Error::other)
     }
 }
 
@@ -122,7 +133,12 @@ fn write_private(path: &Path, text: &str) -> Result<()> {
     file.write_all(text.as_bytes())
         .and_then(|()| file.sync_all())
         .with_context(failed)?;
-    fs::rename(&unfinished, path).with_context(failed)
+    fs::rename(&unfinished, path).with_context(failed)?;
+    // The new name is on disk with its folder.
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .with_context(failed)
 }
 
 #[cfg(test)]
@@ -133,13 +149,18 @@ mod tests {
     fn secrets_are_the_owners_alone_and_stay() {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = DataDir::open(&folder.path().join("data")).unwrap();
-        let key = data_dir.secret_key(None).unwrap();
-        assert_eq!(data_dir.secret_key(None).unwrap(), key);
-        assert_ne!(
-            data_dir.secret_key(Some(&hex::encode([7; 32]))).unwrap(),
-            key
+        let kept = || data_dir.secret_keys(None).unwrap().to_string();
+        let key = kept();
+        assert_eq!(kept(), key);
+        let given = format!("2:{},{}", hex::encode([7; 32]), hex::encode([8; 32]));
+        let given = data_dir.secret_keys(Some(&given)).unwrap();
+        data_dir.key_file().write(&given.to_string()).unwrap();
+        assert_eq!(kept(), given.to_string());
+        let error = data_dir.secret_keys(Some("short")).unwrap_err().to_string();
+        assert!(
+            error.contains("HEADWATER_SECRET_KEY") && error.contains("64"),
+            "{error}"
         );
-        assert!(data_dir.secret_key(Some("short")).is_err());
         let mode = fs::metadata(folder.path().join("data/secret-key"))
             .unwrap()
             .permissions()

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use headwater_app::{App, AppConfig, DeliveryConfig, Parts, Plan, SecretKey, Tracer};
+use headwater_app::{App, AppConfig, DeliveryConfig, Parts, Plan, Tracer};
 use headwater_engine::{DenoEngine, EngineConfig, network::NetworkPolicy};
 use headwater_model::limits::{RETAINED_EVENTS, RunLimits};
 use headwater_store_sqlite::SqliteStore;
@@ -36,13 +36,15 @@ pub(super) async fn start(
     tracer: Option<Arc<dyn Tracer>>,
 ) -> Result<Arc<App>> {
     let config = app_config(options, address)?;
-    let secret_key = data_dir.secret_key(std::env::var("HEADWATER_SECRET_KEY").ok().as_deref())?;
+    let given = std::env::var("HEADWATER_SECRET_KEY").ok();
+    let secret_keys = data_dir.secret_keys(given.as_deref())?;
     let engine = DenoEngine::start(engine_config(options, data_dir).await?).await?;
     let parts = Parts {
         store: Arc::new(store),
         engine,
         env: environment::system(),
-        secret_key: SecretKey::new(1, &secret_key),
+        secret_keys,
+        key_file: given.is_none().then(|| data_dir.key_file()),
         tracer,
         config,
     };

@@ -67,6 +67,11 @@ mod packages {
 mod readyz {
     mod get;
 }
+mod secret_key {
+    mod rotate {
+        mod post;
+    }
+}
 mod sources {
     mod delete;
     mod event_summaries {

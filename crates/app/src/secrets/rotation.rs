@@ -1,0 +1,142 @@
+//! A new secret key, and everything that is stored sealed anew with it.
+//!
+//! The new key is kept beside the former one before anything is sealed with it. Whoever read a value before
+//! still has it under the former key, and may write it back after everything was sealed anew; therefore former
+//! keys open until the node's next start, which looks once more, before anybody can have read anything, and drops them.
+
+use headwater_model::prop::ConfiguredProps;
+use headwater_store::{Resealed, SealedRecord};
+
+use super::{KeyRing, sealed_bytes};
+use crate::{access::Caller, app::App, delivery::signature::purpose, error::AppError};
+
+/// Records per step.
+const BATCH: u32 = 500;
+
+/// What a rotation did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rotation {
+    /// Accounts, webhooks and sources whose secrets are sealed with the new key now.
+    pub resealed: u64,
+    /// Those that no key opens: their secrets were lost before.
+    pub unreadable: u64,
+}
+
+impl App {
+    /// Makes a new secret key and seals everything with it. The former one opens what is under way until the next start.
+    ///
+    /// # Errors
+    /// `AdminOnly`; `Conflict` when the key is given to the node, which then cannot change it.
+    pub async fn rotate_secret_key(&self, caller: &Caller) -> Result<Rotation, AppError> {
+        caller.check_admin()?;
+        let _one_at_a_time = self.secret_keys.rotation.lock().await;
+        self.secret_keys.renew(&self.env).await?;
+        self.reseal_everything().await
+    }
+
+    /// Ends a rotation of a former start: what is still sealed with a former key is sealed anew, and the former keys are
+    /// dropped. Nothing may have been read yet.
+    pub(crate) async fn end_rotation(&self) -> Result<(), AppError> {
+        if !self.secret_keys.ring().has_former() {
+            return Ok(());
+        }
+        let done = self.reseal_everything().await?;
+        let left = self.reseal_everything().await?;
+        if left.resealed > 0 {
+            tracing::error!(
+                records = left.resealed,
+                "secrets could not be sealed with the new secret key; the former keys are kept"
+            );
+            return Ok(());
+        }
+        tracing::info!(
+            resealed = done.resealed,
+            unreadable = done.unreadable,
+            "no secret needs a former secret key any more"
+        );
+        self.secret_keys.forget_former().await
+    }
+
+    async fn reseal_everything(&self) -> Result<Rotation, AppError> {
+        let ring = self.secret_keys.ring();
+        let mut done = Rotation::default();
+        let mut last: Option<SealedRecord> = None;
+        loop {
+            let page = self.store.sealed_records(last.as_ref(), BATCH).await?;
+            let Some(end) = page.last().cloned() else {
+                return Ok(done);
+            };
+            let mut changes = Vec::new();
+            for former in page {
+                match self.resealed(&ring, &former) {
+                    Ok(record) if record == former => {}
+                    Ok(record) => changes.push(Resealed { former, record }),
+                    Err(error) => {
+                        done.unreadable += 1;
+                        tracing::warn!(record = name(&former), %error, "a secret is lost");
+                    }
+                }
+            }
+            done.resealed += changes.len() as u64;
+            if !changes.is_empty() {
+                self.store.reseal(changes).await?;
+            }
+            last = Some(end);
+        }
+    }
+
+    /// The record with whatever is sealed with a former key sealed with the newest.
+    fn resealed(&self, ring: &KeyRing, record: &SealedRecord) -> Result<SealedRecord, AppError> {
+        let anew = |purpose: &str, sealed: &[u8]| match ring.is_newest(sealed) {
+            true => Ok(sealed.to_vec()),
+            false => ring.seal(&self.env, purpose, &ring.open(purpose, sealed)?),
+        };
+        Ok(match record {
+            SealedRecord::Account { id, sealed } => SealedRecord::Account {
+                sealed: anew(id.as_str(), sealed)?,
+                id: id.clone(),
+            },
+            SealedRecord::Webhook {
+                id,
+                secret,
+                former_secret,
+            } => {
+                let anew = |sealed: &[u8]| anew(&purpose(id), sealed);
+                SealedRecord::Webhook {
+                    secret: anew(secret)?,
+                    former_secret: former_secret.as_deref().map(anew).transpose()?,
+                    id: id.clone(),
+                }
+            }
+            SealedRecord::Source {
+                id,
+                configured_props,
+            } => SealedRecord::Source {
+                id: id.clone(),
+                configured_props: self.resealed_props(ring, configured_props)?,
+            },
+        })
+    }
+
+    fn resealed_props(
+        &self,
+        ring: &KeyRing,
+        props: &ConfiguredProps,
+    ) -> Result<ConfiguredProps, AppError> {
+        let mut props = props.clone();
+        for (name, value) in &mut props {
+            if sealed_bytes(value).is_some_and(|sealed| !ring.is_newest(&sealed)) {
+                *value = ring.seal_prop(&self.env, name, &ring.open_prop(name, value)?)?;
+            }
+        }
+        Ok(props)
+    }
+}
+
+fn name(record: &SealedRecord) -> &str {
+    match record {
+        SealedRecord::Account { id, .. } => id.as_str(),
+        SealedRecord::Webhook { id, .. } => id.as_str(),
+        SealedRecord::Source { id, .. } => id.as_str(),
+    }
+}

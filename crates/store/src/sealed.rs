@@ -1,0 +1,63 @@
+//! What is sealed, wherever it lies, for when the secret key changes. What is inside only the platform knows.
+
+use async_trait::async_trait;
+use headwater_model::{
+    id::{AccountId, SourceId, WebhookId},
+    prop::ConfiguredProps,
+};
+
+use crate::error::StoreError;
+
+/// A record that holds sealed values, and these.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SealedRecord {
+    /// An account's credentials.
+    Account {
+        /// Of which account.
+        id: AccountId,
+        /// They.
+        sealed: Vec<u8>,
+    },
+    /// A webhook's secrets.
+    Webhook {
+        /// Of which webhook.
+        id: WebhookId,
+        /// The one that signs.
+        secret: Vec<u8>,
+        /// The one before, if it was rotated.
+        former_secret: Option<Vec<u8>>,
+    },
+    /// A source's configured props, some of which may be sealed.
+    Source {
+        /// Of which source.
+        id: SourceId,
+        /// All of them.
+        configured_props: ConfiguredProps,
+    },
+}
+
+/// A record that is sealed anew.
+#[derive(Debug, Clone)]
+pub struct Resealed {
+    /// As it was read.
+    pub former: SealedRecord,
+    /// The same record with other values.
+    pub record: SealedRecord,
+}
+
+/// The sealed values of every owner.
+#[async_trait]
+pub trait SealedRecords {
+    /// Up to `limit` of the records that can hold sealed values, in a fixed order, behind `after`; none: that was the last.
+    /// MUST give each record once (`conformance::sealed::every_sealed_record_is_found_once`).
+    async fn sealed_records(
+        &self,
+        after: Option<&SealedRecord>,
+        limit: u32,
+    ) -> Result<Vec<SealedRecord>, StoreError>;
+
+    /// Writes records that are sealed anew.
+    /// MUST leave those that have changed since they were read, or are gone
+    /// (`conformance::sealed::a_record_that_has_changed_is_not_sealed_anew`).
+    async fn reseal(&self, records: Vec<Resealed>) -> Result<(), StoreError>;
+}

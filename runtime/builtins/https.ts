@@ -1,5 +1,5 @@
 /**
- * HTTPS request functions imported by name, with the host's aliases.
+ * HTTPS request functions imported by name, through the runtime's routes.
  *
  * Bindings of a built-in module cannot be replaced; the import map sends components
  * here instead. Evaluated after the runtime has replaced the functions on the module

@@ -27,6 +27,8 @@ export interface WorkerSetup {
   load?: Record<string, unknown>;
   /** A path the worker may also read and write, such as a socket. */
   sharedPath?: string;
+  /** Whether it may connect to this machine. */
+  mayReachMachine?: boolean;
 }
 
 export class SpawnedWorker {
@@ -44,7 +46,8 @@ export class SpawnedWorker {
     const shared = setup.sharedPath ? `,${setup.sharedPath}` : "";
     this.#child = new Deno.Command(Deno.execPath(), {
       args: [
-        ...["run", "--quiet", "--no-prompt", "--allow-env", "--allow-net", DENIED],
+        ...["run", "--quiet", "--no-prompt", "--allow-env", "--allow-net"],
+        ...(setup.mayReachMachine ? [] : [DENIED]),
         `--allow-read=${folder}/code,${folder}/tmp${shared}`,
         `--allow-write=${folder}/tmp${shared}`,
         ...["--node-modules-dir=manual", "--cached-only", "--no-config"],

@@ -5,6 +5,8 @@
  * (`frame_reader.ts`, `frame_writer.ts`) nor for what a frame makes the worker do.
  */
 
+import type { Route } from "./routes.ts";
+
 export const PROTOCOL_VERSION = 1;
 
 export type HookName = "deploy" | "activate" | "deactivate";
@@ -24,8 +26,7 @@ export interface LoadFrame {
   entry: string;
   env: Record<string, string>;
   kv: Record<string, unknown>;
-  self_alias?: string[];
-  api_socket?: string | null;
+  routes?: Route[];
 }
 
 export interface DescribeFrame {

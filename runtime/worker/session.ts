@@ -23,7 +23,7 @@ import { KeyValueMap } from "./key_value.ts";
 import { loadNamedImports } from "./named_imports.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
 import type { HostFrame, InvokeFrame, LoadFrame, LogLevel } from "./protocol.ts";
-import { installSelfAlias } from "./self_alias.ts";
+import { installRoutes } from "./routes.ts";
 import { installStandardStreams } from "./standard_streams.ts";
 import { installStrayFailures } from "./stray_failures.ts";
 import { installTimers } from "./timers.ts";
@@ -83,7 +83,7 @@ export class Session {
       this.#host.keyValues.load(frame.kv ?? {});
       enterEnvironment(frame.entry, frame.env ?? {});
       installTmpPaths(frame.entry);
-      installSelfAlias(frame.self_alias ?? [], frame.api_socket);
+      installRoutes(frame.routes ?? []);
       await loadNamedImports();
       const component = await importComponent(frame.entry);
       this.#loaded = { component, instances: new InstanceFactory(component) };

@@ -33,7 +33,7 @@ use std::{
     time::Duration,
 };
 
-use headwater_engine::network::NetworkPolicy;
+use headwater_engine::network::{CaCertificates, NetworkPolicy};
 use headwater_model::{
     id::WebhookId,
     webhook::{ATTEMPT_TIMEOUT, Backoff},
@@ -68,6 +68,8 @@ pub struct DeliveryConfig {
     pub node_concurrency: usize,
     /// Which addresses may be reached.
     pub network: NetworkPolicy,
+    /// Whose certificates are trusted besides those of the web's authorities.
+    pub ca: Option<CaCertificates>,
 }
 
 impl Default for DeliveryConfig {
@@ -79,6 +81,7 @@ impl Default for DeliveryConfig {
             host_concurrency: 64,
             node_concurrency: 2048,
             network: NetworkPolicy::default(),
+            ca: None,
         }
     }
 }
@@ -106,7 +109,7 @@ impl Couriers {
     /// # Errors
     /// The TLS stack cannot be set up.
     pub(crate) fn new(config: &DeliveryConfig) -> Result<Self, AppError> {
-        let sender = Sender::new(config.network.clone(), config.attempt_timeout)?;
+        let sender = Sender::new(&config)?;
         let limits = Limits::new(config.node_concurrency, config.host_concurrency);
         Ok(Self {
             by_webhook: Mutex::default(),

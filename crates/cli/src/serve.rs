@@ -6,6 +6,7 @@ mod connections;
 mod data_dir;
 mod environment;
 mod log;
+mod network;
 mod node;
 mod traces;
 

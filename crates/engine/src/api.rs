@@ -285,6 +285,10 @@ pub struct EngineStatus {
     pub source_workers: usize,
     /// Runs in flight.
     pub runs: usize,
+    /// Host names that components reach elsewhere than they resolve to.
+    pub routes: usize,
+    /// Certificates that are trusted besides those of the web's authorities.
+    pub ca_certificates: usize,
     /// Sandbox layers that apply on this machine, by name, and whether they are on.
     pub sandbox: BTreeMap<String, bool>,
 }

@@ -49,7 +49,7 @@ pub use throwaway::ThrowawayWorkers;
 use crate::{
     api::{Artifact, Build, BuildStage, ComponentCode, EngineError, Rejection},
     artifact,
-    network::NetworkPolicy,
+    network::{CaCertificates, NetworkPolicy},
 };
 
 /// Builds at a time.
@@ -69,6 +69,8 @@ pub struct BuilderConfig {
     pub registry_env: Vec<(OsString, OsString)>,
     /// What fetching a `component_url` may reach.
     pub network: NetworkPolicy,
+    /// Whose certificates that trusts besides the web's authorities.
+    pub ca: Option<CaCertificates>,
 }
 
 /// Builds components.
@@ -111,7 +113,7 @@ impl Builder {
         Ok(Self {
             tool,
             builds_dir: cache_dir.join("builds"),
-            fetcher: ModuleFetcher::new(config.network)?,
+            fetcher: ModuleFetcher::new(config.network, config.ca.as_ref())?,
             describer,
             permits: Semaphore::new(CONCURRENT_BUILDS),
             answers: RegistryAnswers::default(),

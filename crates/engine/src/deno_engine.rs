@@ -14,7 +14,7 @@ use crate::{
     },
     build::{Builder, BuilderConfig, ThrowawayWorkers},
     deno::Deno,
-    network::NetworkPolicy,
+    network::{CaCertificates, NetworkPolicy, Route},
     pool::{Pool, PoolConfig},
     runtime_files::RuntimeFiles,
     sandbox::{self, Sandbox, SandboxConfig},
@@ -46,9 +46,11 @@ pub struct EngineConfig {
     pub workers_memory_mib: u64,
     /// How long a source's worker waits for the next invocation before it is ended.
     pub worker_idle: Duration,
-    /// Host names that mean this node: components' requests to them go to `api_socket`.
-    pub self_alias: Vec<String>,
-    /// A Unix socket where this node's API listens, on the file system of `work_dir`.
+    /// Whose certificates both trust besides the web's authorities.
+    pub ca: Option<CaCertificates>,
+    /// Where components' requests to some host names go.
+    pub routes: Vec<Route>,
+    /// Where a route to this node leads: a Unix socket where this node's API listens, on the file system of `work_dir`.
     pub api_socket: Option<PathBuf>,
     /// Environment variables for the registry client: see [`BuilderConfig::registry_env`].
     pub registry_env: Vec<(OsString, OsString)>,
@@ -61,6 +63,8 @@ pub struct DenoEngine {
     sandbox: Arc<Sandbox>,
     pool: Arc<Pool>,
     work_dir: PathBuf,
+    routes: usize,
+    ca_certificates: usize,
 }
 
 impl DenoEngine {
@@ -72,11 +76,12 @@ impl DenoEngine {
         let prepared = tokio::task::spawn_blocking(move || Self::prepare(config)).await;
         let (config, sandbox, builder) =
             prepared.map_err(|error| EngineError::Spawn(error.to_string()))??;
+        let routes = config.routes.len();
         let launch = WorkerLaunch {
             sandbox: Arc::clone(&sandbox),
             work_dir: config.work_dir.clone(),
             limits: config.limits.clone(),
-            self_alias: config.self_alias,
+            routes: config.routes,
             api_socket: config.api_socket,
         };
         let pool = PoolConfig {
@@ -95,6 +100,8 @@ impl DenoEngine {
             sandbox,
             pool,
             work_dir: config.work_dir,
+            routes,
+            ca_certificates: config.ca.map_or(0, |ca| ca.count()),
         }))
     }
 
@@ -110,6 +117,11 @@ impl DenoEngine {
         folder::wipe(&config.work_dir).map_err(|error| unusable(&config.work_dir, &error))?;
         let runtime = RuntimeFiles::materialise(&config.cache_dir)
             .map_err(|error| unusable(&config.cache_dir, &error))?;
+        let ca_file = config.ca.as_ref();
+        let ca_file = ca_file.map(|ca| ca.materialise(&config.cache_dir));
+        let ca_file = ca_file
+            .transpose()
+            .map_err(|error| unusable(&config.cache_dir, &error))?;
         // Apart from the builder's: what it downloads is nothing that a worker may import.
         let deno_dir = config.cache_dir.join("deno-workers");
         let network = config.network.clone();
@@ -118,12 +130,14 @@ impl DenoEngine {
             deno_dir,
             runtime,
             network,
+            ca_file,
         };
         let builder = BuilderConfig {
             deno: config.deno.path.clone(),
             cache_dir: config.cache_dir.clone(),
             registry_env: config.registry_env.clone(),
             network: config.network.clone(),
+            ca: config.ca.clone(),
         };
         let sandbox = Arc::new(Sandbox::new(sandbox)?);
         let builder = Builder::new(
@@ -174,6 +188,8 @@ impl Engine for DenoEngine {
             warm_workers: counts.warm_workers,
             source_workers: counts.source_workers,
             runs: counts.runs,
+            routes: self.routes,
+            ca_certificates: self.ca_certificates,
             sandbox: self.sandbox.layers(),
         }
     }

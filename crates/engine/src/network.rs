@@ -1,19 +1,24 @@
-//! Which addresses components, webhooks and our own fetches of component code may reach.
+//! Which addresses components, webhooks and our own fetches of component code may reach, under which
+//! names, and whose certificates they trust.
 //!
 //! Responsible for: the policy, the question [`NetworkPolicy::is_allowed`], the flag values by which
 //! Deno enforces it, and an HTTP client that enforces it at connect time. Not for: the worker's
 //! other permissions, or what is done with a response.
 
+mod certificates;
 pub mod cidr;
 mod client;
+mod route;
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     str::FromStr,
 };
 
+pub use certificates::{CaCertificates, InvalidCertificates};
 pub use cidr::{Cidr, InvalidCidr};
 pub use client::{PolicyResolver, RefusedAddress, check_host, client_builder, http_client};
+pub use route::{Destination, InvalidRoute, Route};
 
 /// Addresses that are not on the public internet: the special-purpose registries of IPv4 and IPv6,
 /// and a cloud's metadata address that is in nobody's special range (168.63.129.16).

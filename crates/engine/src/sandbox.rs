@@ -56,6 +56,8 @@ pub(crate) struct SandboxConfig {
     pub(crate) runtime: RuntimeFiles,
     /// What they may reach.
     pub(crate) network: NetworkPolicy,
+    /// A PEM file with the certificates that they trust besides the web's authorities.
+    pub(crate) ca_file: Option<PathBuf>,
 }
 
 /// Starts processes.
@@ -101,9 +103,12 @@ impl Sandbox {
             check_path(path).map_err(|error| EngineError::Spawn(error.to_string()))?;
         }
         let mut command = self.command(permissions);
+        command.env_clear();
+        if let Some(ca_file) = &self.config.ca_file {
+            command.env("DENO_CERT", ca_file);
+        }
         command
             .current_dir(code)
-            .env_clear()
             .env("TMPDIR", tmp)
             .env("HOME", tmp)
             .env("DENO_DIR", &self.config.deno_dir)

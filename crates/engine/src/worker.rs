@@ -31,7 +31,7 @@ use folder::WorkerFolder;
 use frames::append_frame;
 pub(crate) use launch::WorkerLaunch;
 use process::Outbox;
-use protocol::HostFrame;
+use protocol::{HostFrame, RouteFrame};
 use runs::Runs;
 
 /// A worker past its start.
@@ -63,12 +63,15 @@ impl Worker {
             .map_err(|()| EngineError::Spawn(format!("{} is not absolute", entry.display())))?;
         let api_socket = launch.linked_api_socket(&self.folder);
         let api_socket = api_socket.as_deref().and_then(Path::to_str);
+        let routes = launch.routes.iter();
+        let routes = routes
+            .filter_map(|route| RouteFrame::new(route, api_socket))
+            .collect();
         self.send(&HostFrame::Load {
             entry: entry.as_str(),
             env,
             kv,
-            self_alias: &launch.self_alias,
-            api_socket,
+            routes,
         })
     }
 

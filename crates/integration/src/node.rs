@@ -10,7 +10,10 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{answer::Answer, binary, client::Client, process::Process, source::Source};
+use crate::{
+    answer::Answer, binary, client::Client, https, process::Process, receiver::Receiver,
+    source::Source,
+};
 
 const API_KEY: &str = "hw_0123456789abcdef-of-the-tests";
 /// What a node prints once it serves, before its address.
@@ -26,6 +29,7 @@ pub struct NodeBuilder {
     data_dir: Option<TempDir>,
     api_key: Option<Option<String>>,
     has_own_address: bool,
+    trusts_authority: bool,
 }
 
 /// A running node; dropping it kills it. Requests go to it directly: `node.get("/users/me")`.
@@ -53,6 +57,24 @@ impl NodeBuilder {
         self.flag("--allow-private-network=127.0.0.0/8")
     }
 
+    /// Trusts the authority that issues the certificates of servers of the test.
+    #[must_use]
+    pub fn trusting_authority(mut self) -> Self {
+        self.trusts_authority = true;
+        self
+    }
+
+    /// Leads the hosts of a server of the test to it, and trusts its certificate.
+    #[must_use]
+    pub fn reaching(mut self, server: &Receiver) -> Self {
+        self = self.trusting_authority();
+        for host in server.hosts() {
+            self.flags
+                .push(format!("--resolve={host}={}", server.address()));
+        }
+        self
+    }
+
     /// Listens on a loopback address that no other test uses, so that nobody takes its port while it is
     /// down.
     #[must_use]
@@ -76,10 +98,16 @@ impl NodeBuilder {
     }
 
     /// Starts it and waits until it serves.
-    pub async fn start(self) -> Node {
+    pub async fn start(mut self) -> Node {
         let data_dir = self
             .data_dir
             .unwrap_or_else(|| TempDir::with_prefix("headwater-node-").unwrap());
+        if self.trusts_authority {
+            let file = data_dir.path().join("authority-of-the-tests.pem");
+            std::fs::write(&file, https::authority()).unwrap();
+            self.flags
+                .push(format!("--ca-certificate={}", file.display()));
+        }
         let given = self.api_key.unwrap_or_else(|| Some(API_KEY.to_owned()));
         let environment: Vec<_> = given
             .iter()

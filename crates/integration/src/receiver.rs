@@ -10,11 +10,14 @@ use axum::{
     Router,
     body::Bytes,
     extract::State,
-    http::{HeaderMap, Method, StatusCode, Uri},
+    http::{HeaderMap, HeaderName, Method, StatusCode, Uri},
     response::{IntoResponse as _, Response},
+    serve::Listener,
 };
 use serde_json::Value;
 use tokio::sync::watch;
+
+use crate::https::TlsListener;
 
 /// Far beyond what anything here takes.
 const DEADLINE: Duration = Duration::from_secs(90);
@@ -55,6 +58,8 @@ pub struct Reply {
     pub status: u16,
     /// The value of `Content-Type`.
     pub content_type: &'static str,
+    /// Further headers.
+    pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: String,
 }
@@ -65,8 +70,33 @@ impl Reply {
         Self {
             status,
             content_type: "text/plain",
+            headers: Vec::new(),
             body: String::new(),
         }
+    }
+
+    /// 200 with JSON.
+    pub fn json(body: &Value) -> Self {
+        Self {
+            status: 200,
+            content_type: "application/json",
+            headers: Vec::new(),
+            body: body.to_string(),
+        }
+    }
+
+    /// The same with another status code.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The same with one more header.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
     }
 
     /// 200 with a JavaScript module.
@@ -74,6 +104,7 @@ impl Reply {
         Self {
             status: 200,
             content_type: "text/javascript",
+            headers: Vec::new(),
             body: code.to_owned(),
         }
     }
@@ -90,15 +121,24 @@ struct Shared {
 /// The server. It answers 200 until told otherwise, and ends with the test.
 pub struct Receiver {
     address: SocketAddr,
+    hosts: Vec<String>,
     shared: Shared,
 }
 
 impl Receiver {
     /// Starts it on a free port of the loopback interface.
     pub async fn start() -> Self {
-        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
-            .await
-            .unwrap();
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await;
+        Self::serve(listener.unwrap(), &[])
+    }
+
+    /// Starts it with TLS and a certificate for these hosts. A node reaches it under their names with
+    /// [`NodeBuilder::reaching`](crate::NodeBuilder::reaching).
+    pub async fn secure(hosts: &[&str]) -> Self {
+        Self::serve(TlsListener::bind(hosts).await, hosts)
+    }
+
+    fn serve(listener: impl Listener<Addr = SocketAddr>, hosts: &[&str]) -> Self {
         let address = listener.local_addr().unwrap();
         let answering: Arc<Answering> = Arc::new(|_| Reply::status(200));
         let shared = Shared {
@@ -107,12 +147,32 @@ impl Receiver {
         };
         let router = Router::new().fallback(receive).with_state(shared.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { address, shared }
+        let hosts = hosts.iter().map(|&host| host.to_owned()).collect();
+        Self {
+            address,
+            hosts,
+            shared,
+        }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The hosts it has a certificate for.
+    pub(crate) fn hosts(&self) -> &[String] {
+        &self.hosts
     }
 
     /// Its address, without a trailing slash.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        let scheme = if self.hosts.is_empty() {
+            "http"
+        } else {
+            "https"
+        };
+        format!("{scheme}://{}", self.address)
     }
 
     /// Sets how requests are answered from now on.
@@ -167,5 +227,10 @@ async fn receive(
     let reply = answering(&received);
     shared.received.send_modify(|all| all.push(received));
     let status = StatusCode::from_u16(reply.status).unwrap();
-    (status, [("content-type", reply.content_type)], reply.body).into_response()
+    let headers = std::iter::once(("content-type", reply.content_type.to_owned()));
+    let headers: HeaderMap = headers
+        .chain(reply.headers)
+        .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()))
+        .collect();
+    (status, headers, reply.body).into_response()
 }

@@ -49,6 +49,8 @@ pub(crate) async fn readyz(State(app): AppState) -> (StatusCode, Json<Readiness>
             warm_workers: engine.warm_workers,
             source_workers: engine.source_workers,
             runs: engine.runs,
+            routes: engine.routes,
+            ca_certificates: engine.ca_certificates,
         },
         sandbox: engine.sandbox,
     };

@@ -49,4 +49,8 @@ pub(crate) struct RuntimeCheck {
     pub(crate) warm_workers: usize,
     pub(crate) source_workers: usize,
     pub(crate) runs: usize,
+    /// Host names that components reach elsewhere than they resolve to.
+    pub(crate) routes: usize,
+    /// Certificates that are trusted besides those of the public authorities.
+    pub(crate) ca_certificates: usize,
 }

@@ -13,7 +13,7 @@ use headwater_model::webhook::RESPONSE_EXCERPT_BYTES;
 use reqwest::header::{self, HeaderMap};
 use url::Url;
 
-use super::request::Request;
+use super::{DeliveryConfig, request::Request};
 use crate::error::AppError;
 
 /// Bytes of an answer that are read before the connection is given up instead of being used again.
@@ -43,20 +43,20 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// A client that keeps to this policy and gives each attempt that much time.
+    /// A client that keeps to the policy and gives each attempt its time.
     ///
     /// # Errors
     /// The TLS stack cannot be set up.
-    pub(super) fn new(network: NetworkPolicy, timeout: Duration) -> Result<Self, AppError> {
-        let client = client_builder(&network)
-            .timeout(timeout)
+    pub(super) fn new(config: &DeliveryConfig) -> Result<Self, AppError> {
+        let client = client_builder(&config.network, config.ca.as_ref())
+            .timeout(config.attempt_timeout)
             .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
             .build()
             .map_err(|error| AppError::Unavailable(format!("HTTP cannot be set up: {error}")))?;
         Ok(Self {
             client,
-            network,
-            timeout,
+            network: config.network.clone(),
+            timeout: config.attempt_timeout,
         })
     }
 

@@ -50,6 +50,13 @@ options! {
     /// Host names that components reach this node's API under, such as api.pipedream.com
     #[arg(long, env = "HEADWATER_SELF_ALIAS", value_name = "HOST,…", value_delimiter = ',')]
     self_alias: Vec<String>,
+    /// Connect components to this address when they mean HOST, for tests and special networks; TLS still
+    /// checks HOST [repeatable]
+    #[arg(long, env = "HEADWATER_RESOLVE", value_name = "HOST=ADDRESS[:PORT]", value_delimiter = ',')]
+    resolve: Vec<String>,
+    /// PEM file with certificates that components and webhooks trust besides the public authorities'
+    #[arg(long, env = "HEADWATER_CA_CERTIFICATE", value_name = "FILE")]
+    ca_certificate: PathBuf,
     /// HTTP invocations that run at once per source [default: 16]
     #[arg(long, env = "HEADWATER_SOURCE_CONCURRENCY", value_name = "N")]
     source_concurrency: usize,

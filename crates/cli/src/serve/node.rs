@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use headwater_app::{App, AppConfig, DeliveryConfig, Parts, Plan, Tracer};
-use headwater_engine::{DenoEngine, EngineConfig, network::NetworkPolicy};
+use headwater_engine::{DenoEngine, EngineConfig};
 use headwater_model::limits::{RETAINED_EVENTS, RunLimits};
 use headwater_store_sqlite::SqliteStore;
 
@@ -12,6 +12,7 @@ use super::{
     arguments::{self, ServeArguments},
     data_dir::DataDir,
     environment,
+    network::Network,
 };
 use crate::{exit::UsageError, runtime};
 
@@ -35,10 +36,11 @@ pub(super) async fn start(
     store: SqliteStore,
     tracer: Option<Arc<dyn Tracer>>,
 ) -> Result<Arc<App>> {
-    let config = app_config(options, address)?;
+    let network = Network::of(options)?;
+    let config = app_config(options, address, &network)?;
     let given = std::env::var("HEADWATER_SECRET_KEY").ok();
     let secret_keys = data_dir.secret_keys(given.as_deref())?;
-    let engine = DenoEngine::start(engine_config(options, data_dir).await?).await?;
+    let engine = DenoEngine::start(engine_config(options, data_dir, network).await?).await?;
     let parts = Parts {
         store: Arc::new(store),
         engine,
@@ -51,7 +53,11 @@ pub(super) async fn start(
     Ok(App::start(parts).await?)
 }
 
-fn app_config(options: &ServeArguments, address: SocketAddr) -> Result<AppConfig> {
+fn app_config(
+    options: &ServeArguments,
+    address: SocketAddr,
+    network: &Network,
+) -> Result<AppConfig> {
     let public_url = options
         .public_url
         .clone()
@@ -77,7 +83,7 @@ fn app_config(options: &ServeArguments, address: SocketAddr) -> Result<AppConfig
             .max(1),
         retained_events,
         shutdown_grace: options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
-        deliveries: delivery_config(options)?,
+        deliveries: delivery_config(options, network)?,
         plan: match options.plan {
             None | Some(arguments::Plan::Free) => Plan::Free,
             Some(arguments::Plan::Paid) => Plan::Paid,
@@ -87,7 +93,7 @@ fn app_config(options: &ServeArguments, address: SocketAddr) -> Result<AppConfig
     })
 }
 
-fn delivery_config(options: &ServeArguments) -> Result<DeliveryConfig> {
+fn delivery_config(options: &ServeArguments, network: &Network) -> Result<DeliveryConfig> {
     let defaults = DeliveryConfig::default();
     let backoff = match options.webhook_backoff.as_deref() {
         None => defaults.backoff,
@@ -103,14 +109,18 @@ fn delivery_config(options: &ServeArguments) -> Result<DeliveryConfig> {
         host_concurrency: options
             .webhook_host_concurrency
             .unwrap_or(defaults.host_concurrency),
-        network: network(options)?,
+        network: network.policy.clone(),
+        ca: network.ca.clone(),
         ..defaults
     })
 }
 
-async fn engine_config(options: &ServeArguments, data_dir: &DataDir) -> Result<EngineConfig> {
+async fn engine_config(
+    options: &ServeArguments,
+    data_dir: &DataDir,
+    network: Network,
+) -> Result<EngineConfig> {
     let defaults = RunLimits::default();
-    let self_alias = options.self_alias.clone().unwrap_or_default();
     Ok(EngineConfig {
         deno: runtime::locate().await?,
         cache_dir: data_dir.cache(),
@@ -126,21 +136,13 @@ async fn engine_config(options: &ServeArguments, data_dir: &DataDir) -> Result<E
                 .run_log_kib
                 .map_or(defaults.log_bytes, |kib| kib * 1024),
         },
-        network: network(options)?,
+        network: network.policy,
+        ca: network.ca,
+        routes: network.routes,
         warm_workers: options.warm_workers.unwrap_or(WARM_WORKERS),
         workers_memory_mib: options.workers_memory_mib.unwrap_or(WORKERS_MEMORY_MIB),
         worker_idle: options.worker_idle.unwrap_or(WORKER_IDLE),
-        api_socket: (!self_alias.is_empty()).then(|| data_dir.api_socket()),
-        self_alias,
+        api_socket: options.self_alias.is_some().then(|| data_dir.api_socket()),
         registry_env: runtime::client_env(),
     })
-}
-
-fn network(options: &ServeArguments) -> Result<NetworkPolicy> {
-    match options.allow_private_network.as_deref() {
-        None => Ok(NetworkPolicy::PublicOnly),
-        Some(ranges) => ranges
-            .parse()
-            .map_err(|error| UsageError(format!("--allow-private-network: {error}")).into()),
-    }
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     api::EngineError,
-    network::{NetworkPolicy, check_host, http_client},
+    network::{CaCertificates, NetworkPolicy, check_host, http_client},
 };
 
 /// A module larger than this is no component.
@@ -36,8 +36,11 @@ pub(super) struct FetchedModule {
 }
 
 impl ModuleFetcher {
-    pub(super) fn new(policy: NetworkPolicy) -> Result<Self, EngineError> {
-        let client = http_client(&policy, REDIRECTS_MAX, TIMEOUT)?;
+    pub(super) fn new(
+        policy: NetworkPolicy,
+        ca: Option<&CaCertificates>,
+    ) -> Result<Self, EngineError> {
+        let client = http_client(&policy, ca, REDIRECTS_MAX, TIMEOUT)?;
         Ok(Self { client, policy })
     }
 

@@ -73,6 +73,7 @@ impl ThrowawayWorkers {
             deno_dir,
             runtime,
             network,
+            ca_file: None,
         })?)))
     }
 }
@@ -126,8 +127,7 @@ fn opening(token: SessionToken, folder: &Path) -> Result<Vec<u8>, EngineError> {
         entry: entry.as_str(),
         env: &env,
         kv: &kv,
-        self_alias: &[],
-        api_socket: None,
+        routes: Vec::new(),
     };
     let hello = HostFrame::Hello {
         version: VERSION,

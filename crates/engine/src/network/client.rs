@@ -12,7 +12,7 @@ use reqwest::{
 };
 use url::{Host, Url};
 
-use super::NetworkPolicy;
+use super::{CaCertificates, NetworkPolicy};
 use crate::api::EngineError;
 
 /// The policy does not allow what a host name or literal stands for.
@@ -73,23 +73,29 @@ pub fn check_host(policy: &NetworkPolicy, url: &Url) -> Result<(), RefusedAddres
     Err(RefusedAddress { host })
 }
 
-/// The beginning of an HTTP client that reaches only names which `policy` allows and follows no redirects.
-/// Literal addresses need [`check_host`].
-pub fn client_builder(policy: &NetworkPolicy) -> reqwest::ClientBuilder {
+/// The beginning of an HTTP client that reaches only names which `policy` allows, trusts `ca` besides the
+/// web's authorities, and follows no redirects. Literal addresses need [`check_host`].
+pub fn client_builder(
+    policy: &NetworkPolicy,
+    ca: Option<&CaCertificates>,
+) -> reqwest::ClientBuilder {
     // Fails only when a provider is installed already, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .dns_resolver(PolicyResolver::new(policy.clone()))
+        .tls_certs_merge(ca.into_iter().flat_map(CaCertificates::roots))
         .redirect(redirect::Policy::none())
         .no_proxy()
 }
 
-/// An HTTP client that reaches only what `policy` allows, on every hop, and follows `redirects_max` redirects.
+/// An HTTP client that reaches only what `policy` allows, on every hop, trusts `ca` besides the web's
+/// authorities, and follows `redirects_max` redirects.
 ///
 /// # Errors
 /// The TLS stack cannot be set up.
 pub fn http_client(
     policy: &NetworkPolicy,
+    ca: Option<&CaCertificates>,
     redirects_max: usize,
     timeout: Duration,
 ) -> Result<reqwest::Client, EngineError> {
@@ -106,7 +112,7 @@ pub fn http_client(
             Err(refused) => attempt.error(refused),
         }
     });
-    client_builder(policy)
+    client_builder(policy, ca)
         .redirect(follow)
         .timeout(timeout)
         .build()

@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     api::EngineError,
+    network::{Destination, Route},
     sandbox::{Permissions, Sandbox},
 };
 
@@ -36,8 +37,8 @@ pub(crate) struct WorkerLaunch {
     /// Where workers' folders are made; an absolute path without links, as Deno compares paths.
     pub(crate) work_dir: PathBuf,
     pub(crate) limits: RunLimits,
-    /// Host names that mean the node itself.
-    pub(crate) self_alias: Vec<String>,
+    /// Where requests to some host names go.
+    pub(crate) routes: Vec<Route>,
     /// Where the node itself can be reached.
     pub(crate) api_socket: Option<PathBuf>,
 }
@@ -130,21 +131,23 @@ impl WorkerLaunch {
             network: true,
             heap_mib: self.limits.heap_mib,
         };
-        if self.has_self_alias() {
+        if self.leads_to_node() {
             permissions.read.push(folder.api_socket());
             permissions.write.push(folder.api_socket());
         }
         permissions
     }
 
-    fn has_self_alias(&self) -> bool {
-        self.api_socket.is_some() && !self.self_alias.is_empty()
+    fn leads_to_node(&self) -> bool {
+        let mut destinations = self.routes.iter().map(|route| route.destination);
+        self.api_socket.is_some()
+            && destinations.any(|destination| destination == Destination::ThisNode)
     }
 
     /// The node's socket under a name that belongs to the worker, so that a permission for one worker
     /// names nothing that another has.
     pub(super) fn linked_api_socket(&self, folder: &WorkerFolder) -> Option<PathBuf> {
-        let socket = self.api_socket.as_ref().filter(|_| self.has_self_alias())?;
+        let socket = self.api_socket.as_ref().filter(|_| self.leads_to_node())?;
         let link = folder.api_socket();
         match std::fs::hard_link(socket, &link) {
             Ok(()) => Some(link),

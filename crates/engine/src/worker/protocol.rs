@@ -2,7 +2,7 @@
 //!
 //! Not responsible for bytes (`frames.rs`) nor for what a frame makes the host do.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, net::IpAddr};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -13,7 +13,10 @@ use headwater_model::{
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::api::{Entry, Export, KvChange, LogLevel, Response};
+use crate::{
+    api::{Entry, Export, KvChange, LogLevel, Response},
+    network::{Destination, Route},
+};
 
 /// The protocol's version, as both sides say in their first frame.
 pub(crate) const VERSION: u32 = 1;
@@ -30,8 +33,7 @@ pub(crate) enum HostFrame<'a> {
         entry: &'a str,
         env: &'a BTreeMap<String, String>,
         kv: &'a Map<String, Value>,
-        self_alias: &'a [String],
-        api_socket: Option<&'a str>,
+        routes: Vec<RouteFrame<'a>>,
     },
     Describe,
     Invoke {
@@ -41,6 +43,41 @@ pub(crate) enum HostFrame<'a> {
         props: &'a Map<String, Value>,
         log_limit_bytes: usize,
     },
+}
+
+/// Where requests to a host go: to a socket, or to an address.
+#[derive(Debug, Serialize)]
+pub(crate) struct RouteFrame<'a> {
+    host: &'a str,
+    #[serde(flatten)]
+    to: RouteTarget<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum RouteTarget<'a> {
+    Socket {
+        socket: &'a str,
+    },
+    Address {
+        address: IpAddr,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        port: Option<u16>,
+    },
+}
+
+impl<'a> RouteFrame<'a> {
+    /// `None` for a route to this node when there is no socket that leads there.
+    pub(crate) fn new(route: &'a Route, socket: Option<&'a str>) -> Option<Self> {
+        let to = match route.destination {
+            Destination::ThisNode => RouteTarget::Socket { socket: socket? },
+            Destination::Address { ip, port } => RouteTarget::Address { address: ip, port },
+        };
+        Some(Self {
+            host: &route.host,
+            to,
+        })
+    }
 }
 
 /// Which frame a worker's frame is.

@@ -46,7 +46,8 @@ pub(crate) async fn config(work_dir: &Path) -> EngineConfig {
         warm_workers: 1,
         workers_memory_mib: 2048,
         worker_idle: Duration::from_secs(600),
-        self_alias: Vec::new(),
+        ca: None,
+        routes: Vec::new(),
         api_socket: None,
         registry_env: Vec::new(),
     }

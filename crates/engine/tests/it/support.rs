@@ -40,6 +40,7 @@ pub(crate) async fn builder(network: NetworkPolicy) -> Builder {
         cache_dir: cache_dir(),
         registry_env: registry_env(),
         network,
+        ca: None,
     };
     Builder::new(config, Arc::new(describer)).unwrap()
 }

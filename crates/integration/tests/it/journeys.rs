@@ -1,6 +1,7 @@
 //! What Headwater is for, from one end to the other, with real components and real servers.
 
 mod http_orders;
+mod packages;
 mod postgresql_new_row;
 mod registry_package;
 mod rss_timer;

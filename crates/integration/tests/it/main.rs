@@ -19,6 +19,7 @@ mod feeds;
 mod journeys;
 mod logs;
 mod misuse;
+mod network;
 mod restart;
 mod routes;
 mod secrets;

@@ -1,6 +1,9 @@
 //! What components cannot touch.
 
-use headwater_engine::{DenoEngine, Engine, EngineError, network::NetworkPolicy};
+use headwater_engine::{
+    DenoEngine, Engine, EngineError,
+    network::{NetworkPolicy, Route},
+};
 use serde_json::{Value, json};
 
 use crate::harness::{self, Node, Source};
@@ -98,7 +101,7 @@ async fn the_nodes_own_api_is_reached_by_its_names() {
         axum::Router::new().fallback(async |uri: axum::http::Uri| format!("api {}", uri.path()));
     tokio::spawn(async move { axum::serve(listener, api).await });
     let node = Node::with(|config| {
-        config.self_alias = vec!["api.headwater.test".into()];
+        config.routes = vec![Route::to_this_node("api.headwater.test")];
         config.api_socket = Some(socket);
     })
     .await;

@@ -1,55 +1,40 @@
 /**
- * Host names that mean this very node.
+ * Requests of `node:http` and `node:https` to hosts that are a socket of this machine.
  *
- * Components that call the public API of the platform they were written for reach the
- * node's own API instead, over a socket on the same machine: plain HTTP with the Host
- * header they meant. Covers `fetch` and the request functions of `node:http` and
- * `node:https`, which HTTP clients use through the module object. Not responsible for
- * authentication.
+ * HTTP clients use the two functions through the module object, where they are replaced.
+ * What they send is plain HTTP with the `Host` header that was meant.
  */
 
 import http from "node:http";
 import https from "node:https";
 import { urlToHttpOptions } from "node:url";
+import type { RouteTable, SocketRoute } from "./routes.ts";
 
 type RequestOptions = Record<string, unknown>;
 type RequestFunction = (this: unknown, ...args: unknown[]) => http.ClientRequest;
 
-interface Alias {
-  hosts: Set<string>;
-  socket: string;
-}
-
-export function installSelfAlias(hosts: string[], socket: string | null | undefined) {
-  if (hosts.length === 0 || !socket) return;
-  const alias = { hosts: new Set(hosts.map((host) => host.toLowerCase())), socket };
+export function routeRequests(routes: RouteTable<SocketRoute>): void {
+  if (routes.isEmpty) return;
   const plainRequest = http.request as unknown as RequestFunction;
-  aliasFetch(alias);
-  aliasModule(https as unknown as Record<string, unknown>, 443, plainRequest, alias);
-  aliasModule(http as unknown as Record<string, unknown>, 80, plainRequest, alias);
+  const modules = [[https, 443], [http, 80]] as const;
+  for (const [module, defaultPort] of modules) {
+    const functions = module as unknown as Record<string, unknown>;
+    replaceRequest(functions, defaultPort, plainRequest, routes);
+  }
 }
 
-function aliasFetch({ hosts, socket }: Alias): void {
-  const native = globalThis.fetch;
-  const client = Deno.createHttpClient({ proxy: { transport: "unix", path: socket } });
-  globalThis.fetch = function fetch(input, init) {
-    const url = input instanceof Request ? input.url : String(input);
-    const isAliased = URL.canParse(url) && hosts.has(new URL(url).hostname);
-    return native(input, isAliased ? { ...init, client } : init);
-  };
-}
-
-function aliasModule(
+function replaceRequest(
   module: Record<string, unknown>,
   defaultPort: number,
   plainRequest: RequestFunction,
-  alias: Alias,
+  routes: RouteTable<SocketRoute>,
 ): void {
   const native = module.request as RequestFunction;
   const request: RequestFunction = function (...args) {
     const { options, callback } = readArguments(args);
-    if (!alias.hosts.has(hostOf(options))) return native.apply(this, args);
-    return plainRequest(overSocket(options, defaultPort, alias.socket), callback);
+    const route = routes.of(hostOf(options));
+    if (route === undefined) return native.apply(this, args);
+    return plainRequest(overSocket(options, defaultPort, route.socket), callback);
   };
   module.request = request;
   module.get = function get(this: unknown, ...args: unknown[]) {
@@ -75,7 +60,7 @@ function readArguments(
 }
 
 function hostOf({ hostname, host }: RequestOptions): string {
-  return String(hostname ?? host ?? "").replace(/:\d+$/, "").toLowerCase();
+  return String(hostname ?? host ?? "").replace(/:\d+$/, "");
 }
 
 function overSocket(

@@ -1,0 +1,91 @@
+//! TLS for servers of the test that are known under public host names: an authority of the tests' own,
+//! certificates it issues, and a listener that speaks TLS.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, LazyLock},
+};
+
+use axum::serve::Listener;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::{
+    ServerConfig,
+    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
+
+static AUTHORITY: LazyLock<CertifiedIssuer<'static, KeyPair>> = LazyLock::new(|| {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+});
+
+/// The certificate of the authority that issued every other, as PEM.
+pub(crate) fn authority() -> String {
+    AUTHORITY.pem()
+}
+
+/// What a server with a certificate for these hosts needs. It speaks HTTP/1.1.
+fn config(hosts: &[&str]) -> ServerConfig {
+    let hosts: Vec<_> = hosts.iter().map(|&host| host.to_owned()).collect();
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(hosts).unwrap();
+    let certificate = params.signed_by(&key, &*AUTHORITY).unwrap();
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .unwrap()
+}
+
+/// Connections whose handshake is done. A client that is slow to greet, or does not trust the
+/// certificate, holds nobody up.
+pub(crate) struct TlsListener {
+    greeted: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
+    address: SocketAddr,
+}
+
+impl TlsListener {
+    /// Listens on a free port of the loopback interface, with a certificate for these hosts.
+    pub(crate) async fn bind(hosts: &[&str]) -> Self {
+        let acceptor = TlsAcceptor::from(Arc::new(config(hosts)));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (report, greeted) = mpsc::channel(16);
+        tokio::spawn(async move {
+            while let Ok((stream, peer)) = listener.accept().await {
+                let (acceptor, report) = (acceptor.clone(), report.clone());
+                tokio::spawn(async move {
+                    if let Ok(stream) = acceptor.accept(stream).await {
+                        let _ = report.send((stream, peer)).await;
+                    }
+                });
+            }
+        });
+        Self { greeted, address }
+    }
+}
+
+impl Listener for TlsListener {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        match self.greeted.recv().await {
+            Some(greeted) => greeted,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.address)
+    }
+}

@@ -1,0 +1,42 @@
+/**
+ * `fetch` to hosts that have a route.
+ *
+ * Deno's own can be told of a socket. It cannot be told of an address without giving the
+ * name for TLS away, so there a request goes out through Node's functions instead, whose
+ * connections are routed. Other hosts are reached by Deno's own, as ever.
+ */
+
+import { fetchOverNode } from "./fetch_over_node.ts";
+import type { Route, RouteTable, SocketRoute } from "./routes.ts";
+
+export function routeFetch(routes: RouteTable<Route>): void {
+  if (routes.isEmpty) return;
+  const native = globalThis.fetch;
+  const clients = new Map<string, Deno.HttpClient>();
+  const clientOf = ({ socket: path }: SocketRoute): Deno.HttpClient => {
+    let client = clients.get(path);
+    if (client === undefined) {
+      client = Deno.createHttpClient({ proxy: { transport: "unix", path } });
+      clients.set(path, client);
+    }
+    return client;
+  };
+  globalThis.fetch = function fetch(input, init) {
+    const route = routes.of(hostOf(input));
+    if (route === undefined) return native(input, init);
+    if ("socket" in route) return native(input, { ...init, client: clientOf(route) });
+    return overNode(input, init);
+  };
+}
+
+async function overNode(
+  input: RequestInfo | URL,
+  init: RequestInit | undefined,
+): Promise<Response> {
+  return await fetchOverNode(new Request(input, init));
+}
+
+function hostOf(input: RequestInfo | URL): string | undefined {
+  const url = input instanceof Request ? input.url : String(input);
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}

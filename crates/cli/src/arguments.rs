@@ -1,6 +1,7 @@
 //! The command line: every subcommand, flag and environment variable, with the text of `--help`.
 //! Nothing here acts; values that depend on a component (props) stay text until it is known.
 
+mod developing;
 mod tenants;
 mod webhooks;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Serve(Box<ServeArguments>),
     #[command(flatten)]
     Client(ClientCommand),
+    /// Write a component to begin with, and a test of it, into this folder
+    Init(InitArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
     Runtime,
     /// Print the OpenAPI document of the nodes that this binary runs
@@ -112,6 +116,10 @@ pub(crate) enum ClientCommand {
     Logs(LogsArguments),
     /// Invoke a source once and show what came of it
     Run(RunArguments),
+    /// Deploy a source from a file and deploy it again whenever the file is saved
+    Dev(DevArguments),
+    /// Run an action once and show what came of it
+    RunAction(RunActionArguments),
     /// Deactivate a source: no timer, no endpoint
     Pause(SourceArgument),
     /// Activate a paused source

@@ -4,31 +4,76 @@
 
 mod imports;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use headwater_engine::build::{LocalBundling, bundle_local};
 
 use crate::runtime;
 
+/// A component as it is sent, and the files it was read from.
+#[derive(Debug)]
+pub(crate) struct LocalComponent {
+    pub(crate) code: String,
+    pub(crate) files: Vec<PathBuf>,
+}
+
 /// The code to send for a file. Without local imports no Deno is needed.
-pub(crate) async fn component_code(file: &Path) -> Result<String> {
+pub(crate) async fn component(file: &Path) -> Result<LocalComponent> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("cannot read the component {}", file.display()))?;
     if !imports::mentions_local(&text) {
-        return Ok(text);
+        return Ok(LocalComponent {
+            code: text,
+            files: vec![file.to_owned()],
+        });
     }
     let bundling = LocalBundling {
         deno: runtime::locate().await?.path,
         cache_dir: runtime::cache_dir()?,
         registry_env: runtime::client_env(),
     };
-    Ok(bundle_local(&bundling, file).await?.unwrap_or(text))
+    let bundle = bundle_local(&bundling, file).await?;
+    Ok(LocalComponent {
+        code: bundle.code.unwrap_or(text),
+        files: bundle.files,
+    })
+}
+
+/// The code alone.
+pub(crate) async fn component_code(file: &Path) -> Result<String> {
+    component(file).await.map(|component| component.code)
+}
+
+/// A text with stacks, in which the component's code is named as the file that it was saved from.
+pub(crate) fn in_file(text: &str, file: Option<&Path>) -> String {
+    let Some(file) = file else {
+        return text.to_owned();
+    };
+    let endings = ["mjs", "ts", "cjs"].into_iter();
+    endings.fold(text.to_owned(), |text, ending| {
+        let saved = format!("component.{ending}:");
+        // Not where the name only ends like that.
+        ["(", "at ", "\n"].into_iter().fold(text, |text, before| {
+            let shown = format!("{before}{}:", file.display());
+            text.replace(&format!("{before}{saved}"), &shown)
+        })
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stacks_name_the_file() {
+        let stack = "Error: no\n    at f (component.mjs:2:3)\n    at component.mjs:7:1\n    at my-component.mjs:1:1";
+        assert_eq!(
+            in_file(stack, Some(Path::new("a/b.mjs"))),
+            "Error: no\n    at f (a/b.mjs:2:3)\n    at a/b.mjs:7:1\n    at my-component.mjs:1:1"
+        );
+        assert_eq!(in_file(stack, None), stack);
+    }
 
     fn write(folder: &Path, files: &[(&str, &str)]) {
         for (name, text) in files {

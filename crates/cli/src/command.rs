@@ -9,14 +9,18 @@ mod delete;
 mod deliveries;
 mod deploy;
 mod describe;
+mod dev;
 mod doctor;
 mod events;
+pub(crate) mod init;
 mod keys;
 mod list;
 mod logs;
 pub(crate) mod openapi;
+mod outcome;
 mod publish;
 mod run;
+mod run_action;
 mod save;
 mod show;
 mod stream;
@@ -47,6 +51,8 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Events(arguments) => events::run(session, &arguments).await,
         ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,
         ClientCommand::Run(arguments) => run::run(session, &arguments).await,
+        ClientCommand::Dev(arguments) => dev::run(session, arguments).await,
+        ClientCommand::RunAction(arguments) => run_action::run(session, arguments).await,
         ClientCommand::Pause(arguments) => activity::run(session, &arguments.source, false).await,
         ClientCommand::Resume(arguments) => activity::run(session, &arguments.source, true).await,
         ClientCommand::Accounts(arguments) => accounts::run(session, arguments).await,

@@ -34,18 +34,23 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> Exit {
     if is_broken_pipe(&error) {
         return Exit::Success;
     }
+    tell(&error);
+    match find::<UsageError>(&error) {
+        Some(_) => Exit::Usage,
+        None => Exit::Failure,
+    }
+}
+
+/// Tells the person about an error, and what to do about it.
+pub(crate) fn tell(error: &anyhow::Error) {
     output::note(&format!("error: {error:#}"));
-    if let Some(client_error) = find::<ClientError>(&error) {
+    if let Some(client_error) = find::<ClientError>(error) {
         if let Some(stack) = client_error.stack() {
             output::note(stack);
         }
         if let Some(hint) = client_error.hint() {
             output::note(&format!("hint: {hint}"));
         }
-    }
-    match find::<UsageError>(&error) {
-        Some(_) => Exit::Usage,
-        None => Exit::Failure,
     }
 }
 

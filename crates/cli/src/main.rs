@@ -48,6 +48,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Client(command) => command::run(&Session::open(&cli.global)?, command).await,
         Command::Serve(arguments) => serve::run(&cli.global, *arguments).await,
+        Command::Init(arguments) => command::init::run(&arguments, cli.global.json),
         Command::Runtime => runtime::run(cli.global.json).await,
         Command::Openapi => command::openapi::run(),
         Command::Completions(arguments) => command::completions::run(&arguments),

@@ -5,8 +5,13 @@
 mod ask;
 mod collect;
 mod definition;
+mod form;
+mod given;
+mod pick;
 mod timer;
 mod value;
 
-pub(crate) use self::collect::{Given, collect};
+pub(crate) use self::ask::Stopped;
+pub(crate) use self::collect::collect;
 pub(crate) use self::definition::{PropDefinition, definitions};
+pub(crate) use self::given::Given;

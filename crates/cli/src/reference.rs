@@ -2,7 +2,8 @@
 //! an npm package, or what the node has under an id or a key. Reads no file; that a path exists is
 //! found out when it is opened.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use headwater_model::package::{InvalidPackage, PackageReference};
 use url::Url;
@@ -40,6 +41,12 @@ impl ComponentReference {
             false => Self::Saved(text.to_owned()),
         })
     }
+}
+
+/// Whether a file can be part of a component, by its name.
+pub(crate) fn is_module(path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str);
+    ending.is_some_and(|ending| FILE_ENDINGS.contains(&ending) || ending == "json")
 }
 
 /// Whether a text can only be a path: keys have no folders, and no ending of a module.

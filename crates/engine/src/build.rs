@@ -42,7 +42,7 @@ pub use component_files::component_files;
 pub use describe::Describe;
 use failure::{BuildFailure, BuildResult, disk, rejection};
 use fetch::ModuleFetcher;
-pub use local::{LocalBundling, bundle_local};
+pub use local::{LocalBundle, LocalBundling, bundle_local};
 use sources::{Gathering, Sources};
 pub use throwaway::ThrowawayWorkers;
 

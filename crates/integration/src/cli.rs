@@ -4,7 +4,7 @@ use std::{path::Path, process::Output};
 
 use serde_json::Value;
 
-use crate::{binary, node::Node};
+use crate::{binary, dialogue::Dialogue, node::Node};
 
 /// What a command left behind.
 #[derive(Debug, Clone)]
@@ -57,6 +57,20 @@ impl Node {
             .await
             .unwrap()
             .into()
+    }
+
+    /// Starts `headwater ARGUMENTS` in a folder, at a terminal.
+    pub fn cli_at_terminal(&self, folder: &Path, arguments: &[&str]) -> Dialogue {
+        let mut command = self.command(arguments);
+        command.current_dir(folder);
+        Dialogue::at_terminal(command)
+    }
+
+    /// Starts `headwater ARGUMENTS` in a folder, for commands that go on.
+    pub fn start_cli(&self, folder: &Path, arguments: &[&str]) -> Dialogue {
+        let mut command = self.command(arguments);
+        command.current_dir(folder);
+        Dialogue::piped(command)
     }
 
     /// The command itself, not started yet.

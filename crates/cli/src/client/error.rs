@@ -49,6 +49,18 @@ impl ClientError {
         }
     }
 
+    /// The same, told in other words, stack and all.
+    pub(crate) fn in_words(self, words: impl Fn(&str) -> String) -> Self {
+        match self {
+            Self::Api(error) => Self::Api(ApiError {
+                message: words(&error.message),
+                stack: error.stack.as_deref().map(words),
+                ..error
+            }),
+            other => other,
+        }
+    }
+
     pub(crate) fn is_not_found(&self) -> bool {
         self.status() == Some(404)
     }

@@ -1,9 +1,7 @@
 //! `deploy`: saves a component, gathers its props and makes a source of it.
 
-use std::collections::HashSet;
-
 use anyhow::Result;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::{save, show};
 use crate::arguments::DeployArguments;
@@ -18,8 +16,7 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     // Mistakes on the command line come out before anything is saved.
     let given = Given::read(&arguments.props)?;
     let component = save::save(client, &arguments.component).await?;
-    let definitions = prop::definitions(&component)?;
-    let props = prop::collect(client, &definitions, given, &HashSet::new()).await?;
+    let props = prop::collect(client, &component, given, &Map::new()).await?;
     let mut body = json!({
         "component_id": component["id"],
         "configured_props": props,

@@ -38,7 +38,8 @@ pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Resul
     stream.print(session).await
 }
 
-fn line(event: &Value) -> String {
+/// An entry as a line.
+pub(super) fn line(event: &Value) -> String {
     let metadata = &event["metadata"];
     let channel = match text(metadata, "name") {
         "" => "-",

@@ -27,7 +27,8 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
     stream.print(session).await
 }
 
-fn line(summary: &Value) -> String {
+/// An entry as a line.
+pub(super) fn line(summary: &Value) -> String {
     let log = &summary["event"];
     let time = match &log["ts"] {
         Value::String(ts) => ts.clone(),

@@ -6,10 +6,9 @@ use std::io::Read as _;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use super::logs;
+use super::outcome;
 use crate::arguments::RunArguments;
 use crate::exit::{Exit, UsageError};
-use crate::output;
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::table;
@@ -21,18 +20,9 @@ pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<E
     };
     let id = source::find_id(&session.client, &arguments.source).await?;
     let invocation = session.client.post(&["sources", &id, "run"], &body).await?;
-    if !session.json {
-        for log in invocation["logs"].as_array().into_iter().flatten() {
-            output::note(&logs::entry(log));
-        }
-    }
+    outcome::tell_logs(session, &invocation);
     session.print(&invocation, show)?;
-    let outcome = &invocation["outcome"];
-    if text(outcome, "status") == "returned" {
-        return Ok(Exit::Success);
-    }
-    output::note(&failure(outcome));
-    Ok(Exit::Failure)
+    Ok(outcome::tell(&invocation["outcome"]))
 }
 
 fn read_event(event: &str) -> Result<Value> {
@@ -68,17 +58,6 @@ fn show(invocation: &Value) -> String {
     table::card(rows)
 }
 
-fn failure(outcome: &Value) -> String {
-    let error = &outcome["error"];
-    match text(outcome, "status") {
-        "limit_exceeded" => format!("error: the run exceeded its limit: {}", outcome["limit"]),
-        "lost" => "error: the worker process was lost; run it again".to_owned(),
-        // A stack starts with the name and the message.
-        _ if !text(error, "stack").is_empty() => format!("error: {}", text(error, "stack")),
-        _ => format!("error: {}: {}", text(error, "name"), text(error, "message")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,14 +71,5 @@ mod tests {
         assert_eq!(read_event(&reference).unwrap(), json!({"a": 1}));
         assert_eq!(read_event("[1]").unwrap(), json!([1]));
         assert!(read_event("{").unwrap_err().is::<UsageError>());
-    }
-
-    #[test]
-    fn every_bad_outcome_says_what_happened() {
-        let threw = json!({"status": "threw", "error": {"name": "E", "message": "m"}});
-        assert_eq!(failure(&threw), "error: E: m");
-        let limit = json!({"status": "limit_exceeded", "limit": "memory"});
-        assert!(failure(&limit).contains("memory"));
-        assert!(failure(&json!({"status": "lost"})).contains("lost"));
     }
 }

@@ -1,7 +1,7 @@
 //! Saving a component at the node, from a file, a URL or a package, or finding the one that a key
 //! names: the step that deploying and updating share. The answer tells the props.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use headwater_model::package::PackageReference;
@@ -17,20 +17,38 @@ pub(super) async fn save(client: &Client, reference: &str) -> Result<Value> {
     let body = match ComponentReference::parse(reference)? {
         ComponentReference::File(path) => code_of(&path).await?,
         ComponentReference::Url(url) => json!({"component_url": url.as_str()}),
-        ComponentReference::Npm(npm) => json!({"component_code": file_of(&npm)?}),
+        ComponentReference::Npm(npm) => json!({"component_code": module_of(&npm)?}),
         ComponentReference::Saved(key) if Path::new(&key).is_file() => {
             code_of(Path::new(&key)).await?
         }
         ComponentReference::Saved(key) => return saved(client, &key).await,
     };
-    client.post_scoped(&["components"], body).await
+    let saved = client.post_scoped(&["components"], body).await;
+    saved.map_err(|error| in_words_of(error, file_of(reference).as_deref()))
+}
+
+/// An error in which the component is called as the file that it is from, if it is.
+pub(super) fn in_words_of(error: anyhow::Error, file: Option<&Path>) -> anyhow::Error {
+    match error.downcast::<ClientError>() {
+        Ok(refused) => refused.in_words(|text| bundle::in_file(text, file)).into(),
+        Err(error) => error,
+    }
+}
+
+/// The local file that a reference names, if it does.
+pub(super) fn file_of(reference: &str) -> Option<PathBuf> {
+    match ComponentReference::parse(reference).ok()? {
+        ComponentReference::File(path) => Some(path),
+        ComponentReference::Saved(key) => Some(PathBuf::from(key)).filter(|path| path.is_file()),
+        ComponentReference::Url(_) | ComponentReference::Npm(_) => None,
+    }
 }
 
 async fn code_of(path: &Path) -> Result<Value> {
     Ok(json!({"component_code": bundle::component_code(path).await?}))
 }
 
-fn file_of(package: &PackageReference) -> Result<String, UsageError> {
+fn module_of(package: &PackageReference) -> Result<String, UsageError> {
     match package.path {
         Some(_) => Ok(package.component_code()),
         None => Err(UsageError(format!(

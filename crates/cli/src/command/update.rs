@@ -1,7 +1,5 @@
 //! `update`: changes what is named of a source and leaves the rest, its being paused included.
 
-use std::collections::HashSet;
-
 use anyhow::Result;
 use reqwest::Method;
 use serde_json::{Map, Value};
@@ -71,17 +69,13 @@ async fn props(
     component: &Value,
     given: Given,
 ) -> Result<Changes> {
-    let definitions = prop::definitions(component)?;
-    let props = prop::collect(client, &definitions, given, &configured(source)).await?;
+    // A secret one is shown as null, and has a value all the same.
+    let configured = source["configured_props"].as_object();
+    let configured = configured.cloned().unwrap_or_default();
+    let props = prop::collect(client, component, given, &configured).await?;
     let mut changes = Changes::new();
     if !props.is_empty() {
         changes.insert("configured_props".to_owned(), Value::Object(props));
     }
     Ok(changes)
-}
-
-/// The props that have a value. A secret one is shown as null, and has one all the same.
-fn configured(source: &Value) -> HashSet<String> {
-    let props = source.get("configured_props").and_then(Value::as_object);
-    props.into_iter().flat_map(Map::keys).cloned().collect()
 }

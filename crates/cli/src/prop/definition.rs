@@ -1,27 +1,15 @@
 //! A prop's definition as the API shows it, and which of its kinds the command line treats apart.
 
 use anyhow::{Context as _, Result};
+use headwater_model::error::Invalid;
+use headwater_model::prop::{self, ConfiguredProps};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct PropDefinition {
-    pub(super) name: String,
-    #[serde(rename = "type")]
-    pub(super) kind: String,
-    pub(super) label: Option<String>,
-    pub(super) description: Option<String>,
-    pub(super) optional: bool,
-    pub(super) secret: bool,
-    pub(super) hidden: bool,
-    #[serde(rename = "reloadProps")]
-    pub(super) reload_props: bool,
-    pub(super) default: Option<Value>,
-    /// A list when static; anything else stands for a method.
-    pub(super) options: Option<Value>,
-    pub(super) app: Option<String>,
-}
+/// The platform's own idea of a prop, of which the command line knows more: how it is asked for.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct PropDefinition(prop::PropDefinition);
 
 /// What a value is made of; the element type for arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +25,18 @@ pub(super) enum Element {
     Provided,
 }
 
-/// A static option: what is shown and what is configured.
+/// Where the values come from that can be picked.
 #[derive(Debug, PartialEq)]
+pub(super) enum Options {
+    /// Any value will do.
+    None,
+    Listed(Vec<PropOption>),
+    /// A method of the component gives them.
+    Computed,
+}
+
+/// An option: what is shown and what is configured.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct PropOption {
     pub(super) label: String,
     pub(super) value: Value,
@@ -52,15 +50,24 @@ pub(crate) fn definitions(component: &Value) -> Result<Vec<PropDefinition>> {
 }
 
 impl PropDefinition {
+    pub(super) fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The type as written.
+    pub(super) fn kind(&self) -> &str {
+        &self.0.type_name
+    }
+
     pub(super) fn element(&self) -> Element {
-        match self.kind.strip_suffix("[]").unwrap_or(&self.kind) {
+        match self.kind().strip_suffix("[]").unwrap_or(self.kind()) {
             "app" => Element::App,
             "boolean" => Element::Boolean,
             "integer" => Element::Integer,
-            "object" => Element::Object,
+            "object" | "http_request" => Element::Object,
             "any" => Element::Any,
             "$.interface.timer" => Element::Timer,
-            "alert" | "dir" | "http_request" => Element::Provided,
+            "alert" | "dir" => Element::Provided,
             kind if kind.starts_with("$.") => Element::Provided,
             // Types that name something stored elsewhere (data_store, sql) are given as text.
             _ => Element::String,
@@ -68,41 +75,96 @@ impl PropDefinition {
     }
 
     pub(super) fn is_array(&self) -> bool {
-        self.kind.ends_with("[]")
+        self.kind().ends_with("[]")
+    }
+
+    pub(super) fn is_secret(&self) -> bool {
+        self.0.is_secret()
+    }
+
+    /// Whether other props may depend on this one's value.
+    pub(super) fn reloads_props(&self) -> bool {
+        self.0.flag("reloadProps")
+    }
+
+    /// Whether its options are searched by what is typed.
+    pub(super) fn is_searched(&self) -> bool {
+        self.0.flag("useQuery")
+    }
+
+    pub(super) fn has_default(&self) -> bool {
+        self.0.default_value().is_some()
+    }
+
+    pub(super) fn app(&self) -> Option<&str> {
+        self.0.app()
     }
 
     /// Whether a deploy without a value cannot work. A timer falls back to the platform's interval.
     pub(super) fn needs_value(&self) -> bool {
-        !self.optional
-            && !self.hidden
-            && self.default.is_none()
+        let flagged = ["optional", "hidden", "disabled"];
+        !flagged.into_iter().any(|flag| self.0.flag(flag))
+            && !self.has_default()
             && !matches!(self.element(), Element::Timer | Element::Provided)
+    }
+
+    /// What an `alert` has to tell.
+    pub(super) fn alert(&self) -> Option<&str> {
+        let told = self.kind() == "alert" && !self.0.flag("hidden");
+        told.then(|| self.text("content")).flatten()
+    }
+
+    pub(super) fn description(&self) -> Option<&str> {
+        self.text("description")
     }
 
     /// Name, type, whether a value is required, and label, for a table.
     pub(crate) fn row(&self) -> Vec<String> {
         let required = if self.needs_value() { "yes" } else { "no" };
-        let label = self.label.clone().unwrap_or_default();
-        vec![
-            self.name.clone(),
-            self.kind.clone(),
-            required.to_owned(),
-            label,
-        ]
+        let label = self.text("label").unwrap_or_default();
+        [self.name(), self.kind(), required, label]
+            .map(str::to_owned)
+            .into()
     }
 
     pub(super) fn title(&self) -> &str {
-        self.label.as_deref().unwrap_or(&self.name)
+        self.text("label").unwrap_or(self.name())
     }
 
-    pub(super) fn static_options(&self) -> Vec<PropOption> {
-        let options = self.options.as_ref().and_then(Value::as_array);
-        options.into_iter().flatten().map(PropOption::new).collect()
+    pub(super) fn options(&self) -> Options {
+        match self.0.attributes.get("options").and_then(Value::as_array) {
+            Some(options) if !options.is_empty() => {
+                Options::Listed(options.iter().map(PropOption::new).collect())
+            }
+            _ if self.0.flag("has_options") => Options::Computed,
+            _ => Options::None,
+        }
+    }
+
+    /// A picked option as it is configured: with its label where the component wants to have that too.
+    pub(super) fn picked(&self, option: PropOption) -> Value {
+        match self.0.flag("withLabel") {
+            true => json!({"__lv": {"label": option.label, "value": option.value}}),
+            false => option.value,
+        }
+    }
+
+    /// Whether the node would take the value.
+    pub(super) fn check(&self, value: &Value) -> Result<(), Invalid> {
+        let values: ConfiguredProps = [(self.name().to_owned(), value.clone())]
+            .into_iter()
+            .collect();
+        prop::configure_some(std::slice::from_ref(&self.0), &values).map(drop)
+    }
+
+    fn text(&self, attribute: &str) -> Option<&str> {
+        let text = self.0.attributes.get(attribute)?.as_str()?.trim();
+        Some(text).filter(|text| !text.is_empty())
     }
 }
 
 impl PropOption {
-    fn new(option: &Value) -> Self {
+    pub(super) fn new(option: &Value) -> Self {
         let value = option.get("value").unwrap_or(option).clone();
         let label = option.get("label").and_then(Value::as_str);
         let label = label.map_or_else(|| plain(&value), str::to_owned);
@@ -147,6 +209,14 @@ mod tests {
             (json!({"name": "a", "type": "$.interface.http"}), false),
             (json!({"name": "a", "type": "$.service.db"}), false),
             (json!({"name": "a", "type": "alert"}), false),
+            (
+                json!({"name": "a", "type": "string", "hidden": true}),
+                false,
+            ),
+            (
+                json!({"name": "a", "type": "string", "disabled": true}),
+                false,
+            ),
         ];
         for (value, needed) in table {
             assert_eq!(definition(value.clone()).needs_value(), needed, "{value}");
@@ -158,20 +228,35 @@ mod tests {
         let prop = definition(json!({
             "name": "a", "type": "string", "options": ["x", {"label": "Y", "value": 2}, 3],
         }));
-        let options: Vec<_> = prop
-            .static_options()
-            .into_iter()
-            .map(|option| (option.label, option.value))
-            .collect();
+        let option = |label: &str, value: Value| PropOption {
+            label: label.to_owned(),
+            value,
+        };
         assert_eq!(
-            options,
-            [
-                ("x".to_owned(), json!("x")),
-                ("Y".to_owned(), json!(2)),
-                ("3".to_owned(), json!(3)),
-            ]
+            prop.options(),
+            Options::Listed(vec![
+                option("x", json!("x")),
+                option("Y", json!(2)),
+                option("3", json!(3)),
+            ])
         );
-        let dynamic = definition(json!({"name": "a", "type": "string", "options": true}));
-        assert!(dynamic.static_options().is_empty());
+        let computed = definition(json!({"name": "a", "type": "string", "has_options": true}));
+        assert_eq!(computed.options(), Options::Computed);
+        let free = definition(json!({"name": "a", "type": "string"}));
+        assert_eq!(free.options(), Options::None);
+    }
+
+    #[test]
+    fn a_pick_keeps_its_label_only_where_the_component_wants_it() {
+        let pick = || PropOption {
+            label: "Bee".to_owned(),
+            value: json!(2),
+        };
+        let plain = definition(json!({"name": "a", "type": "integer"}));
+        assert_eq!(plain.picked(pick()), json!(2));
+        let labelled = definition(json!({"name": "a", "type": "integer", "withLabel": true}));
+        let value = labelled.picked(pick());
+        assert_eq!(value, json!({"__lv": {"label": "Bee", "value": 2}}));
+        assert!(labelled.check(&value).is_ok());
     }
 }

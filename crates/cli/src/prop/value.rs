@@ -22,7 +22,7 @@ pub(super) fn parse(definition: &PropDefinition, text: &str) -> Result<Value, In
         parse_element(definition.element(), text)
     };
     parsed.map_err(|reason| InvalidValue {
-        prop: definition.name.clone(),
+        prop: definition.name().to_owned(),
         reason,
     })
 }
@@ -33,11 +33,6 @@ pub(super) fn from_json(definition: &PropDefinition, value: Value) -> Result<Val
         (Value::String(text), Element::Timer) => parse(definition, text),
         _ => Ok(value),
     }
-}
-
-/// A value for a prop nobody declared, such as one that `additionalProps` adds: JSON, else text.
-pub(super) fn parse_undeclared(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
 fn parse_array(element: Element, text: &str) -> Result<Value, String> {
@@ -105,11 +100,7 @@ mod tests {
     use super::*;
 
     fn of(kind: &str, text: &str) -> Result<Value, InvalidValue> {
-        let definition = PropDefinition {
-            name: "p".to_owned(),
-            kind: kind.to_owned(),
-            ..PropDefinition::default()
-        };
+        let definition = serde_json::from_value(json!({"name": "p", "type": kind})).unwrap();
         parse(&definition, text)
     }
 

@@ -10,7 +10,10 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::command::{DenoTool, StepOutput};
+use super::{
+    command::{DenoTool, StepOutput},
+    source_map::Bundle,
+};
 use crate::api::EngineError;
 
 /// Resolve nothing but local files, and those as leniently as component code is written: imports
@@ -49,6 +52,8 @@ struct Info {
 
 #[derive(Deserialize)]
 struct Module {
+    /// Where the file is; absent for what is no file.
+    local: Option<PathBuf>,
     #[serde(default)]
     dependencies: Vec<Dependency>,
 }
@@ -58,33 +63,31 @@ struct Dependency {
     specifier: String,
 }
 
-/// One text with the file's local imports inlined; `None` when the file stands alone and is to be
-/// sent as it is.
+/// A bundled file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalBundle {
+    /// One text with the local imports inlined; `None` when the file stands alone and is to be sent as
+    /// it is.
+    pub code: Option<String>,
+    /// The file and everything that it imports by relative paths, directly or not.
+    pub files: Vec<PathBuf>,
+}
+
+/// Inlines the local imports of a file.
 ///
 /// # Errors
 /// The file cannot be read, does not parse, or imports a file that is not there.
-pub async fn bundle_local(
-    config: &LocalBundling,
-    file: &Path,
-) -> Result<Option<String>, EngineError> {
+pub async fn bundle_local(config: &LocalBundling, file: &Path) -> Result<LocalBundle, EngineError> {
     let bundling = Bundling::of(config, file)?;
     let info = bundling.run("info", &["--json".into()]).await?;
     let info: Info = serde_json::from_str(&info).map_err(|error| bundling.failed(error))?;
-    let specifiers = info
+    let files = info
         .modules
-        .into_iter()
-        .flat_map(|module| module.dependencies);
-    let (local, packages): (BTreeSet<_>, BTreeSet<_>) = specifiers
-        .map(|dependency| dependency.specifier)
-        .partition(|specifier| is_local(specifier));
-    if local.is_empty() {
-        return Ok(None);
-    }
-    let code = bundling.bundle(&packages, "--format=esm").await?;
-    if code.contains(WRAPPED_REQUIRE) {
-        return bundling.bundle(&packages, "--format=cjs").await.map(Some);
-    }
-    Ok(Some(code))
+        .iter()
+        .filter_map(|module| module.local.clone());
+    let files = files.collect();
+    let code = bundling.code(info).await?;
+    Ok(LocalBundle { code, files })
 }
 
 fn is_local(specifier: &str) -> bool {
@@ -126,6 +129,25 @@ impl Bundling {
         unbundled(&self.shown, reason)
     }
 
+    /// The text with local imports inlined, if there are any.
+    async fn code(&self, info: Info) -> Result<Option<String>, EngineError> {
+        let specifiers = info
+            .modules
+            .into_iter()
+            .flat_map(|module| module.dependencies);
+        let (local, packages): (BTreeSet<_>, BTreeSet<_>) = specifiers
+            .map(|dependency| dependency.specifier)
+            .partition(|specifier| is_local(specifier));
+        if local.is_empty() {
+            return Ok(None);
+        }
+        let code = self.bundle(&packages, "--format=esm").await?;
+        if code.contains(WRAPPED_REQUIRE) {
+            return self.bundle(&packages, "--format=cjs").await.map(Some);
+        }
+        Ok(Some(code))
+    }
+
     async fn bundle(
         &self,
         packages: &BTreeSet<String>,
@@ -136,9 +158,14 @@ impl Bundling {
         let import_map = scratch.path().join("import-map.json");
         std::fs::write(&import_map, import_map_of(packages).to_string())
             .map_err(|error| self.failed(error))?;
-        let mut arguments: Vec<OsString> = ["--quiet", "--platform=deno", format, "--import-map"]
-            .map(OsString::from)
-            .to_vec();
+        let fixed = [
+            "--quiet",
+            "--platform=deno",
+            "--sourcemap=inline",
+            format,
+            "--import-map",
+        ];
+        let mut arguments: Vec<OsString> = fixed.map(OsString::from).to_vec();
         arguments.push(import_map.into());
         // With `=`: the flag would take all that follows for its values.
         arguments.extend(
@@ -146,7 +173,10 @@ impl Bundling {
                 .iter()
                 .map(|name| format!("--external={name}").into()),
         );
-        self.run("bundle", &arguments).await
+        let text = self.run("bundle", &arguments).await?;
+        let bundle = Bundle::parse(&text).map_err(|_| self.failed("it has no source map"))?;
+        // Stacks then name files and lines as the person wrote them.
+        Ok(bundle.inline(|source| source.trim_start_matches("../").to_owned()))
     }
 
     /// Runs from the file's folder, so that the result does not depend on where the person stands.

@@ -54,11 +54,18 @@ impl Bundle {
 
     /// The code for the archive, and the map that lies beside it as `map_file`, every source named by
     /// `name`.
-    pub(super) fn finish(
-        mut self,
-        map_file: &str,
-        name: impl Fn(&str) -> String,
-    ) -> (String, String) {
+    pub(super) fn finish(self, map_file: &str, name: impl Fn(&str) -> String) -> (String, String) {
+        let (code, map) = self.named(name);
+        (format!("{code}{LINK}{map_file}\n"), map)
+    }
+
+    /// One text again, every source named by `name`.
+    pub(super) fn inline(self, name: impl Fn(&str) -> String) -> String {
+        let (code, map) = self.named(name);
+        format!("{code}{PREFIX}{}\n", STANDARD.encode(map))
+    }
+
+    fn named(mut self, name: impl Fn(&str) -> String) -> (String, String) {
         let names: Vec<Value> = self
             .sources()
             .map(|source| Value::from(name(source)))
@@ -72,10 +79,7 @@ impl Bundle {
             let moved = self.moved(mappings).to_owned();
             self.map["mappings"] = Value::from(moved);
         }
-        (
-            format!("{}{LINK}{map_file}\n", self.code),
-            self.map.to_string(),
-        )
+        (self.code, self.map.to_string())
     }
 
     /// The mappings, with the lines dropped that the bundle no longer has.

@@ -60,7 +60,8 @@ pub(crate) async fn bundled(file: &Path) -> Result<Option<String>, EngineError> 
         cache_dir: cache_dir(),
         registry_env: registry_env(),
     };
-    bundle_local(&config, file).await
+    let bundle = bundle_local(&config, file).await?;
+    Ok(bundle.code)
 }
 
 pub(crate) async fn build_text(code: &str) -> Result<Build, Rejection> {

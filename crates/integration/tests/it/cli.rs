@@ -3,7 +3,11 @@
 
 mod accounts;
 mod deploy;
+mod dev;
 mod doctor;
 mod events;
+mod init;
+mod prompts;
+mod run_action;
 mod sources;
 mod tenants;

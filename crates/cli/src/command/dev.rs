@@ -1,0 +1,235 @@
+//! `dev`: deploys a source from a file, deploys it again whenever the file or what it imports is saved,
+//! and prints what the source emits and logs. A save that does not work leaves the former version running.
+
+mod live;
+mod remembered;
+mod watch;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::live::{Addresses, Live};
+use self::remembered::Remembered;
+use self::watch::Watch;
+use super::{save, show};
+use crate::arguments::DevArguments;
+use crate::bundle;
+use crate::client::ClientError;
+use crate::exit::{self, Exit, UsageError};
+use crate::output;
+use crate::prop::{self, Given, Stopped};
+use crate::session::Session;
+use crate::source::text;
+
+pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Exit> {
+    let given = Given::read(&arguments.props)?;
+    let file = arguments.file.canonicalize();
+    let file = file.with_context(|| format!("cannot read {}", arguments.file.display()))?;
+    let mut dev = Dev {
+        session,
+        remembered: Remembered::open(&file, &session.client).await?,
+        watch: Watch::new(&file),
+        shown: arguments.file,
+        file,
+        given,
+        name: arguments.name,
+        told: None,
+    };
+    tokio::select! {
+        ended = dev.go_on() => ended?,
+        stopped = stopped() => stopped?,
+    }
+    dev.leave(arguments.delete_on_exit).await?;
+    Ok(Exit::Success)
+}
+
+/// Waits until the person, or the system, wants an end.
+async fn stopped() -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("cannot wait for a signal")?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted.context("cannot wait for Ctrl-C"),
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+struct Dev<'a> {
+    session: &'a Session,
+    file: PathBuf,
+    /// The file as the person calls it.
+    shown: PathBuf,
+    given: Given,
+    name: Option<String>,
+    remembered: Remembered,
+    watch: Watch,
+    /// How the source was shown last.
+    told: Option<String>,
+}
+
+impl Dev<'_> {
+    /// Goes on until something cannot be borne.
+    async fn go_on(&mut self) -> Result<()> {
+        let from_now = self.is_known().await?;
+        if !from_now {
+            self.deploy_at_last().await?;
+        }
+        let Some(id) = self.remembered.source_id().map(str::to_owned) else {
+            return Ok(());
+        };
+        let addresses = Addresses::of(&id);
+        let file = self.shown.clone();
+        let mut live = Live::new(self.session, &file, &addresses);
+        if from_now {
+            live.from_now().await?;
+        }
+        let changes = self.follow_changes(from_now);
+        tokio::try_join!(live.print(), changes)?;
+        Ok(())
+    }
+
+    /// Deploys each save; first of all the files as they are, if that is still to be done.
+    async fn follow_changes(&mut self, mut is_due: bool) -> Result<()> {
+        loop {
+            if is_due {
+                self.attempt().await?;
+            }
+            self.watch.changed().await;
+            is_due = true;
+        }
+    }
+
+    /// Whether the source of an earlier time still is there.
+    async fn is_known(&mut self) -> Result<bool> {
+        let Some(id) = self.remembered.source_id() else {
+            return Ok(false);
+        };
+        let Err(error) = self.session.client.get(&["sources", id]).await else {
+            return Ok(true);
+        };
+        match error.downcast_ref::<ClientError>() {
+            Some(refused) if refused.is_not_found() => {
+                self.remembered.forget()?;
+                Ok(false)
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Tries until there is a source.
+    async fn deploy_at_last(&mut self) -> Result<()> {
+        loop {
+            self.attempt().await?;
+            if self.remembered.source_id().is_some() {
+                return Ok(());
+            }
+            self.watch.changed().await;
+        }
+    }
+
+    /// Deploys the files as they are now. What the next save can mend is told; the rest is an error.
+    async fn attempt(&mut self) -> Result<()> {
+        self.watch.look();
+        let shown = self.shown.display().to_string();
+        let error = match self.deploy().await {
+            Ok(source) => {
+                let brief = show::brief(&source);
+                if self.told.replace(brief.clone()) != Some(brief.clone()) {
+                    output::note(&brief);
+                }
+                output::note(&format!(
+                    "live; saving {shown} deploys it again, Ctrl-C ends"
+                ));
+                return Ok(());
+            }
+            Err(error) => save::in_words_of(error, Some(&self.shown)),
+        };
+        let is_refused = error
+            .downcast_ref::<ClientError>()
+            .is_some_and(|refused| refused.status() == Some(401));
+        let is_first = self.remembered.source_id().is_none();
+        if error.is::<Stopped>() || is_refused || (is_first && error.is::<UsageError>()) {
+            return Err(error);
+        }
+        exit::tell(&error);
+        output::note(&match is_first {
+            true => format!("not deployed; waiting for {shown} to be saved"),
+            false => format!("the former version goes on; waiting for {shown} to be saved"),
+        });
+        Ok(())
+    }
+
+    async fn deploy(&mut self) -> Result<Value> {
+        let component = self.save().await?;
+        let client = &self.session.client;
+        let Some(id) = self.remembered.source_id() else {
+            let none = Map::new();
+            let props = prop::collect(client, &component, self.given.clone(), &none).await?;
+            let mut body = json!({"component_id": component["id"], "configured_props": props});
+            if let Some(name) = &self.name {
+                body["name"] = name.as_str().into();
+            }
+            let source = client.post_scoped(&["sources"], body).await?;
+            self.remembered.keep(text(&source, "id"))?;
+            return Ok(source);
+        };
+        let source = client.get(&["sources", id]).await?;
+        let configured = source["configured_props"].as_object();
+        let configured = configured.cloned().unwrap_or_default();
+        let props = prop::collect(client, &component, self.given.clone(), &configured).await?;
+        let mut body = json!({"component_id": component["id"], "active": true});
+        if !props.is_empty() {
+            body["configured_props"] = props.into();
+        }
+        if let Some(name) = &self.name {
+            body["name"] = name.as_str().into();
+        }
+        client.send(Method::PUT, &["sources", id], &body).await
+    }
+
+    async fn save(&mut self) -> Result<Value> {
+        let local = bundle::component(&self.file).await;
+        self.watch
+            .follow(local.as_ref().ok().map(|local| &*local.files));
+        let body = json!({"component_code": local?.code});
+        let component = self
+            .session
+            .client
+            .post_scoped(&["components"], body)
+            .await?;
+        match text(&component, "type") {
+            "action" => Err(UsageError(format!(
+                "{file} is an action; run it with `headwater run-action {file}`",
+                file = self.shown.display()
+            ))
+            .into()),
+            _ => Ok(component),
+        }
+    }
+
+    /// What becomes of the source when nobody watches any more.
+    async fn leave(&mut self, delete: bool) -> Result<()> {
+        let Some(id) = self.remembered.source_id() else {
+            return Ok(());
+        };
+        if !delete {
+            output::note(&format!(
+                "{id} stays deployed, and `headwater dev {}` goes on with it; `headwater delete {id}` \
+                 ends it",
+                self.shown.display()
+            ));
+            return Ok(());
+        }
+        self.session.client.delete(&["sources", id]).await?;
+        output::note(&format!("deleted {id}"));
+        self.remembered.forget()
+    }
+}
+
+/// What the file is called in its folder.
+fn file_name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}

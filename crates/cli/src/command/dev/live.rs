@@ -1,0 +1,120 @@
+//! What a source emits, logs and throws, printed as it comes: events to standard output, the rest to
+//! standard error; with `--json` everything to standard output, one JSON object per line.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::super::{events, logs, outcome};
+use crate::bundle;
+use crate::follow::{Follow, Followed};
+use crate::output;
+use crate::session::Session;
+use crate::timestamp;
+
+const LOGS: &str = "$logs";
+const ERRORS: &str = "$errors";
+
+/// Where a source's lists and its stream are.
+pub(super) struct Addresses<'a> {
+    events: [&'a str; 3],
+    logs: [&'a str; 3],
+    feed: [&'a str; 3],
+    errors_only: [(&'a str, String); 1],
+}
+
+impl<'a> Addresses<'a> {
+    pub(super) fn of(id: &'a str) -> Self {
+        Self {
+            events: ["sources", id, "event_summaries"],
+            logs: ["sources", id, "logs"],
+            feed: ["sources", id, "sse"],
+            errors_only: [("event_name", ERRORS.to_owned())],
+        }
+    }
+}
+
+pub(super) struct Live<'a> {
+    session: &'a Session,
+    /// What stacks call the component.
+    file: &'a Path,
+    events: Follow<'a>,
+    logs: Follow<'a>,
+    errors: Follow<'a>,
+}
+
+impl<'a> Live<'a> {
+    /// Everything from the source's beginning.
+    pub(super) fn new(session: &'a Session, file: &'a Path, at: &'a Addresses<'a>) -> Self {
+        let follow = |path: &'a [&'a str], filter: &'a [(&'a str, String)], channel| {
+            let feed = &at.feed;
+            let followed = Followed {
+                path,
+                filter,
+                feed,
+                channel,
+            };
+            Follow::new(&session.client, followed)
+        };
+        Self {
+            session,
+            file,
+            events: follow(&at.events, &[], None),
+            logs: follow(&at.logs, &[], Some(LOGS)),
+            errors: follow(&at.events, &at.errors_only, Some(ERRORS)),
+        }
+    }
+
+    /// Leaves out what there is already.
+    pub(super) async fn from_now(&mut self) -> Result<()> {
+        for follow in [&mut self.events, &mut self.logs, &mut self.errors] {
+            follow.latest(0).await?;
+        }
+        Ok(())
+    }
+
+    /// Prints until the source is gone.
+    pub(super) async fn print(self) -> Result<()> {
+        let Self {
+            session,
+            file,
+            events,
+            logs,
+            errors,
+        } = self;
+        let on_stdout = |event: &Value| output::data(&events::line(event));
+        let on_stderr = |line: String| {
+            output::note(&line);
+            Ok(())
+        };
+        tokio::try_join!(
+            print(session, events, on_stdout),
+            print(session, logs, |log| on_stderr(logs::line(log))),
+            print(session, errors, |error| on_stderr(thrown(error, file))),
+        )?;
+        Ok(())
+    }
+}
+
+async fn print(
+    session: &Session,
+    mut follow: Follow<'_>,
+    show: impl Fn(&Value) -> Result<()>,
+) -> Result<()> {
+    loop {
+        for item in follow.next().await? {
+            match session.json {
+                true => output::json_line(&item)?,
+                false => show(&item)?,
+            }
+        }
+    }
+}
+
+fn thrown(summary: &Value, file: &Path) -> String {
+    let time = timestamp::from_millis(&summary["indexed_at_ms"]);
+    let error = &summary["event"]["error"];
+    let thrown = bundle::in_file(&outcome::thrown(error), Some(file));
+    format!("{time}  error: {thrown}")
+}

@@ -1,0 +1,89 @@
+//! How a run ended, as `run` and `run-action` tell it: what was logged and what went wrong go to standard
+//! error, and a run that did not return is a failure of the command.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::logs;
+use crate::bundle;
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+
+/// Tells what the run logged; with `--json` it is part of the data.
+pub(super) fn tell_logs(session: &Session, report: &Value) {
+    if session.json {
+        return;
+    }
+    for log in report["logs"].as_array().into_iter().flatten() {
+        output::note(&logs::entry(log));
+    }
+}
+
+/// Tells what went wrong, if something did.
+pub(super) fn tell(outcome: &Value) -> Exit {
+    tell_of(outcome, None)
+}
+
+/// The same for what was saved from a file, if it was.
+pub(super) fn tell_of(outcome: &Value, file: Option<&Path>) -> Exit {
+    if text(outcome, "status") == "returned" {
+        return Exit::Success;
+    }
+    output::note(&bundle::in_file(
+        &format!("error: {}", failure(outcome)),
+        file,
+    ));
+    Exit::Failure
+}
+
+fn failure(outcome: &Value) -> String {
+    match text(outcome, "status") {
+        "limit_exceeded" => format!("the run exceeded its limit: {}", outcome["limit"]),
+        "lost" => "the worker process was lost; run it again".to_owned(),
+        _ => thrown(&outcome["error"]),
+    }
+}
+
+/// What a component threw. A wrong configuration is not the code's fault: where it was noticed helps nobody.
+pub(super) fn thrown(error: &Value) -> String {
+    let (name, message) = (text(error, "name"), text(error, "message"));
+    match text(error, "stack") {
+        _ if name == "ConfigurationError" => {
+            format!("the component is not configured right: {message}")
+        }
+        "" => format!("{name}: {message}"),
+        // A stack starts with the name and the message.
+        stack => stack.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_bad_outcome_says_what_happened() {
+        let threw = json!({"status": "threw", "error": {"name": "E", "message": "m"}});
+        assert_eq!(failure(&threw), "E: m");
+        let limit = json!({"status": "limit_exceeded", "limit": "memory"});
+        assert!(failure(&limit).contains("memory"));
+        assert!(failure(&json!({"status": "lost"})).contains("lost"));
+    }
+
+    #[test]
+    fn a_wrong_configuration_is_told_without_a_stack() {
+        let error = json!({
+            "name": "ConfigurationError", "message": "pick a board",
+            "stack": "ConfigurationError: pick a board\n    at run (component.mjs:7:11)",
+        });
+        assert_eq!(
+            thrown(&error),
+            "the component is not configured right: pick a board"
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! A component's props while they are being filled in: which there are by now, which have a value,
+//! which are still wanted. Asks the node what the component computes; asks no person.
+
+use std::collections::HashSet;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Map, Value, json};
+
+use super::definition::{self, Element, PropDefinition, PropOption};
+use super::given::Given;
+use crate::account;
+use crate::client::Client;
+use crate::exit::UsageError;
+use crate::source::text;
+
+pub(super) type Props = Map<String, Value>;
+
+pub(super) struct Form<'a> {
+    pub(super) client: &'a Client,
+    component_id: &'a str,
+    /// What a source that is updated has already; secrets are null.
+    configured: &'a Props,
+    definitions: Vec<PropDefinition>,
+    given: Given,
+    values: Props,
+    /// Props whose values a person chose here; they go when their prop goes.
+    asked: HashSet<String>,
+    /// Props that are to stay without a value.
+    left_out: HashSet<String>,
+    told: HashSet<String>,
+}
+
+/// What comes next in filling the form in.
+pub(super) enum Step {
+    /// Something to read.
+    Tell(String),
+    /// A prop that wants a value.
+    Ask(PropDefinition),
+}
+
+/// Which options are wanted.
+#[derive(Debug, Default)]
+pub(super) struct OptionsQuery {
+    pub(super) page: u32,
+    pub(super) prev_context: Option<Value>,
+    pub(super) query: Option<String>,
+}
+
+/// A page of options, and what to ask for the next one with.
+pub(super) struct OptionsPage {
+    pub(super) options: Vec<PropOption>,
+    pub(super) context: Option<Value>,
+}
+
+impl<'a> Form<'a> {
+    pub(super) fn new(
+        client: &'a Client,
+        component: &'a Value,
+        given: Given,
+        configured: &'a Props,
+    ) -> Result<Self> {
+        Ok(Self {
+            client,
+            component_id: text(component, "id"),
+            configured,
+            definitions: definition::definitions(component)?,
+            given,
+            values: Props::new(),
+            asked: HashSet::new(),
+            left_out: HashSet::new(),
+            told: HashSet::new(),
+        })
+    }
+
+    pub(super) fn into_values(self) -> Props {
+        self.values
+    }
+
+    /// Whether values may bring further props.
+    pub(super) fn may_grow(&self) -> bool {
+        self.definitions.iter().any(PropDefinition::reloads_props)
+    }
+
+    /// Fills in what was given on the command line, for the props that these values bring, too.
+    pub(super) async fn fill_in(&mut self) -> Result<()> {
+        let mut reload = self.definitions.iter().any(|definition| {
+            let has_value = definition.has_default() || self.has_value(definition);
+            definition.reloads_props() && has_value
+        });
+        loop {
+            reload |= self.take_given().await?;
+            if !reload {
+                return Ok(());
+            }
+            self.reload().await?;
+            reload = false;
+        }
+    }
+
+    /// Whether one of the props that got a value has others depend on it.
+    async fn take_given(&mut self) -> Result<bool> {
+        let mut reload = false;
+        for definition in &self.definitions {
+            let taken = self.given.take(definition);
+            let taken = taken.map_err(|invalid| UsageError(invalid.to_string()))?;
+            let Some(mut value) = taken else { continue };
+            resolve_account(self.client, definition, &mut value).await?;
+            self.values.insert(definition.name().to_owned(), value);
+            reload |= definition.reloads_props();
+        }
+        Ok(reload)
+    }
+
+    /// Asks the node which props there are with the values so far.
+    async fn reload(&mut self) -> Result<()> {
+        let body = json!({"configured_props": self.known()});
+        let path = ["components", self.component_id, "props"];
+        let answer = self.client.post_scoped(&path, body).await;
+        let answer = answer.context("cannot tell which props there are with these values")?;
+        self.definitions = definition::definitions(&answer)?;
+        let (definitions, asked) = (&self.definitions, &self.asked);
+        self.values.retain(|name, value| {
+            let definition = definitions.iter().find(|prop| prop.name() == name);
+            !asked.contains(name)
+                || definition.is_some_and(|definition| definition.check(value).is_ok())
+        });
+        Ok(())
+    }
+
+    /// A page of the options that a method of the component gives.
+    pub(super) async fn options(&self, prop: &str, query: &OptionsQuery) -> Result<OptionsPage> {
+        let mut body = json!({"prop": prop, "configured_props": self.known(), "page": query.page});
+        if let Some(context) = &query.prev_context {
+            body["prev_context"] = context.clone();
+        }
+        if let Some(query) = &query.query {
+            body["query"] = query.as_str().into();
+        }
+        let path = ["components", self.component_id, "options"];
+        let page = self.client.post_scoped(&path, body).await?;
+        let options = page["options"].as_array().into_iter().flatten();
+        Ok(OptionsPage {
+            options: options.map(PropOption::new).collect(),
+            context: page.get("context").filter(|it| !it.is_null()).cloned(),
+        })
+    }
+
+    /// What a person has to do next; `None` when the form is filled in.
+    pub(super) fn next_step(&mut self) -> Option<Step> {
+        for definition in &self.definitions {
+            if let Some(alert) = self.alert(definition) {
+                let alert = alert.to_owned();
+                self.told.insert(alert.clone());
+                return Some(Step::Tell(alert));
+            }
+            if self.is_missing(definition) {
+                return Some(Step::Ask(definition.clone()));
+            }
+        }
+        None
+    }
+
+    /// Takes the answer to a question; `None` leaves the prop without a value. What cannot be, such as a
+    /// value for which the component cannot say its further props, leaves the form as it was.
+    pub(super) async fn answer(
+        &mut self,
+        asked: &PropDefinition,
+        value: Option<Value>,
+    ) -> Result<()> {
+        let name = asked.name().to_owned();
+        let Some(value) = value else {
+            self.left_out.insert(name);
+            return Ok(());
+        };
+        self.values.insert(name.clone(), value);
+        self.asked.insert(name.clone());
+        if !asked.reloads_props() {
+            return Ok(());
+        }
+        let reloaded = self.fill_in().await;
+        if reloaded.is_err() {
+            self.values.remove(&name);
+        }
+        reloaded
+    }
+
+    pub(super) fn missing(&self) -> impl Iterator<Item = &PropDefinition> {
+        let definitions = self.definitions.iter();
+        definitions.filter(|definition| self.is_missing(definition))
+    }
+
+    /// A misspelt name would silently configure nothing.
+    pub(super) fn refuse_unknown(&self) -> Result<(), UsageError> {
+        let Some(name) = self.given.left_over() else {
+            return Ok(());
+        };
+        let known: Vec<_> = self.definitions.iter().map(PropDefinition::name).collect();
+        Err(UsageError(match known.is_empty() {
+            true => format!("the component has no prop {name}; it has no props at all"),
+            false => format!(
+                "the component has no prop {name}; it has {}",
+                known.join(", ")
+            ),
+        }))
+    }
+
+    fn is_missing(&self, definition: &PropDefinition) -> bool {
+        definition.needs_value()
+            && !self.has_value(definition)
+            && !self.left_out.contains(definition.name())
+    }
+
+    fn has_value(&self, definition: &PropDefinition) -> bool {
+        let name = definition.name();
+        self.values.contains_key(name) || self.configured.contains_key(name)
+    }
+
+    /// Whoever deploys is told; whoever changes something has read it before.
+    fn alert<'d>(&self, definition: &'d PropDefinition) -> Option<&'d str> {
+        let alert = definition.alert()?;
+        let is_new = self.configured.is_empty() && !self.told.contains(alert);
+        is_new.then_some(alert)
+    }
+
+    /// All values so far, as far as they are known here: a source's secrets are not.
+    fn known(&self) -> Props {
+        let configured = self.configured.iter().filter(|(_, value)| !value.is_null());
+        configured
+            .chain(&self.values)
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+}
+
+/// The account an app prop names by id or name.
+async fn resolve_account(
+    client: &Client,
+    definition: &PropDefinition,
+    value: &mut Value,
+) -> Result<()> {
+    if let (Element::App, Some(name)) = (definition.element(), value.as_str()) {
+        let id = account::find_id(client, name, definition.app())
+            .await
+            .with_context(|| format!("prop {}", definition.name()))?;
+        *value = account::prop_value(&id);
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! A command that goes on: what it prints is awaited, and keys are typed into its terminal.
+
+use std::{
+    fs::File,
+    io::{Read, Write as _},
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
+};
+use tokio::{
+    process::{Child, Command},
+    sync::Notify,
+};
+
+/// Generous: what is awaited comes at once, or never.
+const DEADLINE: Duration = Duration::from_secs(90);
+const SCREEN: Winsize = Winsize {
+    ws_row: 50,
+    ws_col: 160,
+    ws_xpixel: 0,
+    ws_ypixel: 0,
+};
+
+/// A started command; dropping it kills it.
+pub struct Dialogue {
+    child: Child,
+    printed: Arc<Printed>,
+    /// Up to where what was printed has been awaited.
+    read: usize,
+    keyboard: Option<File>,
+    data: Arc<Printed>,
+}
+
+#[derive(Default)]
+struct Printed {
+    text: Mutex<String>,
+    changed: Notify,
+}
+
+impl Dialogue {
+    /// Starts a command at a terminal. Standard output is no terminal, so that data stays apart.
+    pub(crate) fn at_terminal(mut command: Command) -> Self {
+        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&keyboard).unwrap();
+        unlockpt(&keyboard).unwrap();
+        tcsetwinsize(&keyboard, SCREEN).unwrap();
+        let name = ptsname(&keyboard, Vec::new()).unwrap();
+        let terminal = || {
+            let mut options = File::options();
+            let opened = options.read(true).write(true).open(name.to_str().unwrap());
+            opened.unwrap()
+        };
+        command
+            .env("TERM", "xterm-256color")
+            .stdin(Stdio::from(terminal()))
+            .stderr(Stdio::from(terminal()))
+            .stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Its own ends of the terminal would keep that open.
+        drop(command);
+        let keyboard = File::from(keyboard);
+        let printed = Arc::new(Printed::default());
+        keep(keyboard.try_clone().unwrap(), &printed);
+        let data = Arc::new(Printed::default());
+        keep_stdout(&mut child, &data);
+        Self {
+            child,
+            printed,
+            read: 0,
+            keyboard: Some(keyboard),
+            data,
+        }
+    }
+
+    /// Starts a command of which standard output and standard error are awaited alike.
+    pub(crate) fn piped(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let printed = Arc::new(Printed::default());
+        keep_stdout(&mut child, &printed);
+        let stderr = child.stderr.take().unwrap().into_owned_fd().unwrap();
+        keep(File::from(stderr), &printed);
+        Self {
+            child,
+            data: Arc::clone(&printed),
+            printed,
+            read: 0,
+            keyboard: None,
+        }
+    }
+
+    /// Waits until this is printed, after what was awaited before; tells what came until then.
+    pub async fn expect(&mut self, text: &str) -> String {
+        let found = tokio::time::timeout(DEADLINE, self.find(text)).await;
+        found.unwrap_or_else(|_| {
+            panic!(
+                "{text:?} was not printed after what was awaited before:\n{}",
+                self.transcript()
+            )
+        })
+    }
+
+    async fn find(&mut self, text: &str) -> String {
+        loop {
+            let changed = self.printed.changed.notified();
+            {
+                let printed = self.printed.text.lock().unwrap();
+                let plain = plain(&printed);
+                if let Some(at) = plain[self.read..].find(text) {
+                    let end = self.read + at + text.len();
+                    let came = plain[self.read..end].to_owned();
+                    self.read = end;
+                    return came;
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// Types.
+    pub fn send(&mut self, keys: &str) {
+        let keyboard = self.keyboard.as_mut().expect("it has a terminal");
+        keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Sends a signal by its name.
+    pub async fn signal(&self, name: &str) {
+        let id = self.child.id().expect("it runs").to_string();
+        let sent = Command::new("kill")
+            .args(["-s", name, "--", &id])
+            .status()
+            .await;
+        assert!(
+            sent.is_ok_and(|status| status.success()),
+            "cannot send SIG{name}"
+        );
+    }
+
+    /// Waits for its end.
+    pub async fn end(&mut self) -> ExitStatus {
+        let ended = tokio::time::timeout(DEADLINE, self.child.wait()).await;
+        let ended = ended.unwrap_or_else(|_| panic!("it does not end:\n{}", self.transcript()));
+        ended.unwrap()
+    }
+
+    /// What went to standard output, if that is apart.
+    pub fn data(&self) -> String {
+        self.data.text.lock().unwrap().clone()
+    }
+
+    /// All that was printed, without what moves the cursor and sets colours.
+    pub fn transcript(&self) -> String {
+        plain(&self.printed.text.lock().unwrap())
+    }
+}
+
+fn keep_stdout(child: &mut Child, printed: &Arc<Printed>) {
+    let stdout = child.stdout.take().unwrap().into_owned_fd().unwrap();
+    keep(File::from(stdout), printed);
+}
+
+/// Reads to the end, in a thread of its own.
+fn keep(mut stream: File, printed: &Arc<Printed>) {
+    let printed = Arc::clone(printed);
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let mut chunk = [0; 4096];
+        // A terminal that the last process has left gives an error.
+        while let Ok(length @ 1..) = stream.read(&mut chunk) {
+            bytes.extend_from_slice(&chunk[..length]);
+            let whole = match std::str::from_utf8(&bytes) {
+                Ok(text) => text.len(),
+                Err(error) => error.valid_up_to(),
+            };
+            let text: Vec<u8> = bytes.drain(..whole).collect();
+            let text = String::from_utf8(text).unwrap();
+            printed.text.lock().unwrap().push_str(&text);
+            printed.changed.notify_waiters();
+        }
+    });
+}
+
+/// The text without escape sequences.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text.chars();
+    while let Some(char) = rest.next() {
+        if char != '\u{1b}' {
+            plain.push(char);
+        } else if rest.next() == Some('[') {
+            rest.find(char::is_ascii_alphabetic);
+        }
+    }
+    plain
+}

@@ -11,6 +11,7 @@
 
 mod ci;
 mod command;
+mod compat;
 mod openapi;
 mod provision;
 mod tidy;
@@ -23,6 +24,7 @@ usage: cargo xtask <task>
   test [ARGS…]  every test; installs what they need; ARGS go to the test runner
   ci            formatting, lints, tidy, the runtime's checks, then every test
   openapi       writes docs/openapi.json from the handlers' annotations
+  compat [PACKAGE…]  saves and loads every published component; writes target/compat/report.md
   tidy          crate edges, file sizes, names, opening comments, stray paths";
 
 fn main() -> ExitCode {
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["test", rest @ ..] => ci::test(rest),
         ["ci"] => ci::ci(),
+        ["compat", rest @ ..] => compat::run(rest),
         ["openapi"] => openapi::write(),
         ["tidy"] => tidy::run(&command::root()),
         ["help" | "--help" | "-h"] => {

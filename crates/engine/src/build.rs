@@ -168,8 +168,7 @@ impl Builder {
     ) -> BuildResult<Bundled> {
         let imported = sources.packages.clone();
         loop {
-            packages::write_config(folder, sources).await?;
-            packages::resolve(&self.tool, folder, &sources.packages).await?;
+            packages::resolve(&self.tool, folder, sources).await?;
             let bundling = self.bundling(folder, code, sources);
             let bundled = bundling.with_packages(&folder.join("bundle")).await?;
             let Bundled::Impossible(reason) = &bundled else {
@@ -243,7 +242,7 @@ impl Builder {
         tracing::debug!(reason = why, "the component's packages cannot be bundled");
         let modules = bundling.folder.join("modules");
         bundling.without_packages(&modules).await?;
-        let lock = node_modules::install(&self.tool, &modules, &bundling.sources.packages).await?;
+        let lock = node_modules::install(&self.tool, &modules, bundling.sources).await?;
         let packed = self.packed(modules, lock).await?;
         match self.describe(&packed).await {
             Ok(description) => Ok(packed.into_build(code, description)),

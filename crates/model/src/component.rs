@@ -31,6 +31,20 @@ pub struct Hooks {
     pub deactivate: bool,
 }
 
+impl Hooks {
+    /// The names of those that there are.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let hooks = [
+            ("deploy", self.deploy),
+            ("activate", self.activate),
+            ("deactivate", self.deactivate),
+        ];
+        hooks
+            .into_iter()
+            .filter_map(|(name, is_there)| is_there.then_some(name))
+    }
+}
+
 /// A component's description: its properties as the sandbox evaluated them, functions replaced by facts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Description {

@@ -66,6 +66,10 @@ pub(crate) struct Component {
     description: Option<String>,
     /// In the order that the component declares them.
     configurable_props: Vec<PropDefinition>,
+    /// The hooks that a source has, of `deploy`, `activate` and `deactivate`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    hooks: Vec<&'static str>,
     /// Where the code is from.
     #[serde(skip_serializing_if = "Option::is_none")]
     component_url: Option<String>,
@@ -122,6 +126,7 @@ impl From<SavedComponent> for Component {
                 .into_iter()
                 .map(PropDefinition::from)
                 .collect(),
+            hooks: description.hooks.names().collect(),
             component_url: saved.code_url,
             created_at: saved.created_at,
             updated_at: saved.updated_at,

@@ -1,9 +1,10 @@
-//! `publish`: puts components into the node's registry, one by one, so that one that fails holds up
+//! `publish`: puts components into the node's registry, each for itself, so that one that fails holds up
 //! no other. What may be published is the node's to decide.
 
 mod subject;
 
 use anyhow::Result;
+use futures::StreamExt as _;
 use serde_json::Value;
 
 use self::subject::{Subject, Unit};
@@ -26,6 +27,9 @@ pub(super) async fn run(session: &Session, arguments: &PublishArguments) -> Resu
     }
 }
 
+/// Components under way at a time: as many as a node builds at a time.
+const CONCURRENT: usize = 2;
+
 async fn publish(client: &Client, unit: &Unit) -> Result<Value> {
     let body = unit.body().await?;
     client.post(&["components", "registry"], &body).await
@@ -41,9 +45,16 @@ struct Tally {
 
 async fn publish_all(session: &Session, units: &[Unit]) -> Result<Exit> {
     let mut tally = Tally::default();
-    for (index, unit) in units.iter().enumerate() {
+    let attempts = units
+        .iter()
+        .map(|unit| async move { (unit, publish(&session.client, unit).await) });
+    // In their order, so that two runs can be compared.
+    let mut attempts = futures::stream::iter(attempts)
+        .buffered(CONCURRENT)
+        .enumerate();
+    while let Some((index, (unit, published))) = attempts.next().await {
         let place = format!("[{}/{}]", index + 1, units.len());
-        match publish(&session.client, unit).await {
+        match published {
             Ok(component) => {
                 output::note(&format!(
                     "{place} {} {}",

@@ -40,16 +40,16 @@ impl Builder {
         let _permit = self.permit().await?;
         let staging = self.staging()?;
         let import = import_of(package)?;
-        let sources = Sources {
+        let mut sources = Sources {
             code: String::new(),
             entry: staging.path().to_owned(),
             packages: vec![import],
             addresses: BTreeMap::new(),
             origins: BTreeMap::new(),
+            release_age: None,
         };
         self.answers.drop_stale(&self.tool.deno_dir).await;
-        packages::write_config(staging.path(), &sources).await?;
-        let resolved = packages::resolve(&self.tool, staging.path(), &sources.packages).await?;
+        let resolved = packages::resolve(&self.tool, staging.path(), &mut sources).await?;
         let Some(downloaded) = resolved.package(&package.name) else {
             return Err(not_resolved(format!(
                 "`{package}` is not a package of the npm registry"

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     command::{DenoTool, unavailable},
-    failure::{BuildResult, disk, not_resolved},
+    failure::{BuildFailure, BuildResult, disk, not_resolved},
     sources::Sources,
     specifier::PackageImport,
 };
@@ -21,11 +21,14 @@ pub(super) const CONFIG: &str = "deno.json";
 pub(super) const LOCK: &str = "deno.lock";
 /// A module that imports every package, so that one step resolves and locks them all.
 const PACKAGES: &str = "packages.mjs";
+/// How old releases have to be, in turn, while the newest do not fit together: a mirror lags behind, or something
+/// was withdrawn that they need.
+const RELEASE_AGES: [&str; 2] = ["P14D", "P90D"];
 /// What registry code imports without declaring it.
 pub(super) const PLATFORM: &str = "@pipedream/platform";
 
 /// Writes the import map of `sources` into the build folder.
-pub(super) async fn write_config(folder: &Path, sources: &Sources) -> BuildResult<()> {
+async fn write_config(folder: &Path, sources: &Sources) -> BuildResult<()> {
     let packages = sources
         .packages
         .iter()
@@ -35,7 +38,10 @@ pub(super) async fn write_config(folder: &Path, sources: &Sources) -> BuildResul
         Some((written.clone(), format!("./{}", relative.display())))
     });
     let imports: BTreeMap<String, String> = packages.chain(addresses).collect();
-    let config = json!({ "imports": imports, "nodeModulesDir": "none" });
+    let mut config = json!({ "imports": imports, "nodeModulesDir": "none" });
+    if let Some(age) = sources.release_age {
+        config["minimumDependencyAge"] = age.into();
+    }
     write(folder, CONFIG, &config.to_string()).await
 }
 
@@ -68,6 +74,15 @@ pub(super) struct Downloaded {
 }
 
 impl Resolved {
+    /// Whether every package that was asked for is there.
+    fn is_complete(&self) -> bool {
+        let mut modules = self.modules.iter();
+        modules.all(|module| {
+            module.error.is_none()
+                && (module.npm_package.is_some() || !module.specifier.starts_with("npm:"))
+        })
+    }
+
     /// The imported package of this name.
     pub(super) fn package(&self, name: &str) -> Option<&Downloaded> {
         let ids = self
@@ -79,15 +94,46 @@ impl Resolved {
     }
 }
 
-/// Resolves and locks every package, downloading what is not in the cache.
+/// Resolves and locks every package, downloading what is not in the cache. `sources` is told how old the releases
+/// had to be.
 pub(super) async fn resolve(
+    tool: &DenoTool,
+    folder: &Path,
+    sources: &mut Sources,
+) -> BuildResult<Resolved> {
+    write_config(folder, sources).await?;
+    if sources.packages.is_empty() {
+        return Ok(Resolved::default());
+    }
+    let newest = attempt(tool, folder, &sources.packages).await?;
+    for module in &newest.modules {
+        if let Some(error) = &module.error {
+            return Err(explain(&sources.packages, &module.specifier, error)
+                .map_or_else(|| unavailable(error).into(), not_resolved));
+        }
+    }
+    if newest.is_complete() {
+        return Ok(newest);
+    }
+    let reason = incompleteness(tool, folder).await?;
+    for age in RELEASE_AGES {
+        sources.release_age = Some(age);
+        write_config(folder, sources).await?;
+        let resolved = attempt(tool, folder, &sources.packages).await?;
+        if resolved.is_complete() {
+            tracing::info!(reason, age, "older releases of packages are taken");
+            return Ok(resolved);
+        }
+    }
+    Err(dependency_not_resolved(&reason))
+}
+
+/// What `packages` resolve to; incomplete when something that they need does not.
+async fn attempt(
     tool: &DenoTool,
     folder: &Path,
     packages: &[PackageImport],
 ) -> BuildResult<Resolved> {
-    if packages.is_empty() {
-        return Ok(Resolved::default());
-    }
     let requirements: BTreeSet<String> = packages
         .iter()
         .map(|package| format!("npm:{}", package.requirement()))
@@ -108,15 +154,23 @@ pub(super) async fn resolve(
         PACKAGES,
     ];
     let output = tool.run(folder, arguments).await?;
-    let resolved: Resolved = serde_json::from_str(&output.stdout)
-        .map_err(|error| unavailable(&format!("{error}: {}", output.error())))?;
-    for module in &resolved.modules {
-        if let Some(error) = &module.error {
-            return Err(explain(packages, &module.specifier, error)
-                .map_or_else(|| unavailable(error).into(), not_resolved));
-        }
-    }
-    Ok(resolved)
+    serde_json::from_str(&output.stdout)
+        .map_err(|error| unavailable(&format!("{error}: {}", output.error())).into())
+}
+
+/// Why packages do not resolve, which their graph leaves out.
+async fn incompleteness(tool: &DenoTool, folder: &Path) -> BuildResult<String> {
+    let arguments = ["cache", "--no-lock", "--config", CONFIG, PACKAGES];
+    let step = tool.run(folder, arguments).await?;
+    step.unavailable().map_or(Ok(()), Err)?;
+    Ok(step.error())
+}
+
+/// Something that packages need is not to be had.
+pub(super) fn dependency_not_resolved(reason: &str) -> BuildFailure {
+    not_resolved(format!(
+        "a package that the component's packages need cannot be resolved: {reason}"
+    ))
 }
 
 /// What an author can do about a package that cannot be resolved; nothing when it is not their fault.

@@ -36,6 +36,8 @@ pub(super) struct Sources {
     pub(super) addresses: BTreeMap<String, PathBuf>,
     /// Where fetched files came from.
     pub(super) origins: BTreeMap<PathBuf, Url>,
+    /// How old the packages' releases have to be, if not all can be the newest.
+    pub(super) release_age: Option<&'static str>,
 }
 
 /// Gathers sources into a folder.
@@ -87,6 +89,7 @@ impl Gathering<'_> {
             packages: Vec::new(),
             addresses: BTreeMap::new(),
             origins,
+            release_age: None,
         })
     }
 

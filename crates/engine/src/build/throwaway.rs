@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use tokio::{
     io::AsyncWriteExt,
     process::{Child, ChildStdout},
+    time::Instant,
 };
 use url::Url;
 
@@ -26,13 +27,17 @@ use crate::{
     sandbox::{Permissions, Sandbox, SandboxConfig},
     worker::{
         frames::{FrameReader, Piece, SessionToken, append_frame},
-        process::{Pipes, tail},
+        process::{Pipes, processor_time, tail},
         protocol::{HostFrame, Kind, VERSION, WorkerFrame},
     },
 };
 
-/// How long evaluating a module may take.
-const WALL: Duration = Duration::from_secs(10);
+/// How much processor time evaluating a module may take: a busy machine makes no module worse.
+const PROCESSOR: Duration = Duration::from_secs(10);
+/// How long it may take at most: an import may wait for ever.
+const WALL: Duration = Duration::from_secs(60);
+/// How often the processor time is looked at.
+const LOOK: Duration = Duration::from_millis(200);
 /// V8's heap.
 const HEAP_MIB: u32 = 256;
 /// A description larger than this is refused.
@@ -88,17 +93,32 @@ impl Describe for ThrowawayWorkers {
             heap_mib: HEAP_MIB,
         };
         let mut child = self.sandbox.spawn(folder, folder, &permissions).await?;
-        let described = tokio::time::timeout(WALL, talk(&mut child, folder)).await;
-        described.unwrap_or_else(|_| {
+        let pid = child.id();
+        tokio::select! {
+            described = talk(&mut child, folder) => described,
+            message = out_of_time(pid) => Ok(Err(failure("TimeoutError", message))),
+        }
+    }
+}
+
+/// Waits until the process has had the time that it may take, and says so.
+async fn out_of_time(pid: Option<u32>) -> String {
+    let started = Instant::now();
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if pid.and_then(processor_time) > Some(PROCESSOR) {
+            let seconds = PROCESSOR.as_secs();
+            return format!(
+                "evaluating the component takes more than {seconds} s of processor time; is there an endless loop?"
+            );
+        }
+        if started.elapsed() > WALL {
             let seconds = WALL.as_secs();
-            Ok(Err(failure(
-                "TimeoutError",
-                format!(
-                    "evaluating the component took longer than {seconds} s; \
-                     is there an endless loop, or a top-level await that waits for ever?"
-                ),
-            )))
-        })
+            return format!(
+                "evaluating the component took longer than {seconds} s; \
+                 is there a top-level await that waits for ever?"
+            );
+        }
     }
 }
 

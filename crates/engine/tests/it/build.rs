@@ -3,5 +3,6 @@
 mod forms;
 mod local;
 mod package_modules;
+mod registries;
 mod rejections;
 mod urls;

@@ -1,0 +1,148 @@
+//! Registries whose newest releases do not fit together.
+
+use std::{process::Command, sync::Arc};
+
+use axum::{
+    Json, Router,
+    extract::{Path, State},
+    http::StatusCode,
+    routing::get,
+};
+use headwater_engine::{
+    BuildStage, ComponentCode,
+    build::{Builder, BuilderConfig, ThrowawayWorkers},
+    network::NetworkPolicy,
+};
+use serde_json::{Value, json};
+
+use crate::support::{cache_dir, deno};
+
+/// Old enough for whoever asks.
+const OLD: &str = "2020-01-01T00:00:00.000Z";
+const CODE: &str =
+    "import list from \"list\"; export default { name: \"a\", version: list, run() {} };";
+
+/// A registry of `list` 1.0.0, which needs `item` 1, and of a newer 2.0.0, which needs `item` 2. There is no `item` but
+/// 1.0.0.
+struct Registry {
+    address: String,
+    /// When 2.0.0 was released.
+    released_at: String,
+}
+
+async fn registry(released_at: String) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let registry = Registry {
+        address: address.clone(),
+        released_at,
+    };
+    let app = Router::new()
+        .route("/{name}", get(metadata))
+        .route("/{name}/{version}", get(tarball))
+        .with_state(Arc::new(registry));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    address
+}
+
+async fn metadata(
+    State(registry): State<Arc<Registry>>,
+    Path(name): Path<String>,
+) -> Result<Json<Value>, StatusCode> {
+    let release = |version: &str| {
+        let tarball = format!("{}/{name}/{version}.tgz", registry.address);
+        let mut manifest = manifest(&name, version);
+        manifest["dist"] = json!({ "tarball": tarball });
+        manifest
+    };
+    match &*name {
+        "list" => Ok(Json(json!({
+            "name": name,
+            "dist-tags": { "latest": "2.0.0" },
+            "versions": { "1.0.0": release("1.0.0"), "2.0.0": release("2.0.0") },
+            "time": { "1.0.0": OLD, "2.0.0": registry.released_at },
+        }))),
+        "item" => Ok(Json(json!({
+            "name": name,
+            "dist-tags": { "latest": "1.0.0" },
+            "versions": { "1.0.0": release("1.0.0") },
+            "time": { "1.0.0": OLD },
+        }))),
+        _ => Err(StatusCode::NOT_FOUND),
+    }
+}
+
+fn manifest(name: &str, version: &str) -> Value {
+    let dependencies = match name {
+        "list" => json!({ "item": format!("^{version}") }),
+        _ => json!({}),
+    };
+    json!({ "name": name, "version": version, "dependencies": dependencies })
+}
+
+async fn tarball(Path((name, file)): Path<(String, String)>) -> Vec<u8> {
+    let version = file.trim_end_matches(".tgz");
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("package");
+    std::fs::create_dir(&package).unwrap();
+    let manifest = manifest(&name, version).to_string();
+    std::fs::write(package.join("package.json"), manifest).unwrap();
+    let code = format!("module.exports = {};", json!(version));
+    std::fs::write(package.join("index.js"), code).unwrap();
+    let mut tar = Command::new("tar");
+    let packed = tar
+        .args(["czf", "-", "-C"])
+        .arg(folder.path())
+        .arg("package");
+    packed.output().unwrap().stdout
+}
+
+async fn builder(registry: &str) -> Builder {
+    let deno = deno().await;
+    let describer = ThrowawayWorkers::start(deno.clone(), &cache_dir()).unwrap();
+    let config = BuilderConfig {
+        deno,
+        cache_dir: cache_dir(),
+        registry_env: vec![("NPM_CONFIG_REGISTRY".into(), registry.into())],
+        network: NetworkPolicy::PublicOnly,
+    };
+    Builder::new(config, Arc::new(describer)).unwrap()
+}
+
+/// That many days ago, as registries write it.
+fn days_ago(days: u64) -> String {
+    let mut date = Command::new("date");
+    let date = date
+        .args(["-u", "+%FT%TZ", "-d"])
+        .arg(format!("{days} days ago"));
+    let printed = String::from_utf8(date.output().unwrap().stdout).unwrap();
+    printed.trim().to_owned()
+}
+
+#[tokio::test]
+async fn older_releases_are_taken_where_the_newest_need_what_is_not_there() {
+    let registry = registry(days_ago(40)).await;
+    let code = ComponentCode::Text(CODE.to_owned());
+    let build = builder(&registry).await.build(code).await.unwrap().unwrap();
+    assert_eq!(build.description.version.as_deref(), Some("1.0.0"));
+    assert!(build.lock.contains("item@1.0.0"), "{}", build.lock);
+}
+
+#[tokio::test]
+async fn what_no_release_age_can_help_is_named() {
+    let registry = registry(OLD.to_owned()).await;
+    let builder = builder(&registry).await;
+    let code = ComponentCode::Text(CODE.to_owned());
+    let built = builder.build(code).await.unwrap().unwrap_err();
+    let package = "npm:list".parse().unwrap();
+    let listed = builder
+        .package_modules(&package)
+        .await
+        .unwrap()
+        .unwrap_err();
+    for rejection in [built, listed] {
+        assert_eq!(rejection.stage, BuildStage::Resolve);
+        let message = rejection.error.message;
+        assert!(message.contains("'item' matching '^2.0.0'"), "{message}");
+    }
+}

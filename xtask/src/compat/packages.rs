@@ -1,0 +1,88 @@
+//! Which packages there are, and which modules of theirs the node takes for components.
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use super::{node::Node, options::Options};
+
+/// The packages of components on npm: facts, kept here since no registry lists a scope.
+const PACKAGES: &[&str] = &[
+    "@pipedream/apify",
+    "@pipedream/aws",
+    "@pipedream/brex",
+    "@pipedream/canva",
+    "@pipedream/clio",
+    "@pipedream/docusign",
+    "@pipedream/gitlab",
+    "@pipedream/google_drive",
+    "@pipedream/helper_functions",
+    "@pipedream/launchdarkly",
+    "@pipedream/linear_app",
+    "@pipedream/linkedin",
+    "@pipedream/microsoft_outlook",
+    "@pipedream/monday",
+    "@pipedream/mysql",
+    "@pipedream/notiff_io",
+    "@pipedream/notion",
+    "@pipedream/pipedream",
+    "@pipedream/postgresql",
+    "@pipedream/procore",
+    "@pipedream/quickbooks",
+    "@pipedream/ramp",
+    "@pipedream/sftp",
+    "@pipedream/shopify",
+    "@pipedream/slack",
+    "@pipedream/youtube_data_api",
+];
+
+/// A file of a package at the version it has now.
+#[derive(Debug, Clone)]
+pub(super) struct Module {
+    /// Name and version.
+    pub(super) package: String,
+    pub(super) path: String,
+}
+
+impl Module {
+    /// What a user would save.
+    pub(super) fn url(&self) -> String {
+        format!("npm:{}/{}", self.package, self.path)
+    }
+}
+
+/// The modules of the packages that are asked for.
+pub(super) fn modules(node: &Node, options: &Options) -> Result<Vec<Module>> {
+    let asked = options.packages.iter().map(String::as_str);
+    let known = PACKAGES.iter().copied();
+    let names: Vec<&str> = match options.packages.is_empty() {
+        true => known.collect(),
+        false => asked.collect(),
+    };
+    let mut modules = Vec::new();
+    for name in names {
+        let listed = node
+            .get(&format!("/v1/packages/modules?specifier=npm:{name}"))
+            .and_then(|answer| listed(&answer))
+            .with_context(|| format!("listing the modules of {name}"))?;
+        let limit = options.limit.unwrap_or(usize::MAX);
+        modules.extend(listed.into_iter().take(limit));
+    }
+    Ok(modules)
+}
+
+fn listed(answer: &Value) -> Result<Vec<Module>> {
+    let data = &answer["data"];
+    let specifier = data["specifier"]
+        .as_str()
+        .context("the answer names no package")?;
+    let package = specifier.trim_start_matches("npm:").to_owned();
+    let paths = data["modules"]
+        .as_array()
+        .context("the answer lists no modules")?;
+    let paths = paths.iter().filter_map(|path| path.as_str());
+    let modules = paths.map(|path| Module {
+        package: package.clone(),
+        path: path.to_owned(),
+    });
+    Ok(modules.collect())
+}

@@ -116,6 +116,15 @@ impl Manifest {
         !self.os.is_null() || !self.cpu.is_null()
     }
 
+    /// Whether it brings something made for each machine, none of which may be there.
+    fn has_platform_packages(&self) -> bool {
+        let made_for = |system: &str| {
+            let mut names = self.optional_dependencies.keys();
+            names.any(|name| name.contains(system))
+        };
+        ["-linux-", "-darwin-", "-win32-"].into_iter().all(made_for)
+    }
+
     fn install_scripts(&self) -> impl Iterator<Item = &str> {
         ["preinstall", "install", "postinstall"]
             .into_iter()
@@ -139,12 +148,14 @@ fn need(package: &Downloaded, manifest: &Manifest, resolved: &Resolved) -> Optio
         .filter_map(|id| resolved.by_id(id))
         .filter(|other| manifest.optional_dependencies.contains_key(&other.name))
         .find_map(|other| binary(&other.local_path));
-    for_this_machine.or_else(|| {
+    let downloads = || {
         manifest
             .install_scripts()
             .any(|script| downloads(folder, script))
-            .then_some(Need::Download)
-    })
+    };
+    for_this_machine
+        .or_else(|| downloads().then_some(Need::Download))
+        .or_else(|| manifest.has_platform_packages().then_some(Need::Addon))
 }
 
 /// What a package made for some machines only brings.

@@ -1,3 +1,5 @@
+//! Which packages are refused, by what they declare and load; small ones made for it.
+
 use std::{fs, path::Path};
 
 use headwater_model::outcome::ComponentError;

@@ -8,6 +8,7 @@
 
 export async function loadNamedImports(): Promise<void> {
   await Promise.all([
+    import("../builtins/child_process.ts"),
     import("../builtins/fs.ts"),
     import("../builtins/fs_promises.ts"),
     import("../builtins/http.ts"),

@@ -5,6 +5,7 @@
  * in flight. Not responsible for bytes, nor for how a component is called.
  */
 
+import { installChildProcesses } from "./child_processes.ts";
 import {
   type Component,
   importComponent,
@@ -21,6 +22,7 @@ import { Invocation, type InvocationHost } from "./invocation.ts";
 import { currentInvocation, runWithin } from "./invocation_context.ts";
 import { KeyValueMap } from "./key_value.ts";
 import { loadNamedImports } from "./named_imports.ts";
+import { installNodeLikeness } from "./node_likeness.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
 import type { HostFrame, InvokeFrame, LoadFrame, LogLevel } from "./protocol.ts";
 import { installRoutes } from "./routes.ts";
@@ -54,6 +56,8 @@ export class Session {
   install(): void {
     const log = (level: LogLevel, text: string) => this.#log(level, text);
     installDefineFunctions();
+    installChildProcesses();
+    installNodeLikeness();
     installConsole(log);
     installStandardStreams(log);
     installTimers((invocation, thrown) =>

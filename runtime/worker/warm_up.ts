@@ -8,6 +8,7 @@
 import "node:assert";
 import "node:async_hooks";
 import "node:buffer";
+import "node:child_process";
 import "node:crypto";
 import "node:dns";
 import "node:events";

@@ -11,6 +11,7 @@ mod component_files;
 mod describe;
 mod failure;
 mod fetch;
+mod forms;
 mod graph;
 mod language;
 mod local;
@@ -26,6 +27,7 @@ mod sources;
 mod specifier;
 mod throwaway;
 mod undeclared;
+mod unsuitable;
 
 use std::{
     ffi::OsString,
@@ -40,22 +42,20 @@ use bundle::{Bundled, Bundling};
 use command::DenoTool;
 pub use component_files::component_files;
 pub use describe::Describe;
-use failure::{BuildFailure, BuildResult, disk, rejection};
+use failure::{BuildFailure, BuildResult, disk};
 use fetch::ModuleFetcher;
 pub use local::{LocalBundle, LocalBundling, bundle_local};
+use packages::Resolved;
 use sources::{Gathering, Sources};
 pub use throwaway::ThrowawayWorkers;
 
 use crate::{
-    api::{Artifact, Build, BuildStage, ComponentCode, EngineError, Rejection},
-    artifact,
+    api::{Build, ComponentCode, EngineError, Rejection},
     network::{CaCertificates, NetworkPolicy},
 };
 
 /// Builds at a time.
 const CONCURRENT_BUILDS: usize = 2;
-/// An archive larger than this would be copied to every node on every cold start.
-const ARTIFACT_BYTES: usize = 128 * 1024 * 1024;
 
 /// What a builder needs.
 #[derive(Debug, Clone)]
@@ -81,13 +81,6 @@ pub struct Builder {
     describer: Arc<dyn Describe>,
     permits: Semaphore,
     answers: RegistryAnswers,
-}
-
-/// An archive on its way, and what it takes to make the other form of it.
-struct Packed {
-    artifact: Artifact,
-    lock: String,
-    folder: PathBuf,
 }
 
 impl Builder {
@@ -154,9 +147,10 @@ impl Builder {
         if !sources.packages.is_empty() {
             self.answers.drop_stale(&self.tool.deno_dir).await;
         }
-        let bundled = self.bundled(folder, &code, &mut sources).await?;
+        let (bundled, resolved) = self.bundled(folder, &code, &mut sources).await?;
         let bundling = self.bundling(folder, &code, &sources);
-        self.archive_and_describe(&bundling, bundled).await
+        self.archive_and_describe(&bundling, bundled, resolved)
+            .await
     }
 
     /// Resolves the packages and bundles them in; what they turn out to import undeclared is added to `sources`.
@@ -165,19 +159,19 @@ impl Builder {
         folder: &Path,
         code: &Path,
         sources: &mut Sources,
-    ) -> BuildResult<Bundled> {
+    ) -> BuildResult<(Bundled, Resolved)> {
         let imported = sources.packages.clone();
         loop {
-            packages::resolve(&self.tool, folder, sources).await?;
+            let resolved = packages::resolve(&self.tool, folder, sources).await?;
             let bundling = self.bundling(folder, code, sources);
             let bundled = bundling.with_packages(&folder.join("bundle")).await?;
-            let Bundled::Impossible(reason) = &bundled else {
-                return Ok(bundled);
+            let Some(reason) = &bundled.obstacle else {
+                return Ok((bundled, resolved));
             };
             let mut undeclared = undeclared::packages(reason, &imported, &self.tool.deno_dir).await;
             undeclared.retain(|package| !sources.packages.contains(package));
             if undeclared.is_empty() {
-                return Ok(bundled);
+                return Ok((bundled, resolved));
             }
             sources.packages.extend(undeclared);
         }
@@ -209,135 +203,4 @@ impl Builder {
             .tempdir_in(&self.builds_dir)
             .map_err(|error| disk(&self.builds_dir, &error))
     }
-
-    /// Describes the bundle, and tries the node_modules form where code does not work in a bundle.
-    async fn archive_and_describe(
-        &self,
-        bundling: &Bundling<'_>,
-        bundled: Bundled,
-    ) -> BuildResult<Build> {
-        let code = bundling.sources.code.clone();
-        let why = match bundled {
-            Bundled::Whole => {
-                let packed = self
-                    .packed(
-                        bundling.folder.join("bundle"),
-                        lock_of(bundling.folder).await,
-                    )
-                    .await?;
-                match self.describe(&packed).await {
-                    Err(BuildFailure::Rejected(rejection))
-                        if may_work_unbundled(bundling.sources, &rejection) =>
-                    {
-                        rejection.error.message
-                    }
-                    description => return Ok(packed.into_build(code, description?)),
-                }
-            }
-            Bundled::Impossible(reason) if bundling.sources.packages.is_empty() => {
-                return Err(failure::not_resolved(bundling.readable(&reason)));
-            }
-            Bundled::Impossible(reason) => reason,
-        };
-        tracing::debug!(reason = why, "the component's packages cannot be bundled");
-        let modules = bundling.folder.join("modules");
-        bundling.without_packages(&modules).await?;
-        let lock = node_modules::install(&self.tool, &modules, bundling.sources).await?;
-        let packed = self.packed(modules, lock).await?;
-        match self.describe(&packed).await {
-            Ok(description) => Ok(packed.into_build(code, description)),
-            Err(failure) => Err(blame_native_code(failure, &packed.folder)),
-        }
-    }
-
-    async fn packed(&self, folder: PathBuf, lock: String) -> BuildResult<Packed> {
-        let packing = folder.clone();
-        let packed = tokio::task::spawn_blocking(move || artifact::pack(&packing)).await;
-        let artifact = packed
-            .map_err(std::io::Error::other)
-            .and_then(|packed| packed)
-            .map_err(|error| disk(&folder, &error))?;
-        if artifact.bytes.len() > ARTIFACT_BYTES {
-            let (size, limit) = (artifact.bytes.len() >> 20, ARTIFACT_BYTES >> 20);
-            let message = format!(
-                "the component and its packages take {size} MiB, more than the {limit} MiB allowed"
-            );
-            return Err(rejection(BuildStage::Resolve, "SizeError", message));
-        }
-        Ok(Packed {
-            artifact,
-            lock,
-            folder,
-        })
-    }
-
-    async fn describe(
-        &self,
-        packed: &Packed,
-    ) -> BuildResult<headwater_model::component::Description> {
-        let described = self.describer.describe(&packed.folder).await?;
-        let description = described.map_err(|error| Rejection {
-            stage: BuildStage::Evaluate,
-            error,
-        })?;
-        describe::checked(description)
-    }
-}
-
-impl Packed {
-    fn into_build(
-        self,
-        code: String,
-        description: headwater_model::component::Description,
-    ) -> Build {
-        Build {
-            code,
-            artifact: self.artifact,
-            lock: self.lock,
-            description,
-        }
-    }
-}
-
-/// Whether evaluation failed in a way that bundling may have caused: something was not found, or may not be read.
-fn may_work_unbundled(sources: &Sources, rejection: &Rejection) -> bool {
-    let signs = [
-        "Cannot find",
-        "Could not find",
-        "ENOENT",
-        "No such file",
-        "is not supported",
-        "Requires read access",
-        "__dirname",
-        "NOT_FOUND",
-    ];
-    let error = &rejection.error;
-    let text = format!("{} {} {:?}", error.name, error.message, error.code);
-    rejection.stage == BuildStage::Evaluate
-        && !sources.packages.is_empty()
-        && signs.iter().any(|sign| text.contains(sign))
-}
-
-/// Adds to an evaluation's failure which packages would need native code, which components cannot have.
-fn blame_native_code(failure: BuildFailure, folder: &Path) -> BuildFailure {
-    let BuildFailure::Rejected(mut rejection) = failure else {
-        return failure;
-    };
-    let native = node_modules::native_packages(folder);
-    if rejection.stage == BuildStage::Evaluate && !native.is_empty() {
-        let names = native.join(", ");
-        rejection.error.message = format!(
-            "{} (native code is needed by {names}; components run packages of JavaScript and WebAssembly only, \
-             and install scripts never run)",
-            rejection.error.message
-        );
-    }
-    BuildFailure::Rejected(rejection)
-}
-
-async fn lock_of(folder: &Path) -> String {
-    // There is none when nothing had to be resolved.
-    tokio::fs::read_to_string(folder.join(packages::LOCK))
-        .await
-        .unwrap_or_else(|_| "{\"version\":\"5\"}\n".into())
 }

@@ -18,6 +18,9 @@ use super::{
 };
 use crate::{api::EngineError, artifact};
 
+/// How the bundler's complaint begins about a name that a module does not export.
+pub(super) const NO_EXPORT: &str = "No matching export";
+
 /// A build folder with its sources, below the folder of Deno's cache.
 #[derive(Debug)]
 pub(super) struct Bundling<'a> {
@@ -31,11 +34,11 @@ pub(super) struct Bundling<'a> {
 
 /// What came of bundling the packages in.
 #[derive(Debug)]
-pub(super) enum Bundled {
-    /// One module with everything in it.
-    Whole,
-    /// The packages must stay as they are, for this reason.
-    Impossible(String),
+pub(super) struct Bundled {
+    /// Why the packages must stay as they are; nothing when one module has everything in it.
+    pub(super) obstacle: Option<String>,
+    /// The files that are imported, unless not even that could be found out.
+    pub(super) reached: Option<Vec<PathBuf>>,
 }
 
 impl Bundling<'_> {
@@ -52,24 +55,36 @@ impl Bundling<'_> {
             .await?;
         if !step.success {
             let error = step.error();
-            // Wrong in every form: there is no use in trying the other.
-            let own =
-                Url::from_directory_path(self.code).is_ok_and(|code| error.contains(code.as_str()));
-            if own
-                && ["No matching export", "Could not resolve"]
-                    .iter()
-                    .any(|start| error.starts_with(start))
-            {
+            if self.is_wrong_in_every_form(&error) {
                 return Err(not_resolved(self.readable(&error)));
             }
-            return Ok(Bundled::Impossible(error));
+            return Ok(Bundled {
+                obstacle: Some(error),
+                reached: None,
+            });
         }
         let bundle = self.read(&file).await?;
-        if let Some(sign) = markers::unbundlable(&bundle.code) {
-            return Ok(Bundled::Impossible(sign));
+        let obstacle = markers::unbundlable(&bundle.code);
+        let reached = Some(files(&bundle, &file));
+        if obstacle.is_none() {
+            self.write(&file, bundle).await?;
         }
-        self.write(&file, bundle).await?;
-        Ok(Bundled::Whole)
+        Ok(Bundled { obstacle, reached })
+    }
+
+    /// Whether no other form would help: an own module imports what is not there.
+    fn is_wrong_in_every_form(&self, error: &str) -> bool {
+        let own =
+            Url::from_directory_path(self.code).is_ok_and(|code| error.contains(code.as_str()));
+        // The bundler may read another file of a package than Node does, with other exports.
+        let of_package = error
+            .lines()
+            .next()
+            .is_some_and(|line| line.starts_with(NO_EXPORT) && line.contains("/npm/"));
+        let missing = [NO_EXPORT, "Could not resolve"]
+            .iter()
+            .any(|start| error.starts_with(start));
+        own && missing && !of_package
     }
 
     /// Bundles own modules only into `output`; imports of packages stay as they are written.
@@ -164,6 +179,18 @@ impl Bundling<'_> {
             origins: &self.sources.origins,
         }
     }
+}
+
+/// The files in a bundle that is at `file`.
+fn files(bundle: &Bundle, file: &Path) -> Vec<PathBuf> {
+    let base = file.parent().unwrap_or(file);
+    let urls = Url::from_directory_path(base).into_iter().flat_map(|base| {
+        bundle
+            .sources()
+            .filter_map(move |source| base.join(source).ok())
+            .collect::<Vec<_>>()
+    });
+    urls.filter_map(|url| url.to_file_path().ok()).collect()
 }
 
 /// How sources are called where their authors see them.

@@ -8,6 +8,9 @@ use crate::api::{BuildStage, EngineError, Rejection};
 
 pub(super) type BuildResult<T> = Result<T, BuildFailure>;
 
+/// The name of the error about an import that leads nowhere.
+pub(super) const RESOLVE_ERROR: &str = "ResolveError";
+
 /// Why a build stopped.
 #[derive(Debug)]
 pub(super) enum BuildFailure {
@@ -46,7 +49,7 @@ pub(super) fn not_fetched(message: impl Into<String>) -> BuildFailure {
 
 /// An import leads nowhere.
 pub(super) fn not_resolved(message: impl Into<String>) -> BuildFailure {
-    rejection(BuildStage::Resolve, "ResolveError", message)
+    rejection(BuildStage::Resolve, RESOLVE_ERROR, message)
 }
 
 /// The disk failed us.

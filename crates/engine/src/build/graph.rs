@@ -9,7 +9,7 @@ use url::Url;
 use super::{
     command::DenoTool,
     failure::{BuildResult, rejection},
-    script::{is_common_js, required_specifiers},
+    script::required_specifiers,
 };
 use crate::api::{BuildStage, EngineError};
 
@@ -192,9 +192,6 @@ impl Graph {
             let Ok(code) = tokio::fs::read_to_string(&importer).await else {
                 continue;
             };
-            if !is_common_js(&code) {
-                continue;
-            }
             for written in required_specifiers(&code) {
                 let relative = written.starts_with('.');
                 let target = relative.then(|| required_file(&importer, &written));

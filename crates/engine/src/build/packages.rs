@@ -71,6 +71,9 @@ pub(super) struct Downloaded {
     pub(super) version: String,
     /// Its files.
     pub(super) local_path: PathBuf,
+    /// The ids of the packages it declares, the optional ones included.
+    #[serde(default)]
+    pub(super) dependencies: Vec<String>,
 }
 
 impl Resolved {
@@ -85,12 +88,21 @@ impl Resolved {
 
     /// The imported package of this name.
     pub(super) fn package(&self, name: &str) -> Option<&Downloaded> {
-        let ids = self
-            .modules
-            .iter()
-            .filter_map(|module| module.npm_package.as_ref());
-        ids.filter_map(|id| self.npm_packages.get(id))
+        self.roots()
+            .filter_map(|id| self.by_id(id))
             .find(|package| package.name == name)
+    }
+
+    /// The ids of the imported packages.
+    pub(super) fn roots(&self) -> impl Iterator<Item = &str> {
+        self.modules
+            .iter()
+            .filter_map(|module| module.npm_package.as_deref())
+    }
+
+    /// The package of an id.
+    pub(super) fn by_id(&self, id: &str) -> Option<&Downloaded> {
+        self.npm_packages.get(id)
     }
 }
 
@@ -188,7 +200,12 @@ fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<S
              or the registry in your npm settings if it is a private one"
         ));
     }
-    if error.contains("Could not find npm package") || error.contains("Could not find constraint") {
+    let no_release = [
+        "Could not find npm package",
+        "Could not find constraint",
+        "Could not find dist-tag",
+    ];
+    if no_release.iter().any(|sign| error.contains(sign)) {
         return Some(format!(
             "`{written}`: no release matches ({error}) — import a version that exists, or none for the latest"
         ));

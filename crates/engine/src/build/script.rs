@@ -1,16 +1,22 @@
 //! What a text says of itself without being parsed: which modules it requires, and whether it is a
 //! CommonJS module. Deno's graph answers everything else; it knows nothing of `require`.
 
-/// The literal specifiers of `require("…")` calls, comments and strings apart.
+/// The literal specifiers of `require("…")` calls, comments and strings apart: of the `require` that CommonJS
+/// modules have, or of those that a module of the new kind made by `createRequire`.
 pub(super) fn required_specifiers(code: &str) -> Vec<String> {
     let words = tokens(code);
+    let names = if is_common_js(code) {
+        vec!["require"]
+    } else {
+        created_requires(&words)
+    };
     let calls = words.windows(4).filter_map(|window| match window {
         [
             before,
-            Token::Word("require"),
+            Token::Word(name),
             Token::Mark('('),
             Token::Text(text),
-        ] if *before != Token::Mark('.') => Some((*text).to_owned()),
+        ] if *before != Token::Mark('.') && names.contains(name) => Some((*text).to_owned()),
         _ => None,
     });
     let mut found: Vec<String> = Vec::new();
@@ -20,6 +26,58 @@ pub(super) fn required_specifiers(code: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// The names of what `createRequire` returned.
+fn created_requires<'a>(words: &[Token<'a>]) -> Vec<&'a str> {
+    let plain = words.windows(4).filter_map(|window| match window {
+        [
+            Token::Word(name),
+            Token::Mark('='),
+            Token::Word("createRequire"),
+            Token::Mark('('),
+        ] => Some(*name),
+        _ => None,
+    });
+    let of_module = words.windows(6).filter_map(|window| match window {
+        [
+            Token::Word(name),
+            Token::Mark('='),
+            Token::Word(_),
+            Token::Mark('.'),
+            Token::Word("createRequire"),
+            Token::Mark('('),
+        ] => Some(*name),
+        _ => None,
+    });
+    plain.chain(of_module).collect()
+}
+
+/// Whether a function of the text loads an addon of native code, outside of any `try`: the package then
+/// loads without it and fails when it is used.
+pub(super) fn loads_addon_when_called(code: &str) -> bool {
+    // For each open brace whether it began a `try`.
+    let mut blocks = Vec::new();
+    tokens(code).windows(2).any(|window| {
+        let [before, token] = window else {
+            return false;
+        };
+        match token {
+            Token::Mark('{') => blocks.push(*before == Token::Word("try")),
+            Token::Mark('}') => {
+                blocks.pop();
+            }
+            Token::Text(text) if names_addon(text) => {
+                return !blocks.is_empty() && !blocks.contains(&true);
+            }
+            _ => {}
+        }
+        false
+    })
+}
+
+fn names_addon(text: &str) -> bool {
+    text.ends_with(".node") || matches!(text, "bindings" | "node-gyp-build")
 }
 
 /// Whether the text is a CommonJS module: it exports or requires the old way, and has no import or export statement.
@@ -138,7 +196,7 @@ fn is_word(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_common_js, names_component, required_specifiers};
+    use super::{is_common_js, loads_addon_when_called, names_component, required_specifiers};
 
     #[test]
     fn literal_requires_are_found_and_comments_are_not() {
@@ -148,11 +206,44 @@ mod tests {
             /* require("out") */
             const text = "require('quoted')"; loader.require("method");
             const again = require("axios@^0.20"); require(name); require(`node:fs`);
+            module.exports = {};
         "#;
         assert_eq!(
             required_specifiers(code),
             ["axios@^0.20", "path", "node:fs"]
         );
+    }
+
+    #[test]
+    fn what_create_require_made_requires_too() {
+        let code = r#"
+            import { createRequire } from "node:module"; import module from "module";
+            const require = createRequire(import.meta.url), load = module.createRequire(import.meta.url);
+            require("a@1"); load("b/c.json"); other("d");
+        "#;
+        assert_eq!(required_specifiers(code), ["a@1", "b/c.json"]);
+        let bundled = "import a from 'a'; const require = x => x; require('b');";
+        assert!(required_specifiers(bundled).is_empty());
+    }
+
+    #[test]
+    fn addons_that_are_loaded_later_are_told_from_those_that_may_be_missing() {
+        for (code, expected) in [
+            ("function f() { return require('x.node') }", true),
+            ("const f = () => { if (a) { load(`${b}.node`) } }", true),
+            ("function f() { return require('bindings')('x') }", true),
+            (
+                "function f() { try { return require('x.node') } catch {} }",
+                false,
+            ),
+            (
+                "module.exports = require('node-gyp-build')(__dirname)",
+                false,
+            ),
+            ("function f() { return 'a.nodes' } // 'x.node'", false),
+        ] {
+            assert_eq!(loads_addon_when_called(code), expected, "{code}");
+        }
     }
 
     #[test]

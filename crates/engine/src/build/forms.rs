@@ -1,0 +1,181 @@
+//! The two forms of an archive: one module with everything in it where that works, and the packages as
+//! they are beside the component's own module where it does not. Not responsible for how either is made.
+
+use std::path::PathBuf;
+
+use headwater_model::{component::Description, outcome::ComponentError};
+
+use super::{
+    Builder,
+    bundle::{Bundled, Bundling, NO_EXPORT},
+    describe,
+    failure::{BuildFailure, BuildResult, RESOLVE_ERROR, disk, not_resolved, rejection},
+    node_modules,
+    packages::{LOCK, Resolved},
+    sources::Sources,
+    unsuitable::{self, Unsuitable},
+};
+use crate::{
+    api::{Artifact, Build, BuildStage, EngineError, Rejection},
+    artifact,
+};
+
+/// An archive larger than this would be copied to every node on every cold start.
+const ARTIFACT_BYTES: usize = 128 * 1024 * 1024;
+
+/// An archive on its way, and what it takes to make the other form of it.
+struct Packed {
+    artifact: Artifact,
+    lock: String,
+    folder: PathBuf,
+}
+
+impl Builder {
+    /// Describes the bundle, and tries the node_modules form where code does not work in a bundle.
+    pub(super) async fn archive_and_describe(
+        &self,
+        bundling: &Bundling<'_>,
+        bundled: Bundled,
+        resolved: Resolved,
+    ) -> BuildResult<Build> {
+        let (bundled, suspects) = suspects(resolved, bundled).await?;
+        let why = match bundled.obstacle {
+            None => match self.whole(bundling).await {
+                Err(BuildFailure::Rejected(rejection))
+                    if may_work_unbundled(bundling.sources, &rejection) =>
+                {
+                    rejection.error.message
+                }
+                built => return built.map_err(|failure| blame(failure, &suspects)),
+            },
+            Some(reason) if bundling.sources.packages.is_empty() => {
+                return Err(not_resolved(bundling.readable(&reason)));
+            }
+            Some(reason) => reason,
+        };
+        tracing::debug!(reason = why, "the component's packages cannot be bundled");
+        let built = self.beside_packages(bundling).await;
+        built.map_err(|failure| match failure {
+            BuildFailure::Rejected(rejection) if is_missing_export(&rejection, &why) => {
+                not_resolved(bundling.readable(&why))
+            }
+            failure => blame(failure, &suspects),
+        })
+    }
+
+    async fn whole(&self, bundling: &Bundling<'_>) -> BuildResult<Build> {
+        // There is no lock when nothing had to be resolved.
+        let lock = tokio::fs::read_to_string(bundling.folder.join(LOCK))
+            .await
+            .unwrap_or_else(|_| "{\"version\":\"5\"}\n".into());
+        let packed = self.packed(bundling.folder.join("bundle"), lock).await?;
+        self.finished(bundling, packed).await
+    }
+
+    async fn beside_packages(&self, bundling: &Bundling<'_>) -> BuildResult<Build> {
+        let modules = bundling.folder.join("modules");
+        bundling.without_packages(&modules).await?;
+        let lock = node_modules::install(&self.tool, &modules, bundling.sources).await?;
+        let packed = self.packed(modules, lock).await?;
+        self.finished(bundling, packed).await
+    }
+
+    async fn packed(&self, folder: PathBuf, lock: String) -> BuildResult<Packed> {
+        let packing = folder.clone();
+        let packed = tokio::task::spawn_blocking(move || artifact::pack(&packing)).await;
+        let artifact = packed
+            .map_err(std::io::Error::other)
+            .and_then(|packed| packed)
+            .map_err(|error| disk(&folder, &error))?;
+        if artifact.bytes.len() > ARTIFACT_BYTES {
+            let (size, limit) = (artifact.bytes.len() >> 20, ARTIFACT_BYTES >> 20);
+            let message = format!(
+                "the component and its packages take {size} MiB, more than the {limit} MiB allowed"
+            );
+            return Err(rejection(BuildStage::Resolve, "SizeError", message));
+        }
+        Ok(Packed {
+            artifact,
+            lock,
+            folder,
+        })
+    }
+
+    async fn finished(&self, bundling: &Bundling<'_>, packed: Packed) -> BuildResult<Build> {
+        Ok(Build {
+            description: self.describe(&packed).await?,
+            code: bundling.sources.code.clone(),
+            artifact: packed.artifact,
+            lock: packed.lock,
+        })
+    }
+
+    async fn describe(&self, packed: &Packed) -> BuildResult<Description> {
+        let described = self.describer.describe(&packed.folder).await?;
+        let description = described.map_err(|error| Rejection {
+            stage: BuildStage::Evaluate,
+            error,
+        })?;
+        describe::checked(description)
+    }
+}
+
+/// The packages that may not work here, having refused those that certainly do not.
+async fn suspects(resolved: Resolved, bundled: Bundled) -> BuildResult<(Bundled, Vec<Unsuitable>)> {
+    let looked = tokio::task::spawn_blocking(move || {
+        let mut candidates = unsuitable::candidates(&resolved);
+        unsuitable::refuse(&mut candidates, bundled.reached.as_deref())?;
+        Ok((bundled, candidates))
+    });
+    let lost = |error: tokio::task::JoinError| EngineError::Unavailable {
+        context: "looking at a component's packages".into(),
+        reason: error.to_string(),
+    };
+    looked.await.map_err(lost)?
+}
+
+/// Whether evaluation failed in a way that bundling may have caused: something was not found, or may not be read.
+fn may_work_unbundled(sources: &Sources, rejection: &Rejection) -> bool {
+    let signs = [
+        "Cannot find",
+        "Could not find",
+        "ENOENT",
+        "No such file",
+        "is not supported",
+        "Requires read access",
+        "__dirname",
+        "NOT_FOUND",
+    ];
+    let error = &rejection.error;
+    let text = format!("{} {} {:?}", error.name, error.message, error.code);
+    rejection.stage == BuildStage::Evaluate
+        && !sources.packages.is_empty()
+        && signs.iter().any(|sign| text.contains(sign))
+}
+
+/// Whether both forms miss the same export; the bundler knows the line.
+fn is_missing_export(rejection: &Rejection, why: &str) -> bool {
+    why.starts_with(NO_EXPORT)
+        && rejection
+            .error
+            .message
+            .contains("does not provide an export")
+}
+
+/// Names the package behind a failed evaluation or installation that components cannot use.
+fn blame(failure: BuildFailure, suspects: &[Unsuitable]) -> BuildFailure {
+    let BuildFailure::Rejected(mut rejection) = failure else {
+        return failure;
+    };
+    let suspect = match rejection.stage {
+        BuildStage::Evaluate => unsuitable::blamed(suspects, &rejection.error),
+        // What could not be installed is most often made for other machines.
+        BuildStage::Resolve if rejection.error.name == RESOLVE_ERROR => suspects.first(),
+        BuildStage::Resolve | BuildStage::Fetch => None,
+    };
+    if let Some(suspect) = suspect {
+        let error: &mut ComponentError = &mut rejection.error;
+        error.message = format!("{} ({})", suspect.complaint(), error.message);
+    }
+    BuildFailure::Rejected(rejection)
+}

@@ -9,6 +9,8 @@ mod bundle;
 mod command;
 mod component_files;
 mod describe;
+mod download;
+mod endings;
 mod failure;
 mod fetch;
 mod forms;
@@ -42,6 +44,7 @@ use bundle::{Bundled, Bundling};
 use command::DenoTool;
 pub use component_files::component_files;
 pub use describe::Describe;
+use download::download;
 use failure::{BuildFailure, BuildResult, disk};
 use fetch::ModuleFetcher;
 pub use local::{LocalBundle, LocalBundling, bundle_local};
@@ -171,6 +174,10 @@ impl Builder {
             let mut undeclared = undeclared::packages(reason, &imported, &self.tool.deno_dir).await;
             undeclared.retain(|package| !sources.packages.contains(package));
             if undeclared.is_empty() {
+                if bundled.reached.is_none() && !sources.packages.is_empty() {
+                    // The bundler does not say why it lacks a package.
+                    download(&self.tool, folder, &sources.packages).await?;
+                }
                 return Ok((bundled, resolved));
             }
             sources.packages.extend(undeclared);

@@ -119,6 +119,7 @@ impl Bundling<'_> {
             "--format=esm",
             "--sourcemap=inline",
             "--no-remote",
+            "--unstable-sloppy-imports",
             "--quiet",
         ];
         let mut arguments: Vec<OsString> = fixed.map(OsString::from).to_vec();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use url::Url;
 
 use super::{
@@ -53,7 +54,8 @@ impl ModuleFetcher {
         check_host(&self.policy, &address)
             .map_err(|refused| not_fetched(format!("{url}: {refused}")))?;
         let failed = |error: reqwest::Error| not_fetched(format!("{url}: {}", causes(&error)));
-        let mut response = self.client.get(address).send().await.map_err(failed)?;
+        let request = self.client.get(address).header(ACCEPT_ENCODING, "identity");
+        let mut response = request.send().await.map_err(failed)?;
         let status = response.status();
         if status == reqwest::StatusCode::NOT_FOUND {
             return Ok(None);
@@ -61,7 +63,14 @@ impl ModuleFetcher {
         if !status.is_success() {
             return Err(not_fetched(format!("{url} answered {status}")));
         }
-        let content_type = response.headers().get(reqwest::header::CONTENT_TYPE);
+        let encoding = response.headers().get(CONTENT_ENCODING);
+        if let Some(encoding) = encoding.filter(|encoding| *encoding != "identity") {
+            let encoding = String::from_utf8_lossy(encoding.as_bytes()).into_owned();
+            return Err(not_fetched(format!(
+                "{url} answered compressed ({encoding}) though only plain text was accepted; serve the file as it is"
+            )));
+        }
+        let content_type = response.headers().get(CONTENT_TYPE);
         if content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/html")) {
             return Err(not_fetched(format!(
                 "{url} answered with a web page, not with a module; give the file's own URL"

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::{
     command::DenoTool,
+    endings,
     failure::{BuildResult, rejection},
     script::required_specifiers,
 };
@@ -106,6 +107,8 @@ pub(super) async fn read(
         "--no-lock".into(),
         "--no-remote".into(),
         "--no-npm".into(),
+        // Endings left out, and `.js` for what is TypeScript.
+        "--unstable-sloppy-imports".into(),
     ];
     match config {
         Some(config) => arguments.extend(["--config".into(), config.as_os_str().to_owned()]),
@@ -214,17 +217,14 @@ impl Graph {
     }
 }
 
-/// The endings that the bundler tries for a `require`.
-pub(super) const REQUIRE_ENDINGS: &[&str] = &["", ".js"];
-
 /// The file that a relative `require` means, or the path as written when there is none.
 fn required_file(importer: &Path, written: &str) -> PathBuf {
     let base = importer.parent().unwrap_or(importer).join(written);
     let base = normalized(&base);
-    let with = |ending: &&str| PathBuf::from(format!("{}{ending}", base.display()));
-    REQUIRE_ENDINGS
-        .iter()
-        .map(with)
+    let written = base.to_string_lossy();
+    endings::of_require()
+        .into_iter()
+        .map(|ending| PathBuf::from(ending.apply(&written)))
         .find(|path| path.is_file())
         .unwrap_or(base)
 }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     command::{DenoTool, unavailable},
+    download::download,
     failure::{BuildFailure, BuildResult, disk, not_resolved},
     sources::Sources,
     specifier::PackageImport,
@@ -20,7 +21,7 @@ pub(super) const CONFIG: &str = "deno.json";
 /// Deno's lock file of a build folder.
 pub(super) const LOCK: &str = "deno.lock";
 /// A module that imports every package, so that one step resolves and locks them all.
-const PACKAGES: &str = "packages.mjs";
+pub(super) const PACKAGES: &str = "packages.mjs";
 /// How old releases have to be, in turn, while the newest do not fit together: a mirror lags behind, or something
 /// was withdrawn that they need.
 const RELEASE_AGES: [&str; 2] = ["P14D", "P90D"];
@@ -119,10 +120,14 @@ pub(super) async fn resolve(
     }
     let newest = attempt(tool, folder, &sources.packages).await?;
     for module in &newest.modules {
-        if let Some(error) = &module.error {
-            return Err(explain(&sources.packages, &module.specifier, error)
-                .map_or_else(|| unavailable(error).into(), not_resolved));
+        let Some(error) = &module.error else {
+            continue;
+        };
+        if let Some(explained) = explain(&sources.packages, &module.specifier, error) {
+            return Err(not_resolved(explained));
         }
+        download(tool, folder, &sources.packages).await?;
+        return Err(unavailable(error).into());
     }
     if newest.is_complete() {
         return Ok(newest);
@@ -186,7 +191,7 @@ pub(super) fn dependency_not_resolved(reason: &str) -> BuildFailure {
 }
 
 /// What an author can do about a package that cannot be resolved; nothing when it is not their fault.
-fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<String> {
+pub(super) fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<String> {
     let import = packages.iter().find(|package| {
         specifier
             .trim_start_matches("npm:")

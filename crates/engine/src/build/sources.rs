@@ -4,15 +4,17 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Component, Path, PathBuf},
+    time::Duration,
 };
 
 use url::Url;
 
 use super::{
     command::DenoTool,
+    endings,
     failure::{BuildResult, disk, not_fetched, not_resolved},
     fetch::ModuleFetcher,
-    graph::{self, Graph, Import, REQUIRE_ENDINGS},
+    graph::{self, Graph, Import},
     language,
     specifier::{PackageImport, Specifier},
 };
@@ -20,6 +22,8 @@ use crate::api::ComponentCode;
 
 /// A component of more own modules than this is refused.
 const MODULES_MAX: usize = 200;
+/// From the first request to the last module.
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// The name of code given as text, which its stack traces show.
 const TEXT_STEM: &str = "component";
 
@@ -52,6 +56,16 @@ pub(super) struct Gathering<'a> {
 impl Gathering<'_> {
     /// Writes the component's modules and finds out what they import.
     pub(super) async fn gather(&self, component: ComponentCode) -> BuildResult<Sources> {
+        let gathered = tokio::time::timeout(TIMEOUT, self.gather_all(component)).await;
+        gathered.unwrap_or_else(|_| {
+            let seconds = TIMEOUT.as_secs();
+            Err(not_fetched(format!(
+                "fetching the component's modules took longer than {seconds} s"
+            )))
+        })
+    }
+
+    async fn gather_all(&self, component: ComponentCode) -> BuildResult<Sources> {
         let mut sources = self.entry(component).await?;
         loop {
             let graph = self.graph(&sources).await?;
@@ -141,60 +155,87 @@ impl Gathering<'_> {
             (Specifier::Address, None) => Url::parse(written),
         };
         let url = url.map_err(|_| not_resolved(format!("`{written}` cannot be imported")))?;
-        let path = self.folder.join(mirror_path(&url)?);
+        let mut path = self.folder.join(mirror_path(&url)?);
+        let importer = origin.map_or_else(|| "the component".to_owned(), Url::to_string);
         if Specifier::parse(written) == Specifier::Address {
             sources.addresses.insert(written.clone(), path.clone());
+        } else if let Some(target) = &import.target
+            && target.starts_with(self.folder)
+        {
+            // Where Deno looks, which is elsewhere for what a redirected module imports.
+            path.clone_from(target);
         }
-        let endings = if import.required {
-            REQUIRE_ENDINGS
-        } else {
-            &[""]
-        };
-        Ok(Some(Wanted { url, path, endings }))
+        Ok(Some(Wanted {
+            importer,
+            places: places(&url, &path, import.required),
+        }))
     }
 
     async fn fetch(&self, wanted: Wanted, sources: &mut Sources) -> BuildResult<()> {
-        for ending in wanted.endings {
-            let mut url = wanted.url.clone();
-            url.set_path(&format!("{}{ending}", wanted.url.path()));
-            let Some(module) = self.fetcher.fetch(&url).await? else {
-                continue;
+        let mut failure = None;
+        for (url, path) in &wanted.places {
+            let module = match self.fetcher.fetch(url).await {
+                Ok(Some(module)) => module,
+                Ok(None) => continue,
+                // A folder's page, most likely; what is meant may come yet.
+                Err(error) => {
+                    failure.get_or_insert(error);
+                    continue;
+                }
             };
-            let path = PathBuf::from(format!("{}{ending}", wanted.path.display()));
             if let Some(parent) = path.parent() {
                 tokio::fs::create_dir_all(parent)
                     .await
                     .map_err(|error| disk(parent, &error))?;
             }
-            tokio::fs::write(&path, &module.code)
+            tokio::fs::write(path, &module.code)
                 .await
-                .map_err(|error| disk(&path, &error))?;
-            sources.origins.insert(path, url);
+                .map_err(|error| disk(path, &error))?;
+            sources.origins.insert(path.clone(), module.url);
             return Ok(());
         }
-        Err(not_fetched(format!(
-            "{}, which the component imports, answered 404 Not Found",
-            wanted.url
-        )))
+        Err(failure.unwrap_or_else(|| {
+            not_fetched(format!(
+                "{}, which {} imports, answered 404 Not Found",
+                wanted.url(),
+                wanted.importer
+            ))
+        }))
     }
 }
 
 /// An own module to fetch.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Wanted {
-    url: Url,
-    path: PathBuf,
-    endings: &'static [&'static str],
+    /// Who imports it first.
+    importer: String,
+    /// Where it may be, and where it is kept then; as it is written first.
+    places: Vec<(Url, PathBuf)>,
 }
 
 impl Wanted {
-    fn is_there(&self) -> bool {
-        let mut paths = self
-            .endings
-            .iter()
-            .map(|ending| PathBuf::from(format!("{}{ending}", self.path.display())));
-        paths.any(|path| path.is_file())
+    fn url(&self) -> &str {
+        self.places.first().map_or("", |(url, _)| url.as_str())
     }
+
+    fn is_there(&self) -> bool {
+        self.places.iter().any(|(_, path)| path.is_file())
+    }
+}
+
+/// Where the module may be that is written as `url` and looked for at `path`.
+fn places(url: &Url, path: &Path, is_required: bool) -> Vec<(Url, PathBuf)> {
+    let endings = if is_required {
+        endings::of_require()
+    } else {
+        endings::of_import(url.path())
+    };
+    let place = |ending: endings::Ending| {
+        let mut other = url.clone();
+        other.set_path(&ending.apply(url.path()));
+        (other, PathBuf::from(ending.apply(&path.to_string_lossy())))
+    };
+    endings.into_iter().map(place).collect()
 }
 
 /// The packages that `graph` imports, having checked that its files stay in `folder`: a bundle must not

@@ -3,6 +3,7 @@
 mod forms;
 mod local;
 mod package_modules;
-mod registries;
+mod registry;
 mod rejections;
+mod releases;
 mod urls;

@@ -12,5 +12,6 @@
 mod build;
 mod harness;
 mod network;
+mod registry;
 mod run;
 mod support;

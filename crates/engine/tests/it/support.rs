@@ -33,19 +33,27 @@ pub(crate) async fn deno() -> PathBuf {
 }
 
 pub(crate) async fn builder(network: NetworkPolicy) -> Builder {
+    builder_with(network, registry_env()).await
+}
+
+/// A builder with a package client of one's own.
+pub(crate) async fn builder_with(
+    network: NetworkPolicy,
+    registry_env: Vec<(OsString, OsString)>,
+) -> Builder {
     let deno = deno().await;
     let describer = ThrowawayWorkers::start(deno.clone(), &cache_dir()).unwrap();
     let config = BuilderConfig {
         deno,
         cache_dir: cache_dir(),
-        registry_env: registry_env(),
+        registry_env,
         network,
         ca: None,
     };
     Builder::new(config, Arc::new(describer)).unwrap()
 }
 
-fn registry_env() -> Vec<(OsString, OsString)> {
+pub(crate) fn registry_env() -> Vec<(OsString, OsString)> {
     let passed = |name: &str| {
         name == "HOME" || name.starts_with("NPM_CONFIG") || name.starts_with("SSL_CERT")
     };
@@ -85,7 +93,11 @@ pub(crate) async fn module_server(modules: &[(&str, &str)]) -> Url {
         .iter()
         .map(|&(path, code)| (path.to_owned(), code.to_owned()))
         .collect();
-    let app = Router::new().fallback(serve).with_state(Arc::new(modules));
+    serve_router(Router::new().fallback(serve).with_state(Arc::new(modules))).await
+}
+
+/// A server on the loopback, and its address.
+pub(crate) async fn serve_router(app: Router) -> Url {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move { axum::serve(listener, app).await });

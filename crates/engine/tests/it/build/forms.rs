@@ -135,3 +135,33 @@ async fn a_package_may_ask_for_facts_of_the_machine_as_it_loads() {
     let code = "import { WebClient } from \"@slack/web-api@7.9.0\"; export default { name: \"a\", version: \"1\", run() { return WebClient; } };";
     assert_eq!(build_text(code).await.unwrap().description.name, "a");
 }
+
+#[tokio::test]
+async fn what_create_require_made_requires_packages_with_a_version() {
+    let code = r#"
+        import { createRequire } from "node:module";
+        const load = createRequire(import.meta.url);
+        const get = load("lodash.get@4.4.2");
+        export default { name: get({ a: "Loaded" }, "a"), version: "1", run() {} };
+    "#;
+    let build = build_text(code).await.unwrap();
+    assert_eq!(build.description.name, "Loaded");
+    assert!(build.lock.contains("lodash.get"), "{}", build.lock);
+}
+
+#[tokio::test]
+async fn a_default_import_of_common_js_is_there_although_the_bundler_knows_none() {
+    // Its module for bundlers has names only; what Node loads has them all in the default.
+    let code = "import rest from \"@octokit/rest@18\"; \
+                export default { name: typeof rest.Octokit, version: \"1\", run() {} };";
+    let build = build_text(code).await.unwrap();
+    assert_eq!(build.description.name, "function");
+}
+
+#[tokio::test]
+async fn packages_whose_native_part_is_optional_are_taken() {
+    let code = "import ssh from \"ssh2@1\"; import Socket from \"ws@8\"; import websocket from \"websocket@1\";\n\
+                export default { name: [ssh.Client, Socket, websocket.client].map((it) => typeof it).join(), version: \"1\", run() {} };";
+    let build = build_text(code).await.unwrap();
+    assert_eq!(build.description.name, "function,function,function");
+}

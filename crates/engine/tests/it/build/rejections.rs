@@ -95,11 +95,42 @@ async fn a_missing_export_is_refused_with_its_line() {
 }
 
 #[tokio::test]
-async fn a_package_with_native_code_is_named() {
-    let code =
-        "import Database from \"better-sqlite3\"; new Database(\":memory:\"); export default {};";
-    let message = rejected(code).await.error.message;
-    assert!(message.contains("`better-sqlite3@"), "{message}");
+async fn an_unknown_tag_is_refused_by_specifier() {
+    let message = rejected("import x from \"left-pad@nightly\"; export default x;")
+        .await
+        .error
+        .message;
+    assert!(
+        message.contains("`left-pad@nightly`: no release matches"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn packages_that_need_more_than_javascript_are_refused_with_what_to_use() {
+    for (package, needs, instead) in [
+        ("bcrypt@6", "native code", "`bcryptjs`"),
+        ("better-sqlite3@11", "native code", "`sql.js`"),
+        ("esbuild@0.25", "starts a program", "`sucrase`"),
+        (
+            "puppeteer@24",
+            "its install script downloads",
+            "`puppeteer-core`",
+        ),
+    ] {
+        let code = format!(
+            "import thing from \"{package}\";\n\
+             export default {{ name: \"a\", version: \"1\", run() {{ return thing; }} }};"
+        );
+        let message = rejected(&code).await.error.message;
+        let name = format!("`{}", &package[..package.rfind('@').unwrap() + 1]);
+        for part in [&name, needs, instead] {
+            assert!(
+                message.contains(part),
+                "{package}: {part} is missing in {message}"
+            );
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,176 @@
+//! Downloading packages by itself, for what it says: the steps that resolve and bundle leave out why a
+//! package cannot be had. Not responsible for what is done with them.
+
+use std::path::Path;
+
+use super::{
+    command::{DenoTool, unavailable},
+    failure::{BuildFailure, BuildResult, not_resolved},
+    packages::{CONFIG, LOCK, PACKAGES, explain},
+    specifier::PackageImport,
+};
+
+/// Downloads what the module of [`super::packages::resolve`] imports, or says what stands in the way.
+pub(super) async fn download(
+    tool: &DenoTool,
+    folder: &Path,
+    packages: &[PackageImport],
+) -> BuildResult<()> {
+    let arguments = [
+        "cache",
+        "--quiet",
+        "--no-remote",
+        "--config",
+        CONFIG,
+        "--lock",
+        LOCK,
+        PACKAGES,
+    ];
+    let step = tool.run(folder, arguments).await?;
+    if step.success {
+        return Ok(());
+    }
+    Err(complaint(packages, &one_line(&step.error())))
+}
+
+/// The error as a sentence: Deno's causes are on numbered lines, its places in a module of ours.
+fn one_line(error: &str) -> String {
+    let lines = error.lines().map(|line| {
+        let line = line.trim();
+        let cause = line
+            .split_once(": ")
+            .filter(|(number, _)| number.parse::<u8>().is_ok());
+        cause.map_or(line, |(_, cause)| cause)
+    });
+    let kept: Vec<_> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with("at file:"))
+        .collect();
+    kept.join("; ")
+}
+
+fn complaint(packages: &[PackageImport], error: &str) -> BuildFailure {
+    let named = named(error);
+    let import = packages.iter().find(|package| package.name == named);
+    let what = match import {
+        Some(import) => format!("`{}`", import.written),
+        None if named.is_empty() => "a package".to_owned(),
+        None => format!("`{named}`, which an imported package needs,"),
+    };
+    if ["Bad response: 401", "Bad response: 403"]
+        .iter()
+        .any(|sign| error.contains(sign))
+    {
+        return not_resolved(format!(
+            "{what} is refused by the package registry ({error}); put a token that may read it into the \
+             .npmrc of the user that the node runs as"
+        ));
+    }
+    if let Some(import) = import
+        && let Some(explained) = explain(packages, &format!("npm:{}", import.requirement()), error)
+    {
+        return not_resolved(explained);
+    }
+    let unusable = [
+        "does not exist",
+        "Could not find npm package",
+        "Could not find dist-tag",
+        "checksum did not match",
+        "npm tarball",
+    ];
+    if unusable.iter().any(|sign| error.contains(sign)) {
+        return not_resolved(format!("{what} cannot be installed: {error}"));
+    }
+    unavailable(&format!("{what}: {error}")).into()
+}
+
+/// The name of the package that an error is about.
+fn named(error: &str) -> &str {
+    let after = [
+        "for package \"",
+        "package '",
+        "matching '",
+        "package tarball at: ",
+    ]
+    .iter()
+    .find_map(|sign| error.split_once(sign))
+    .map_or("", |(_, after)| after);
+    let quoted = after.split(['"', '\'']).next().unwrap_or_default();
+    // The version follows the name, whose scope begins with the same character.
+    match quoted.rfind('@') {
+        Some(at) if at > 0 => &quoted[..at],
+        _ => quoted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{complaint, named, one_line};
+    use crate::build::{failure::BuildFailure, specifier::Specifier};
+
+    #[test]
+    fn errors_are_sentences_about_a_package() {
+        for (error, name) in [
+            ("npm package '@a/missing' does not exist.", "@a/missing"),
+            ("Could not find npm package 'good' matching '9'.", "good"),
+            (
+                "Failed caching npm package '@a/b@1.0.0'; Tarball checksum did not match",
+                "@a/b",
+            ),
+            (
+                "Failed loading http://h/@a%2fb for package \"@a/b\"; Bad response: 401",
+                "@a/b",
+            ),
+            ("something else", ""),
+        ] {
+            assert_eq!(named(error), name);
+        }
+        let error = "Failed loading x for package \"a\"\n    0: Bad response: 401\n       \n       {\"error\":1}\n    at file:///p.mjs:1:2\n";
+        assert_eq!(
+            one_line(error),
+            "Failed loading x for package \"a\"; Bad response: 401; {\"error\":1}"
+        );
+    }
+
+    #[test]
+    fn what_the_author_can_mend_is_told_from_what_the_host_must() {
+        let Specifier::Package(import) = Specifier::parse("npm:a@^2/x.js") else {
+            panic!("a package");
+        };
+        for (error, expected) in [
+            (
+                "Failed loading x for package \"a\"; Bad response: 403",
+                "`npm:a@^2/x.js` is refused",
+            ),
+            (
+                "Could not find npm package 'a' matching '^2'.",
+                "`npm:a@^2/x.js`: no release",
+            ),
+            (
+                "npm package 'b' does not exist.",
+                "`b`, which an imported package needs, cannot",
+            ),
+            (
+                "Failed caching npm package 'a@2.0.0'; Tarball checksum did not match",
+                "cannot be installed",
+            ),
+        ] {
+            match complaint(std::slice::from_ref(&import), error) {
+                BuildFailure::Rejected(rejection) => {
+                    assert!(
+                        rejection.error.message.contains(expected),
+                        "{}",
+                        rejection.error.message
+                    );
+                }
+                BuildFailure::Host(failed) => panic!("{failed}"),
+            }
+        }
+        let down = complaint(
+            std::slice::from_ref(&import),
+            "Failed loading x for package \"a\"; Connection refused",
+        );
+        assert!(
+            matches!(down, BuildFailure::Host(failed) if failed.to_string().contains("`npm:a@^2/x.js`"))
+        );
+    }
+}

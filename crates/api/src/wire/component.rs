@@ -66,6 +66,10 @@ pub(crate) struct Component {
     description: Option<String>,
     /// In the order that the component declares them.
     configurable_props: Vec<PropDefinition>,
+    /// An event as the component emits it, if it has such a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Value>)]
+    sample_emit: Option<Value>,
     /// Where the code is from.
     #[serde(skip_serializing_if = "Option::is_none")]
     component_url: Option<String>,
@@ -122,6 +126,7 @@ impl From<SavedComponent> for Component {
                 .into_iter()
                 .map(PropDefinition::from)
                 .collect(),
+            sample_emit: description.sample_emit,
             component_url: saved.code_url,
             created_at: saved.created_at,
             updated_at: saved.updated_at,

@@ -1,5 +1,6 @@
 //! What components may be written in and import.
 
+mod data_stores;
 mod languages;
 mod packages;
 mod props;

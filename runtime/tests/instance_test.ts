@@ -119,3 +119,54 @@ Deno.test("only the first respond counts", async () => {
   assert.deepEqual(run.of("respond").map((frame) => frame.status), [201]);
   assert.match(run.of("log")[0]!.text, /more than once/);
 });
+
+Deno.test("interfaces and services may come from an app's prop definitions", async () => {
+  await using worker = await startComponent(`
+    const app = { type: "app", app: "acme", propDefinitions: {
+      db: { type: "$.service.db" }, timer: { type: "$.interface.timer" },
+      http: { type: "$.interface.http" } } };
+    export default { name: "T", version: "1",
+      props: { db: { propDefinition: [app, "db"] }, timer: { propDefinition: [app, "timer"] },
+        http: { propDefinition: [app, "http"], customResponse: true } },
+      run() { this.db.set("k", 1); this.http.respond({ status: 204 });
+        return [this.db.get("k"), this.timer.intervalSeconds, this.http.endpoint]; } };`);
+  const run = await worker.run({ props: PROPS });
+  assert.deepEqual(run.outcome.value, [1, 60, "http://host/e/t"]);
+  assert.equal(run.of("respond").length, 1);
+});
+
+Deno.test("app methods reach each other, their app's credentials and what they were given", async () => {
+  await using worker = await startComponent(`
+    const app = { type: "app", app: "acme", methods: {
+      _url(path) { return this._base() + path; }, _base() { return "https://" + this.$auth.domain; },
+      async *pages(path) { for (const page of [1, 2]) yield await this._page({ path, page }); },
+      async _page({ path, page }) { return this._url(path) + "?page=" + page; } } };
+    export default { name: "T", version: "1", props: { app, twin: { ...app } },
+      methods: { async all(path) { const all = [];
+        for await (const page of this.app.pages(path)) all.push(page); return all; } },
+      async run() { return [await this.all("/rows"), this.twin._url("/x")]; } };`);
+  const props = { app: { $auth: { domain: "a" } }, twin: { $auth: { domain: "b" } } };
+  const { outcome } = await worker.run({ props });
+  const pages = ["https://a/rows?page=1", "https://a/rows?page=2"];
+  assert.deepEqual(outcome.value, [pages, "https://b/x"]);
+});
+
+Deno.test("the db keeps copies as JSON, deletes, and takes what JSON takes", async () => {
+  await using worker = await startComponent(
+    component(`
+      this.db.set("date", new Date(0)); this.db.set("big", "x".repeat(200_000));
+      this.db.set("nothing", null); this.db.set("k", 1); this.db.delete("k");
+      await this.db.set("nested", { a: { b: [undefined, NaN] } });
+      return [this.db.get("date"), this.db.get("big").length, this.db.get("nothing"),
+        this.db.get("k") === undefined, this.db.get("nested")];`),
+  );
+  const { outcome } = await worker.run({ props: PROPS });
+  const nested = { a: { b: [null, null] } };
+  assert.deepEqual(outcome.value, [
+    "1970-01-01T00:00:00.000Z",
+    200_000,
+    null,
+    true,
+    nested,
+  ]);
+});

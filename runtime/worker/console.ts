@@ -6,6 +6,7 @@
  */
 
 import { formatWithOptions } from "node:util";
+import { withoutRequest } from "./axios_shapes.ts";
 import { inspect } from "./intrinsics.ts";
 import type { LogLevel } from "./protocol.ts";
 
@@ -14,7 +15,8 @@ export type WriteLog = (level: LogLevel, text: string) => void;
 const INSPECT_OPTIONS = { depth: 4, colors: false } as const;
 const now = performance.now.bind(performance);
 
-function format(args: unknown[]): string {
+function format(given: unknown[]): string {
+  const args = given.map(withoutRequest);
   const first = args[0];
   if (typeof first === "string" && args.length > 1 && first.includes("%")) {
     return formatWithOptions(INSPECT_OPTIONS, ...args);
@@ -50,7 +52,7 @@ export function installConsole(write: WriteLog): void {
     clear: ignored,
     dirxml: at("info"),
     table: at("info"),
-    dir: (value: unknown) => write("info", inspectSafely(value)),
+    dir: (value: unknown) => write("info", inspectSafely(withoutRequest(value))),
     trace: (...args: unknown[]) => write("error", traceOf(format(args))),
     assert: (condition: unknown, ...args: unknown[]) => {
       if (!condition) write("error", format(["Assertion failed", ...args]));

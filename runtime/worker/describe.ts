@@ -19,6 +19,8 @@ import type { Description, PropDescription } from "./protocol.ts";
 /** Parts of an app's definition that are code, not description. */
 const CODE_FIELDS = new Set(["methods", "propDefinitions", "name"]);
 
+const MAX_SAMPLE_BYTES = 64 * 1024;
+
 /** The description as JSON text. */
 export function describeComponent(component: Component): string {
   const missing = missingRun(component);
@@ -39,8 +41,16 @@ export function describeComponent(component: Component): string {
     },
     has_additional_props: isFunction(component.additionalProps),
     has_run: isFunction(component.run),
+    sample_emit: sampleOf(component.sampleEmit),
   };
   return toJson(description, "the component's description")!;
+}
+
+/** An event as the component emits it, unless it is too large to be kept with the rest. */
+function sampleOf(sample: unknown): unknown {
+  const json = jsonable(sample);
+  const text = toJson(json, "sampleEmit") ?? "";
+  return text.length <= MAX_SAMPLE_BYTES ? json : undefined;
 }
 
 /** In declaration order; entries without a definition are declarations of nothing. */

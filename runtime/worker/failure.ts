@@ -6,6 +6,7 @@
  * whether something failed.
  */
 
+import { withoutRequest } from "./axios_shapes.ts";
 import { inspect } from "./intrinsics.ts";
 import type { WireError } from "./protocol.ts";
 
@@ -16,6 +17,9 @@ function isRuntimeFrame(line: string): boolean {
   return line.includes(RUNTIME_FOLDER) ||
     line.includes("(ext:deno_node/async_hooks.ts");
 }
+
+/** Causes, or gathered errors, that a stack tells of. */
+const MAX_REASONS = 5;
 
 // The advice is for whoever starts the process, which the component's author does not.
 const PERMISSION_ADVICE = /, run again with the --allow-\w+ flag/g;
@@ -67,12 +71,18 @@ export class FailureFormat {
         : `${inspect(thrown)} was thrown`;
       return { name: "Error", message, stack: "" };
     }
-    const { name, message, stack, code } = thrown as Record<string, unknown>;
+    const { name, message, stack, code, exposeStack } = thrown as Record<
+      string,
+      unknown
+    >;
     const text = typeof message === "string" ? message : shortForm(thrown);
     const error: WireError = {
       name: typeof name === "string" && name !== "" ? name : "Error",
       message: this.clean(text),
-      stack: typeof stack === "string" ? this.clean(stack) : "",
+      // A ConfigurationError tells people what to change; where it was thrown does not.
+      stack: typeof stack === "string" && exposeStack !== false
+        ? this.clean(stack + reasonsOf(thrown))
+        : "",
     };
     if (typeof code === "string" || Number.isFinite(code)) {
       error.code = code as string | number;
@@ -81,6 +91,28 @@ export class FailureFormat {
   }
 }
 
-function shortForm(value: object): string {
-  return inspect(value, { depth: 4, colors: false });
+/** What an error says it came from: its cause, that one's cause, or the errors it gathers. */
+function reasonsOf(error: object): string {
+  let text = "";
+  const { errors } = error as { errors?: unknown };
+  if (Array.isArray(errors)) {
+    for (const each of errors.slice(0, MAX_REASONS)) {
+      text += `\nOne of: ${lineOf(each)}`;
+    }
+  }
+  let { cause } = error as { cause?: unknown };
+  for (let i = 0; i < MAX_REASONS && cause !== undefined && cause !== null; i++) {
+    text += `\nCaused by: ${lineOf(cause)}`;
+    cause = (cause as { cause?: unknown }).cause;
+  }
+  return text;
+}
+
+function lineOf(value: unknown): string {
+  const { stack } = Object(value);
+  return typeof stack === "string" ? stack : shortForm(value);
+}
+
+function shortForm(value: unknown): string {
+  return inspect(withoutRequest(value), { depth: 4, colors: false });
 }

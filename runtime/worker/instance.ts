@@ -8,8 +8,11 @@
 
 import { createAppFactory } from "./app.ts";
 import { type Component, isApp, isObject } from "./component.ts";
+import { createDataStore } from "./data_store.ts";
+import { createHttpRequest } from "./http_request.ts";
 import type { Invocation } from "./invocation.ts";
 import { defineMethods, setOwn } from "./methods.ts";
+import { resolveProp } from "./prop_definition.ts";
 import type { PropValues } from "./protocol.ts";
 
 export type Instance = Record<string, unknown>;
@@ -67,13 +70,14 @@ const bindTimer: Binding = (value) =>
 const bindDb: Binding = (_value, invocation) => ({
   get: (key: unknown) => invocation.getValue(key),
   set: (key: unknown, value: unknown) => invocation.setValue(key, value),
+  delete: (key: unknown) => invocation.setValue(key, undefined),
 });
 
-function bindingOf(definition: unknown): Binding | undefined {
+function bindingOf(name: string, definition: unknown): Binding | undefined {
   if (isApp(definition)) {
     return createAppFactory(definition);
   }
-  switch (isObject(definition) ? definition.type : definition) {
+  switch (typeOf(name, definition)) {
     case "$.service.db":
       return bindDb;
     case "$.interface.http":
@@ -82,6 +86,23 @@ function bindingOf(definition: unknown): Binding | undefined {
       return bindTimer;
   }
   return undefined;
+}
+
+/** Of whatever is no prop, describing the component says what is wrong with it. */
+function typeOf(name: string, definition: unknown): string | undefined {
+  try {
+    return resolveProp(name, definition).type;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Some values stand for something that only the host has, whoever declared the prop. */
+function bindValue(value: unknown, invocation: Invocation): unknown {
+  if (!isObject(value)) return value;
+  const { $data_store: store, $http_request: request } = value;
+  if (typeof store === "string") return createDataStore(store, invocation);
+  return isObject(request) ? createHttpRequest(request) : value;
 }
 
 export class InstanceFactory {
@@ -93,7 +114,7 @@ export class InstanceFactory {
     this.#Instance = class Component extends BaseInstance {};
     defineMethods(this.#Instance.prototype, component.methods);
     for (const [name, definition] of Object.entries(component.props ?? {})) {
-      const binding = bindingOf(definition);
+      const binding = bindingOf(name, definition);
       if (binding === undefined) continue;
       this.#bindings.push([name, binding]);
       this.#bound.add(name);
@@ -105,7 +126,7 @@ export class InstanceFactory {
   create(invocation: Invocation, values: PropValues): Instance {
     const instance = new this.#Instance(invocation) as unknown as Instance;
     for (const name in values) {
-      if (!this.#bound.has(name)) instance[name] = values[name];
+      if (!this.#bound.has(name)) instance[name] = bindValue(values[name], invocation);
     }
     for (const [name, binding] of this.#bindings) {
       instance[name] = binding(values[name], invocation);

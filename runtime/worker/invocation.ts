@@ -11,8 +11,11 @@ import { toJson } from "./json.ts";
 import type { KeyValueMap } from "./key_value.ts";
 import { LogBudget } from "./log_budget.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
-import type { LogLevel, WireError } from "./protocol.ts";
+import type { LogLevel, ReplyFrame, StoreRequest, WireError } from "./protocol.ts";
 import { normalizeResponse } from "./respond.ts";
+
+/** What the host says to a request. */
+export type Answer = Pick<ReplyFrame, "value" | "error">;
 
 export interface InvocationHost {
   outbox: Outbox;
@@ -28,6 +31,8 @@ export class Invocation {
   #hasResponded = false;
   #stray: WireError | undefined;
   #cancelTimers: Set<() => void> | undefined;
+  #requests: Map<number, (answer: Answer) => void> | undefined;
+  #lastRequest = 0;
 
   constructor(id: number, logLimitBytes: number, host: InvocationHost) {
     this.id = id;
@@ -80,6 +85,25 @@ export class Invocation {
     const json = toJson(value, `db.set: value of "${name}"`);
     const seq = this.#host.keyValues.set(name, json);
     this.#host.outbox.kv(this.id, seq, name, json);
+  }
+
+  /** Asks the host; the promise resolves with its answer, be it an error. */
+  askStore(asked: StoreRequest): Promise<Answer> {
+    if (this.#hasEnded) {
+      const error = `${asked.op} was called after the run had ended and did nothing`;
+      return Promise.resolve({ error });
+    }
+    const request = ++this.#lastRequest;
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    this.#requests ??= new Map();
+    this.#requests.set(request, resolve);
+    this.#host.outbox.dataStore(this.id, request, asked);
+    return promise;
+  }
+
+  answered(reply: ReplyFrame): void {
+    this.#requests?.get(reply.request)?.(reply);
+    this.#requests?.delete(reply.request);
   }
 
   log(level: LogLevel, text: string): void {

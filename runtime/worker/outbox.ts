@@ -10,7 +10,13 @@
 
 import type { FrameWriter } from "./frame_writer.ts";
 import { quote } from "./json.ts";
-import type { EmitOptions, HttpResponse, LogLevel, WireError } from "./protocol.ts";
+import type {
+  EmitOptions,
+  HttpResponse,
+  LogLevel,
+  StoreRequest,
+  WireError,
+} from "./protocol.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
 
 export type Outcome = { value: string | undefined } | { error: WireError };
@@ -79,6 +85,19 @@ export class Outbox {
 
   exited(id: number, reason: string): void {
     this.#writer.writeNow(`{"type":"exit","id":${id},"text":${quote(reason)}}`);
+  }
+
+  dataStore(id: number, request: number, asked: StoreRequest): void {
+    const { store, op, key, value, ttl } = asked;
+    let fields = "";
+    if (key !== undefined) fields += `,"key":${quote(key)}`;
+    if (value !== undefined) fields += `,"value":${value}`;
+    if (ttl !== undefined) fields += `,"ttl":${ttl}`;
+    this.#writer.writeNow(
+      `{"type":"data_store","id":${id},"request":${request},"store":${
+        quote(store)
+      },"op":"${op}"${fields}}`,
+    );
   }
 
   outcome(id: number, outcome: Outcome): void {

@@ -56,7 +56,21 @@ export interface InvokeFrame {
   log_limit_bytes: number;
 }
 
-export type HostFrame = HelloFrame | LoadFrame | DescribeFrame | InvokeFrame;
+/** The answer to a run's request. Without `error` and without `value`: undefined. */
+export interface ReplyFrame {
+  type: "reply";
+  id: number;
+  request: number;
+  value?: unknown;
+  error?: string;
+}
+
+export type HostFrame =
+  | HelloFrame
+  | LoadFrame
+  | DescribeFrame
+  | InvokeFrame
+  | ReplyFrame;
 
 export interface WireError {
   name: string;
@@ -71,6 +85,29 @@ export interface EmitOptions {
   summary?: string;
   ts?: number;
   delivery_ts?: number;
+}
+
+export type StoreOperation =
+  | "get"
+  | "has"
+  | "set"
+  | "set_ttl"
+  | "delete"
+  | "clear"
+  | "size"
+  | "keys"
+  | "entries";
+
+/** What a run asks of a data store. */
+export interface StoreRequest {
+  store: string;
+  op: StoreOperation;
+  /** Of listings: only what comes behind this one. */
+  key?: string | undefined;
+  /** As JSON text. */
+  value?: string;
+  /** Seconds. */
+  ttl?: number | undefined;
 }
 
 export interface HttpResponse {
@@ -99,4 +136,5 @@ export interface Description {
   hooks: Record<HookName, boolean>;
   has_additional_props: boolean;
   has_run: boolean;
+  sample_emit?: unknown;
 }

@@ -76,6 +76,8 @@ export class Session {
         return this.#describe();
       case "invoke":
         return this.#invoke(frame);
+      case "reply":
+        return this.#inFlight.get(frame.id)?.answered(frame);
       case "hello":
         throw new Error("hello came twice");
     }

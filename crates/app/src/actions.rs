@@ -62,7 +62,8 @@ impl App {
             entry: Entry::Run,
             event: self.step_event(caller),
             props,
-            spender: Some(owner),
+            owner,
+            is_charged: true,
         });
         let report = called.await.inspect_err(|_| {
             self.give_invocation_back(caller.user_id());

@@ -1,5 +1,5 @@
 //! Background work: timers, release of scheduled events, dispatch, due deliveries, the tail of feeds, deletion,
-//! retention, recovery, the use of keys.
+//! retention, recovery, the use of keys, data stores.
 //!
 //! Each loop is one idempotent step of the store, run on a period and on a nudge, in bounded
 //! batches. Nudges may be lost; then the period does it.
@@ -55,10 +55,12 @@ pub(crate) enum Chore {
     Queue,
     /// When keys were last used.
     KeyUses,
+    /// Records of data stores that have expired or were cleared.
+    DataStores,
 }
 
 impl Chore {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
@@ -67,6 +69,7 @@ impl Chore {
         Self::Retention,
         Self::Queue,
         Self::KeyUses,
+        Self::DataStores,
     ];
 
     /// Its name in metrics and logs.
@@ -80,6 +83,7 @@ impl Chore {
             Self::Retention => "retention",
             Self::Queue => "queue",
             Self::KeyUses => "key_uses",
+            Self::DataStores => "data_stores",
         }
     }
 }
@@ -140,6 +144,7 @@ impl App {
                 woken: self.sources_with_work(now_ms).await?,
                 ..Progress::default()
             }),
+            Chore::DataStores => self.store.sweep_records(now_ms, BATCH).await,
             Chore::KeyUses => {
                 self.write_key_uses().await?;
                 Ok(Progress::default())

@@ -20,7 +20,8 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 
 use crate::{
-    access::Caller, app::App, components::ComponentRef, error::AppError, runner::LogLine, secrets,
+    access::Caller, app::App, components::ComponentRef, data_stores::Desk, error::AppError,
+    runner::LogLine, secrets,
 };
 
 /// Calls that may be under way at once: each is a process.
@@ -54,8 +55,10 @@ pub(crate) struct Call {
     pub(crate) entry: Entry,
     pub(crate) event: Box<RawValue>,
     pub(crate) props: Map<String, Value>,
-    /// Whose usage it counts for; computing options and props costs nothing.
-    pub(crate) spender: Option<Owner>,
+    /// Whose data stores it may use.
+    pub(crate) owner: Owner,
+    /// Whether it counts for the owner's usage; computing options and props costs nothing.
+    pub(crate) is_charged: bool,
 }
 
 /// A fresh worker's needs: the code, and no key-value store, which only sources have.
@@ -107,8 +110,9 @@ impl App {
     ) -> Result<(SavedComponent, Map<String, Value>), AppError> {
         let component = self.called_component(caller, target).await?;
         let given = &target.configured_props;
+        let owner = self.owner(caller, target.workspace_id.clone()).await?;
         let checked = self
-            .checked_props(caller, &component, given.clone(), Some(given))
+            .checked_props(caller, &component, &owner, given.clone(), Some(given))
             .await?;
         let props = self
             .unbroken_props(&checked.definitions, &checked.values)
@@ -149,7 +153,7 @@ impl App {
             .map_err(|error| AppError::Internal(error.to_string()))?
     }
 
-    async fn call_to_the_end(&self, call: Call) -> Result<CallReport, AppError> {
+    async fn call_to_the_end(self: &Arc<Self>, call: Call) -> Result<CallReport, AppError> {
         let _permit = tokio::select! {
             permit = self.calls.acquire() => permit.ok(),
             () = self.stopping.cancelled() => {
@@ -157,9 +161,8 @@ impl App {
             }
         };
         let invocation_id = self.env.id(InvocationId::new);
-        let owner = WorkerOwner::Call(invocation_id.clone());
         let worker = WorkerSpec {
-            owner: owner.clone(),
+            owner: WorkerOwner::Call(invocation_id.clone()),
             artifact_hash: call.component.artifact_hash.clone(),
             env: BTreeMap::new(),
             state: Arc::new(Code {
@@ -173,22 +176,25 @@ impl App {
             event: call.event,
             props: call.props,
         };
-        let report = self.follow_call(invocation_id, &worker, invocation).await;
-        self.engine.evict(&owner).await;
-        if let (Some(spender), Ok(report)) = (&call.spender, &report) {
+        let report = self
+            .follow_call(invocation_id, &call.owner, &worker, invocation)
+            .await;
+        self.engine.evict(&worker.owner).await;
+        if let (true, Ok(report)) = (call.is_charged, &report) {
             let usage = Usage {
                 invocations: 1,
                 compute_ms: report.compute_ms,
             };
             let now_ms = self.env.now_ms();
-            self.store.add_usage(spender, usage, now_ms).await?;
+            self.store.add_usage(&call.owner, usage, now_ms).await?;
         }
         report
     }
 
     async fn follow_call(
-        &self,
+        self: &Arc<Self>,
         invocation_id: InvocationId,
+        owner: &Owner,
         worker: &WorkerSpec,
         invocation: Invocation,
     ) -> Result<CallReport, AppError> {
@@ -205,6 +211,7 @@ impl App {
             logs: Vec::new(),
             compute_ms: 0,
         };
+        let mut desk = Desk::default();
         while let Some((_, message)) = messages.recv().await {
             match message {
                 RunMessage::Exported(export) => report.exports.push(export),
@@ -214,6 +221,7 @@ impl App {
                     message: text,
                     ts: self.env.now_ms(),
                 }),
+                RunMessage::StoreAsked(request) => desk.take(self, owner, request),
                 RunMessage::Outcome(outcome) => {
                     report.outcome = outcome;
                     break;

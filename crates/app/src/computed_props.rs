@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use headwater_engine::Entry;
 use headwater_model::prop::{self, ConfiguredProps, PropDefinition};
-use headwater_store::SavedComponent;
+use headwater_store::{Owner, SavedComponent};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
@@ -63,6 +63,7 @@ impl App {
             ));
         }
         let (component, props) = self.known_props(caller, target).await?;
+        let owner = self.owner(caller, target.workspace_id.clone()).await?;
         let description = &component.description;
         let declared = description
             .props
@@ -89,7 +90,8 @@ impl App {
             entry,
             event: RawValue::NULL.to_owned(),
             props,
-            spender: None,
+            owner,
+            is_charged: false,
         });
         let returned = called.await?.returned(&what)?;
         Ok(PropOptions::from_returned(returned.unwrap_or_default()))
@@ -106,7 +108,8 @@ impl App {
         target: &CallTarget,
     ) -> Result<Vec<PropDefinition>, AppError> {
         let (component, props) = self.known_props(caller, target).await?;
-        let additional = self.additional_props(&component, props).await?;
+        let owner = self.owner(caller, target.workspace_id.clone()).await?;
+        let additional = self.additional_props(&component, owner, props).await?;
         Ok(prop::merge(&component.description.props, &additional))
     }
 
@@ -114,6 +117,7 @@ impl App {
     pub(crate) async fn additional_props(
         self: &Arc<Self>,
         component: &SavedComponent,
+        owner: Owner,
         props: Map<String, Value>,
     ) -> Result<Vec<PropDefinition>, AppError> {
         if !component.description.has_additional_props {
@@ -124,7 +128,8 @@ impl App {
             entry: Entry::AdditionalProps,
             event: RawValue::NULL.to_owned(),
             props,
-            spender: None,
+            owner,
+            is_charged: false,
         });
         let returned = called.await?.returned("computing `additionalProps`")?;
         let Some(Value::Object(by_name)) = returned else {
@@ -142,6 +147,7 @@ impl App {
         self: &Arc<Self>,
         caller: &Caller,
         component: &SavedComponent,
+        owner: &Owner,
         values: &ConfiguredProps,
     ) -> Result<Vec<PropDefinition>, AppError> {
         if !component.description.has_additional_props {
@@ -152,7 +158,8 @@ impl App {
         self.check_accounts(caller, &calls::apps(known), &configured)
             .await?;
         let props = self.final_props(known, &configured).await?;
-        self.additional_props(component, props.values).await
+        self.additional_props(component, owner.clone(), props.values)
+            .await
     }
 }
 

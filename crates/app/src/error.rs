@@ -25,7 +25,7 @@ pub enum AppError {
     #[error("{0}")]
     Unpublishable(Invalid),
     /// The component's own code failed while being built or in a hook.
-    #[error("{stage}: {}", .error.message)]
+    #[error("{stage}: {}", .error.line())]
     Component {
         /// What was being done, such as "the `activate` hook threw".
         stage: String,

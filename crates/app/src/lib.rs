@@ -12,6 +12,7 @@ mod background;
 mod calls;
 mod components;
 mod computed_props;
+mod data_stores;
 mod deliveries;
 mod delivery;
 mod environment;

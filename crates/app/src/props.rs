@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use headwater_model::prop::{self, ConfiguredProps, PropDefinition, PropKind};
-use headwater_store::SavedComponent;
+use headwater_store::{Owner, SavedComponent};
 use serde_json::{Map, Value, json};
 
 use crate::{access::Caller, app::App, calls, error::AppError, secrets};
@@ -37,12 +37,13 @@ impl App {
         self: &Arc<Self>,
         caller: &Caller,
         component: &SavedComponent,
+        owner: &Owner,
         mut values: ConfiguredProps,
         given: Option<&ConfiguredProps>,
     ) -> Result<CheckedProps, AppError> {
         secrets::refuse_sealed(&values)?;
         let dynamic = self
-            .additional_props_for(caller, component, &values)
+            .additional_props_for(caller, component, owner, &values)
             .await?;
         let definitions = prop::merge(&component.description.props, &dynamic);
         let is_prop = |name: &str| definitions.iter().any(|prop| prop.name == name);
@@ -83,6 +84,13 @@ impl App {
                 }
                 (PropKind::Input, Some(configured)) => Some(prop.final_value(configured)),
                 (PropKind::Input, None) => prop.default_value().cloned(),
+                (PropKind::HttpRequest, configured) => configured
+                    .map(|request| prop.final_value(request))
+                    .or_else(|| prop.default_value().cloned())
+                    .map(|request| json!({ "$http_request": request })),
+                (PropKind::DataStore, configured) => configured
+                    .or(prop.default_value())
+                    .map(|name| json!({ "$data_store": name })),
                 _ => None,
             };
             if let Some(value) = value {

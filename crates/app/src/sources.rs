@@ -13,8 +13,11 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use headwater_model::{id::SourceId, prop::ConfiguredProps};
-use headwater_store::{NewInvocation, Source, SourceState, Trigger};
+use headwater_model::{
+    id::SourceId,
+    prop::{self, ConfiguredProps, PropDefinition, PropKind},
+};
+use headwater_store::{NewInvocation, SavedComponent, Source, SourceState, Trigger};
 use parking_lot::Mutex;
 use serde_json::{Value, json, value::RawValue};
 use tokio::sync::OwnedMutexGuard;
@@ -62,13 +65,31 @@ pub struct SourceView {
     pub source: Source,
     /// What to show instead: secrets are null, endpoints and timers filled in.
     pub configured_props: ConfiguredProps,
+    /// Props whose values are secret, and therefore null in the above.
+    pub secrets: Vec<String>,
+    /// What of the component does not work on this node; told when it is deployed or updated.
+    pub warnings: Vec<String>,
+}
+
+/// An app's own events go to where the app is registered.
+fn warning(apphook: &PropDefinition) -> String {
+    format!(
+        "prop `{}`: what the app sends to Pipedream's own servers does not reach this node and starts no run; \
+         the source runs on its timers and endpoints if it has any, on events of sources that it subscribes to, \
+         and by hand",
+        apphook.name
+    )
 }
 
 impl SourceView {
     pub(crate) fn new(app: &App, source: Source) -> Self {
         let mut shown = source.spec.configured_props.clone();
-        for value in shown.values_mut().filter(|value| secrets::is_sealed(value)) {
-            *value = Value::Null;
+        let mut secrets = Vec::new();
+        for (name, value) in &mut shown {
+            if secrets::is_sealed(value) {
+                *value = Value::Null;
+                secrets.push(name.clone());
+            }
         }
         for endpoint in &source.spec.endpoints {
             shown.insert(
@@ -82,6 +103,23 @@ impl SourceView {
         Self {
             source,
             configured_props: shown,
+            secrets,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The same, with what of this component does not work on this node.
+    fn of_component(self, component: &SavedComponent) -> Self {
+        let definitions = prop::merge(
+            &component.description.props,
+            &self.source.spec.dynamic_props,
+        );
+        let apphooks = definitions
+            .iter()
+            .filter(|prop| prop.kind() == PropKind::Apphook);
+        Self {
+            warnings: apphooks.map(warning).collect(),
+            ..self
         }
     }
 

@@ -17,6 +17,8 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 use url::Url;
 
+use crate::data_store::StoreRequest;
+
 /// An error of the host's side. What a component does wrong is an [`Outcome`] or a [`Rejection`], never this.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -267,6 +269,8 @@ pub enum RunMessage {
     Exported(Export),
     /// `$.flow.exit` was called, with this reason: nothing is to follow the run.
     Exited(String),
+    /// A data store was asked for something; the run waits for the answer.
+    StoreAsked(StoreRequest),
     /// The run ended. When its worker died with it, everything sent before still counts.
     Outcome(Outcome),
 }

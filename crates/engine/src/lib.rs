@@ -8,6 +8,7 @@
 pub mod api;
 pub mod artifact;
 pub mod build;
+pub mod data_store;
 pub mod deno;
 mod deno_engine;
 pub mod network;
@@ -17,4 +18,5 @@ mod sandbox;
 mod worker;
 
 pub use api::*;
+pub use data_store::{Replier, StoreOperation, StoreReply, StoreRequest};
 pub use deno_engine::{DenoEngine, EngineConfig};

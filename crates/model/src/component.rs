@@ -1,6 +1,7 @@
 //! What is known of a component without running it: the result of `describe`.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{dedupe::Strategy, prop::PropDefinition};
 
@@ -77,6 +78,9 @@ pub struct Description {
     /// Whether `run` exists.
     #[serde(default)]
     pub has_run: bool,
+    /// An event as the component emits it (`sampleEmit`), if it has one that is not too large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_emit: Option<Value>,
 }
 
 /// The slug of a component's name (spec "Component model: structure"): lower-case words joined by `-`.

@@ -6,6 +6,7 @@
 
 pub mod channel;
 pub mod component;
+pub mod data_store;
 pub mod dedupe;
 pub mod duration;
 pub mod error;

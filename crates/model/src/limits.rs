@@ -14,10 +14,37 @@ pub const UNIQUE_CACHE_IDS: usize = 100;
 pub const EVENT_PREVIEW_BYTES: usize = 1024;
 /// A static value of a configured prop, in bytes of JSON.
 pub const PROP_VALUE_BYTES: usize = 64 * 1024;
+/// A data store's name, in characters.
+pub const DATA_STORE_NAME_CHARS: usize = 100;
+/// The key of a data store's record, in bytes.
+pub const DATA_STORE_KEY_BYTES: usize = 1024;
+/// The value of a data store's record, in bytes of JSON.
+pub const DATA_STORE_VALUE_BYTES: usize = 1024 * 1024;
 /// A request body at an HTTP interface, in bytes.
 pub const INGRESS_BODY_BYTES: usize = 10 * 1024 * 1024;
 /// Events pass through at most this many sources and workflows.
 pub const HOPS_MAX: u32 = 16;
+
+/// What the data stores of one owner may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataStoreLimits {
+    /// Stores of an owner.
+    pub stores: u64,
+    /// Records of a store.
+    pub records: u64,
+    /// Bytes of keys and values of a store, together.
+    pub bytes: u64,
+}
+
+impl Default for DataStoreLimits {
+    fn default() -> Self {
+        Self {
+            stores: 1_000,
+            records: 100_000,
+            bytes: 256 * 1024 * 1024,
+        }
+    }
+}
 
 /// What one run may take. Every field can be configured on the node.
 #[derive(Debug, Clone, PartialEq, Eq)]

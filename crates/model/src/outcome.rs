@@ -1,5 +1,7 @@
 //! How a run of a component's code ended.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,6 +18,16 @@ pub struct ComponentError {
     /// The error's own `code`, when it has one (`ECONNREFUSED`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Value>,
+}
+
+impl ComponentError {
+    /// What to tell people in one line: a stack, where there is one, says the error's name itself.
+    pub fn line(&self) -> Cow<'_, str> {
+        match self.stack.is_empty() && !matches!(&*self.name, "" | "Error") {
+            true => Cow::Owned(format!("{}: {}", self.name, self.message)),
+            false => Cow::Borrowed(&self.message),
+        }
+    }
 }
 
 /// Which limit of a run was exceeded (design section 6, "Limits").

@@ -1,9 +1,16 @@
 //! Props: what a component asks for, and whether configured values fit (spec "Component model: props").
 
+mod http_request;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{error::Invalid, limits::PROP_VALUE_BYTES, schedule::Schedule};
+use crate::{
+    data_store::{DataStoreName, InvalidDataStore},
+    error::Invalid,
+    limits::PROP_VALUE_BYTES,
+    schedule::Schedule,
+};
 
 /// One prop of a component, as described: name, type and every further JSON property of its definition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,7 +38,13 @@ pub enum PropKind {
     Timer,
     /// The source's key-value store.
     Db,
-    /// Nothing to configure: text for people, or an interface that has no meaning here.
+    /// A key-value store that others share; its name is configured.
+    DataStore,
+    /// A request that the component makes when it likes.
+    HttpRequest,
+    /// Events that an app's vendor sends to Pipedream itself, which reach no other node.
+    Apphook,
+    /// Nothing to configure: text for people, or a folder that is there anyway.
     Inert,
 }
 
@@ -46,7 +59,10 @@ impl PropDefinition {
             "$.interface.http" => PropKind::Http,
             "$.interface.timer" => PropKind::Timer,
             "$.service.db" => PropKind::Db,
-            "alert" | "dir" | "$.interface.apphook" => PropKind::Inert,
+            "data_store" => PropKind::DataStore,
+            "http_request" => PropKind::HttpRequest,
+            "$.interface.apphook" => PropKind::Apphook,
+            "alert" | "dir" => PropKind::Inert,
             _ => PropKind::Input,
         }
     }
@@ -76,12 +92,26 @@ impl PropDefinition {
         self.flag("secret")
     }
 
-    /// Whether a source or action cannot be configured without a value for it.
+    /// Whether a source or action cannot be configured without a value for it. Nobody is asked for what is hidden or
+    /// disabled.
     pub fn is_required(&self) -> bool {
+        if ["optional", "hidden", "disabled"]
+            .iter()
+            .any(|flag| self.flag(flag))
+        {
+            return false;
+        }
         match self.kind() {
-            PropKind::Input => !self.flag("optional") && self.default_value().is_none(),
-            PropKind::App => !self.flag("optional"),
-            PropKind::Http | PropKind::Timer | PropKind::Db | PropKind::Inert => false,
+            PropKind::Input | PropKind::DataStore => self.default_value().is_none(),
+            PropKind::HttpRequest => self
+                .default_value()
+                .is_none_or(|default| default.get("url").is_none()),
+            PropKind::App => true,
+            PropKind::Http
+            | PropKind::Timer
+            | PropKind::Db
+            | PropKind::Apphook
+            | PropKind::Inert => false,
         }
     }
 
@@ -90,6 +120,13 @@ impl PropDefinition {
     pub fn final_value(&self, value: &Value) -> Value {
         match value {
             Value::Array(items) => items.iter().map(|item| self.final_value(item)).collect(),
+            // What is configured stands above what the component proposes, field by field.
+            Value::Object(given) if self.kind() == PropKind::HttpRequest => {
+                let default = self.default_value().and_then(Value::as_object);
+                let mut request = default.cloned().unwrap_or_default();
+                request.extend(given.clone());
+                Value::Object(request)
+            }
             value => match value.get("__lv") {
                 Some(pick) if self.flag("withLabel") => pick.clone(),
                 Some(pick) => pick.get("value").unwrap_or(pick).clone(),
@@ -98,12 +135,15 @@ impl PropDefinition {
         }
     }
 
-    /// A timer's schedule: the configured one, else the definition's default, else every 15 minutes.
+    /// A timer's schedule: the one that the component fixes, else the configured one, else the definition's default,
+    /// else every 15 minutes.
     ///
     /// # Errors
     /// Names the field of the timer value that is wrong.
     pub fn schedule(&self, configured: Option<&Value>) -> Result<Schedule, Invalid> {
-        let value = configured
+        let fixed = self.attributes.get("static");
+        let value = fixed
+            .or(configured)
             .filter(|value| !value.is_null())
             .or_else(|| self.default_value());
         match value {
@@ -114,13 +154,23 @@ impl PropDefinition {
 
     fn check(&self, value: &Value) -> Result<Value, Invalid> {
         match self.kind() {
+            _ if self.flag("disabled") => Ok(Value::Null),
             PropKind::Timer => self
                 .schedule(Some(value))
                 .map(|schedule| schedule.to_value()),
             PropKind::App => {
                 check_account(value).map_err(|reason| Invalid::new(&self.name, reason))
             }
-            PropKind::Http | PropKind::Db | PropKind::Inert => Ok(Value::Null),
+            PropKind::Http | PropKind::Db | PropKind::Apphook | PropKind::Inert => Ok(Value::Null),
+            PropKind::HttpRequest => {
+                check_size(value).map_err(|reason| Invalid::new(&self.name, reason))?;
+                http_request::check(value, self.default_value())
+                    .map_err(|invalid| invalid.within(&self.name))?;
+                Ok(value.clone())
+            }
+            PropKind::DataStore => check_data_store(&self.final_value(value))
+                .map(|name| json!(name))
+                .map_err(|reason| Invalid::new(&self.name, reason)),
             PropKind::Input => {
                 self.check_input(value)
                     .map_err(|reason| Invalid::new(&self.name, reason))?;
@@ -130,12 +180,7 @@ impl PropDefinition {
     }
 
     fn check_input(&self, value: &Value) -> Result<(), String> {
-        let size = value.to_string().len();
-        if size > PROP_VALUE_BYTES {
-            return Err(format!(
-                "is {size} bytes; a prop's value may have at most {PROP_VALUE_BYTES}"
-            ));
-        }
+        check_size(value)?;
         match self.type_name.strip_suffix("[]") {
             Some(item_type) => {
                 let items = value.as_array().ok_or("expected an array")?;
@@ -196,6 +241,26 @@ fn kind_of(value: &Value) -> &'static str {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
+}
+
+fn check_size(value: &Value) -> Result<(), String> {
+    match value.to_string().len() {
+        size if size > PROP_VALUE_BYTES => Err(format!(
+            "is {size} bytes; a prop's value may have at most {PROP_VALUE_BYTES}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn check_data_store(value: &Value) -> Result<DataStoreName, String> {
+    let name = value.as_str().ok_or_else(|| {
+        format!(
+            "expected the name of a data store as a string, got {}",
+            kind_of(value)
+        )
+    })?;
+    name.parse()
+        .map_err(|error: InvalidDataStore| error.to_string())
 }
 
 fn check_account(value: &Value) -> Result<Value, String> {
@@ -313,6 +378,8 @@ mod tests {
             (json!({"name": "p", "type": "string[]"}), json!("one")),
             (json!({"name": "p", "type": "integer[]"}), json!([1, "two"])),
             (json!({"name": "p", "type": "app", "app": "x"}), json!({})),
+            (json!({"name": "p", "type": "data_store"}), json!({})),
+            (json!({"name": "p", "type": "data_store"}), json!(" ")),
             (
                 json!({"name": "p", "type": "string"}),
                 json!("x".repeat(PROP_VALUE_BYTES)),
@@ -340,6 +407,23 @@ mod tests {
             (json!({"name": "p", "type": "app", "app": "x"}), false),
             (json!({"name": "p", "type": "$.interface.http"}), true),
             (json!({"name": "p", "type": "$.service.db"}), true),
+            (json!({"name": "p", "type": "data_store"}), false),
+            (json!({"name": "p", "type": "dir", "sync": true}), true),
+            (json!({"name": "p", "type": "alert", "content": "c"}), true),
+            (json!({"name": "p", "type": "$.interface.apphook"}), true),
+            (json!({"name": "p", "type": "string", "hidden": true}), true),
+            (
+                json!({"name": "p", "type": "string", "disabled": true}),
+                true,
+            ),
+            (
+                json!({"name": "p", "type": "http_request", "default": {"method": "POST"}}),
+                false,
+            ),
+            (
+                json!({"name": "p", "type": "http_request", "default": {"url": "https://a.example"}}),
+                true,
+            ),
         ] {
             assert_eq!(
                 configure(&[prop(definition.clone())], &none).is_ok(),
@@ -402,6 +486,31 @@ mod tests {
             json!({"label": "Bee", "value": 2})
         );
         assert_eq!(plain.final_value(&json!({"a": 1})), json!({"a": 1}));
+    }
+
+    #[test]
+    fn a_disabled_prop_is_ignored_and_a_fixed_timer_stays() {
+        let disabled = json!({"name": "p", "type": "integer", "disabled": true});
+        assert!(configured(disabled, json!("anything")).unwrap().is_empty());
+        let timer =
+            json!({"name": "p", "type": "$.interface.timer", "static": {"intervalSeconds": 30}});
+        let shown = configured(timer, json!({"intervalSeconds": 60})).unwrap();
+        assert_eq!(shown["p"], json!({"cron": null, "interval_seconds": 30}));
+    }
+
+    #[test]
+    fn a_request_is_made_of_what_is_configured_and_of_the_default() {
+        let request = prop(json!({
+            "name": "p", "type": "http_request", "default": {"method": "POST", "headers": []},
+        }));
+        let value = json!({"url": "https://a.example", "headers": {"x": "1"}});
+        assert_eq!(
+            request.final_value(&value),
+            json!({"method": "POST", "url": "https://a.example", "headers": {"x": "1"}})
+        );
+        let definition = json!({"name": "p", "type": "http_request"});
+        let refused = configured(definition, json!({"url": "a.example"}));
+        assert!(refused.unwrap_err().starts_with("p.url: "));
     }
 
     #[test]

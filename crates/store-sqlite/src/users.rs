@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     components,
     connection::failed,
-    keys,
+    data_stores, keys,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
     workspaces,
@@ -127,6 +127,7 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreErr
         workspaces::delete(connection, workspace_id.as_str())?;
     }
     components::delete_unused(connection, "user_id", id)?;
+    data_stores::delete_all_of(connection, id)?;
     let failed = failed("deleting a user");
     for sql in [
         "DELETE FROM subscriptions WHERE user_id = ?",

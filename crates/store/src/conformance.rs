@@ -17,6 +17,7 @@ use crate::Store;
 pub mod backlog;
 pub mod catalog;
 pub mod commits;
+pub mod data_stores;
 pub mod deletion;
 pub mod deliveries;
 pub mod dispatch;
@@ -104,6 +105,20 @@ macro_rules! conformance_tests {
                 a_batch_is_committed_in_its_order,
                 key_values_are_set_overwritten_and_deleted,
                 usage_counts_per_user_workspace_and_utc_day,
+            }
+            data_stores {
+                a_record_is_kept_byte_for_byte,
+                stores_of_a_name_are_their_owners_own,
+                an_expired_record_is_gone_at_its_time,
+                a_record_is_overwritten_and_deleted,
+                a_stretch_of_records_is_bounded_by_number_and_bytes,
+                a_full_store_takes_no_more,
+                expired_records_make_room,
+                clearing_leaves_an_empty_store,
+                sweeping_frees_what_is_gone,
+                data_stores_are_paged_both_ways,
+                a_deleted_data_store_is_gone_with_its_records,
+                data_stores_end_with_their_user,
             }
             queue {
                 epochs_increase_across_reopen,
@@ -303,6 +318,7 @@ mod tests {
         ("registry", include_str!("conformance/registry.rs")),
         ("sources", include_str!("conformance/sources.rs")),
         ("commits", include_str!("conformance/commits.rs")),
+        ("data_stores", include_str!("conformance/data_stores.rs")),
         ("queue", include_str!("conformance/queue.rs")),
         ("timers", include_str!("conformance/timers.rs")),
         ("dispatch", include_str!("conformance/dispatch.rs")),
@@ -322,6 +338,7 @@ mod tests {
     const CONTRACT: &[&str] = &[
         include_str!("catalog.rs"),
         include_str!("registry.rs"),
+        include_str!("data_stores.rs"),
         include_str!("event_log.rs"),
         include_str!("webhooks.rs"),
         include_str!("tenants.rs"),

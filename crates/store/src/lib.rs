@@ -8,6 +8,7 @@
 pub mod catalog;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod data_stores;
 pub mod error;
 pub mod event_log;
 pub mod record;
@@ -18,6 +19,9 @@ pub mod webhooks;
 pub mod work_queue;
 
 pub use catalog::{Accounts, Catalog, Subscriptions};
+pub use data_stores::{
+    DataStore, DataStoreRef, DataStores, NewRecord, Record, RecordRange, RecordWritten,
+};
 pub use error::StoreError;
 pub use event_log::{Appended, EventLog, KeyValue, LogPosition, Tail};
 pub use record::*;
@@ -39,6 +43,7 @@ pub trait Store:
     + Deliveries
     + EventLog
     + KeyValue
+    + DataStores
     + WorkQueue
     + Send
     + Sync
@@ -57,6 +62,7 @@ impl<T> Store for T where
         + Deliveries
         + EventLog
         + KeyValue
+        + DataStores
         + WorkQueue
         + Send
         + Sync

@@ -70,6 +70,10 @@ pub(crate) struct Component {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     hooks: Vec<&'static str>,
+    /// An event as the component emits it, if it has such a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Value>)]
+    sample_emit: Option<Value>,
     /// Where the code is from.
     #[serde(skip_serializing_if = "Option::is_none")]
     component_url: Option<String>,
@@ -127,6 +131,7 @@ impl From<SavedComponent> for Component {
                 .map(PropDefinition::from)
                 .collect(),
             hooks: description.hooks.names().collect(),
+            sample_emit: description.sample_emit,
             component_url: saved.code_url,
             created_at: saved.created_at,
             updated_at: saved.updated_at,

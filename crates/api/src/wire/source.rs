@@ -1,5 +1,7 @@
 //! Sources (spec "Source (deployed component)").
 
+use std::collections::BTreeMap;
+
 use headwater_app::{ComponentInput, SourceView};
 use headwater_model::{
     id::{ComponentId, SourceId, UserId, WorkspaceId},
@@ -119,6 +121,12 @@ pub(crate) struct Source {
     /// a timer as `{"cron", "interval_seconds"}`, a secret as null.
     #[schema(value_type = Object)]
     configured_props: ConfiguredProps,
+    /// The props whose configured values are secret, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    secret_props: BTreeMap<String, SecretProp>,
+    /// What of the component does not work on this node; told by deployments and updates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
     active: bool,
     /// Unix time in seconds.
     created_at: u64,
@@ -136,15 +144,26 @@ pub(crate) struct Source {
     org_id: Option<WorkspaceId>,
 }
 
+/// What is shown of a secret value: that there is one.
+#[derive(Debug, Serialize, ToSchema)]
+struct SecretProp {
+    /// Always true.
+    secret: bool,
+}
+
 impl From<SourceView> for Source {
     fn from(view: SourceView) -> Self {
         let active = view.active();
+        let secrets = view.secrets.into_iter();
+        let secret_props = secrets.map(|name| (name, SecretProp { secret: true }));
         let source = view.source;
         Self {
             id: source.id,
             user_id: source.owner.user_id,
             component_id: source.spec.component_id,
             configured_props: view.configured_props,
+            secret_props: secret_props.collect(),
+            warnings: view.warnings,
             active,
             created_at: source.created_at,
             updated_at: source.updated_at,

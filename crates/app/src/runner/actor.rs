@@ -63,7 +63,7 @@ impl Actor {
     ) -> Self {
         Self {
             queue: Queue::new(Arc::clone(&app), id.clone(), waiting),
-            flight: Flight::new(Arc::clone(&app.engine), Arc::clone(&app.metrics)),
+            flight: Flight::new(Arc::clone(&app)),
             commits: Commits::new(&app, id.clone()),
             stopping: app.stopping.is_cancelled(),
             app,
@@ -283,8 +283,9 @@ impl Actor {
             "run",
             (&work.invocation_id, &work.origin),
         );
+        let owner = loaded.source.owner.clone();
         self.flight
-            .start((Task::Work(work), span), worker, |run| Invocation {
+            .start((Task::Work(work), span), owner, worker, |run| Invocation {
                 run,
                 entry: Entry::Run,
                 event,
@@ -320,12 +321,14 @@ impl Actor {
             hold,
             ended,
         };
-        self.flight.start((task, span), worker, |run| Invocation {
-            run,
-            entry: Entry::Hook { name: hook },
-            event: RawValue::NULL.to_owned(),
-            props: loaded.props.clone(),
-        });
+        let owner = loaded.source.owner.clone();
+        self.flight
+            .start((task, span), owner, worker, |run| Invocation {
+                run,
+                entry: Entry::Hook { name: hook },
+                event: RawValue::NULL.to_owned(),
+                props: loaded.props.clone(),
+            });
     }
 
     fn end(&mut self, ended: Ended) {

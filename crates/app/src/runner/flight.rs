@@ -8,9 +8,9 @@ use std::{
 };
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use headwater_engine::{Engine, EngineError, Invocation, Response, RunId, RunMessage, WorkerSpec};
+use headwater_engine::{EngineError, Invocation, Response, RunId, RunMessage, WorkerSpec};
 use headwater_model::{outcome::Outcome, trace::TraceParent};
-use headwater_store::{Lease, Trigger, Usage};
+use headwater_store::{Lease, Owner, Trigger, Usage};
 use tokio::sync::mpsc;
 
 use super::{
@@ -18,7 +18,9 @@ use super::{
     run::{After, CustomResponse, Effects, Logged, Part, Reply, Run, Task},
 };
 use crate::{
-    metrics::{Metrics, outcome_name},
+    app::App,
+    data_stores::Desk,
+    metrics::outcome_name,
     spans::{Attribute, Span},
 };
 
@@ -46,8 +48,7 @@ pub(super) struct Ended {
 
 /// The runs in flight.
 pub(super) struct Flight {
-    engine: Arc<dyn Engine>,
-    metrics: Arc<Metrics>,
+    app: Arc<App>,
     sink: mpsc::UnboundedSender<(RunId, RunMessage)>,
     messages: mpsc::UnboundedReceiver<(RunId, RunMessage)>,
     starting: FuturesUnordered<Start>,
@@ -61,11 +62,10 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    pub(super) fn new(engine: Arc<dyn Engine>, metrics: Arc<Metrics>) -> Self {
+    pub(super) fn new(app: Arc<App>) -> Self {
         let (sink, messages) = mpsc::unbounded_channel();
         Self {
-            engine,
-            metrics,
+            app,
             sink,
             messages,
             starting: FuturesUnordered::new(),
@@ -117,6 +117,7 @@ impl Flight {
     pub(super) fn start(
         &mut self,
         (task, span): (Task, Span),
+        owner: Owner,
         worker: WorkerSpec,
         invocation: impl FnOnce(RunId) -> Invocation,
     ) {
@@ -127,12 +128,17 @@ impl Flight {
             task,
             span,
             effects: Effects::default(),
+            owner,
+            desk: Desk::default(),
             started: Instant::now(),
             flushed: false,
         };
         self.runs.insert(run, tracked);
-        let (engine, sink, invocation) =
-            (Arc::clone(&self.engine), self.sink.clone(), invocation(run));
+        let (engine, sink, invocation) = (
+            Arc::clone(&self.app.engine),
+            self.sink.clone(),
+            invocation(run),
+        );
         let mut start: Start =
             Box::pin(async move { (run, engine.invoke(&worker, invocation, sink).await) });
         // A worker that is there takes the run at once, and nothing is to be said of it.
@@ -208,6 +214,7 @@ impl Flight {
                 ts_ms: now_ms,
             }),
             RunMessage::Respond(response) => respond(run, response, commits),
+            RunMessage::StoreAsked(request) => run.desk.take(&self.app, &run.owner, request),
             // Of actions, which no runner runs.
             RunMessage::Exported(_) | RunMessage::Exited(_) => {}
             RunMessage::Outcome(outcome) => return self.end(id, outcome),
@@ -219,7 +226,7 @@ impl Flight {
         let run = self.runs.remove(&id)?;
         self.count(&run.task, -1);
         let time = run.started.elapsed();
-        self.metrics.worked(run.task.trigger(), time);
+        self.app.metrics.worked(run.task.trigger(), time);
         let compute_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let trace = run.span.context();
         let failure = outcome.error().map(|error| error.message);

@@ -8,12 +8,12 @@ use headwater_model::{
     origin::Origin,
     outcome::{Limit, Outcome},
 };
-use headwater_store::{Lease, NewInvocation, Trigger, Usage};
+use headwater_store::{Lease, NewInvocation, Owner, Trigger, Usage};
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::Instant};
 
 use super::report::RunReport;
-use crate::spans::Span;
+use crate::{data_stores::Desk, spans::Span};
 
 /// How often a run is started whose worker is lost through no fault of its own.
 const TRIES_MAX: u32 = 3;
@@ -157,6 +157,9 @@ pub(crate) struct Run {
     pub(crate) task: Task,
     pub(crate) span: Span,
     pub(crate) effects: Effects,
+    /// Whose data stores it may use.
+    pub(crate) owner: Owner,
+    pub(crate) desk: Desk,
     pub(crate) started: std::time::Instant,
     /// Whether something of it has been committed already, so that it cannot be started anew.
     pub(crate) flushed: bool,

@@ -64,7 +64,7 @@ impl App {
         }
         self.nudges.nudge(Chore::Timers);
         self.nudges.nudge(Chore::Dispatch);
-        Ok(SourceView::new(self, changed?))
+        Ok(SourceView::new(self, changed?).of_component(&target.component))
     }
 
     async fn target(
@@ -88,6 +88,7 @@ impl App {
             true => {
                 let wanted = Wanted {
                     component: &component,
+                    owner: &former.owner,
                     name,
                     values: self.merged_props(former, given)?,
                     given,

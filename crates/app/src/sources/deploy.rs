@@ -34,6 +34,7 @@ impl App {
         let name = request.name.unwrap_or_default();
         let wanted = Wanted {
             component: &component,
+            owner: &owner,
             name: &name,
             values: request.configured_props.clone(),
             given: Some(&request.configured_props),
@@ -51,7 +52,7 @@ impl App {
         };
         let source = self.store.begin_deploy(new).await?;
         match self.deploy_hooks(&source, &component).await {
-            Ok(source) => Ok(SourceView::new(self, source)),
+            Ok(source) => Ok(SourceView::new(self, source).of_component(&component)),
             Err(error) => {
                 self.undo_deploy(&source, &component).await;
                 Err(error)

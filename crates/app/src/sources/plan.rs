@@ -6,7 +6,7 @@ use headwater_model::{
     component::ComponentType,
     prop::{ConfiguredProps, PropKind},
 };
-use headwater_store::{Endpoint, SavedComponent, Source, SourceSpec, Timer};
+use headwater_store::{Endpoint, Owner, SavedComponent, Source, SourceSpec, Timer};
 use serde_json::Value;
 
 use crate::{access::Caller, app::App, error::AppError, props::CheckedProps, secrets};
@@ -14,6 +14,8 @@ use crate::{access::Caller, app::App, error::AppError, props::CheckedProps, secr
 /// What a source is to be made of.
 pub(super) struct Wanted<'a> {
     pub(super) component: &'a SavedComponent,
+    /// Whose source it is.
+    pub(super) owner: &'a Owner,
     pub(super) name: &'a str,
     /// Values by prop, former ones included.
     pub(super) values: ConfiguredProps,
@@ -43,6 +45,7 @@ impl App {
     ) -> Result<SourceSpec, AppError> {
         let Wanted {
             component,
+            owner,
             name,
             values,
             given,
@@ -52,7 +55,9 @@ impl App {
             dynamic: dynamic_props,
             definitions,
             values: mut configured,
-        } = self.checked_props(caller, component, values, given).await?;
+        } = self
+            .checked_props(caller, component, owner, values, given)
+            .await?;
         let mut timers = Vec::new();
         let mut endpoints = Vec::new();
         for prop in &definitions {

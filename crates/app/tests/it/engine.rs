@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{
     Artifact, Build, BuildStage, ComponentCode, Engine, EngineError, EngineStatus, Entry, Export,
-    Hook, Invocation, KvChange, LogLevel, PackageModules, Rejection, Response, RunId, RunMessage,
-    RunSink, WorkerOwner, WorkerSpec,
+    Hook, Invocation, KvChange, LogLevel, PackageModules, Rejection, Replier, Response, RunId,
+    RunMessage, RunSink, StoreOperation, StoreReply, StoreRequest, WorkerOwner, WorkerSpec,
 };
 use headwater_model::{
     component::Description,
@@ -27,7 +27,7 @@ use headwater_model::{
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json, value::RawValue};
 use sha2::{Digest, Sha256};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// A test that waits longer for a run has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -388,6 +388,26 @@ impl Run {
 
     pub(crate) fn exit(&self, reason: &str) {
         self.say(RunMessage::Exited(reason.to_owned()));
+    }
+
+    /// An operation on a data store, and what comes of it.
+    pub(crate) async fn asks(&self, store: &str, operation: StoreOperation) -> StoreReply {
+        self.ask(store, operation).await.unwrap()
+    }
+
+    /// The same, not awaited yet.
+    pub(crate) fn ask(
+        &self,
+        store: &str,
+        operation: StoreOperation,
+    ) -> oneshot::Receiver<StoreReply> {
+        let (sender, answer) = oneshot::channel();
+        self.say(RunMessage::StoreAsked(StoreRequest {
+            store: store.to_owned(),
+            operation,
+            reply: Replier::new(move |reply| drop(sender.send(reply))),
+        }));
+        answer
     }
 
     pub(crate) fn returns(self) {

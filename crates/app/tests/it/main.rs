@@ -11,6 +11,7 @@ mod commits;
 mod component;
 mod computed_props;
 mod custom_response;
+mod data_stores;
 mod deliveries;
 mod delivery_failures;
 mod delivery_limits;

@@ -26,6 +26,7 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     }
     let source = client.post_scoped(&["sources"], body).await?;
     session.print(&source, show::brief)?;
+    show::warnings(&source);
     output::note(&format!(
         "see its events: headwater events {} -f",
         text(&source, "id")

@@ -2,12 +2,21 @@
 
 use serde_json::Value;
 
+use crate::output;
 use crate::source::{self, text};
 use crate::table;
 
 /// The fields a person needs right after a change: which source, and what triggers it.
 pub(super) fn brief(source: &Value) -> String {
     table::card(rows(source))
+}
+
+/// Says what of the component does not work on the node.
+pub(super) fn warnings(source: &Value) {
+    let warnings = source.get("warnings").and_then(Value::as_array);
+    for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
+        output::note(&format!("note: {warning}"));
+    }
 }
 
 pub(super) fn rows(source: &Value) -> Vec<(String, String)> {

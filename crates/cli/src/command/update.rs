@@ -36,6 +36,7 @@ pub(super) async fn run(session: &Session, arguments: UpdateArguments) -> Result
     let path = ["sources", text(&source, "id")];
     let updated = client.send(method, &path, &Value::Object(changes)).await?;
     session.print(&updated, show::brief)?;
+    show::warnings(&updated);
     Ok(Exit::Success)
 }
 

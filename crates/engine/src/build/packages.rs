@@ -142,6 +142,7 @@ pub(super) async fn resolve(
             return Ok(resolved);
         }
     }
+    download(tool, folder, &sources.packages).await?;
     Err(dependency_not_resolved(&reason))
 }
 

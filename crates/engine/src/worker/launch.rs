@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Worker,
     folder::WorkerFolder,
-    frames::{FrameReader, SessionToken},
+    frames::{FrameReader, SessionToken, append_frame},
     life::Listening,
-    process::Pipes,
+    process::{Outbox, Pipes},
     protocol::{self, HostFrame},
-    runs::Runs,
+    runs::{Answer, Runs},
 };
 use crate::{
     api::EngineError,
@@ -79,11 +79,13 @@ impl Worker {
         let token = SessionToken::random()?;
         let pid = child.id().unwrap_or_default();
         folder.mark(pid);
+        let outbox = Arc::<Outbox>::default();
+        let answer = answers_to(&outbox);
         let worker = Arc::new(Self {
             pid,
             folder,
-            outbox: Arc::default(),
-            runs: Mutex::new(Runs::new(launch.limits.clone(), Instant::now())),
+            outbox,
+            runs: Mutex::new(Runs::new(launch.limits.clone(), answer, Instant::now())),
             log_limit_bytes: launch.limits.log_bytes,
             deadlines_changed: Notify::new(),
             kill: CancellationToken::new(),
@@ -121,6 +123,26 @@ impl Worker {
             }
         }
     }
+}
+
+/// Puts answers to runs' requests among the frames for the worker.
+fn answers_to(outbox: &Arc<Outbox>) -> Answer {
+    let outbox = Arc::clone(outbox);
+    Arc::new(move |id, request, reply| {
+        let (value, error) = match &reply {
+            Ok(value) => (value.as_deref(), None),
+            Err(message) => (None, Some(&**message)),
+        };
+        let frame = HostFrame::Reply {
+            id,
+            request,
+            value,
+            error,
+        };
+        if let Err(error) = outbox.add(|waiting| append_frame(waiting, &frame)) {
+            tracing::warn!(%error, "a run is left without the answer that it waits for");
+        }
+    })
 }
 
 impl WorkerLaunch {

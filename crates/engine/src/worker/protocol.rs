@@ -15,6 +15,7 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     api::{Entry, Export, KvChange, LogLevel, Response},
+    data_store::{OperationName, StoreOperation},
     network::{Destination, Route},
 };
 
@@ -42,6 +43,14 @@ pub(crate) enum HostFrame<'a> {
         event: &'a RawValue,
         props: &'a Map<String, Value>,
         log_limit_bytes: usize,
+    },
+    Reply {
+        id: u64,
+        request: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value: Option<&'a RawValue>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a str>,
     },
 }
 
@@ -95,6 +104,7 @@ pub(crate) enum Kind {
     Kv,
     Export,
     Exit,
+    DataStore,
     Outcome,
 }
 
@@ -134,6 +144,15 @@ pub(crate) struct WorkerFrame<'a> {
     body: Option<Cow<'a, str>>,
     #[serde(default)]
     encoding: Option<Encoding>,
+    /// Which request of its run it is.
+    #[serde(default)]
+    request: u64,
+    #[serde(default, borrow)]
+    store: Option<Cow<'a, str>>,
+    #[serde(default)]
+    op: Option<OperationName>,
+    #[serde(default)]
+    ttl: Option<f64>,
 }
 
 /// Header values by name, in the order given (`serde_json` keeps it).
@@ -218,6 +237,14 @@ impl<'a> WorkerFrame<'a> {
             headers,
             body,
         })
+    }
+
+    /// Of a `data_store`: which request, which store, what; `None` when it says not enough.
+    pub(crate) fn into_store_operation(self) -> Option<(u64, String, StoreOperation)> {
+        let key = self.key.map(Cow::into_owned);
+        let value = self.value.map(ToOwned::to_owned);
+        let operation = self.op?.with(key, value, self.ttl)?;
+        Some((self.request, self.store?.into_owned(), operation))
     }
 
     /// Of an `outcome`.

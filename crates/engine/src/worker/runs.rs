@@ -3,7 +3,7 @@
 //! Responsible for: turning the worker's frames into messages of runs, counting what runs use, and
 //! exactly one outcome per run, last. Does no I/O: [`Runs::ending`] tells when the process has to go.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use headwater_model::{
     limits::RunLimits,
@@ -16,7 +16,10 @@ use super::{
     log_budget::LogBudget,
     protocol::{Kind, WorkerFrame},
 };
-use crate::api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink};
+use crate::{
+    api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink},
+    data_store::{Replier, StoreReply, StoreRequest},
+};
 
 /// The runtime cuts logs at the limit and then says so; the host's own count only backs it up.
 const LOG_SLACK_BYTES: usize = 4 * 1024;
@@ -33,9 +36,14 @@ struct Run {
     has_responded: bool,
 }
 
+/// Takes the answer of a run's request to its worker.
+pub(super) type Answer = Arc<dyn Fn(u64, u64, StoreReply) + Send + Sync>;
+
 /// The table of runs.
 pub(super) struct Runs {
     limits: RunLimits,
+    /// Takes answers to the worker.
+    answer: Answer,
     last_id: u64,
     in_flight: BTreeMap<u64, Run>,
     ending: Option<Ending>,
@@ -58,9 +66,10 @@ impl Run {
 }
 
 impl Runs {
-    pub(super) fn new(limits: RunLimits, now: Instant) -> Self {
+    pub(super) fn new(limits: RunLimits, answer: Answer, now: Instant) -> Self {
         Self {
             limits,
+            answer,
             last_id: 0,
             in_flight: BTreeMap::new(),
             ending: None,
@@ -151,6 +160,7 @@ impl Runs {
             Kind::Emit | Kind::Respond | Kind::Kv | Kind::Export | Kind::Exit => {
                 self.output(frame, bytes)
             }
+            Kind::DataStore => self.ask_store(frame, bytes),
             Kind::Outcome => self.outcome(frame, now),
             Kind::LoadFailed => self.end(Ending::LoadFailed(frame.error.unwrap_or_default())),
             Kind::Ready | Kind::Loaded | Kind::Described | Kind::DescribeFailed => {}
@@ -220,16 +230,9 @@ impl Runs {
     }
 
     fn output(&mut self, frame: WorkerFrame<'_>, bytes: usize) {
-        let Some((id, run)) = frame
-            .id
-            .and_then(|id| Some((id, self.in_flight.get_mut(&id)?)))
-        else {
+        let Some(run) = self.charged(frame.id, bytes) else {
             return;
         };
-        run.output_bytes += bytes;
-        if run.output_bytes > self.limits.output_bytes {
-            return self.end(self.output_exceeded(id));
-        }
         match frame.kind {
             Kind::Emit => run.send(RunMessage::Emit(frame.into_emit())),
             Kind::Kv => run.send(RunMessage::KvChanged(frame.into_kv_change())),
@@ -244,6 +247,36 @@ impl Runs {
                 None => self.end(Ending::Protocol("it sent a response that is none".into())),
             },
         }
+    }
+
+    fn ask_store(&mut self, frame: WorkerFrame<'_>, bytes: usize) {
+        let Some(id) = frame.id else { return };
+        let answer = Arc::clone(&self.answer);
+        let Some(run) = self.charged(Some(id), bytes) else {
+            return;
+        };
+        match frame.into_store_operation() {
+            Some((request, store, operation)) => run.send(RunMessage::StoreAsked(StoreRequest {
+                store,
+                operation,
+                reply: Replier::new(move |reply| answer(id, request, reply)),
+            })),
+            None => self.end(Ending::Protocol(
+                "it asked a data store for nothing that there is".into(),
+            )),
+        }
+    }
+
+    /// The run that puts out so many bytes more, if it may.
+    fn charged(&mut self, id: Option<u64>, bytes: usize) -> Option<&mut Run> {
+        let id = id?;
+        let run = self.in_flight.get_mut(&id)?;
+        run.output_bytes += bytes;
+        if run.output_bytes > self.limits.output_bytes {
+            self.end(self.output_exceeded(id));
+            return None;
+        }
+        self.in_flight.get_mut(&id)
     }
 
     fn outcome(&mut self, frame: WorkerFrame<'_>, now: Instant) {

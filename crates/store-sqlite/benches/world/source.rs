@@ -115,6 +115,7 @@ fn component(owner: &Owner) -> SavedComponent {
             hooks: Hooks::default(),
             has_additional_props: false,
             has_run: true,
+            sample_emit: None,
         },
         created_at: 1,
         updated_at: 1,

@@ -161,6 +161,7 @@ pub(super) fn saved_component(owner: &Owner, key: Option<&str>) -> SavedComponen
             hooks: Hooks::default(),
             has_additional_props: false,
             has_run: true,
+            sample_emit: None,
         },
         created_at: 3,
         updated_at: 4,

@@ -1,6 +1,6 @@
 //! How runs end, without a process.
 
-use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
+use std::{os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
 
 use headwater_model::{
     limits::RunLimits,
@@ -36,7 +36,7 @@ fn invocation(run: RunId, entry: Entry) -> Invocation {
 fn with_runs(count: u64) -> (Runs, mpsc::UnboundedReceiver<(RunId, RunMessage)>) {
     let (sink, messages): (RunSink, _) = mpsc::unbounded_channel();
     let now = Instant::now();
-    let mut runs = Runs::new(limits(), now);
+    let mut runs = Runs::new(limits(), Arc::new(|_, _, _| {}), now);
     for run in 1..=count {
         let (id, _) = runs.add(&invocation(run, Entry::Run), &sink, now).unwrap();
         assert_eq!(id, run);

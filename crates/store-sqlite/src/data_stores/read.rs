@@ -1,0 +1,94 @@
+//! Reading the records of a data store, without those that have expired.
+
+use headwater_store::{DataStoreRef, Record, RecordRange, StoreError};
+use rusqlite::{Connection, Row, params};
+
+use super::id_of;
+use crate::{
+    connection::failed,
+    row::{get, raw, signed, unsigned, unsigned_opt},
+};
+
+/// The condition on a record that is there at `?2`.
+const IS_THERE: &str = "(expires_at_ms IS NULL OR expires_at_ms > ?2)";
+
+pub(super) fn record(
+    connection: &Connection,
+    store: &DataStoreRef,
+    key: &str,
+    now_ms: u64,
+) -> Result<Option<Record>, StoreError> {
+    let failed = failed("reading a record");
+    let Some(id) = id_of(connection, store)? else {
+        return Ok(None);
+    };
+    let sql =
+        format!("SELECT * FROM data_store_records WHERE store_id = ?1 AND key = ?3 AND {IS_THERE}");
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let mut rows = statement
+        .query(params![id, signed(now_ms), key])
+        .map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(from_row).transpose()
+}
+
+pub(super) fn records(
+    connection: &Connection,
+    store: &DataStoreRef,
+    range: RecordRange<'_>,
+    now_ms: u64,
+) -> Result<Vec<Record>, StoreError> {
+    let failed = failed("reading records");
+    let Some(id) = id_of(connection, store)? else {
+        return Ok(Vec::new());
+    };
+    let sql = format!(
+        "SELECT * FROM data_store_records
+         WHERE store_id = ?1 AND key > ?3 AND {IS_THERE} ORDER BY key LIMIT ?4"
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let after = range.after.unwrap_or_default();
+    let mut rows = statement
+        .query(params![id, signed(now_ms), after, range.limit])
+        .map_err(&failed)?;
+    let (mut records, mut bytes) = (Vec::new(), 0);
+    while bytes < range.bytes
+        && let Some(row) = rows.next().map_err(&failed)?
+    {
+        let record = from_row(row)?;
+        bytes += record.value.get().len();
+        records.push(record);
+    }
+    Ok(records)
+}
+
+pub(super) fn keys(
+    connection: &Connection,
+    store: &DataStoreRef,
+    after: Option<&str>,
+    limit: u32,
+    now_ms: u64,
+) -> Result<Vec<String>, StoreError> {
+    let failed = failed("reading keys");
+    let Some(id) = id_of(connection, store)? else {
+        return Ok(Vec::new());
+    };
+    let sql = format!(
+        "SELECT key FROM data_store_records
+         WHERE store_id = ?1 AND key > ?3 AND {IS_THERE} ORDER BY key LIMIT ?4"
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let range = params![id, signed(now_ms), after.unwrap_or_default(), limit];
+    let keys = statement
+        .query_map(range, |row| row.get(0))
+        .map_err(&failed)?;
+    keys.collect::<Result<_, _>>().map_err(&failed)
+}
+
+fn from_row(row: &Row<'_>) -> Result<Record, StoreError> {
+    Ok(Record {
+        key: get(row, "key")?,
+        value: raw(row, "value")?,
+        expires_at_ms: unsigned_opt(row, "expires_at_ms")?,
+        updated_at_ms: unsigned(row, "updated_at_ms")?,
+    })
+}

@@ -1,0 +1,340 @@
+//! Data stores: their records, their limits, their end.
+
+use headwater_model::{
+    data_store::DataStoreName,
+    limits::DataStoreLimits,
+    page::{Page, PageRequest},
+};
+
+use super::{
+    Factory,
+    catalog::{keyed, walk},
+    fixture::*,
+};
+use crate::{DataStore, DataStoreRef, NewRecord, Owner, RecordRange, RecordWritten, Store};
+
+/// More than one step of sweeping takes.
+const MANY: usize = 25;
+
+fn named(owner: &Owner, name: &str) -> DataStoreRef {
+    DataStoreRef {
+        owner: owner.clone(),
+        name: name.parse().unwrap(),
+    }
+}
+
+fn record(key: &str, value: &str) -> NewRecord {
+    NewRecord {
+        key: key.to_owned(),
+        value: json(value),
+        expires_at_ms: None,
+    }
+}
+
+fn until(expires_at_ms: u64, record: NewRecord) -> NewRecord {
+    NewRecord {
+        expires_at_ms: Some(expires_at_ms),
+        ..record
+    }
+}
+
+/// Writes at [`T0`] within the default limits.
+async fn write(store: &dyn Store, to: &DataStoreRef, record: NewRecord) {
+    let limits = DataStoreLimits::default();
+    let written = store.write_record(to, record, limits, T0).await;
+    assert_eq!(written.unwrap(), RecordWritten::Written);
+}
+
+/// The value of a key, as text.
+async fn value(store: &dyn Store, of: &DataStoreRef, key: &str, now_ms: u64) -> Option<String> {
+    let found = store.record(of, key, now_ms).await.unwrap();
+    found.map(|record| record.value.get().to_owned())
+}
+
+async fn keys(store: &dyn Store, of: &DataStoreRef, now_ms: u64) -> Vec<String> {
+    store.record_keys(of, None, 100, now_ms).await.unwrap()
+}
+
+async fn size(store: &dyn Store, of: &DataStoreRef, now_ms: u64) -> (u64, u64) {
+    let found = store.data_store(of, now_ms).await.unwrap().unwrap();
+    (found.records, found.bytes)
+}
+
+async fn sweep(store: &dyn Store, now_ms: u64) -> u64 {
+    let mut swept = 0;
+    loop {
+        let progress = store.sweep_records(now_ms, 10).await.unwrap();
+        assert!(progress.done <= 10);
+        swept += progress.done;
+        if !progress.more {
+            return swept;
+        }
+    }
+}
+
+/// Spelling and the order of properties stay, whatever opens the store.
+pub async fn a_record_is_kept_byte_for_byte(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "Orders & more");
+    let text = r#"{"b": 1.0, "a":"\u00e9",  "c":[null]}"#;
+    write(&*store, &mine, record("k\u{0}é", text)).await;
+    let store = factory.reopen(store).await;
+    let found = store.record(&mine, "k\u{0}é", T0).await.unwrap().unwrap();
+    assert_eq!(found.value.get(), text);
+    assert_eq!((found.expires_at_ms, found.updated_at_ms), (None, T0));
+    assert_eq!(keys(&*store, &mine, T0).await, ["k\u{0}é"]);
+    assert_eq!(
+        size(&*store, &mine, T0).await,
+        (1, 4 + text.len() as u64),
+        "key and value"
+    );
+}
+
+/// A workspace's stores are its members' together; a user's own are nobody else's, and no workspace's.
+pub async fn stores_of_a_name_are_their_owners_own(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let shared = workspace_owner();
+    let colleague = Owner {
+        user_id: owner().user_id,
+        ..shared.clone()
+    };
+    let private = Owner {
+        workspace_id: None,
+        ..shared.clone()
+    };
+    for (owner, text) in [(&shared, "1"), (&private, "2"), (&owner(), "3")] {
+        write(&*store, &named(owner, "s"), record("k", text)).await;
+    }
+    let seen = async |owner: &Owner| value(&*store, &named(owner, "s"), "k", T0).await;
+    assert_eq!(seen(&colleague).await.as_deref(), Some("1"));
+    assert_eq!(seen(&private).await.as_deref(), Some("2"));
+    assert_eq!(seen(&owner()).await, None);
+    assert_eq!(
+        value(&*store, &named(&shared, "S"), "k", T0).await,
+        None,
+        "case matters"
+    );
+}
+
+/// From its last millisecond on, swept or not.
+pub async fn an_expired_record_is_gone_at_its_time(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "s");
+    write(&*store, &mine, until(T0 + SECOND, record("a", "1"))).await;
+    write(&*store, &mine, record("b", "2")).await;
+    for (now_ms, there) in [(T0 + SECOND - 1, true), (T0 + SECOND, false)] {
+        let expected: &[&str] = if there { &["a", "b"] } else { &["b"] };
+        let range = RecordRange {
+            after: None,
+            limit: 10,
+            bytes: 100,
+        };
+        assert_eq!(value(&*store, &mine, "a", now_ms).await.is_some(), there);
+        assert_eq!(keys(&*store, &mine, now_ms).await, expected);
+        let records = store.records(&mine, range, now_ms).await.unwrap();
+        assert_eq!(records.len(), expected.len());
+        assert_eq!(size(&*store, &mine, now_ms).await.0, expected.len() as u64);
+        let page = PageRequest::first(10);
+        let listed = store.data_stores(&mine.owner, &page, now_ms).await.unwrap();
+        assert_eq!(listed.items[0].records, expected.len() as u64);
+    }
+    let later = T0 + SECOND;
+    let prolonged = store.set_record_expiry(&mine, "a", None, later).await;
+    assert!(!prolonged.unwrap(), "it is gone");
+    let kept = store.set_record_expiry(&mine, "b", Some(later + 5), later);
+    assert!(kept.await.unwrap());
+    assert_eq!(keys(&*store, &mine, later + 5).await, [""; 0]);
+    let kept = store.set_record_expiry(&mine, "b", None, later).await;
+    assert!(kept.unwrap());
+    assert_eq!(keys(&*store, &mine, later + 5).await, ["b"]);
+    let strange = named(&owner(), "s");
+    let unknown = store.set_record_expiry(&strange, "b", None, T0).await;
+    assert!(!unknown.unwrap());
+}
+
+/// What is written later stands, with its own time to expire.
+pub async fn a_record_is_overwritten_and_deleted(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "s");
+    write(&*store, &mine, until(T0 + 1, record("k", "\"long\""))).await;
+    write(&*store, &mine, record("k", "2")).await;
+    assert_eq!(value(&*store, &mine, "k", T0 + 9).await.unwrap(), "2");
+    assert_eq!(size(&*store, &mine, T0).await, (1, 2));
+    assert!(store.delete_record(&mine, "k", T0).await.unwrap());
+    assert!(!store.delete_record(&mine, "k", T0).await.unwrap());
+    assert_eq!(size(&*store, &mine, T0).await, (0, 0));
+    write(&*store, &mine, until(T0 + 1, record("k", "3"))).await;
+    assert!(!store.delete_record(&mine, "k", T0 + 1).await.unwrap());
+    assert_eq!(size(&*store, &mine, T0 + 1).await, (0, 0));
+}
+
+/// A stretch ends at its number, or behind the record that reaches its bytes.
+pub async fn a_stretch_of_records_is_bounded_by_number_and_bytes(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "s");
+    for key in ["c", "a", "B", "é", "b"] {
+        write(&*store, &mine, record(key, "\"12345678\"")).await;
+    }
+    let stretch = async |after: Option<&str>, limit, bytes| {
+        let range = RecordRange {
+            after,
+            limit,
+            bytes,
+        };
+        let records = store.records(&mine, range, T0).await.unwrap();
+        let keys = records.into_iter().map(|record| record.key);
+        keys.collect::<Vec<_>>()
+    };
+    assert_eq!(stretch(None, 9, 1000).await, ["B", "a", "b", "c", "é"]);
+    assert_eq!(stretch(None, 2, 1000).await, ["B", "a"]);
+    assert_eq!(stretch(Some("a"), 9, 11).await, ["b", "c"]);
+    assert_eq!(stretch(Some("aa"), 9, 1).await, ["b"]);
+    assert_eq!(stretch(Some("é"), 9, 1000).await, [""; 0]);
+    let keys = store.record_keys(&mine, Some("B"), 2, T0).await.unwrap();
+    assert_eq!(keys, ["a", "b"]);
+}
+
+/// Over a limit nothing is written; what is there may still be replaced.
+pub async fn a_full_store_takes_no_more(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "s");
+    let limits = DataStoreLimits {
+        stores: 1,
+        records: 2,
+        bytes: 20,
+    };
+    let put = async |to: &DataStoreRef, key: &str, value: &str| {
+        let written = store.write_record(to, record(key, value), limits, T0);
+        written.await.unwrap()
+    };
+    assert_eq!(put(&mine, "a", "1").await, RecordWritten::Written);
+    assert_eq!(put(&mine, "b", "2").await, RecordWritten::Written);
+    assert_eq!(put(&mine, "c", "3").await, RecordWritten::TooManyRecords);
+    assert_eq!(put(&mine, "b", "22").await, RecordWritten::Written);
+    let long = "\"0123456789abcd\"";
+    assert_eq!(put(&mine, "a", long).await, RecordWritten::Written);
+    assert_eq!(put(&mine, "b", "2222").await, RecordWritten::TooManyBytes);
+    let other = named(&mine.owner, "t");
+    assert_eq!(put(&other, "a", "1").await, RecordWritten::TooManyStores);
+    let strange = named(&owner(), "t");
+    let too_long = format!("\"{}\"", "x".repeat(20));
+    assert_eq!(
+        put(&strange, "a", &too_long).await,
+        RecordWritten::TooManyBytes
+    );
+    assert!(store.data_store(&strange, T0).await.unwrap().is_none());
+    assert_eq!(size(&*store, &mine, T0).await, (2, 20));
+    assert_eq!(value(&*store, &mine, "b", T0).await.unwrap(), "22");
+}
+
+/// A record takes the place of those that have expired, before anything has swept them.
+pub async fn expired_records_make_room(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "s");
+    let limits = DataStoreLimits {
+        records: 1,
+        ..DataStoreLimits::default()
+    };
+    write(&*store, &mine, until(T0 + 5, record("a", "1"))).await;
+    for (now_ms, expected) in [
+        (T0 + 4, RecordWritten::TooManyRecords),
+        (T0 + 5, RecordWritten::Written),
+    ] {
+        let written = store.write_record(&mine, record("b", "2"), limits, now_ms);
+        assert_eq!(written.await.unwrap(), expected);
+    }
+    assert_eq!(size(&*store, &mine, T0 + 5).await, (1, 2));
+}
+
+/// The store is there, empty, and takes records again at once.
+pub async fn clearing_leaves_an_empty_store(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (mine, other) = (named(&owner(), "s"), named(&owner(), "s"));
+    for number in 0..MANY {
+        write(&*store, &mine, record(&number.to_string(), "1")).await;
+    }
+    write(&*store, &other, record("k", "1")).await;
+    store.clear_records(&mine, T0 + 1).await.unwrap();
+    assert_eq!(keys(&*store, &mine, T0).await, [""; 0]);
+    assert_eq!(size(&*store, &mine, T0).await, (0, 0));
+    let cleared = store.data_store(&mine, T0).await.unwrap().unwrap();
+    assert_eq!(cleared.created_at_ms, T0);
+    write(&*store, &mine, record("1", "2")).await;
+    assert_eq!(sweep(&*store, T0).await, MANY as u64);
+    assert_eq!(value(&*store, &mine, "1", T0).await.unwrap(), "2");
+    assert_eq!(value(&*store, &other, "k", T0).await.unwrap(), "1");
+    let unknown = named(&mine.owner, "never written to");
+    store.clear_records(&unknown, T0).await.unwrap();
+    assert!(store.data_store(&unknown, T0).await.unwrap().is_none());
+}
+
+/// In bounded steps, and counted in none.
+pub async fn sweeping_frees_what_is_gone(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (mine, deleted) = (named(&owner(), "s"), named(&owner(), "t"));
+    for number in 0..MANY {
+        let expiring = until(T0 + SECOND, record(&number.to_string(), "1"));
+        write(&*store, &mine, expiring).await;
+        write(&*store, &deleted, record(&number.to_string(), "1")).await;
+    }
+    write(&*store, &mine, record("k", "12")).await;
+    assert_eq!(sweep(&*store, T0).await, 0);
+    assert!(store.delete_data_store(&deleted).await.unwrap());
+    let store = factory.reopen(store).await;
+    assert_eq!(sweep(&*store, T0 + SECOND).await, 2 * MANY as u64);
+    assert_eq!(size(&*store, &mine, T0).await, (1, 3));
+    assert_eq!(keys(&*store, &mine, T0).await, ["k"]);
+}
+
+/// In the order of names.
+pub async fn data_stores_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    let mut names: Vec<DataStoreName> = Vec::new();
+    for name in ["b", "d", "a", "e", "c"] {
+        write(&*store, &named(&mine, name), record("k", "1")).await;
+        names.push(name.parse().unwrap());
+    }
+    names.sort();
+    write(&*store, &named(&owner(), "f"), record("k", "1")).await;
+    walk(&names, async |request| {
+        let page: Page<DataStore> = store.data_stores(&mine, &request, T0).await.unwrap();
+        keyed(page, |store| store.name.clone())
+    })
+    .await;
+}
+
+/// It may be made anew, and is empty then.
+pub async fn a_deleted_data_store_is_gone_with_its_records(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "s");
+    write(&*store, &mine, record("k", "1")).await;
+    assert!(store.delete_data_store(&mine).await.unwrap());
+    assert!(!store.delete_data_store(&mine).await.unwrap());
+    assert!(store.data_store(&mine, T0).await.unwrap().is_none());
+    write(&*store, &mine, record("l", "1")).await;
+    assert_eq!(keys(&*store, &mine, T0).await, ["l"]);
+}
+
+/// Those of a deleted user are gone, and those of the workspaces that go with it.
+pub async fn data_stores_end_with_their_user(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let ann = create_user(&*store, "ann").await;
+    let alone = workspace("alone");
+    store
+        .create_workspace(alone.clone(), &ann.id)
+        .await
+        .unwrap();
+    let stores = [
+        named(&owned(&ann, None), "s"),
+        named(&owned(&ann, Some(&alone)), "s"),
+    ];
+    for each in &stores {
+        write(&*store, each, record("k", "1")).await;
+    }
+    assert!(store.delete_user(&ann.id).await.unwrap());
+    for each in &stores {
+        assert!(store.data_store(each, T0).await.unwrap().is_none());
+    }
+    assert_eq!(sweep(&*store, T0).await, 2);
+}

@@ -1,0 +1,117 @@
+/** What is told of the things that components throw and log. */
+
+import assert from "node:assert/strict";
+import { SpawnedWorker, startComponent } from "./spawned_worker.ts";
+
+function source(body: string): string {
+  return `export default { name: "T", version: "1", async run(event) { ${body} } };`;
+}
+
+const AXIOS = `
+  const config = { url: "https://a.example", headers: { Authorization: "Bearer hunter2" } };
+  const response = { status: 403, statusText: "Forbidden", headers: {}, config,
+    request: { _header: "Authorization: Bearer hunter2" }, data: { why: "no scope" } };
+  const error = Object.assign(new Error("Request failed with status code 403"), {
+    name: "AxiosError", isAxiosError: true, code: "ERR_BAD_REQUEST", config, response,
+    request: response.request });`;
+
+Deno.test("causes and gathered errors are told with the error", async () => {
+  await using worker = await startComponent(source(`
+    switch (event) {
+      case "cause": throw new Error("outer", { cause: new TypeError("inner", { cause: "root" }) });
+      case "gathered": await Promise.any([Promise.reject(new Error("a")), Promise.reject("b")]);
+      case "circular": { const e = new Error("loop"); e.cause = e; throw e; }
+      case "frozen": throw Object.freeze(new RangeError("cold"));
+    }`));
+  const errorOf = async (event: string) => (await worker.run({ event })).outcome.error;
+  const { message, stack } = await errorOf("cause");
+  assert.equal(message, "outer");
+  assert.match(
+    stack,
+    /^Error: outer\n {4}at .*component\.mjs.*\nCaused by: TypeError: inner\n[^]*\nCaused by: "root"$/,
+  );
+  const gathered = await errorOf("gathered");
+  assert.match(gathered.stack, /One of: Error: a\n[^]*\nOne of: "b"/);
+  assert.equal((await errorOf("circular")).stack.split("Caused by").length, 6);
+  const frozen = await errorOf("frozen");
+  assert.deepEqual([frozen.name, frozen.message], ["RangeError", "cold"]);
+});
+
+Deno.test("a ConfigurationError that keeps its stack to itself has none", async () => {
+  await using worker = await startComponent(source(`
+    class ConfigurationError extends Error {
+      constructor(message, exposeStack = false) {
+        super(message); this.name = "ConfigurationError"; this.exposeStack = exposeStack; }
+    }
+    throw new ConfigurationError("choose a channel", event);`));
+  const { error } = (await worker.run({ event: false })).outcome;
+  assert.deepEqual([error.name, error.message, error.stack], [
+    "ConfigurationError",
+    "choose a channel",
+    "",
+  ]);
+  const exposed = (await worker.run({ event: true })).outcome.error;
+  assert.match(
+    exposed.stack,
+    /^ConfigurationError: choose a channel\n.*component\.mjs/,
+  );
+});
+
+Deno.test("credentials of a request are neither thrown nor logged", async () => {
+  await using worker = await startComponent(source(`${AXIOS}
+    console.log("failed:", error); console.dir(response); console.log("%o", error);
+    if (event === "response") throw response;
+    throw event === "inner" ? new Error("outer", { cause: error }) : error;`));
+  for (const event of ["error", "response", "inner"]) {
+    const run = await worker.run({ event });
+    const told = JSON.stringify(run.frames);
+    assert.doesNotMatch(told, /hunter2/);
+    assert.match(told, /no scope/);
+    assert.match(run.of("log")[0]!.text, /failed: .*AxiosError.*: Request failed/);
+    assert.match(run.of("log")[1]!.text, /status: 403/);
+  }
+});
+
+Deno.test("stacks lead through awaits into the lines of the component's files", async () => {
+  await using worker = await SpawnedWorker.start({
+    entry: "component.ts",
+    files: {
+      "component.ts": `import { fetchRow } from "./rows.ts";
+interface Row { id: number }
+export default {
+  name: "T", version: "1",
+  methods: { async row(): Promise<Row> { return await fetchRow(7); } },
+  async run() { await new Promise((done) => setTimeout(done, 1)); await this.row(); },
+};`,
+      "rows.ts": `type Id = number;
+
+export async function fetchRow(id: Id): Promise<never> {
+  await null;
+  throw new TypeError("no row " + id);
+}`,
+    },
+  });
+  const { stack } = (await worker.run()).outcome.error;
+  assert.deepEqual(stack.split("\n").map((line: string) => line.trim()), [
+    "TypeError: no row 7",
+    "at fetchRow (rows.ts:5:9)",
+    "at async Component.row (component.ts:5:49)",
+    "at async Component.run (component.ts:6:67)",
+  ]);
+});
+
+Deno.test("anything can be logged", async () => {
+  await using worker = await startComponent(source(`
+    const circular = { name: "c" }; circular.self = circular;
+    console.log(circular, new Map([[1, { a: new Set([2]) }]]), null, undefined, 1n, Symbol("s"));
+    console.error(new Error("shown", { cause: new Error("why") }));
+    console.log("%s has %d of %j", "a", 3, { b: 1 }, "rest");
+    console.log(() => {}, class A {}, new Proxy({}, {}), Object.create(null), [ , 1]);
+    console.log();`));
+  const logs = (await worker.run()).of("log").map((frame) => frame.text);
+  assert.match(logs[0], /name: "c", self: \[Circular/);
+  assert.match(logs[0], /Map\(1\).*Set\(1\).* null undefined 1n Symbol\(s\)/);
+  assert.match(logs[1], /Error: shown[^]*component\.mjs[^]*why/);
+  assert.equal(logs[2], `a has 3 of {"b":1} rest`);
+  assert.equal(logs.length, 5);
+});

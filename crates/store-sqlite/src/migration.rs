@@ -8,6 +8,7 @@ use crate::connection::failed;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_every_way_out.sql"),
+    include_str!("../migrations/0003_component_model.sql"),
 ];
 
 /// Brings the schema up to date.

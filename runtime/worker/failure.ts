@@ -87,8 +87,22 @@ export class FailureFormat {
     if (typeof code === "string" || Number.isFinite(code)) {
       error.code = code as string | number;
     }
+    const status = statusOf(thrown) ?? statusOf((thrown as Error).cause);
+    if (status !== undefined) error.status = status;
     return error;
   }
+}
+
+/** The status of the HTTP response that an error is about, as the usual clients put it there. */
+function statusOf(thrown: unknown): number | undefined {
+  if (typeof thrown !== "object" || thrown === null) return undefined;
+  const { response, status, statusCode } = thrown as Record<string, unknown>;
+  const ofResponse = (response as Record<string, unknown> | null | undefined)?.status;
+  return [ofResponse, status, statusCode].find(isStatus);
+}
+
+function isStatus(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 100 && (value as number) < 600;
 }
 
 /** What an error says it came from: its cause, that one's cause, or the errors it gathers. */

@@ -77,6 +77,8 @@ export interface WireError {
   message: string;
   stack: string;
   code?: string | number;
+  /** The status of the HTTP response that it is about. */
+  status?: number;
 }
 
 export interface EmitOptions {

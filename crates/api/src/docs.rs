@@ -8,7 +8,8 @@ mod text;
 
 use serde_json::{Map, Value};
 
-use self::text::{escape, prose};
+pub(crate) use self::text::escape;
+use self::text::prose;
 
 const STYLE: &str = include_str!("docs/style.css");
 

@@ -18,8 +18,8 @@ pub(crate) use self::pages::Pages;
 use crate::{
     metrics,
     routes::{
-        accounts, auto_subscriptions, components, deliveries, docs, events, feeds, health, keys,
-        orgs, registry, sources, subscriptions, users, webhooks, workflows, workspaces,
+        accounts, apps, auto_subscriptions, components, deliveries, docs, events, feeds, health,
+        keys, orgs, registry, sources, subscriptions, users, webhooks, workflows, workspaces,
     },
     wire::{ErrorBody, id},
 };
@@ -76,7 +76,13 @@ use crate::{
         deliveries::retry,
         accounts::list,
         accounts::create,
+        accounts::show,
         accounts::delete,
+        accounts::check,
+        accounts::connect,
+        accounts::reconnect,
+        accounts::connect_status,
+        apps::list,
         users::me,
         users::sources,
         orgs::sources,

@@ -20,8 +20,9 @@ use crate::{
     ingress,
     metrics::{self, Metrics},
     routes::{
-        accounts, auto_subscriptions, components, deliveries, docs, events, feeds, health, keys,
-        orgs, registry, sources, subscriptions, users, webhooks, workflows, workspaces,
+        accounts, apps, auto_subscriptions, components, connect, deliveries, docs, events, feeds,
+        health, keys, orgs, registry, sources, subscriptions, users, webhooks, workflows,
+        workspaces,
     },
 };
 
@@ -39,6 +40,9 @@ pub fn router(app: Arc<App>) -> Router {
         // Readers of the API's description.
         .route("/openapi.json", get(docs::json))
         .route("/docs", get(docs::page))
+        // Browsers in which an account is connected.
+        .route("/connect/{app}", get(connect::open).post(connect::fill_in))
+        .route("/connect/{app}/callback", get(connect::come_back))
         // Clients of the API.
         .nest("/v1", v1(&app))
         // What follows is counted without it.
@@ -85,7 +89,15 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
             get(workflows::errors),
         )
         .route("/accounts", post(accounts::create).get(accounts::list))
-        .route("/accounts/{id}", delete(accounts::delete))
+        .route("/apps", get(apps::list))
+        .route("/accounts/connect", post(accounts::connect))
+        .route("/accounts/connect/{id}", get(accounts::connect_status))
+        .route(
+            "/accounts/{id}",
+            get(accounts::show).delete(accounts::delete),
+        )
+        .route("/accounts/{id}/check", post(accounts::check))
+        .route("/accounts/{id}/connect", post(accounts::reconnect))
         .merge(ways_out())
         .merge(tenants())
         .fallback(no_route)

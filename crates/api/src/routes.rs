@@ -1,8 +1,10 @@
 //! The operations, one file per resource: take typed parameters, call one use case, show its result.
 
 pub(crate) mod accounts;
+pub(crate) mod apps;
 pub(crate) mod auto_subscriptions;
 pub(crate) mod components;
+pub(crate) mod connect;
 pub(crate) mod deliveries;
 pub(crate) mod docs;
 pub(crate) mod events;

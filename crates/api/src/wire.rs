@@ -2,6 +2,7 @@
 //! Field names are the spec's. Only shapes and how to fill them; no decisions.
 
 mod account;
+mod app;
 mod call;
 mod component;
 mod delivery;
@@ -21,7 +22,10 @@ mod webhook;
 mod workspace;
 
 pub(crate) use self::{
-    account::{Account, CreateAccount},
+    account::{
+        Account, Connect, ConnectAccount, ConnectLink, CreateAccount, DeletedAccount, Patience,
+    },
+    app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},

@@ -1,13 +1,35 @@
 //! Connected accounts: credentials that components get as `$auth`. Encrypted at rest, never shown.
+//!
+//! Responsible for making, listing and deleting them, and for what an app prop gets of one. How they come through a
+//! browser is `connects`; how they stay good is `renewal`.
+
+mod health;
+mod provider;
+mod renewal;
+mod turns;
+
+use std::sync::Arc;
 
 use headwater_model::{
+    app::{AuthType, CLIENT_ID, UID},
     id::{AccountId, WorkspaceId},
     page::{Page, PageRequest},
     prop::ConfiguredProps,
 };
-use headwater_store::Account;
+use headwater_store::{Account, Credentials, Health};
 use serde_json::{Map, Value};
 
+use self::provider::Grant;
+pub use self::{health::AccountView, renewal::Revocation};
+pub(crate) use self::{
+    health::health_of,
+    provider::{TokenFailure, Verdict, words},
+};
+pub(crate) use self::{
+    provider::Provider,
+    renewal::{Auth, UsedAccount},
+    turns::Turns,
+};
 use crate::{access::Caller, app::App, error::AppError};
 
 /// An account to be made.
@@ -23,36 +45,53 @@ pub struct NewAccount {
     pub workspace_id: Option<WorkspaceId>,
 }
 
+/// An account that was deleted.
+#[derive(Debug, Clone)]
+pub struct DeletedAccount {
+    /// Its id.
+    pub id: AccountId,
+    /// Whether its tokens were given back.
+    pub revocation: Revocation,
+}
+
 impl App {
     /// Makes an account.
     ///
     /// # Errors
-    /// `Invalid` when the app or the fields are missing.
+    /// `Invalid` when the app or the fields are missing, or are not those of an app that the node knows.
     pub async fn create_account(
         &self,
         caller: &Caller,
         new: NewAccount,
-    ) -> Result<Account, AppError> {
+    ) -> Result<AccountView, AppError> {
         if new.app.trim().is_empty() {
             return Err(AppError::invalid(
                 "app",
                 "is required: the app's name slug, such as `postgresql`",
             ));
         }
-        if new.fields.is_empty() {
+        let known = self.config.apps.get(&new.app);
+        if new.fields.is_empty() && known.is_none_or(|app| app.auth != AuthType::None) {
             return Err(AppError::invalid(
                 "fields",
                 "is required: the credentials, such as {\"api_key\": \"…\"}",
             ));
         }
+        if let Some(app) = known {
+            app.check_account(&new.fields).map_err(AppError::Invalid)?;
+        }
         let owner = self.owner(caller, new.workspace_id).await?;
         let id = self.env.id(AccountId::new);
-        let fields = Value::Object(new.fields).to_string();
         let now_at = self.env.now_at();
         let account = Account {
-            sealed: self
-                .secret_keys
-                .seal(&self.env, id.as_str(), fields.as_bytes())?,
+            credentials: Credentials {
+                renewable: self.is_renewable(&new.app, &new.fields),
+                sealed: self.sealed_fields(&id, &new.fields)?,
+                expires_at: None,
+                renew_at: None,
+            },
+            version: 1,
+            health: Health::default(),
             id,
             owner,
             name: new.name.unwrap_or_else(|| new.app.clone()),
@@ -61,7 +100,7 @@ impl App {
             updated_at: now_at,
         };
         self.store.create_account(account.clone()).await?;
-        Ok(account)
+        Ok(AccountView::new(account, now_at))
     }
 
     /// The caller's accounts, in creation order, or those of a workspace.
@@ -70,19 +109,43 @@ impl App {
         caller: &Caller,
         workspace_id: Option<WorkspaceId>,
         page: &PageRequest<AccountId>,
-    ) -> Result<Page<Account>, AppError> {
-        Ok(self
-            .store
-            .accounts(&self.owner(caller, workspace_id).await?, page)
-            .await?)
+    ) -> Result<Page<AccountView>, AppError> {
+        let owner = self.owner(caller, workspace_id).await?;
+        let page = self.store.accounts(&owner, page).await?;
+        let now_at = self.env.now_at();
+        let items = page.items.into_iter();
+        Ok(Page {
+            total_count: page.total_count,
+            items: items
+                .map(|account| AccountView::new(account, now_at))
+                .collect(),
+        })
     }
 
-    /// Deletes an account. Sources that use it fail from their next start on, and say so.
-    pub async fn delete_account(&self, caller: &Caller, id: &AccountId) -> Result<(), AppError> {
-        self.visible_account(caller, id).await?;
+    /// One account.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn account(&self, caller: &Caller, id: &AccountId) -> Result<AccountView, AppError> {
+        let account = self.visible_account(caller, id).await?;
+        Ok(AccountView::new(account, self.env.now_at()))
+    }
+
+    /// Gives an account's tokens back, if the app takes them, and deletes it whatever comes of that. Sources that use it
+    /// fail from their next start on, and say so.
+    pub async fn delete_account(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &AccountId,
+    ) -> Result<DeletedAccount, AppError> {
+        let account = self.visible_account(caller, id).await?;
+        let revocation = self.revoke(account).await?;
         self.store.delete_account(id).await?;
         self.runners.reload_all();
-        Ok(())
+        Ok(DeletedAccount {
+            id: id.clone(),
+            revocation,
+        })
     }
 
     /// An account that the caller may use.
@@ -99,8 +162,16 @@ impl App {
         account.ok_or_else(|| AppError::not_found("account", id))
     }
 
-    /// The `$auth` of the account that an app prop is configured with.
-    pub(crate) async fn auth(&self, prop: &str, configured: &Value) -> Result<Value, AppError> {
+    /// The `$auth` of the account that an app prop is configured with, renewed if it is about to end.
+    ///
+    /// # Errors
+    /// `Conflict` when no run can succeed with it: it is gone, or the app takes it no more. `Unreachable` when it has
+    /// ended and the app does not answer.
+    pub(crate) async fn auth(
+        self: &Arc<Self>,
+        prop: &str,
+        configured: &Value,
+    ) -> Result<Auth, AppError> {
         let missing = |id: &str| {
             AppError::Conflict(format!(
                 "prop `{prop}`: account `{id}` is gone; connect another with `headwater accounts add` and update the source"
@@ -116,16 +187,47 @@ impl App {
             .account(&id)
             .await?
             .ok_or_else(|| missing(text))?;
-        let plain = self
-            .secret_keys
-            .open(account.id.as_str(), &account.sealed)?;
-        let mut fields: Map<String, Value> = serde_json::from_slice(&plain).map_err(|_| {
-            AppError::Internal(format!("the fields of account `{id}` are malformed"))
-        })?;
+        let account = self.fresh_account(account).await?;
+        if let Some(reason) = health::refusal(&account, self.env.now_at()) {
+            return Err(AppError::Conflict(format!("prop `{prop}`: {reason}")));
+        }
+        let mut fields = self.opened_fields(&account)?;
+        let of_client = self.config.apps.get(&account.app);
+        if let Some((_, client_id)) = of_client.and_then(|app| app.client()) {
+            fields
+                .entry(CLIENT_ID)
+                .or_insert_with(|| Value::from(client_id));
+        }
         fields
-            .entry("oauth_uid")
+            .entry(UID)
             .or_insert_with(|| Value::from(account.id.as_str()));
-        Ok(Value::Object(fields))
+        let ends_at = account.credentials.expires_at;
+        Ok(Auth {
+            fields,
+            renew_at: account.credentials.renew_at.or(ends_at),
+            used: UsedAccount {
+                id: account.id,
+                version: account.version,
+            },
+        })
+    }
+
+    /// What an account's app knows it by.
+    pub(crate) fn opened_fields(&self, account: &Account) -> Result<Map<String, Value>, AppError> {
+        let id = account.id.as_str();
+        let plain = self.secret_keys.open(id, &account.credentials.sealed)?;
+        serde_json::from_slice(&plain)
+            .map_err(|_| AppError::Internal(format!("the fields of account `{id}` are malformed")))
+    }
+
+    pub(crate) fn sealed_fields(
+        &self,
+        id: &AccountId,
+        fields: &Map<String, Value>,
+    ) -> Result<Vec<u8>, AppError> {
+        let text = serde_json::to_vec(fields)
+            .map_err(|error| AppError::Internal(format!("fields cannot be written: {error}")))?;
+        self.secret_keys.seal(&self.env, id.as_str(), &text)
     }
 
     /// Checks that every configured app prop names an account of that app which the caller may use.

@@ -68,6 +68,11 @@ impl App {
         let report = called.await.inspect_err(|_| {
             self.give_invocation_back(caller.user_id());
         })?;
+        // What an action has done may not be done twice; the next one gets what this brings.
+        let (app, by, of) = (Arc::clone(self), caller.clone(), target.clone());
+        let outcome = report.outcome.clone();
+        self.tasks
+            .spawn(async move { app.doubt_call(&by, &of, &outcome).await });
         let mut exports = exported(report.exports);
         let summary = exports.remove(SUMMARY).and_then(|summary| {
             let text = summary.as_str().map(str::to_owned);

@@ -3,13 +3,16 @@
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use headwater_engine::{Engine, EngineStatus};
+use headwater_model::app::AppCatalog;
 use headwater_store::{NodeEpoch, Store};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    accounts::{Provider, Turns},
     background::Nudges,
     calls::CALLS_MAX,
+    connects::Connects,
     delivery::{Couriers, DeliveryConfig},
     environment::Environment,
     error::AppError,
@@ -41,6 +44,8 @@ pub struct AppConfig {
     pub shutdown_grace: Duration,
     /// How events are delivered to webhooks.
     pub deliveries: DeliveryConfig,
+    /// The apps that the node knows.
+    pub apps: AppCatalog,
     /// As which kind of user the API shows everybody.
     pub plan: Plan,
     /// Invocations that a user may have per UTC day, if that is limited.
@@ -78,6 +83,11 @@ pub struct App {
     pub(crate) runners: Runners,
     pub(crate) couriers: Couriers,
     pub(crate) lifecycles: Lifecycles,
+    /// The way to apps.
+    pub(crate) provider: Provider,
+    /// Whose turn it is with an account.
+    pub(crate) turns: Turns,
+    pub(crate) connects: Connects,
     /// Held from reading a webhook until it is written, so that changes at the same time keep each other.
     pub(crate) webhook_changes: tokio::sync::Mutex<()>,
     pub(crate) endpoints: Endpoints,
@@ -114,6 +124,7 @@ impl App {
     /// The store cannot be used.
     pub async fn start(parts: Parts) -> Result<Arc<Self>, AppError> {
         let couriers = Couriers::new(&parts.config.deliveries)?;
+        let provider = Provider::new(&parts.config.deliveries)?;
         let epoch = parts.store.start_node(parts.env.now_ms()).await?;
         let app = Arc::new(Self {
             store: parts.store,
@@ -126,6 +137,9 @@ impl App {
             runners: Runners::default(),
             couriers,
             lifecycles: Lifecycles::default(),
+            provider,
+            turns: Turns::default(),
+            connects: Connects::default(),
             webhook_changes: tokio::sync::Mutex::default(),
             endpoints: Endpoints::default(),
             key_uses: KeyUses::default(),

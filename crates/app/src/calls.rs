@@ -20,8 +20,8 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 
 use crate::{
-    access::Caller, app::App, components::ComponentRef, data_stores::Desk, error::AppError,
-    runner::LogLine, secrets,
+    access::Caller, accounts::UsedAccount, app::App, components::ComponentRef, data_stores::Desk,
+    error::AppError, runner::LogLine, secrets,
 };
 
 /// Calls that may be under way at once: each is a process.
@@ -84,7 +84,7 @@ impl App {
     /// # Errors
     /// `NotFound`, or `InvalidProps` for a value that does not fit.
     pub(crate) async fn known_props(
-        &self,
+        self: &Arc<Self>,
         caller: &Caller,
         target: &CallTarget,
     ) -> Result<(SavedComponent, Map<String, Value>), AppError> {
@@ -131,7 +131,7 @@ impl App {
 
     /// The final values, which a call needs whole: an account that is gone is an error.
     async fn unbroken_props(
-        &self,
+        self: &Arc<Self>,
         definitions: &[PropDefinition],
         configured: &ConfiguredProps,
     ) -> Result<Map<String, Value>, AppError> {
@@ -140,6 +140,29 @@ impl App {
             Some(reason) => Err(AppError::Conflict(reason)),
             None => Ok(props.values),
         }
+    }
+
+    /// After a call that may have met a 401: whether an account that it was made with has other credentials now.
+    pub(crate) async fn doubt_call(
+        self: &Arc<Self>,
+        caller: &Caller,
+        target: &CallTarget,
+        outcome: &Outcome,
+    ) -> bool {
+        if !outcome.is_unauthorized() {
+            return false;
+        }
+        let mut used = Vec::new();
+        for value in target.configured_props.values() {
+            let id = value.get("authProvisionId").and_then(Value::as_str);
+            if let Some(id) = id.and_then(|id| id.parse().ok())
+                && let Ok(account) = self.visible_account(caller, &id).await
+            {
+                let version = account.version;
+                used.push(UsedAccount { id, version });
+            }
+        }
+        self.doubt(used).await
     }
 
     /// Makes a call and waits for its end. It goes on to its end if the caller goes away.

@@ -85,15 +85,21 @@ impl App {
             prev_context: query.prev_context,
             query: query.query,
         };
-        let called = self.call(Call {
+        let call = |component: SavedComponent, props| Call {
             component,
-            entry,
+            entry: entry.clone(),
             event: RawValue::NULL.to_owned(),
             props,
-            owner,
+            owner: owner.clone(),
             is_charged: false,
-        });
-        let returned = called.await?.returned(&what)?;
+        };
+        let mut report = self.call(call(component, props)).await?;
+        // Reading options does nothing that must not be done twice.
+        if self.doubt_call(caller, target, &report.outcome).await {
+            let (component, props) = self.known_props(caller, target).await?;
+            report = self.call(call(component, props)).await?;
+        }
+        let returned = report.returned(&what)?;
         Ok(PropOptions::from_returned(returned.unwrap_or_default()))
     }
 

@@ -12,6 +12,7 @@ mod background;
 mod calls;
 mod components;
 mod computed_props;
+mod connects;
 mod data_stores;
 mod deliveries;
 mod delivery;
@@ -39,12 +40,16 @@ mod webhooks;
 mod workspaces;
 
 pub use access::{Caller, key_hash};
-pub use accounts::NewAccount;
+pub use accounts::{AccountView, DeletedAccount, NewAccount, Revocation};
 pub use actions::ActionReport;
 pub use app::{App, AppConfig, Parts, Readiness};
 pub use calls::CallTarget;
 pub use components::{ComponentInput, ComponentRef};
 pub use computed_props::{OptionsQuery, PropOption, PropOptions};
+pub use connects::{
+    Callback, ConnectError, ConnectLink, ConnectStatus, ConnectView, Connected, FieldsForm,
+    LinkOpened, NewConnect,
+};
 pub use deliveries::ReplayRequest;
 pub use delivery::DeliveryConfig;
 pub use environment::{Clock, Environment, Random};
@@ -66,6 +71,6 @@ pub use workspaces::{NewWorkspace, WorkspaceView};
 // What use cases give and take of store and engine, for crates that may not know those.
 pub use headwater_engine::{LogLevel, PackageModules, Response};
 pub use headwater_store::{
-    Account, ApiKey, Attempt, ComponentFilter, Delivery, EventRange, ListedComponent,
-    SavedComponent, Usage, User, Webhook,
+    Account, ApiKey, Attempt, ComponentFilter, Delivery, EventRange, Health, HealthStatus,
+    ListedComponent, SavedComponent, Usage, User, Webhook,
 };

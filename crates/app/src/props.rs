@@ -9,7 +9,7 @@ use headwater_model::prop::{self, ConfiguredProps, PropDefinition, PropKind};
 use headwater_store::{Owner, SavedComponent};
 use serde_json::{Map, Value, json};
 
-use crate::{access::Caller, app::App, calls, error::AppError, secrets};
+use crate::{access::Caller, accounts::UsedAccount, app::App, calls, error::AppError, secrets};
 
 /// Values that were checked against every prop that a component has with them.
 pub(crate) struct CheckedProps {
@@ -23,8 +23,12 @@ pub(crate) struct CheckedProps {
 /// Values by prop, and whether a run with them can succeed.
 pub(crate) struct FinalProps {
     pub(crate) values: Map<String, Value>,
-    /// Why no run can succeed, if an account is gone.
+    /// Why no run can succeed, if an account is gone or refused.
     pub(crate) broken: Option<String>,
+    /// The accounts whose credentials are among the values.
+    pub(crate) accounts: Vec<UsedAccount>,
+    /// When the first of those is to be read again, in epoch seconds.
+    pub(crate) renew_at: Option<u64>,
 }
 
 impl App {
@@ -62,19 +66,25 @@ impl App {
     /// The final values of these props.
     ///
     /// # Errors
-    /// `Internal` when a secret cannot be opened. A missing account breaks the runs, not the reading.
+    /// `Internal` when a secret cannot be opened, `Unreachable` when credentials have ended and cannot be renewed now. An
+    /// account that is gone or refused breaks the runs, not the reading.
     pub(crate) async fn final_props(
-        &self,
+        self: &Arc<Self>,
         definitions: &[PropDefinition],
         configured: &ConfiguredProps,
     ) -> Result<FinalProps, AppError> {
         let mut values = self.opened_props(configured)?;
+        let (mut accounts, mut renew_at) = (Vec::new(), None::<u64>);
         let mut broken = None;
         for prop in definitions {
             let value = match (prop.kind(), values.get(&prop.name)) {
                 (PropKind::App, Some(configured)) => {
                     match self.auth(&prop.name, configured).await {
-                        Ok(auth) => Some(json!({ "$auth": auth })),
+                        Ok(auth) => {
+                            accounts.push(auth.used);
+                            renew_at = renew_at.into_iter().chain(auth.renew_at).min();
+                            Some(json!({ "$auth": auth.fields }))
+                        }
                         Err(AppError::Conflict(reason)) => {
                             broken = Some(reason);
                             None
@@ -97,7 +107,12 @@ impl App {
                 values.insert(prop.name.clone(), value);
             }
         }
-        Ok(FinalProps { values, broken })
+        Ok(FinalProps {
+            values,
+            broken,
+            accounts,
+            renew_at,
+        })
     }
 
     /// A source's configured values with secrets opened.

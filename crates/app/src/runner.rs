@@ -11,6 +11,7 @@ mod journal;
 mod ledger;
 mod loaded;
 mod queue;
+mod renewal;
 mod report;
 mod run;
 

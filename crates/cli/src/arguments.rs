@@ -124,6 +124,8 @@ pub(crate) enum ClientCommand {
     Pause(SourceArgument),
     /// Activate a paused source
     Resume(SourceArgument),
+    /// List the apps whose accounts the node knows how to connect
+    Apps(AppsArguments),
     /// Accounts of third-party apps, for app props
     Accounts(AccountsArguments),
     /// Webhooks: URLs that events are delivered to
@@ -278,9 +280,26 @@ pub(crate) struct AccountsArguments {
 pub(crate) enum AccountsCommand {
     /// Store an account's credentials on the node
     Add(AddAccountArguments),
+    /// Connect an account in a browser: by the app's consent, or by a form
+    Connect(ConnectAccountArguments),
+    /// Give an account other credentials in a browser; it stays the same account
+    Reconnect {
+        /// Account: its id or name
+        #[arg(value_name = "ID_OR_NAME")]
+        account: String,
+        /// Print the link only, for another browser
+        #[arg(long)]
+        no_browser: bool,
+    },
+    /// Ask the app whether it takes an account's credentials
+    Check {
+        /// Account: its id or name
+        #[arg(value_name = "ID_OR_NAME")]
+        account: String,
+    },
     /// List the accounts
     List,
-    /// Delete an account
+    /// Delete an account, and give its tokens back
     Delete {
         /// Account: its id or name
         #[arg(value_name = "ID_OR_NAME")]
@@ -298,6 +317,27 @@ pub(crate) struct AddAccountArguments {
     /// Name to tell the accounts of one app apart
     #[arg(long)]
     pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConnectAccountArguments {
+    /// Name slug of the app; `headwater apps` lists them
+    pub(crate) app: String,
+    /// Field that is known already, repeatable; the others are asked for in the browser
+    #[arg(long = "field", value_name = "KEY=VALUE")]
+    pub(crate) fields: Vec<String>,
+    /// Name to tell the accounts of one app apart
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Print the link only, for another browser
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AppsArguments {
+    /// Part of the app's name or slug
+    pub(crate) query: Option<String>,
 }
 
 #[derive(Debug, Args)]

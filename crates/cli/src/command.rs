@@ -3,6 +3,7 @@
 
 mod accounts;
 mod activity;
+mod apps;
 pub(crate) mod completions;
 mod components;
 mod delete;
@@ -55,6 +56,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::RunAction(arguments) => run_action::run(session, arguments).await,
         ClientCommand::Pause(arguments) => activity::run(session, &arguments.source, false).await,
         ClientCommand::Resume(arguments) => activity::run(session, &arguments.source, true).await,
+        ClientCommand::Apps(arguments) => apps::run(session, arguments).await,
         ClientCommand::Accounts(arguments) => accounts::run(session, arguments).await,
         ClientCommand::Webhooks(arguments) => webhooks::run(session, arguments).await,
         ClientCommand::Deliveries(arguments) => deliveries::run(session, arguments).await,

@@ -6,6 +6,7 @@ mod arguments;
 mod bundle;
 mod client;
 mod command;
+mod connect;
 mod exit;
 mod follow;
 mod output;

@@ -1,6 +1,7 @@
 //! `headwater serve`: the composition root. Puts store, engine, use cases and API together, and
 //! ends them in order. What the parts do is theirs.
 
+mod apps;
 pub(crate) mod arguments;
 mod connections;
 mod data_dir;

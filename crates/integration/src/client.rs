@@ -14,14 +14,20 @@ pub struct Client {
     key: Option<String>,
 }
 
+/// A client without a proxy that follows no redirect.
+pub(crate) fn direct() -> reqwest::Client {
+    // Whoever installed a provider first, it is the same one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .expect("the client has no special needs")
+}
+
 impl Client {
     pub(crate) fn new(base: String, key: Option<String>) -> Self {
-        // Whoever installed a provider first, it is the same one.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .build()
-            .expect("the client has no special needs");
+        let http = direct();
         Self { http, base, key }
     }
 

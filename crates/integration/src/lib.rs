@@ -11,6 +11,7 @@
 
 mod answer;
 mod binary;
+mod browser;
 mod cli;
 mod client;
 mod collector;
@@ -20,6 +21,7 @@ mod feed;
 mod following;
 mod https;
 mod node;
+mod oauth_provider;
 mod operation;
 mod packages;
 mod postgres;
@@ -32,6 +34,7 @@ pub mod standard_webhooks;
 mod webhook;
 
 pub use answer::Answer;
+pub use browser::{Browser, Decision, Visited, node_with};
 pub use cli::Seen;
 pub use client::{Client, Method};
 pub use collector::{Collector, RecordedSpan};
@@ -40,6 +43,7 @@ pub use events::{fields, payloads};
 pub use feed::FeedServer;
 pub use following::{Following, Message};
 pub use node::{Node, NodeBuilder};
+pub use oauth_provider::{NODE_URL, OAuthProvider};
 pub use operation::Operation;
 pub use postgres::Postgres;
 pub use python::Python;

@@ -90,6 +90,16 @@ impl NodeBuilder {
         self
     }
 
+    /// Puts a file into its data folder.
+    #[must_use]
+    pub fn file(mut self, path: &str, text: &str) -> Self {
+        let new = || TempDir::with_prefix("headwater-node-").unwrap();
+        let path = self.data_dir.get_or_insert_with(new).path().join(path);
+        std::fs::create_dir_all(path.parent().expect("files are in the folder")).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
     /// Leaves it to the node to make its first key.
     #[must_use]
     pub fn without_key(mut self) -> Self {

@@ -116,6 +116,8 @@ ids! {
     UserId, "u_", "a user";
     /// A connected account of an app.
     AccountId, "apn_", "an account";
+    /// One way through a browser to a connected account.
+    ConnectId, "cn_", "a connect";
     /// One run of a component's code.
     InvocationId, "inv_", "an invocation";
     /// One event for one webhook.

@@ -1,9 +1,10 @@
 //! The nouns of the platform and the pure rules over them.
 //!
-//! Responsible for: ids, the description of a component, props, dedupe, schedules, channels,
+//! Responsible for: ids, the catalog of apps, the description of a component, props, dedupe, schedules, channels,
 //! events, subscriptions, webhooks, outcomes and limits. Deliberately without I/O, async and a clock:
 //! time and randomness come in as arguments.
 
+pub mod app;
 pub mod channel;
 pub mod component;
 pub mod data_store;

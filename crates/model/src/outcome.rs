@@ -18,6 +18,9 @@ pub struct ComponentError {
     /// The error's own `code`, when it has one (`ECONNREFUSED`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Value>,
+    /// The status of the HTTP response that it is about, when there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
 }
 
 impl ComponentError {
@@ -71,7 +74,15 @@ pub enum Outcome {
     },
 }
 
+/// How an app answers whoever it does not know.
+const UNAUTHORIZED: u16 = 401;
+
 impl Outcome {
+    /// Whether the code threw because an app did not take its credentials.
+    pub fn is_unauthorized(&self) -> bool {
+        matches!(self, Self::Threw { error } if error.status == Some(UNAUTHORIZED))
+    }
+
     /// The error to report on `$errors`, or `None` when the run returned.
     pub fn error(&self) -> Option<ComponentError> {
         let named = |name: &str, code: &str, message: &str| ComponentError {
@@ -79,6 +90,7 @@ impl Outcome {
             message: message.to_owned(),
             stack: String::new(),
             code: Some(Value::from(code)),
+            status: None,
         };
         match self {
             Self::Returned { .. } => None,

@@ -9,6 +9,7 @@ mod backlog;
 mod catalog;
 mod components;
 mod connection;
+mod connects;
 mod data_stores;
 mod deletion;
 mod deliveries;

@@ -133,6 +133,7 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreErr
         "DELETE FROM subscriptions WHERE user_id = ?",
         "DELETE FROM auto_subscriptions WHERE user_id = ?",
         "DELETE FROM accounts WHERE user_id = ?",
+        "DELETE FROM connects WHERE user_id = ?",
         "DELETE FROM daily_usage WHERE owner_id = ?",
         "DELETE FROM api_keys WHERE user_id = ?",
         "DELETE FROM users WHERE id = ?",

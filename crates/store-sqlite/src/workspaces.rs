@@ -175,6 +175,13 @@ pub(crate) fn leave(
             )
             .map_err(&failed)?;
     }
+    // Whoever is no member connects nothing to it.
+    connection
+        .execute(
+            "DELETE FROM connects WHERE workspace_id = ? AND user_id = ?",
+            [workspace_id, user_id],
+        )
+        .map_err(&failed)?;
     // The heir may have one like it.
     connection
         .execute(
@@ -218,6 +225,7 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError
     let failed = failed("deleting a workspace");
     for sql in [
         "DELETE FROM accounts WHERE workspace_id = ?",
+        "DELETE FROM connects WHERE workspace_id = ?",
         "DELETE FROM daily_usage WHERE owner_id = ?",
         "DELETE FROM memberships WHERE workspace_id = ?",
         "DELETE FROM workspaces WHERE id = ?",

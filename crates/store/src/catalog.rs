@@ -1,9 +1,9 @@
-//! What exists: components, sources, subscriptions, accounts.
+//! What exists: components, sources, subscriptions.
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::{
-    id::{AccountId, ComponentId, SourceId},
+    id::{ComponentId, SourceId},
     page::{Page, PageRequest},
     subscription::{AutoSubscription, Subscription},
 };
@@ -11,8 +11,8 @@ use headwater_model::{
 use crate::{
     error::StoreError,
     record::{
-        Account, ArtifactBytes, NewSource, Owner, SavedComponent, SettledSource, Source,
-        SourceFilter, SourceState, SubscriptionFilter,
+        ArtifactBytes, NewSource, Owner, SavedComponent, SettledSource, Source, SourceFilter,
+        SourceState, SubscriptionFilter,
     },
 };
 
@@ -115,24 +115,4 @@ pub trait Subscriptions {
     /// Deletes the user's automatic subscription with this listener and channel; what it has made stays.
     /// False: there was none.
     async fn unsubscribe_automatically(&self, like: &AutoSubscription) -> Result<bool, StoreError>;
-}
-
-/// Sealed credentials.
-#[async_trait]
-pub trait Accounts {
-    /// Writes an account.
-    async fn create_account(&self, account: Account) -> Result<(), StoreError>;
-
-    /// An account.
-    async fn account(&self, id: &AccountId) -> Result<Option<Account>, StoreError>;
-
-    /// A page of the owner's accounts in creation order: those in the workspace if there is one, else all that the user made.
-    async fn accounts(
-        &self,
-        owner: &Owner,
-        page: &PageRequest<AccountId>,
-    ) -> Result<Page<Account>, StoreError>;
-
-    /// Deletes an account. False: there was none.
-    async fn delete_account(&self, id: &AccountId) -> Result<bool, StoreError>;
 }

@@ -14,6 +14,7 @@ use async_trait::async_trait;
 
 use crate::Store;
 
+pub mod accounts;
 pub mod backlog;
 pub mod catalog;
 pub mod commits;
@@ -54,13 +55,21 @@ macro_rules! conformance_tests {
                 a_component_is_found_by_its_id,
                 a_key_means_the_newest_component_of_the_workspace_or_the_user,
                 an_artifact_is_kept_once,
-                accounts_are_created_and_deleted,
-                accounts_are_listed_by_owner,
                 events_are_paged_both_ways,
                 a_page_begins_behind_a_cursor_that_is_gone,
                 channels_and_emitters_are_listed_apart,
                 sources_are_paged_both_ways,
+            }
+            accounts {
+                accounts_are_created_and_deleted,
+                accounts_are_listed_by_owner,
                 accounts_are_paged_both_ways,
+                of_two_renewals_one_counts,
+                health_is_noted_of_the_credentials_it_was_found_with,
+                a_link_is_followed_once,
+                a_state_counts_once,
+                a_connect_ends_once_with_its_account,
+                connects_are_forgotten_in_time,
             }
             registry {
                 the_highest_release_wins,

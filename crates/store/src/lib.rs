@@ -5,6 +5,7 @@
 //! as an argument; every listing is paged and every batch bounded. "Not found" is `Option`.
 //! A method that returns `Ok` is durable: it survives the loss of power.
 
+pub mod account;
 pub mod catalog;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -18,7 +19,8 @@ pub mod tenants;
 pub mod webhooks;
 pub mod work_queue;
 
-pub use catalog::{Accounts, Catalog, Subscriptions};
+pub use account::*;
+pub use catalog::{Catalog, Subscriptions};
 pub use data_stores::{
     DataStore, DataStoreRef, DataStores, NewRecord, Record, RecordRange, RecordWritten,
 };

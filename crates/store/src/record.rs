@@ -7,8 +7,8 @@ use headwater_model::{
     dedupe,
     event::NewEvent,
     id::{
-        AccountId, ComponentId, EmitterId, EventId, InvocationId, KeyId, SourceId, UserId,
-        WebhookId, WorkspaceId,
+        ComponentId, EmitterId, EventId, InvocationId, KeyId, SourceId, UserId, WebhookId,
+        WorkspaceId,
     },
     origin::Origin,
     prop::{ConfiguredProps, PropDefinition},
@@ -244,25 +244,6 @@ pub enum SourceFilter {
     User(UserId),
     /// All that live in the workspace.
     Workspace(WorkspaceId),
-}
-
-/// Credentials of an app, sealed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
-    /// Its id.
-    pub id: AccountId,
-    /// Whose.
-    pub owner: Owner,
-    /// The app's name slug.
-    pub app: String,
-    /// For people.
-    pub name: String,
-    /// The encrypted fields.
-    pub sealed: Vec<u8>,
-    /// Epoch seconds.
-    pub created_at: u64,
-    /// Epoch seconds.
-    pub updated_at: u64,
 }
 
 /// What started an invocation.

@@ -1,7 +1,7 @@
 //! Text of the document as HTML: escaped, with what doc comments have of Markdown.
 
 /// Text between tags or quotes.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -10,7 +10,7 @@ use axum::{
 };
 use headwater_app::AppError;
 use headwater_model::id::{
-    AccountId, DeliveryId, KeyId, SourceId, UserId, WebhookId, WorkflowId, WorkspaceId,
+    AccountId, ConnectId, DeliveryId, KeyId, SourceId, UserId, WebhookId, WorkflowId, WorkspaceId,
 };
 
 use crate::error::ApiError;
@@ -37,6 +37,10 @@ impl Named for WorkspaceId {
 
 impl Named for AccountId {
     const KIND: &'static str = "account";
+}
+
+impl Named for ConnectId {
+    const KIND: &'static str = "connect";
 }
 
 impl Named for WebhookId {

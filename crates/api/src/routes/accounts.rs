@@ -3,16 +3,17 @@
 use axum::{
     Json,
     extract::{Extension, State},
-    http::StatusCode,
 };
-use headwater_model::id::AccountId;
+use headwater_model::id::{AccountId, ConnectId};
 
 use super::{AppState, CallerExtension, DataReply, PageReply, data};
 use crate::{
-    error::ApiError,
     extract::{Paging, Params, PathId, cursor},
     openapi::{Pages, failure},
-    wire::{Account, CreateAccount, Data, Paged, WorkspaceScope, id},
+    wire::{
+        Account, Connect, ConnectAccount, ConnectLink, CreateAccount, Data, DeletedAccount, Paged,
+        Patience, WorkspaceScope, id,
+    },
 };
 
 /// Connects an account
@@ -55,14 +56,120 @@ pub(crate) async fn list(
     let page = app.accounts(&caller, scope.workspace_id(), &page).await?;
     Ok(Json(Paged::new(
         page,
-        |account| cursor(&account.id),
+        |account| cursor(&account.account.id),
         Account::from,
     )))
 }
 
+/// Shows an account
+///
+/// With its health, without its credentials. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/accounts/{id}",
+    operation_id = "account",
+    tag = "Accounts",
+    params(("id" = id::Account, Path)),
+    responses((status = 200, description = "The account.", body = Data<Account>), failure::NotFound),
+)]
+pub(crate) async fn show(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<AccountId>,
+) -> DataReply<Account> {
+    data(app.account(&caller, &id).await?.into())
+}
+
+/// Checks an account
+///
+/// Asks the app now whether it takes the credentials. Tokens that have ended are renewed. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/accounts/{id}/check",
+    operation_id = "check_account",
+    tag = "Accounts",
+    params(("id" = id::Account, Path)),
+    responses((status = 200, description = "The account.", body = Data<Account>), failure::NotFound),
+)]
+pub(crate) async fn check(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<AccountId>,
+) -> DataReply<Account> {
+    data(app.check_account(&caller, &id).await?.into())
+}
+
+/// Connects an account in a browser
+///
+/// Makes a link to follow there: it leads over the app's consent (OAuth 2) or a form to an account. It opens once, within ten
+/// minutes. An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/accounts/connect",
+    operation_id = "connect_account",
+    tag = "Accounts",
+    request_body = ConnectAccount,
+    responses(
+        (status = 200, description = "The link.", body = Data<ConnectLink>),
+        failure::Forbidden, failure::NotFound, failure::Conflict,
+    ),
+)]
+pub(crate) async fn connect(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Params(request): Params<ConnectAccount>,
+) -> DataReply<ConnectLink> {
+    data(app.begin_connect(&caller, request.into()).await?.into())
+}
+
+/// Connects an account again
+///
+/// Makes a link that gives the account other credentials. It stays the same account, and sources that use it go on with them.
+/// An extension of the spec.
+#[utoipa::path(
+    post,
+    path = "/v1/accounts/{id}/connect",
+    operation_id = "reconnect_account",
+    tag = "Accounts",
+    params(("id" = id::Account, Path)),
+    responses(
+        (status = 200, description = "The link.", body = Data<ConnectLink>),
+        failure::NotFound, failure::Conflict,
+    ),
+)]
+pub(crate) async fn reconnect(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<AccountId>,
+) -> DataReply<ConnectLink> {
+    data(app.begin_reconnect(&caller, &id).await?.into())
+}
+
+/// Tells how a connect stands
+///
+/// At once, or when it has ended, if that is within `wait_s`. How it ended is known for a day. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/accounts/connect/{id}",
+    operation_id = "connect",
+    tag = "Accounts",
+    params(("id" = id::Connect, Path), Patience),
+    responses((status = 200, description = "How it stands.", body = Data<Connect>), failure::NotFound),
+)]
+pub(crate) async fn connect_status(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<ConnectId>,
+    Params(patience): Params<Patience>,
+) -> DataReply<Connect> {
+    let status = app.connect_status(&caller, &id, patience.duration());
+    data(status.await?.into())
+}
+
 /// Deletes an account
 ///
-/// Sources that use it go on until they run next; then they fail until they are given another one.
+/// Its tokens are given back to the app first, if it takes them; what came of that is in the answer, and the account is
+/// deleted either way. Sources that use it go on until they run next; then they fail until they are given another one.
 /// An extension of the spec.
 #[utoipa::path(
     delete,
@@ -70,13 +177,12 @@ pub(crate) async fn list(
     operation_id = "delete_account",
     tag = "Accounts",
     params(("id" = id::Account, Path)),
-    responses((status = 204, description = "It is deleted."), failure::NotFound),
+    responses((status = 200, description = "It is deleted.", body = Data<DeletedAccount>), failure::NotFound),
 )]
 pub(crate) async fn delete(
     State(app): AppState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<AccountId>,
-) -> Result<StatusCode, ApiError> {
-    app.delete_account(&caller, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+) -> DataReply<DeletedAccount> {
+    data(app.delete_account(&caller, &id).await?.into())
 }

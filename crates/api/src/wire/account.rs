@@ -1,14 +1,19 @@
 //! Connected accounts. Their credentials come in and never go out.
 
+use std::time::Duration;
+
 use headwater_model::{
-    id::{AccountId, UserId, WorkspaceId},
+    id::{AccountId, ConnectId, UserId, WorkspaceId},
     prop::ConfiguredProps,
 };
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::id;
 use crate::extract;
+
+/// Longer waits would end at proxies.
+const PATIENCE_MAX_S: u32 = 60;
 
 /// Credentials of an app to keep.
 #[derive(Deserialize, ToSchema)]
@@ -42,6 +47,128 @@ impl From<CreateAccount> for headwater_app::NewAccount {
     }
 }
 
+/// An account to be connected in a browser.
+#[derive(Deserialize, ToSchema)]
+#[schema(example = json!({"app": "github", "name": "work"}))]
+pub(crate) struct ConnectAccount {
+    /// Name slug of an app in the catalog.
+    #[schema(required, nullable = false)]
+    app: Option<String>,
+    /// To tell accounts of one app apart; the app's slug by default.
+    name: Option<String>,
+    /// What is known already of the app's fields; the rest is asked for in the browser.
+    #[serde(default, deserialize_with = "extract::object")]
+    #[schema(value_type = Option<Object>)]
+    fields: Option<ConfiguredProps>,
+    /// The workspace that it is for.
+    #[schema(value_type = Option<id::Workspace>)]
+    workspace_id: Option<WorkspaceId>,
+    /// The same under its other name.
+    #[schema(value_type = Option<id::Workspace>)]
+    org_id: Option<WorkspaceId>,
+}
+
+impl From<ConnectAccount> for headwater_app::NewConnect {
+    fn from(request: ConnectAccount) -> Self {
+        Self {
+            app: request.app.unwrap_or_default(),
+            name: request.name.filter(|name| !name.is_empty()),
+            fields: request.fields.unwrap_or_default(),
+            workspace_id: request.workspace_id.or(request.org_id),
+        }
+    }
+}
+
+/// A link to follow in a browser.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ConnectLink {
+    /// By which its end is known: `GET /v1/accounts/connect/{id}`.
+    #[schema(value_type = id::Connect)]
+    id: ConnectId,
+    /// Opens once. Whoever has it can connect an account for you.
+    url: String,
+    /// Unix time in seconds.
+    expires_at: u64,
+}
+
+impl From<headwater_app::ConnectLink> for ConnectLink {
+    fn from(link: headwater_app::ConnectLink) -> Self {
+        Self {
+            id: link.id,
+            url: link.url,
+            expires_at: link.expires_at,
+        }
+    }
+}
+
+/// How long to wait.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Patience {
+    /// Seconds to wait for the end, at most 60; none by default.
+    #[serde(default, deserialize_with = "extract::integer")]
+    #[param(value_type = Option<u32>, maximum = 60)]
+    wait_s: Option<u32>,
+}
+
+impl Patience {
+    pub(crate) fn duration(&self) -> Duration {
+        Duration::from_secs(self.wait_s.unwrap_or(0).min(PATIENCE_MAX_S).into())
+    }
+}
+
+/// How a connect stands.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Connect {
+    #[schema(value_type = id::Connect)]
+    id: ConnectId,
+    /// Name slug of the app.
+    app: String,
+    status: ConnectStatus,
+    /// The account, once it is `connected`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Account>)]
+    account_id: Option<AccountId>,
+    /// Why it `failed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// Unix time in seconds.
+    expires_at: u64,
+}
+
+/// How a connect stands.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ConnectStatus {
+    Pending,
+    Connected,
+    Failed,
+    Expired,
+}
+
+impl From<headwater_app::ConnectView> for Connect {
+    fn from(view: headwater_app::ConnectView) -> Self {
+        let (status, account_id, reason) = match view.status {
+            headwater_app::ConnectStatus::Pending => (ConnectStatus::Pending, None, None),
+            headwater_app::ConnectStatus::Connected(id) => {
+                (ConnectStatus::Connected, Some(id), None)
+            }
+            headwater_app::ConnectStatus::Failed(reason) => {
+                (ConnectStatus::Failed, None, Some(reason))
+            }
+            headwater_app::ConnectStatus::Expired => (ConnectStatus::Expired, None, None),
+        };
+        Self {
+            id: view.id,
+            app: view.app,
+            status,
+            account_id,
+            reason,
+            expires_at: view.expires_at,
+        }
+    }
+}
+
 /// A connected account. Its credentials are never shown.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Account {
@@ -55,22 +182,98 @@ pub(crate) struct Account {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
+    health: Health,
     /// Unix time in seconds.
     created_at: u64,
     /// Unix time in seconds.
     updated_at: u64,
 }
 
-impl From<headwater_app::Account> for Account {
-    fn from(account: headwater_app::Account) -> Self {
+/// Whether an account's credentials are good, as far as the node knows.
+#[derive(Debug, Serialize, ToSchema)]
+struct Health {
+    status: HealthStatus,
+    /// Why, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// When that was found out, Unix time in seconds; null before the first time.
+    #[schema(required)]
+    checked_at: Option<u64>,
+    /// When the access token ends, Unix time in seconds, if that is known. It is renewed before if the app gave a
+    /// refresh token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<u64>,
+}
+
+/// `healthy`: the app took them. `expired`: their time is over, and they cannot be renewed. `refused`: the app does not
+/// take them any more. `unknown`: nothing is known, or the app does not answer.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum HealthStatus {
+    Healthy,
+    Expired,
+    Refused,
+    Unknown,
+}
+
+impl From<headwater_app::AccountView> for Account {
+    fn from(view: headwater_app::AccountView) -> Self {
+        let headwater_app::AccountView { account, health } = view;
         Self {
             id: account.id,
             user_id: account.owner.user_id,
             app: account.app,
             name: account.name,
             workspace_id: account.owner.workspace_id,
+            health: Health {
+                status: match health.status {
+                    headwater_app::HealthStatus::Healthy => HealthStatus::Healthy,
+                    headwater_app::HealthStatus::Expired => HealthStatus::Expired,
+                    headwater_app::HealthStatus::Refused => HealthStatus::Refused,
+                    headwater_app::HealthStatus::Unknown => HealthStatus::Unknown,
+                },
+                reason: health.reason,
+                checked_at: health.checked_at,
+                expires_at: account.credentials.expires_at,
+            },
             created_at: account.created_at,
             updated_at: account.updated_at,
+        }
+    }
+}
+
+/// An account that was deleted.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeletedAccount {
+    #[schema(value_type = id::Account)]
+    id: AccountId,
+    revocation: Revocation,
+    /// Why tokens may still be good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// `revoked`: the app took the tokens back. `not_supported`: there was nothing that it takes back. `failed`: it did not
+/// take them back; end them at the app.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Revocation {
+    Revoked,
+    NotSupported,
+    Failed,
+}
+
+impl From<headwater_app::DeletedAccount> for DeletedAccount {
+    fn from(deleted: headwater_app::DeletedAccount) -> Self {
+        let (revocation, reason) = match deleted.revocation {
+            headwater_app::Revocation::Revoked => (Revocation::Revoked, None),
+            headwater_app::Revocation::NotSupported => (Revocation::NotSupported, None),
+            headwater_app::Revocation::Failed(reason) => (Revocation::Failed, Some(reason)),
+        };
+        Self {
+            id: deleted.id,
+            revocation,
+            reason,
         }
     }
 }

@@ -49,6 +49,7 @@ ids! {
     User, "UserId", [id::UserId::PREFIX], "Id of a user.";
     Key, "KeyId", [id::KeyId::PREFIX], "Id of an API key.";
     Account, "AccountId", [id::AccountId::PREFIX], "Id of a connected account.";
+    Connect, "ConnectId", [id::ConnectId::PREFIX], "Id of a way through a browser to an account.";
     Invocation, "InvocationId", [id::InvocationId::PREFIX], "Id of one run of a component's code.";
     Emitter, "EmitterId", [id::SourceId::PREFIX, id::WorkflowId::PREFIX],
         "Id of what emits events: a source or a workflow.";

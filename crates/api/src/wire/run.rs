@@ -76,6 +76,9 @@ struct ComponentError {
     /// The error's own `code`, when it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<Value>,
+    /// The status of the HTTP response that it is about, when there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
 }
 
 /// A line that a run logged.
@@ -147,6 +150,7 @@ impl From<outcome::Outcome> for Outcome {
                     message: error.message,
                     stack: error.stack,
                     code: error.code,
+                    status: error.status,
                 },
             },
             outcome::Outcome::LimitExceeded { limit, message } => {

@@ -3,6 +3,8 @@
 //! Timer, event and manual runs are serial; HTTP runs go on at once up to the node's source
 //! concurrency; hooks run whenever they are asked for, because only the lifecycle asks.
 
+mod renewal;
+
 use std::{
     sync::{Arc, atomic::AtomicUsize},
     time::Duration,
@@ -26,6 +28,7 @@ use super::{
     journal,
     loaded::configuration_error,
     queue::Queue,
+    renewal::Renewal,
     run::{After, CustomResponse, Part, Reply, Task, Work},
 };
 use crate::{app::App, background::Chore, error::AppError};
@@ -40,6 +43,7 @@ pub(super) struct Actor {
     id: SourceId,
     commands: mpsc::UnboundedReceiver<Command>,
     loaded: Option<Arc<LoadedSource>>,
+    renewal: Renewal,
     queue: Queue,
     flight: Flight,
     commits: Commits,
@@ -70,6 +74,7 @@ impl Actor {
             id,
             commands,
             loaded: None,
+            renewal: Renewal::default(),
             held: Vec::new(),
             paused: false,
             pausing: Vec::new(),
@@ -109,6 +114,7 @@ impl Actor {
                 () = due => {}
                 () = app.stopping.cancelled(), if !self.stopping => self.stopping = true,
                 batch = self.commits.next(), if !self.commits.is_idle() => self.committed(batch).await,
+                renewed = self.renewal.next(), if !self.renewal.is_idle() => self.take_renewed(renewed).await,
             }
         }
     }
@@ -131,7 +137,8 @@ impl Actor {
         if self.stopping {
             return;
         }
-        let Some(loaded) = self.loaded.clone() else {
+        // With what is loaded nothing more starts that is being loaded anew.
+        let Some(loaded) = self.loaded.clone().filter(|_| self.renewal.is_idle()) else {
             return;
         };
         self.know_quota(&loaded).await;
@@ -178,29 +185,12 @@ impl Actor {
 
     /// Nothing runs and everything is committed.
     fn is_quiet(&self) -> bool {
-        self.flight.is_empty() && self.commits.is_idle() && !self.queue.is_claiming()
+        let is_still = self.commits.is_idle() && self.renewal.is_idle();
+        is_still && self.flight.is_empty() && !self.queue.is_claiming()
     }
 
     fn is_idle(&self) -> bool {
         self.is_quiet() && !self.queue.has_work() && !self.paused && self.held.is_empty()
-    }
-
-    /// Reads the recorded version if none was given, or if its props have become stale.
-    async fn refresh(&mut self) {
-        if !self.queue.has_work() || (self.loaded.is_some() && !self.stale) {
-            return;
-        }
-        match self.app.load_recorded(&self.id).await {
-            Ok(Some(loaded)) => {
-                self.loaded = Some(Arc::new(loaded));
-                self.stale = false;
-            }
-            Ok(None) => self.queue.refuse(|| CustomResponse::NotRunning).await,
-            Err(error) => {
-                tracing::warn!(source_id = %self.id, %error, "the source cannot run now");
-                self.queue.refuse(|| CustomResponse::Unavailable).await;
-            }
-        }
     }
 
     async fn read_ledger(&mut self, go_on: fn(&mut Commits, Option<dedupe::State>)) {
@@ -238,6 +228,7 @@ impl Actor {
             Command::Load(loaded) => {
                 // What the former version did is committed under its own strategy.
                 self.flush().await;
+                self.renewal.forget_loading();
                 self.loaded = Some(loaded);
             }
             Command::Reload => self.stale = true,
@@ -256,6 +247,7 @@ impl Actor {
 
     fn start(&mut self, loaded: &LoadedSource, mut work: Work) {
         work.tries += 1;
+        work.accounts.clone_from(&loaded.accounts);
         if let Some(reason) = &loaded.broken {
             let outcome = Outcome::Threw {
                 error: configuration_error(reason),
@@ -331,7 +323,7 @@ impl Actor {
             });
     }
 
-    fn end(&mut self, ended: Ended) {
+    fn finish(&mut self, ended: Ended) {
         let Ended {
             trace,
             task,
@@ -428,6 +420,7 @@ impl Actor {
             .loaded
             .clone()
             .ok_or_else(|| AppError::Internal("nothing is loaded".to_owned()))?;
+        self.renewal.forget_loading();
         let held = std::mem::take(&mut self.held);
         let tallies;
         (settled.commits, tallies) = self
@@ -444,7 +437,8 @@ impl Actor {
     }
 
     async fn prolong_leases(&mut self) {
-        let leases: Vec<Lease> = self.flight.leases().chain(self.queue.leases()).collect();
+        let running = self.flight.leases().chain(self.renewal.leases());
+        let leases: Vec<Lease> = running.chain(self.queue.leases()).collect();
         if leases.is_empty() {
             return;
         }
@@ -472,6 +466,9 @@ impl Actor {
         self.app.endpoints.forget(&self.id);
         self.app.runners.remove(&self.id);
         let (closing, closed) = self.closing.take().unzip();
+        for ended in self.renewal.abandon() {
+            self.finish(ended);
+        }
         if !matches!(closing, Some(Closing::Ended)) {
             self.flush().await;
         }

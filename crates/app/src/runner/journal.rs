@@ -102,6 +102,19 @@ pub(super) fn lost(source_id: &SourceId, work: &Work, outcome: &Outcome) {
     );
 }
 
+/// A run met a 401, and is made once more with other credentials.
+pub(super) fn repeats(source_id: &SourceId, work: &Work, outcome: &Outcome) {
+    let error = outcome.error().unwrap_or_default();
+    tracing::info!(
+        %source_id,
+        invocation_id = %work.invocation_id,
+        request_id = work.origin.request_id(),
+        trigger = trigger_name(Some(work.trigger)),
+        error = cut(&error.message),
+        "a run met a 401; its account was renewed, and it is made once more"
+    );
+}
+
 /// No worker took a run, which has been acknowledged and waits.
 pub(super) fn put_off(source_id: &SourceId, work: &Work, outcome: &Outcome) {
     let error = outcome.error().unwrap_or_default();

@@ -10,7 +10,10 @@ use headwater_store::{SavedComponent, Source, SourceState, Store};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
-use crate::{app::App, components, error::AppError, props::FinalProps};
+use crate::{accounts::UsedAccount, app::App, components, error::AppError, props::FinalProps};
+
+/// After how many seconds props are made again whose credentials could not be renewed.
+const RENEWED_AFTER_S: u64 = 10;
 
 /// A source, its component and the final values of its props.
 pub(crate) struct LoadedSource {
@@ -18,8 +21,12 @@ pub(crate) struct LoadedSource {
     pub(crate) component: SavedComponent,
     /// Defaults filled in, secrets opened, credentials and endpoints in place.
     pub(crate) props: Map<String, Value>,
-    /// Why no run of it can succeed, if an account is gone.
+    /// Why no run of it can succeed, if an account is gone or refused.
     pub(crate) broken: Option<String>,
+    /// The accounts whose credentials are among the props.
+    pub(crate) accounts: Vec<UsedAccount>,
+    /// When the props are to be made again because credentials end, in epoch seconds.
+    pub(crate) renew_at: Option<u64>,
 }
 
 impl LoadedSource {
@@ -40,6 +47,8 @@ impl LoadedSource {
             component: self.component.clone(),
             props: self.props.clone(),
             broken: self.broken.clone(),
+            accounts: self.accounts.clone(),
+            renew_at: self.renew_at,
         }
     }
 
@@ -105,14 +114,20 @@ impl App {
     /// Makes a version ready to run.
     ///
     /// # Errors
-    /// `Internal` when a secret cannot be opened. A missing account breaks the runs, not the loading.
+    /// As [`App::final_props`].
     pub(crate) async fn load(
-        &self,
+        self: &Arc<Self>,
         source: Source,
         component: SavedComponent,
     ) -> Result<LoadedSource, AppError> {
         let definitions = prop::merge(&component.description.props, &source.spec.dynamic_props);
-        let FinalProps { mut values, broken } = self
+        let now_at = self.env.now_at();
+        let FinalProps {
+            mut values,
+            broken,
+            accounts,
+            renew_at,
+        } = self
             .final_props(&definitions, &source.spec.configured_props)
             .await?;
         for endpoint in &source.spec.endpoints {
@@ -129,12 +144,20 @@ impl App {
             component,
             props: values,
             broken,
+            accounts,
+            renew_at: renew_at.map(|at| {
+                if at > now_at {
+                    at
+                } else {
+                    now_at + RENEWED_AFTER_S
+                }
+            }),
         })
     }
 
     /// The recorded version of a source; `None` when it is gone or runs on no trigger.
     pub(crate) async fn load_recorded(
-        &self,
+        self: &Arc<Self>,
         id: &SourceId,
     ) -> Result<Option<LoadedSource>, AppError> {
         let source = self.store.source(id).await?;

@@ -322,6 +322,8 @@ impl From<Claimed> for Work {
             not_before: backoff(claimed.starts).map(|backoff| Instant::now() + backoff),
             is_admitted: is_admitted_when_queued(claimed.trigger),
             tries: 0,
+            repeated: false,
+            accounts: Vec::new(),
             reply: Reply::None,
         }
     }

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::Instant};
 
 use super::report::RunReport;
-use crate::{data_stores::Desk, spans::Span};
+use crate::{accounts::UsedAccount, data_stores::Desk, spans::Span};
 
 /// How often a run is started whose worker is lost through no fault of its own.
 const TRIES_MAX: u32 = 3;
@@ -61,6 +61,10 @@ pub(crate) struct Work {
     pub(crate) is_admitted: bool,
     /// How often it was started and its worker lost.
     pub(crate) tries: u32,
+    /// Whether it was made once more with other credentials.
+    pub(crate) repeated: bool,
+    /// The accounts whose credentials it was started with.
+    pub(crate) accounts: Vec<UsedAccount>,
     pub(crate) reply: Reply,
 }
 
@@ -97,6 +101,8 @@ impl Work {
             not_before: None,
             is_admitted: is_admitted_when_queued(invocation.trigger),
             tries: 0,
+            repeated: false,
+            accounts: Vec::new(),
             reply,
         }
     }

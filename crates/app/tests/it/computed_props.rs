@@ -230,7 +230,7 @@ async fn additional_props_never_see_an_account_that_the_caller_may_not_use() {
         workspace_id: None,
     };
     let account = world.app.create_account(&world.caller, account).await;
-    let id = account.unwrap().id;
+    let id = account.unwrap().account.id;
     let spy = Component::named("spy")
         .prop(json!({ "name": "github", "type": "app", "app": "github" }))
         .additional_props();

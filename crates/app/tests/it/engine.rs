@@ -465,6 +465,7 @@ fn error_named(name: &str, message: &str) -> ComponentError {
         message: message.to_owned(),
         stack: format!("{name}: {message}\n    at component.mjs:3:7"),
         code: None,
+        status: None,
     }
 }
 

@@ -6,6 +6,7 @@
     reason = "a test's failure is a panic, in its helpers too"
 )]
 
+mod accounts;
 mod actions;
 mod commits;
 mod component;

@@ -86,14 +86,14 @@ async fn another_tenants_account_is_not_found() {
     let account = world.app.create_account(&world.caller, new).await.unwrap();
     let other = world.stranger().await;
     assert!(is_not_found(
-        world.app.delete_account(&other, &account.id).await
+        world.app.delete_account(&other, &account.account.id).await
     ));
     let page = PageRequest::first(10);
     let listed = world.app.accounts(&other, None, &page).await.unwrap();
     assert!(listed.items.is_empty());
     world
         .app
-        .delete_account(&world.caller, &account.id)
+        .delete_account(&world.caller, &account.account.id)
         .await
         .unwrap();
 }

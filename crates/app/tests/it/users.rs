@@ -177,7 +177,9 @@ async fn a_workspace_is_shared_by_its_members_and_by_nobody_else() {
         .unwrap();
     let bob = world.again(&bob).await;
     assert!(!sees(&bob).await);
-    assert!(is_not_found(app.delete_account(&bob, &account.id).await));
+    assert!(is_not_found(
+        app.delete_account(&bob, &account.account.id).await
+    ));
     assert!(sees(&me).await);
 }
 

@@ -12,7 +12,7 @@ use headwater_app::{
     EventsQuery, FirstUserOptions, Ingress, IngressRequest, KeyRing, Parts, Plan, PlanView, Random,
     RunReport, SourceView, Tracer, UpdateSource, default_channels,
 };
-use headwater_model::{event::Event, id::SourceId, page::PageRequest};
+use headwater_model::{app::AppCatalog, event::Event, id::SourceId, page::PageRequest};
 use headwater_store::{SourceState, Store, Usage};
 use headwater_store_sqlite::SqliteStore;
 use serde_json::{Map, Value, json};
@@ -123,6 +123,7 @@ impl World {
             retained_events: 100,
             shutdown_grace: Duration::from_secs(20),
             deliveries: DeliveryConfig::default(),
+            apps: AppCatalog::default(),
             plan: Plan::Free,
             daily_invocations_quota: None,
             rate_limit: None,

@@ -1,11 +1,14 @@
-//! `accounts`: stores, lists and deletes the accounts of third-party apps. Credentials go to the
+//! `accounts`: stores, connects, checks, lists and deletes the accounts of third-party apps. Credentials go to the
 //! node and are shown to nobody again.
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::account;
-use crate::arguments::{AccountsArguments, AccountsCommand, AddAccountArguments};
+use crate::arguments::{
+    AccountsArguments, AccountsCommand, AddAccountArguments, ConnectAccountArguments,
+};
+use crate::connect;
 use crate::exit::Exit;
 use crate::output;
 use crate::secret;
@@ -17,6 +20,12 @@ use crate::timestamp;
 pub(super) async fn run(session: &Session, arguments: AccountsArguments) -> Result<Exit> {
     match arguments.command {
         AccountsCommand::Add(arguments) => add(session, arguments).await?,
+        AccountsCommand::Connect(arguments) => connect(session, arguments).await?,
+        AccountsCommand::Reconnect {
+            account,
+            no_browser,
+        } => reconnect(session, &account, no_browser).await?,
+        AccountsCommand::Check { account } => return check(session, &account).await,
         AccountsCommand::List => list(session).await?,
         AccountsCommand::Delete { account } => delete(session, &account).await?,
     }
@@ -43,11 +52,47 @@ fn read_field(field: &str) -> Result<(String, Value)> {
     Ok((field.to_owned(), secret::ask(field, &otherwise)?.into()))
 }
 
+async fn connect(session: &Session, arguments: ConnectAccountArguments) -> Result<()> {
+    let fields = arguments.fields.iter().map(|field| read_field(field));
+    let fields: Map<_, _> = fields.collect::<Result<_>>()?;
+    let mut body = json!({"app": arguments.app, "fields": fields});
+    if let Some(name) = arguments.name {
+        body["name"] = name.into();
+    }
+    let link = session.client.post_scoped(&["accounts", "connect"], body);
+    let account = connect::follow(session, &link.await?, arguments.no_browser).await?;
+    session.print(&account, |account| listing(std::slice::from_ref(account)))
+}
+
+async fn reconnect(session: &Session, id_or_name: &str, no_browser: bool) -> Result<()> {
+    let id = account::find_id(&session.client, id_or_name, None).await?;
+    let path = ["accounts", &id, "connect"];
+    let link = session.client.post(&path, &json!({})).await?;
+    let account = connect::follow(session, &link, no_browser).await?;
+    session.print(&account, |account| listing(std::slice::from_ref(account)))
+}
+
+/// Fails when the app does not take the credentials, so that scripts can act on it.
+async fn check(session: &Session, id_or_name: &str) -> Result<Exit> {
+    let id = account::find_id(&session.client, id_or_name, None).await?;
+    let path = ["accounts", &id, "check"];
+    let account = session.client.post(&path, &json!({})).await?;
+    session.print(&account, |account| listing(std::slice::from_ref(account)))?;
+    let health = &account["health"];
+    if let Some(reason) = health["reason"].as_str() {
+        output::note(reason);
+    }
+    Ok(match text(health, "status") {
+        "refused" | "expired" => Exit::Failure,
+        _ => Exit::Success,
+    })
+}
+
 async fn list(session: &Session) -> Result<()> {
     let accounts = account::list(&session.client).await?;
     if accounts.is_empty() && !session.json {
         output::note(
-            "no accounts yet; add one with `headwater accounts add APP --field KEY=VALUE`",
+            "no accounts yet; connect one with `headwater accounts connect APP`, or add one with `headwater accounts add APP --field KEY=VALUE`",
         );
         return Ok(());
     }
@@ -56,9 +101,13 @@ async fn list(session: &Session) -> Result<()> {
 
 async fn delete(session: &Session, id_or_name: &str) -> Result<()> {
     let id = account::find_id(&session.client, id_or_name, None).await?;
-    session.client.delete(&["accounts", &id]).await?;
-    session.print(&json!({"id": id}), |_| id.clone())?;
-    output::note("deleted");
+    let deleted = session.client.delete(&["accounts", &id]).await?;
+    session.print(&deleted, |_| id.clone())?;
+    output::note(match text(&deleted, "revocation") {
+        "revoked" => "deleted, and its tokens given back to the app",
+        "failed" => "deleted, but the app did not take its tokens back; end them there",
+        _ => "deleted",
+    });
     Ok(())
 }
 
@@ -68,8 +117,9 @@ fn listing(accounts: &[Value]) -> String {
             text(account, "id").to_owned(),
             text(account, "app").to_owned(),
             text(account, "name").to_owned(),
+            text(&account["health"], "status").to_owned(),
             timestamp::from_seconds(&account["created_at"]),
         ]
     });
-    table::listing(&["id", "app", "name", "created"], rows.collect())
+    table::listing(&["id", "app", "name", "health", "created"], rows.collect())
 }

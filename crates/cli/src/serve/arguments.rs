@@ -54,9 +54,12 @@ options! {
     /// checks HOST [repeatable]
     #[arg(long, env = "HEADWATER_RESOLVE", value_name = "HOST=ADDRESS[:PORT]", value_delimiter = ',')]
     resolve: Vec<String>,
-    /// PEM file with certificates that components and webhooks trust besides the public authorities'
+    /// PEM file with certificates that components, webhooks and accounts trust besides the public authorities'
     #[arg(long, env = "HEADWATER_CA_CERTIFICATE", value_name = "FILE")]
     ca_certificate: PathBuf,
+    /// TOML file, or folder of them, with apps and the node's OAuth 2 clients, besides DATA_DIR/apps/*.toml
+    #[arg(long, env = "HEADWATER_APPS", value_name = "FILE_OR_DIR")]
+    apps: PathBuf,
     /// HTTP invocations that run at once per source [default: 16]
     #[arg(long, env = "HEADWATER_SOURCE_CONCURRENCY", value_name = "N")]
     source_concurrency: usize,

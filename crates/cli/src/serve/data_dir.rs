@@ -46,6 +46,11 @@ impl DataDir {
         self.root.join("cache")
     }
 
+    /// The operator's definitions of apps.
+    pub(crate) fn apps(&self) -> PathBuf {
+        self.root.join("apps")
+    }
+
     /// Where components reach the API under a `--self-alias`.
     pub(crate) fn api_socket(&self) -> PathBuf {
         self.root.join("api.sock")

@@ -5,10 +5,14 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use anyhow::{Context as _, Result};
 use headwater_app::{App, AppConfig, DeliveryConfig, Parts, Plan, Tracer};
 use headwater_engine::{DenoEngine, EngineConfig};
-use headwater_model::limits::{RETAINED_EVENTS, RunLimits};
+use headwater_model::{
+    app::AppCatalog,
+    limits::{RETAINED_EVENTS, RunLimits},
+};
 use headwater_store_sqlite::SqliteStore;
 
 use super::{
+    apps,
     arguments::{self, ServeArguments},
     data_dir::DataDir,
     environment,
@@ -37,7 +41,10 @@ pub(super) async fn start(
     tracer: Option<Arc<dyn Tracer>>,
 ) -> Result<Arc<App>> {
     let network = Network::of(options)?;
-    let config = app_config(options, address, &network)?;
+    let apps = apps::catalog(&data_dir.apps(), options.apps.as_deref(), |name| {
+        std::env::var(name).ok()
+    })?;
+    let config = app_config(options, address, &network, apps)?;
     let given = std::env::var("HEADWATER_SECRET_KEY").ok();
     let secret_keys = data_dir.secret_keys(given.as_deref())?;
     let engine = DenoEngine::start(engine_config(options, data_dir, network).await?).await?;
@@ -57,6 +64,7 @@ fn app_config(
     options: &ServeArguments,
     address: SocketAddr,
     network: &Network,
+    apps: AppCatalog,
 ) -> Result<AppConfig> {
     let public_url = options
         .public_url
@@ -84,6 +92,7 @@ fn app_config(
         retained_events,
         shutdown_grace: options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
         deliveries: delivery_config(options, network)?,
+        apps,
         plan: match options.plan {
             None | Some(arguments::Plan::Free) => Plan::Free,
             Some(arguments::Plan::Paid) => Plan::Paid,

@@ -6,8 +6,8 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use headwater_integration::{Method, Node, Operation};
 
 const ROUTER: &str = include_str!("../../../api/src/router.rs");
-/// What is served but is no operation of the API: the endpoints of sources.
-const NOT_OPERATIONS: &str = "/e/";
+/// What is served but is no operation of the API: the endpoints of sources, and pages for browsers.
+const NOT_OPERATIONS: [&str; 2] = ["/e/", "/connect/"];
 
 /// The paths of the router, as its code names them.
 fn routed() -> BTreeSet<String> {
@@ -21,7 +21,7 @@ fn routed() -> BTreeSet<String> {
         })
     };
     let all = paths(outer, "").chain(paths(nested, "/v1"));
-    all.filter(|path| !path.starts_with(NOT_OPERATIONS))
+    all.filter(|path| !NOT_OPERATIONS.iter().any(|other| path.starts_with(other)))
         .collect()
 }
 

@@ -1,9 +1,19 @@
 //! Every operation of the API: a module per path, a file per method.
 
 mod accounts {
+    mod check {
+        mod post;
+    }
+    mod connect {
+        mod get;
+        mod post;
+    }
     mod delete;
     mod get;
     mod post;
+}
+mod apps {
+    mod get;
 }
 mod auto_subscriptions {
     mod delete;

@@ -1,4 +1,4 @@
-//! Components, accounts, and pages of listings.
+//! Components, and pages of listings.
 
 use std::fmt::Debug;
 
@@ -8,7 +8,7 @@ use headwater_model::{
 };
 
 use super::{Factory, fixture::*};
-use crate::{Account, ChannelFilter, Owner, SourceFilter};
+use crate::{ChannelFilter, Owner, SourceFilter};
 
 /// A component reads back as it was saved.
 pub async fn a_component_is_found_by_its_id(factory: &dyn Factory) {
@@ -79,56 +79,6 @@ pub async fn an_artifact_is_kept_once(factory: &dyn Factory) {
     let kept = store.artifact("a47").await.unwrap().unwrap();
     assert_eq!(&kept[..], b"first\0\xff");
     assert!(store.artifact("a48").await.unwrap().is_none());
-}
-
-/// Accounts are written, read and deleted.
-pub async fn accounts_are_created_and_deleted(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (mine, other) = (account(&owner(), "one"), account(&owner(), "two"));
-    for account in [&mine, &other] {
-        store.create_account(account.clone()).await.unwrap();
-    }
-    let store = factory.reopen(store).await;
-    assert_eq!(store.account(&mine.id).await.unwrap(), Some(mine.clone()));
-    assert!(store.delete_account(&mine.id).await.unwrap());
-    assert!(!store.delete_account(&mine.id).await.unwrap());
-    assert_eq!(store.account(&mine.id).await.unwrap(), None);
-    assert_eq!(store.account(&other.id).await.unwrap(), Some(other));
-}
-
-/// A workspace's accounts are those that live in it, a user's are those that the user made.
-pub async fn accounts_are_listed_by_owner(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let shared = workspace_owner();
-    let private = Owner {
-        workspace_id: None,
-        ..shared.clone()
-    };
-    let colleague = Owner {
-        workspace_id: shared.workspace_id.clone(),
-        ..owner()
-    };
-    for (owner, name) in [
-        (&shared, "1"),
-        (&private, "2"),
-        (&colleague, "3"),
-        (&owner(), "4"),
-    ] {
-        store.create_account(account(owner, name)).await.unwrap();
-    }
-    let names = async |owner: &Owner| {
-        let page = store
-            .accounts(owner, &PageRequest::first(10))
-            .await
-            .unwrap();
-        page.items
-            .into_iter()
-            .map(|account| account.name)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(names(&shared).await, ["1", "3"]);
-    assert_eq!(names(&colleague).await, ["1", "3"]);
-    assert_eq!(names(&private).await, ["1", "2"]);
 }
 
 /// Walks a listing of five in every direction; `read` gives the cursors of a page.
@@ -248,21 +198,4 @@ pub async fn sources_are_paged_both_ways(factory: &dyn Factory) {
         })
         .await;
     }
-}
-
-/// Accounts page in creation order and back.
-pub async fn accounts_are_paged_both_ways(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let mine = owner();
-    let mut ids = Vec::new();
-    for number in 0..5 {
-        let account: Account = account(&mine, &number.to_string());
-        ids.push(account.id.clone());
-        store.create_account(account).await.unwrap();
-    }
-    walk(&ids, async |request| {
-        let page = store.accounts(&mine, &request).await.unwrap();
-        keyed(page, |account| account.id.clone())
-    })
-    .await;
 }

@@ -27,10 +27,10 @@ use headwater_model::{
 use serde_json::value::RawValue;
 
 use crate::{
-    Account, ApiKey, ArtifactBytes, ChannelFilter, Claimed, EventDeletion, EventRange, FirstUser,
-    Lease, LeaseTerm, LogPosition, NewInvocation, NewSource, NodeEpoch, Owner, RunCommit,
-    SavedComponent, SettledSource, Source, SourceSpec, Store, StoreError, Timer, Trigger, Usage,
-    User, Workspace,
+    Account, ApiKey, ArtifactBytes, ChannelFilter, Claimed, Credentials, EventDeletion, EventRange,
+    FirstUser, Health, Lease, LeaseTerm, LogPosition, NewInvocation, NewSource, NodeEpoch, Owner,
+    RunCommit, SavedComponent, SettledSource, Source, SourceSpec, Store, StoreError, Timer,
+    Trigger, Usage, User, Workspace,
 };
 
 pub(super) use webhooks::*;
@@ -135,7 +135,14 @@ pub(super) fn account(owner: &Owner, name: &str) -> Account {
         owner: owner.clone(),
         app: "github".to_owned(),
         name: name.to_owned(),
-        sealed: vec![0, 1, 255],
+        credentials: Credentials {
+            sealed: vec![0, 1, 255],
+            expires_at: None,
+            renewable: false,
+            renew_at: None,
+        },
+        version: 1,
+        health: Health::default(),
         created_at: 1,
         updated_at: 2,
     }

@@ -29,7 +29,7 @@ impl World {
         vec![
             SealedRecord::Account {
                 id: self.account.id.clone(),
-                sealed: self.account.sealed.clone(),
+                sealed: self.account.credentials.sealed.clone(),
             },
             SealedRecord::Webhook {
                 id: self.webhook.id.clone(),
@@ -114,9 +114,13 @@ pub async fn records_are_sealed_anew(factory: &dyn Factory) {
     }
     let store = factory.reopen(store).await;
     let account = store.account(&world.account.id).await.unwrap().unwrap();
-    assert_ne!(account.sealed, world.account.sealed);
-    let sealed = world.account.sealed.clone();
-    assert_eq!(Account { sealed, ..account }, world.account);
+    assert_ne!(account.credentials.sealed, world.account.credentials.sealed);
+    let credentials = world.account.credentials.clone();
+    let account = Account {
+        credentials,
+        ..account
+    };
+    assert_eq!(account, world.account);
     let webhook = store.webhook(&world.webhook.id).await.unwrap().unwrap();
     assert_eq!(webhook.url, world.webhook.url);
     let source = store.source(&world.source.id).await.unwrap().unwrap();

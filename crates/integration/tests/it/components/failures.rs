@@ -132,6 +132,9 @@ export default {
     let told = json!([errors, logs]).to_string();
     assert!(!told.contains("hunter2"), "{told}");
     assert_eq!(errors.len(), 2);
-    assert!(told.contains("Request failed with status code 403"), "{told}");
+    assert!(
+        told.contains("Request failed with status code 403"),
+        "{told}"
+    );
     assert_eq!(told.matches("no scope").count(), 5, "{told}");
 }

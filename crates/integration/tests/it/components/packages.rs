@@ -124,7 +124,17 @@ async fn versions_live_side_by_side_and_every_form_of_specifier_is_read() {
         return [old !== older && older !== current, typeof old.get, ranged.valid("1.2.3"), any("1s"),
           map((n) => n + 1)([1]), typeof WebClient, codes.version, customAlphabet("a", 3)(), late.default("x", 2)];
     "#;
-    let expected = json!([true, "function", "1.2.3", 1000, [2], "function", "1.1.0", "aaa", " x"]);
+    let expected = json!([
+        true,
+        "function",
+        "1.2.3",
+        1000,
+        [2],
+        "function",
+        "1.1.0",
+        "aaa",
+        " x"
+    ]);
     assert_eq!(returned(&node, imports, body).await, expected);
 }
 
@@ -153,9 +163,15 @@ async fn webassembly_runs_and_packages_read_their_own_files() {
 async fn a_package_with_an_addon_is_refused_over_the_api() {
     let node = Node::start().await;
     let code = "import bcrypt from \"bcrypt@6\"; export default { name: \"a\", version: \"1\", run() { return bcrypt; } };";
-    let answer = node.post("/components", json!({"component_code": code})).await.is(422);
+    let answer = node
+        .post("/components", json!({"component_code": code}))
+        .await
+        .is(422);
     let told = answer.text;
-    assert!(told.contains("bcrypt@6") && told.contains("bcryptjs"), "{told}");
+    assert!(
+        told.contains("bcrypt@6") && told.contains("bcryptjs"),
+        "{told}"
+    );
 }
 
 #[tokio::test]

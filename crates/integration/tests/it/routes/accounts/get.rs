@@ -1,7 +1,9 @@
-//! `GET /accounts`.
+//! `GET /accounts` and `GET /accounts/{id}`.
 
 use headwater_integration::Node;
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::code::unknown;
 
 #[tokio::test]
 async fn accounts_are_listed_in_pages_without_their_credentials() {
@@ -28,4 +30,21 @@ async fn accounts_are_listed_in_pages_without_their_credentials() {
         made[2..]
     );
     node.get("/accounts?limit=0").await.is(400);
+}
+
+#[tokio::test]
+async fn an_account_is_shown_with_its_health() {
+    let node = Node::start().await;
+    let id = node
+        .account("shop", json!({"api_key": "sesame-open-up"}))
+        .await;
+    let answer = node.get(&format!("/accounts/{id}")).await.is(200);
+    let health = json!({"status": "unknown", "checked_at": Value::Null});
+    assert_eq!(answer.data()["health"], health);
+    assert!(!answer.text.contains("sesame"), "{}", answer.text);
+    node.get(&format!("/accounts/{}", unknown("apn_")))
+        .await
+        .is(404);
+    let ann = node.user("ann").await;
+    ann.get(&format!("/accounts/{id}")).await.is(404);
 }

@@ -45,3 +45,34 @@ async fn app_and_fields_are_required() {
         [Value::Null; 0]
     );
 }
+
+#[tokio::test]
+async fn fields_are_those_of_an_app_in_the_catalog() {
+    let node = Node::start().await;
+    for (app, fields, param) in [
+        ("apify", json!({"api_key": "k"}), "fields.api_token"),
+        (
+            "apify",
+            json!({"api_token": "k", "other": "x"}),
+            "fields.other",
+        ),
+        ("apify", json!({"api_token": ["k"]}), "fields.api_token"),
+        (
+            "shopify",
+            json!({"shop_id": "s"}),
+            "fields.oauth_access_token",
+        ),
+        (
+            "shopify",
+            json!({"oauth_access_token": "t"}),
+            "fields.shop_id",
+        ),
+    ] {
+        let answer = node.post("/accounts", json!({"app": app, "fields": fields}));
+        let error = answer.await.is(400).error();
+        assert_eq!(error["param"], param, "{app} {fields}: {error}");
+    }
+    node.account("apify", json!({"api_token": "k"})).await;
+    let shop = json!({"shop_id": "s", "oauth_access_token": "t", "oauth_uid": "u"});
+    node.account("shopify", shop).await;
+}

@@ -1,0 +1,36 @@
+//! `/apps`: the catalog of apps, an extension of the spec.
+
+use axum::{Json, extract::State};
+
+use super::{AppState, PageReply};
+use crate::{
+    extract::{Paging, Params, cursor},
+    openapi::Pages,
+    wire::{App, AppsQuery, Paged},
+};
+
+/// Lists the apps
+///
+/// Those whose accounts the node knows how to connect, in the order of their slugs. Accounts of other apps can be created all
+/// the same. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/apps",
+    operation_id = "list_apps",
+    tag = "Accounts",
+    params(Pages, AppsQuery),
+    responses((status = 200, description = "A page of apps.", body = Paged<App>)),
+)]
+pub(crate) async fn list(
+    State(app): AppState,
+    Paging(page): Paging<String>,
+    Params(query): Params<AppsQuery>,
+) -> PageReply<App> {
+    let apps = &app.config().apps;
+    let page = apps.search(query.q.as_deref().unwrap_or_default(), &page);
+    Ok(Json(Paged::new(
+        page,
+        |app| cursor(&app.slug),
+        |app| App::from(&*app),
+    )))
+}

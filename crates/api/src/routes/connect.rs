@@ -1,0 +1,160 @@
+//! `/connect`: pages for the browser in which an account is connected. No key: the token in a link is what opens it, and
+//! the state that an app sends back. Neither is logged, cached or sent on as a referrer.
+
+mod page;
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Path, Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    response::{Html, IntoResponse, Response},
+};
+use headwater_app::{App, Callback, ConnectError, LinkOpened};
+use serde_json::{Map, Value};
+use url::form_urlencoded;
+
+use super::AppState;
+use crate::{body, error::ApiError};
+
+/// A filled-in form. Keys of services are a few KiB at most.
+const FORM_BYTES: usize = 256 * 1024;
+/// A little longer than the link that it belongs to.
+const COOKIE_MAX_AGE_S: u32 = 900;
+
+/// A link is opened. Machines that only look whether it is there do not use it up.
+pub(crate) async fn open(
+    State(app): AppState,
+    Path(slug): Path<String>,
+    request: Request,
+) -> Response {
+    if request.method() == axum::http::Method::HEAD {
+        return guarded(StatusCode::OK.into_response());
+    }
+    let token = parameter(request.uri(), "token");
+    let opened = app.open_link(&slug, &token).await;
+    answer(&app, opened)
+}
+
+/// The form of a link is sent.
+pub(crate) async fn fill_in(
+    State(app): AppState,
+    Path(slug): Path<String>,
+    uri: Uri,
+    body: Body,
+) -> Response {
+    let bytes = match body::read(body, FORM_BYTES).await {
+        Ok(bytes) => bytes,
+        Err(error) => return guarded(error.into_response()),
+    };
+    let entered: Map<String, Value> = form_urlencoded::parse(&bytes)
+        .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
+        .collect();
+    let opened = app.fill_in(&slug, &parameter(&uri, "token"), entered).await;
+    answer(&app, opened)
+}
+
+/// An app sends its user back.
+pub(crate) async fn come_back(
+    State(app): AppState,
+    Path(slug): Path<String>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    let parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    let callback = Callback {
+        parameters: parameters.into_owned().collect(),
+        cookies: cookies(&headers),
+    };
+    guarded(match app.come_back(&slug, callback).await {
+        Ok(connected) => Html(page::connected(&connected)).into_response(),
+        Err(error) => failed(error),
+    })
+}
+
+fn answer(app: &Arc<App>, opened: Result<LinkOpened, ConnectError>) -> Response {
+    guarded(match opened {
+        Ok(LinkOpened::Form(form)) => {
+            let status = match form.problem {
+                Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+                None => StatusCode::OK,
+            };
+            (status, Html(page::form(&form))).into_response()
+        }
+        Ok(LinkOpened::Connected(connected)) => Html(page::connected(&connected)).into_response(),
+        Ok(LinkOpened::Leave {
+            url,
+            cookie,
+            browser,
+        }) => leave(app, &url, &format!("{cookie}={browser}")),
+        Err(error) => failed(error),
+    })
+}
+
+/// 303: whatever opened the link, the app is asked with GET.
+fn leave(app: &Arc<App>, url: &str, cookie: &str) -> Response {
+    let secure = match app.config().public_url.starts_with("https://") {
+        true => "; Secure",
+        false => "",
+    };
+    // Lax: the app's redirect back comes from another site.
+    let cookie =
+        format!("{cookie}; Path=/; Max-Age={COOKIE_MAX_AGE_S}; HttpOnly; SameSite=Lax{secure}");
+    let headers = [(header::LOCATION, url), (header::SET_COOKIE, &*cookie)];
+    (StatusCode::SEE_OTHER, headers).into_response()
+}
+
+fn failed(error: ConnectError) -> Response {
+    match error {
+        ConnectError::Invalid(reason) => {
+            let page = page::failed(reason);
+            (StatusCode::BAD_REQUEST, Html(page)).into_response()
+        }
+        ConnectError::Failed(reason) => {
+            let page = page::failed(&reason);
+            (StatusCode::UNPROCESSABLE_ENTITY, Html(page)).into_response()
+        }
+        ConnectError::App(error) => {
+            let status = ApiError::App(error).into_response().status();
+            let page = page::failed("The node could not do this now; its log says why. Try again.");
+            (status, Html(page)).into_response()
+        }
+    }
+}
+
+/// Keeps what is in the address, and what is entered, between the browser and the node.
+fn guarded(mut response: Response) -> Response {
+    let headers = [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+        ),
+    ];
+    for (name, value) in headers {
+        let value = HeaderValue::from_static(value);
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+fn parameter(uri: &Uri, wanted: &str) -> String {
+    let mut parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    let found = parameters.find(|(name, _)| name == wanted);
+    found
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default()
+}
+
+fn cookies(headers: &HeaderMap) -> Vec<(String, String)> {
+    let lines = headers.get_all(header::COOKIE).into_iter();
+    let texts = lines.filter_map(|line| line.to_str().ok());
+    let pairs = texts.flat_map(|text| text.split(';'));
+    pairs
+        .filter_map(|pair| pair.trim().split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}

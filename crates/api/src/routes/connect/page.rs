@@ -1,0 +1,94 @@
+//! The pages of `/connect`: what happened, in a sentence, and what to do next. No script, nothing from elsewhere.
+
+use headwater_app::{Connected, FieldsForm};
+use headwater_model::app::{AppField, AuthType};
+use serde_json::Value;
+
+use crate::docs::escape;
+
+const STYLE: &str = include_str!("style.css");
+
+/// What has to be entered. It is sent to the address that it came from, which has the token.
+pub(super) fn form(form: &FieldsForm) -> String {
+    let app = escape(&form.app.name);
+    let mut content = format!(
+        "<h1>Connect {app}</h1>\n<p>As account <b>{}</b>.</p>\n",
+        escape(&form.account)
+    );
+    if let Some(problem) = &form.problem {
+        content.push_str(&format!(
+            "<p class=\"problem\" role=\"alert\">{}</p>\n",
+            escape(problem)
+        ));
+    }
+    content.push_str("<form method=\"post\">\n");
+    for field in &form.app.fields {
+        content.push_str(&input(field, form.known.get(&field.name)));
+    }
+    let (button, note) = match form.app.auth {
+        AuthType::Oauth2 => (
+            format!("Go on to {app}"),
+            "You will be asked there whether this node may have access.",
+        ),
+        AuthType::Fields | AuthType::None => (
+            "Connect".to_owned(),
+            "It is kept encrypted on this node, and components that you configure with the account get it.",
+        ),
+    };
+    content.push_str(&format!(
+        "<button>{button}</button>\n</form>\n<p class=\"note\">{note}</p>\n"
+    ));
+    page(&format!("Connect {app}"), &content)
+}
+
+fn input(field: &AppField, known: Option<&Value>) -> String {
+    let (name, label) = (escape(&field.name), escape(&field.label));
+    let kind = if field.secret { "password" } else { "text" };
+    let optional = match field.optional {
+        true => " <span class=\"note\">(optional)</span>",
+        false => "",
+    };
+    let required = if field.optional { "" } else { " required" };
+    let value = match known {
+        Some(Value::String(text)) => escape(text),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    };
+    format!(
+        "<label>{label}{optional}\n<input name=\"{name}\" type=\"{kind}\" value=\"{value}\" \
+         autocomplete=\"off\" spellcheck=\"false\"{required}></label>\n"
+    )
+}
+
+/// There is an account.
+pub(super) fn connected(connected: &Connected) -> String {
+    let (app, account) = (escape(&connected.app), escape(&connected.account));
+    let content = match &connected.doubt {
+        None => format!(
+            "<h1>{app} is connected</h1>\n<p>As account <b>{account}</b>. You can close this page.</p>\n"
+        ),
+        Some(doubt) => format!(
+            "<h1>{app} is connected, but may not work</h1>\n<p>As account <b>{account}</b>. Asked whether it is good: \
+             {}.</p>\n",
+            escape(doubt)
+        ),
+    };
+    page(&format!("{app} is connected"), &content)
+}
+
+/// There is none.
+pub(super) fn failed(reason: &str) -> String {
+    let content = format!(
+        "<h1>Nothing was connected</h1>\n<p>{}</p>\n",
+        escape(reason)
+    );
+    page("Nothing was connected", &content)
+}
+
+fn page(title: &str, content: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{content}</main>\n</body>\n</html>\n"
+    )
+}

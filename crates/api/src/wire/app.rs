@@ -1,0 +1,81 @@
+//! Apps of the catalog. The node's client secrets are not among what is known here.
+
+use headwater_model::app;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// Which apps.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AppsQuery {
+    /// Part of the slug or the name.
+    pub(crate) q: Option<String>,
+}
+
+/// An app that the node knows.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct App {
+    /// What app props call it.
+    name_slug: String,
+    /// For people.
+    name: String,
+    auth_type: AuthType,
+    /// What the user enters.
+    fields: Vec<AppField>,
+    /// What the node asks for, with OAuth 2.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scopes: Vec<String>,
+    /// Whether accounts can be connected in a browser: the app asks for something, and with OAuth 2 the operator has named
+    /// the node's client.
+    connectable: bool,
+}
+
+/// How an app knows who is calling.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum AuthType {
+    Oauth2,
+    Fields,
+    None,
+}
+
+/// Something that the user enters.
+#[derive(Debug, Serialize, ToSchema)]
+struct AppField {
+    /// Its name in `$auth`.
+    name: String,
+    /// For people.
+    label: String,
+    /// Whether it must not be seen while it is entered.
+    secret: bool,
+    /// Whether it may be left out.
+    optional: bool,
+}
+
+impl From<&app::AppDefinition> for App {
+    fn from(app: &app::AppDefinition) -> Self {
+        let fields = app.fields.iter().map(|field| AppField {
+            name: field.name.clone(),
+            label: field.label.clone(),
+            secret: field.secret,
+            optional: field.optional,
+        });
+        let oauth2 = app.oauth2.as_ref();
+        Self {
+            name_slug: app.slug.clone(),
+            name: app.name.clone(),
+            fields: fields.collect(),
+            scopes: oauth2.map(|it| it.scopes.clone()).unwrap_or_default(),
+            connectable: match app.auth {
+                app::AuthType::Oauth2 => app.client().is_some(),
+                app::AuthType::Fields => true,
+                app::AuthType::None => false,
+            },
+            auth_type: match app.auth {
+                app::AuthType::Oauth2 => AuthType::Oauth2,
+                app::AuthType::Fields => AuthType::Fields,
+                app::AuthType::None => AuthType::None,
+            },
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! A link that is opened: what has to be entered, and what becomes of what was.
+
+use std::sync::Arc;
+
+use headwater_model::{
+    app::{AppDefinition, AuthType},
+    error::Invalid,
+    id::AccountId,
+};
+use headwater_store::{Account, Connect, ConnectStep, Health, HealthStatus};
+use serde_json::{Map, Value};
+
+use super::{ConnectError, Connected, LINK_OVER};
+use crate::{
+    access::key_hash,
+    accounts::{Verdict, health_of},
+    app::App,
+    error::AppError,
+};
+
+/// What the browser gets for a link.
+#[derive(Debug)]
+pub enum LinkOpened {
+    /// Something has to be entered.
+    Form(FieldsForm),
+    /// The user goes to the app, with a cookie by which it is known again.
+    Leave {
+        /// Where to.
+        url: String,
+        /// The cookie's name.
+        cookie: String,
+        /// Its value.
+        browser: String,
+    },
+    /// There is an account.
+    Connected(Connected),
+}
+
+/// What has to be entered.
+#[derive(Debug)]
+pub struct FieldsForm {
+    /// The app.
+    pub app: Arc<AppDefinition>,
+    /// The account's name.
+    pub account: String,
+    /// What is known already, without secrets.
+    pub known: Map<String, Value>,
+    /// What was wrong with what was entered last.
+    pub problem: Option<String>,
+}
+
+impl App {
+    /// A link was opened, for the app in its path.
+    ///
+    /// # Errors
+    /// `Invalid` when it is of no use, `Failed` when the way ends here.
+    pub async fn open_link(
+        self: &Arc<Self>,
+        slug: &str,
+        token: &str,
+    ) -> Result<LinkOpened, ConnectError> {
+        let (connect, app) = self.linked(slug, token).await?;
+        let known = self.open_known(&connect)?;
+        let is_form = app.auth == AuthType::Fields || app.missing(&known.fields).next().is_some();
+        match is_form {
+            true => Ok(LinkOpened::Form(form(&app, &connect, known.fields, None))),
+            false => self.leave(&app, &connect, known.fields).await,
+        }
+    }
+
+    /// The form of a link was filled in.
+    ///
+    /// # Errors
+    /// As [`App::open_link`]. What can be entered better is asked for again.
+    pub async fn fill_in(
+        self: &Arc<Self>,
+        slug: &str,
+        token: &str,
+        mut entered: Map<String, Value>,
+    ) -> Result<LinkOpened, ConnectError> {
+        let (connect, app) = self.linked(slug, token).await?;
+        entered.retain(|_, value| value.as_str() != Some(""));
+        let checked = app.check_entered(&entered, false);
+        if let Err(invalid) = checked.and_then(|()| check_urls(&app, &entered)) {
+            let problem = problem(&app, &invalid);
+            return Ok(LinkOpened::Form(form(
+                &app,
+                &connect,
+                entered,
+                Some(problem),
+            )));
+        }
+        match app.auth {
+            AuthType::Oauth2 => self.leave(&app, &connect, entered).await,
+            AuthType::Fields | AuthType::None => self.keep_entered(&app, &connect, entered).await,
+        }
+    }
+
+    /// The connect whose link is opened, if that is possible still.
+    async fn linked(
+        &self,
+        slug: &str,
+        token: &str,
+    ) -> Result<(Connect, Arc<AppDefinition>), ConnectError> {
+        let found = self
+            .store
+            .connect_by_token(&key_hash(token))
+            .await
+            .map_err(AppError::from)?;
+        let usable = |connect: &Connect| {
+            connect.step == ConnectStep::Linked
+                && connect.expires_at > self.env.now_at()
+                && connect.app == slug
+        };
+        let connect = found.filter(usable);
+        let connect = connect.ok_or(ConnectError::Invalid(LINK_OVER))?;
+        match self.config.apps.get(slug) {
+            Some(app) => Ok((connect, Arc::clone(app))),
+            // The operator took it out of the catalog since.
+            None => Err(ConnectError::Invalid(LINK_OVER)),
+        }
+    }
+
+    async fn keep_entered(
+        self: &Arc<Self>,
+        app: &Arc<AppDefinition>,
+        connect: &Connect,
+        fields: Map<String, Value>,
+    ) -> Result<LinkOpened, ConnectError> {
+        let verdict = match &app.probe {
+            Some(probe) => Some(self.provider.probe(app, probe, &fields).await),
+            None => None,
+        };
+        if let Some(Verdict::Bad(reason)) = &verdict {
+            let problem = format!("{} did not take this: {reason}", app.name);
+            return Ok(LinkOpened::Form(form(app, connect, fields, Some(problem))));
+        }
+        let account = self.connected_account(app, connect, fields, (None, verdict))?;
+        let connected = told(app, &account);
+        self.finish_connect(connect, account).await?;
+        Ok(LinkOpened::Connected(connected))
+    }
+
+    /// The account that a connect leads to.
+    pub(super) fn connected_account(
+        &self,
+        app: &AppDefinition,
+        connect: &Connect,
+        fields: Map<String, Value>,
+        (expires_in, verdict): (Option<u64>, Option<Verdict>),
+    ) -> Result<Account, AppError> {
+        let existing = connect.account_id.clone();
+        let id = existing.unwrap_or_else(|| self.env.id(AccountId::new));
+        let now_at = self.env.now_at();
+        let mut account = Account {
+            credentials: self.credentials(&id, app, &fields, expires_in)?,
+            id,
+            owner: connect.owner.clone(),
+            app: app.slug.clone(),
+            name: connect.name.clone(),
+            version: 1,
+            health: Health::default(),
+            created_at: now_at,
+            updated_at: now_at,
+        };
+        let (status, reason) = health_of(&account, verdict);
+        account.health = Health {
+            status,
+            reason,
+            checked_at: Some(now_at),
+        };
+        Ok(account)
+    }
+}
+
+/// What the user in the browser is told of the account.
+pub(super) fn told(app: &AppDefinition, account: &Account) -> Connected {
+    let is_doubtful = app.probe.is_some() && account.health.status != HealthStatus::Healthy;
+    Connected {
+        app: app.name.clone(),
+        account: account.name.clone(),
+        doubt: account.health.reason.clone().filter(|_| is_doubtful),
+    }
+}
+
+fn form(
+    app: &Arc<AppDefinition>,
+    connect: &Connect,
+    mut known: Map<String, Value>,
+    problem: Option<String>,
+) -> FieldsForm {
+    known.retain(|name, _| app.fields.iter().any(|f| f.name == *name && !f.secret));
+    FieldsForm {
+        app: Arc::clone(app),
+        account: connect.name.clone(),
+        known,
+        problem,
+    }
+}
+
+/// In the words of the form.
+fn problem(app: &AppDefinition, invalid: &Invalid) -> String {
+    let name = invalid.field.trim_start_matches("fields.");
+    let field = app.fields.iter().find(|field| field.name == name);
+    let label = field.map_or(name, |field| &field.label);
+    format!("{label}: {}", invalid.reason)
+}
+
+/// Checks that fields fit where they stand in URLs.
+pub(super) fn check_urls(app: &AppDefinition, fields: &Map<String, Value>) -> Result<(), Invalid> {
+    let Some(oauth2) = &app.oauth2 else {
+        return Ok(());
+    };
+    for url in [&oauth2.authorize_url, &oauth2.token_url] {
+        if let Err(reason) = url.expand(fields) {
+            let name = url
+                .placeholders()
+                .find(|name| reason.contains(&format!("`{name}`")));
+            let field = format!("fields.{}", name.unwrap_or_default());
+            return Err(Invalid::new(field, reason));
+        }
+    }
+    Ok(())
+}

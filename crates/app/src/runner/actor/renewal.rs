@@ -1,0 +1,128 @@
+//! When the props of a source are made, and made again: at first, when an account changed or its credentials end, and
+//! when a run met a 401 with them.
+
+use std::sync::Arc;
+
+use headwater_store::Trigger;
+
+use super::Actor;
+use crate::{
+    error::AppError,
+    runner::{
+        CustomResponse, LoadedSource,
+        flight::Ended,
+        journal,
+        renewal::{Loading, Renewed},
+        run::{Reply, Task},
+    },
+};
+
+impl Actor {
+    /// Reads the recorded version if none was given, and makes the props again if they have become stale.
+    pub(super) async fn refresh(&mut self) {
+        let now_at = self.app.env.now_at();
+        let is_due = |loaded: &Arc<LoadedSource>| loaded.renew_at.is_some_and(|at| at <= now_at);
+        let is_current = self
+            .loaded
+            .as_ref()
+            .is_some_and(|it| !self.stale && !is_due(it));
+        if !self.queue.has_work() || is_current || !self.renewal.is_idle() {
+            return;
+        }
+        self.stale = false;
+        let loading = self.loading();
+        // Apps may take their time. Runs in flight must be heard meanwhile; without any, nothing is missed.
+        match self.flight.is_empty() {
+            true => {
+                let loaded = loading.await;
+                self.take_loaded(loaded).await;
+            }
+            false => self.renewal.load(loading),
+        }
+    }
+
+    fn loading(&self) -> Loading {
+        let (app, id, loaded) = (Arc::clone(&self.app), self.id.clone(), self.loaded.clone());
+        Box::pin(async move {
+            match loaded {
+                None => app.load_recorded(&id).await,
+                // What is recorded may not be what runs: an update may be under way.
+                Some(loaded) => {
+                    let (source, component) = (loaded.source.clone(), loaded.component.clone());
+                    app.load(source, component).await.map(Some)
+                }
+            }
+        })
+    }
+
+    async fn take_loaded(&mut self, loaded: Result<Option<LoadedSource>, AppError>) {
+        match loaded {
+            Ok(Some(loaded)) => self.loaded = Some(Arc::new(loaded)),
+            Ok(None) => self.queue.refuse(|| CustomResponse::NotRunning).await,
+            Err(error) => {
+                tracing::warn!(source_id = %self.id, %error, "the source cannot run now");
+                self.stale = true;
+                self.queue.refuse(|| CustomResponse::Unavailable).await;
+            }
+        }
+    }
+
+    pub(super) async fn take_renewed(&mut self, renewed: Renewed) {
+        match renewed {
+            Renewed::Loaded(loaded) => self.take_loaded(*loaded).await,
+            Renewed::Doubted(false, waiting) => waiting.into_iter().for_each(|it| self.finish(it)),
+            Renewed::Doubted(true, waiting) => {
+                self.stale = true;
+                // The first of them is to be the first again.
+                waiting.into_iter().rev().for_each(|it| self.repeat(it));
+            }
+        }
+    }
+
+    fn repeat(&mut self, ended: Ended) {
+        let Task::Work(mut work) = ended.task else {
+            return;
+        };
+        self.app.metrics.ran(Some(work.trigger), &ended.outcome);
+        journal::repeats(&self.id, &work, &ended.outcome);
+        // It did not lose its worker, and is no suspect.
+        work.tries -= 1;
+        work.repeated = true;
+        self.queue.push_front(work);
+    }
+
+    /// Ends a run. If it met a 401, its accounts are looked at; if nothing of it can be seen, it waits for that and is made
+    /// once more with other credentials.
+    pub(super) fn end(&mut self, ended: Ended) {
+        if !ended.outcome.is_unauthorized() {
+            return self.finish(ended);
+        }
+        let Task::Work(work) = &ended.task else {
+            // A hook is the business of a lifecycle, which fails; the next one is to have other credentials.
+            let accounts = self.loaded.as_ref().map(|it| it.accounts.clone());
+            let app = Arc::clone(&self.app);
+            let doubting = async move { app.doubt(accounts.unwrap_or_default()).await };
+            self.app.tasks.spawn(doubting);
+            return self.finish(ended);
+        };
+        if work.accounts.is_empty() || work.repeated {
+            return self.finish(ended);
+        }
+        // A response that has left is seen, even if nothing was to be committed before it.
+        let is_unseen = match (&work.reply, work.trigger) {
+            (Reply::None, Trigger::Http) => work.lease.is_some(),
+            _ => true,
+        };
+        let (app, accounts) = (Arc::clone(&self.app), work.accounts.clone());
+        let doubting = || -> futures::future::BoxFuture<'static, bool> {
+            Box::pin(async move { app.doubt(accounts).await })
+        };
+        match is_unseen && !ended.flushed && ended.effects.is_silent() {
+            true => self.renewal.doubt(doubting, Some(ended)),
+            false => {
+                self.renewal.doubt(doubting, None);
+                self.finish(ended);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Connecting an account in a browser, as the command line follows it: the link, then the node's word of how it ended.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+
+/// How long the node holds an answer back for the end; shorter than its own reads may take.
+const WAIT_S: u32 = 30;
+
+/// Shows the link, opens it unless that is not wanted, and returns the account once there is one.
+pub(crate) async fn follow(session: &Session, link: &Value, no_browser: bool) -> Result<Value> {
+    let url = text(link, "url");
+    output::note(&format!(
+        "open this link within ten minutes; it works once:\n\n  {url}\n"
+    ));
+    if !no_browser {
+        open(url);
+    }
+    output::note("waiting for the account … (Ctrl+C leaves the link as it is)");
+    let id = text(link, "id");
+    let wait = [("wait_s", WAIT_S.to_string())];
+    loop {
+        // Each answer comes when the connect has ended, or at the end of the wait.
+        let path = ["accounts", "connect", id];
+        let connect = session.client.get_data(&path, &wait).await?;
+        match text(&connect, "status") {
+            "pending" => {}
+            "connected" => {
+                let account = text(&connect, "account_id");
+                return session.client.get(&["accounts", account]).await;
+            }
+            "failed" => bail!("nothing was connected: {}", text(&connect, "reason")),
+            "expired" => bail!("nobody followed the link in time; run the command again"),
+            other => {
+                bail!("the node says that the connect is `{other}`; is this program older than it?")
+            }
+        }
+    }
+}
+
+/// In the browser of the desktop. Where there is none, the link was printed.
+fn open(url: &str) {
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let opened = Command::new(program)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("no browser");
+    if opened.is_err() {
+        output::note("(no browser could be opened here)");
+    }
+}

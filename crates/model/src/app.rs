@@ -1,0 +1,387 @@
+//! Third-party apps as the node knows them: what an account of one consists of and how it is
+//! connected. Responsible for the rules of a definition and of an account's fields; not for where
+//! definitions come from, nor for speaking to an app.
+
+mod catalog;
+mod template;
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use self::{
+    catalog::AppCatalog,
+    template::{UrlTemplate, expand_text},
+};
+use crate::error::Invalid;
+
+/// The field of `$auth` that holds an OAuth 2 access token.
+pub const ACCESS_TOKEN: &str = "oauth_access_token";
+/// The field of `$auth` that holds an OAuth 2 refresh token.
+pub const REFRESH_TOKEN: &str = "oauth_refresh_token";
+/// The field of `$auth` that names the OAuth 2 client that the tokens were given to.
+pub const CLIENT_ID: &str = "oauth_client_id";
+/// The field of `$auth` that says who the account is at the app.
+pub const UID: &str = "oauth_uid";
+
+/// How an app knows who is calling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuthType {
+    /// By a token that the user's consent gives.
+    Oauth2,
+    /// By what the user enters, such as an API key.
+    Fields,
+    /// It does not ask.
+    None,
+}
+
+/// An app.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppDefinition {
+    /// What app props call it.
+    #[serde(skip)]
+    pub slug: String,
+    /// For people.
+    pub name: String,
+    /// How it knows who is calling.
+    pub auth: AuthType,
+    /// What the user enters.
+    #[serde(default)]
+    pub fields: Vec<AppField>,
+    /// How tokens are got; there when `auth` is `oauth2`.
+    pub oauth2: Option<OAuth2>,
+    /// A request by which the app says whether credentials are good.
+    pub probe: Option<Probe>,
+}
+
+/// Something that the user enters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AppField {
+    /// Its name in `$auth`.
+    pub name: String,
+    /// For people; the name if there is none.
+    #[serde(default)]
+    pub label: String,
+    /// Whether it must not be seen while it is entered.
+    #[serde(default)]
+    pub secret: bool,
+    /// Whether it may be left out.
+    #[serde(default)]
+    pub optional: bool,
+}
+
+/// An app's OAuth 2 endpoints, and what they expect.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OAuth2 {
+    /// Where the user consents.
+    pub authorize_url: UrlTemplate,
+    /// Where tokens come from.
+    pub token_url: UrlTemplate,
+    /// Where tokens are given back (RFC 7009).
+    pub revocation_url: Option<UrlTemplate>,
+    /// What the node asks for.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// What stands between scopes.
+    #[serde(default = "space")]
+    pub scope_separator: String,
+    /// Whether a proof key (RFC 7636, S256) goes along.
+    #[serde(default = "yes")]
+    pub pkce: bool,
+    /// How the node shows at the token endpoint which client it is.
+    #[serde(default)]
+    pub token_auth: TokenAuth,
+    /// Parameters of the authorization request beyond the standard's.
+    #[serde(default)]
+    pub authorize_params: BTreeMap<String, String>,
+    /// Fields of `$auth` that are in the token endpoint's answer, each with the JSON pointer to it.
+    #[serde(default)]
+    pub token_fields: BTreeMap<String, String>,
+    /// Fields of `$auth` that are parameters of the callback, each with the parameter's name.
+    #[serde(default)]
+    pub callback_fields: BTreeMap<String, String>,
+    /// The client that the node is at this app.
+    pub client_id: Option<String>,
+    /// What the client proves it by.
+    pub client_secret: Option<ClientSecret>,
+}
+
+/// How a client shows who it is at the token endpoint.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenAuth {
+    /// With HTTP basic authentication.
+    #[default]
+    Basic,
+    /// With parameters in the body.
+    Body,
+}
+
+/// A client's secret. `Debug` shows nothing of it.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct ClientSecret(String);
+
+impl ClientSecret {
+    /// The secret itself, for the token endpoint.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ClientSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClientSecret")
+    }
+}
+
+/// A request that succeeds as long as the credentials are good.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// What is asked.
+    pub url: UrlTemplate,
+    /// With which method.
+    #[serde(default)]
+    pub method: ProbeMethod,
+    /// With which headers; fields in braces. For OAuth 2 the token as a bearer's unless one is named.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// With which JSON body.
+    pub body: Option<String>,
+    /// JSON pointer to what is true in the answer if the credentials are good, for apps whose status does not tell.
+    pub ok: Option<String>,
+    /// JSON pointer to who the account is.
+    pub uid: Option<String>,
+}
+
+/// The method of a probe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ProbeMethod {
+    /// `GET`.
+    #[default]
+    Get,
+    /// `POST`.
+    Post,
+}
+
+fn space() -> String {
+    " ".to_owned()
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl AppDefinition {
+    /// The same app under its slug, if the definition can stand. Labels that are missing are filled in.
+    ///
+    /// # Errors
+    /// Which field cannot, and why.
+    pub fn checked(mut self, slug: &str) -> Result<Self, Invalid> {
+        if !is_slug(slug) {
+            let reason = "is no name slug: use lower-case letters, digits, `_` and `-`";
+            return Err(Invalid::new("", reason));
+        }
+        slug.clone_into(&mut self.slug);
+        for field in &mut self.fields {
+            if field.label.is_empty() {
+                field.label.clone_from(&field.name);
+            }
+        }
+        self.check_field_names()?;
+        match (self.auth, &self.oauth2) {
+            (AuthType::Oauth2, Some(oauth2)) => {
+                self.check_oauth2(oauth2).map_err(|e| e.within("oauth2"))?;
+            }
+            (AuthType::Oauth2, None) => {
+                let reason = "is required when `auth` is `oauth2`: its authorize_url and token_url";
+                return Err(Invalid::new("oauth2", reason));
+            }
+            (_, Some(_)) => return Err(Invalid::new("oauth2", "needs `auth = \"oauth2\"`")),
+            (AuthType::Fields, None) if self.fields.is_empty() => {
+                let reason = "is required when `auth` is `fields`: what the user enters";
+                return Err(Invalid::new("fields", reason));
+            }
+            (AuthType::Fields | AuthType::None, None) => {}
+        }
+        if let Some(probe) = &self.probe {
+            self.check_probe(probe).map_err(|e| e.within("probe"))?;
+        }
+        Ok(self)
+    }
+
+    fn check_field_names(&self) -> Result<(), Invalid> {
+        for (index, field) in self.fields.iter().enumerate() {
+            let at = format!("fields[{index}].name");
+            let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if field.name.is_empty() || !field.name.chars().all(letters) {
+                let reason = "must be made of letters, digits and `_`";
+                return Err(Invalid::new(at, reason));
+            }
+            if self.fields[..index].iter().any(|f| f.name == field.name) {
+                return Err(Invalid::new(at, format!("`{}` is there twice", field.name)));
+            }
+            if [ACCESS_TOKEN, REFRESH_TOKEN].contains(&&*field.name)
+                && self.auth == AuthType::Oauth2
+            {
+                let reason = format!("`{}` comes from the token endpoint", field.name);
+                return Err(Invalid::new(at, reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_oauth2(&self, oauth2: &OAuth2) -> Result<(), Invalid> {
+        let urls = [
+            ("authorize_url", Some(&oauth2.authorize_url)),
+            ("token_url", Some(&oauth2.token_url)),
+            ("revocation_url", oauth2.revocation_url.as_ref()),
+        ];
+        for (name, url) in urls {
+            if let Some(url) = url {
+                self.check_url(name, url, &[])?;
+            }
+        }
+        if oauth2.client_secret.is_some() && oauth2.client_id.is_none() {
+            return Err(Invalid::new(
+                "client_id",
+                "is required with a client secret",
+            ));
+        }
+        let pointers = oauth2.token_fields.iter();
+        for (name, pointer) in pointers {
+            check_pointer(&format!("token_fields.{name}"), Some(pointer))?;
+        }
+        Ok(())
+    }
+
+    fn check_probe(&self, probe: &Probe) -> Result<(), Invalid> {
+        let own: &[&str] = match self.auth {
+            AuthType::Oauth2 => &[ACCESS_TOKEN],
+            AuthType::Fields | AuthType::None => &[],
+        };
+        self.check_url("url", &probe.url, own)?;
+        for (name, value) in &probe.headers {
+            let at = format!("headers.{name}");
+            self.check_placeholders(&at, template::placeholders(value), own)?;
+        }
+        if let Some(body) = &probe.body
+            && serde_json::from_str::<Value>(body).is_err()
+        {
+            return Err(Invalid::new("body", "must be JSON"));
+        }
+        check_pointer("ok", probe.ok.as_deref())?;
+        check_pointer("uid", probe.uid.as_deref())
+    }
+
+    fn check_url(&self, at: &str, url: &UrlTemplate, own: &[&str]) -> Result<(), Invalid> {
+        url.check().map_err(|reason| Invalid::new(at, reason))?;
+        self.check_placeholders(at, url.placeholders(), own)
+    }
+
+    /// What is filled in must be there whatever the user enters.
+    fn check_placeholders<'a>(
+        &self,
+        at: &str,
+        names: impl Iterator<Item = &'a str>,
+        own: &[&str],
+    ) -> Result<(), Invalid> {
+        for name in names {
+            let is_field = |field: &AppField| field.name == name && !field.optional;
+            if !own.contains(&name) && !self.fields.iter().any(is_field) {
+                let reason = format!("`{{{name}}}` is no field of the app that must be given");
+                return Err(Invalid::new(at, reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The OAuth 2 endpoints with the client that the node is there, if the operator has named one.
+    pub fn client(&self) -> Option<(&OAuth2, &str)> {
+        let oauth2 = self.oauth2.as_ref()?;
+        Some((oauth2, oauth2.client_id.as_deref()?))
+    }
+
+    /// Checks what an account is made of. An OAuth 2 account needs its access token, and may have what
+    /// components expect besides.
+    ///
+    /// # Errors
+    /// The first field that is missing, unknown or no text.
+    pub fn check_account(&self, fields: &Map<String, Value>) -> Result<(), Invalid> {
+        if self.auth == AuthType::Oauth2 && !is_given(fields.get(ACCESS_TOKEN)) {
+            let reason = format!(
+                "is required: accounts of `{}` have a token; `headwater accounts connect {}` gets one",
+                self.slug, self.slug
+            );
+            return Err(Invalid::new(format!("fields.{ACCESS_TOKEN}"), reason));
+        }
+        self.check_entered(fields, self.auth == AuthType::Oauth2)
+    }
+
+    /// Checks what the user has entered: all that is required, and nothing else unless that is `open`.
+    ///
+    /// # Errors
+    /// The first field that is missing, unknown or no text.
+    pub fn check_entered(&self, fields: &Map<String, Value>, open: bool) -> Result<(), Invalid> {
+        for field in self.fields.iter().filter(|field| !field.optional) {
+            if !is_given(fields.get(&field.name)) {
+                let reason = format!("is required for accounts of `{}`", self.slug);
+                return Err(Invalid::new(format!("fields.{}", field.name), reason));
+            }
+        }
+        for (name, value) in fields {
+            let at = format!("fields.{name}");
+            if !open && !self.fields.iter().any(|field| field.name == *name) {
+                let names: Vec<_> = self.fields.iter().map(|field| &*field.name).collect();
+                let reason = format!(
+                    "is no field of `{}`, whose fields are: {}; the operator can add one in an apps file",
+                    self.slug,
+                    names.join(", ")
+                );
+                return Err(Invalid::new(at, reason));
+            }
+            if value.is_object() || value.is_array() {
+                return Err(Invalid::new(at, "must be text, a number or a boolean"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The fields that must be given and are not.
+    pub fn missing<'a>(
+        &'a self,
+        fields: &'a Map<String, Value>,
+    ) -> impl Iterator<Item = &'a AppField> {
+        let required = self.fields.iter().filter(|field| !field.optional);
+        required.filter(|field| !is_given(fields.get(&field.name)))
+    }
+}
+
+fn is_given(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| !value.is_null() && value.as_str() != Some(""))
+}
+
+fn is_slug(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    !text.is_empty() && text.len() <= 64 && text.chars().all(fits)
+}
+
+fn check_pointer(at: &str, pointer: Option<&str>) -> Result<(), Invalid> {
+    match pointer {
+        Some(pointer) if !pointer.starts_with('/') => {
+            let reason = "must be a JSON pointer, such as `/user/id`";
+            Err(Invalid::new(at, reason))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

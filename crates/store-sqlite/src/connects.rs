@@ -1,0 +1,168 @@
+//! Connects: ways through a browser to an account, each step taken once.
+
+use headwater_store::{Account, Connect, ConnectEnd, ConnectStep, StoreError};
+use rusqlite::{Connection, Row, params};
+
+use crate::{
+    accounts, components,
+    connection::failed,
+    row::{get, parsed, parsed_opt, signed, unsigned},
+};
+
+const LINKED: &str = "linked";
+const AWAY: &str = "away";
+const BACK: &str = "back";
+const CONNECTED: &str = "connected";
+const FAILED: &str = "failed";
+
+pub(crate) fn begin(
+    connection: &Connection,
+    connect: &Connect,
+    token_hash: &str,
+    forget_before: u64,
+) -> Result<(), StoreError> {
+    let failed = failed("writing a connect");
+    connection
+        .execute(
+            "DELETE FROM connects WHERE expires_at < ?",
+            [signed(forget_before)],
+        )
+        .map_err(&failed)?;
+    connection
+        .execute(
+            "INSERT INTO connects (id, user_id, workspace_id, app, name, account_id, sealed, step, token_hash, expires_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                connect.id.as_str(),
+                connect.owner.user_id.as_str(),
+                connect.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                connect.app,
+                connect.name,
+                connect.account_id.as_ref().map(|id| id.as_str()),
+                connect.sealed,
+                LINKED,
+                token_hash,
+                signed(connect.expires_at),
+            ],
+        )
+        .map_err(&failed)
+        .map(drop)
+}
+
+pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<Connect>, StoreError> {
+    one(connection, "SELECT * FROM connects WHERE id = ?", id)
+}
+
+pub(crate) fn by_token(connection: &Connection, hash: &str) -> Result<Option<Connect>, StoreError> {
+    one(
+        connection,
+        "SELECT * FROM connects WHERE token_hash = ?",
+        hash,
+    )
+}
+
+pub(crate) fn leave(
+    connection: &Connection,
+    id: &str,
+    state_hash: &str,
+    sealed: &[u8],
+    now_at: u64,
+) -> Result<bool, StoreError> {
+    let left = connection.execute(
+        "UPDATE connects SET step = ?, state_hash = ?, sealed = ? WHERE id = ? AND step = ? AND expires_at > ?",
+        params![AWAY, state_hash, sealed, id, LINKED, signed(now_at)],
+    );
+    Ok(left.map_err(failed("opening a connect"))? > 0)
+}
+
+pub(crate) fn come_back(
+    connection: &Connection,
+    state_hash: &str,
+    now_at: u64,
+) -> Result<Option<Connect>, StoreError> {
+    let back = connection.execute(
+        "UPDATE connects SET step = ? WHERE state_hash = ? AND step = ? AND expires_at > ?",
+        params![BACK, state_hash, AWAY, signed(now_at)],
+    );
+    if back.map_err(failed("coming back to a connect"))? == 0 {
+        return Ok(None);
+    }
+    one(
+        connection,
+        "SELECT * FROM connects WHERE state_hash = ?",
+        state_hash,
+    )
+}
+
+pub(crate) fn end(connection: &Connection, id: &str, end: &ConnectEnd) -> Result<(), StoreError> {
+    let account_id = match end {
+        ConnectEnd::Connected(account) => Some(account.id.as_str()),
+        ConnectEnd::Failed(_) => None,
+    };
+    let (step, failure) = match end {
+        ConnectEnd::Connected(_) => (CONNECTED, None),
+        ConnectEnd::Failed(reason) => (FAILED, Some(reason)),
+    };
+    let found = by_id(connection, id)?.filter(|connect| !has_ended(&connect.step));
+    let connect =
+        found.ok_or_else(|| StoreError::Conflict("this connect has ended already".to_owned()))?;
+    if let ConnectEnd::Connected(account) = end {
+        write_account(connection, &connect, account)?;
+    }
+    connection
+        .execute(
+            "UPDATE connects SET step = ?, failure = ?, account_id = coalesce(?, account_id), sealed = x'' WHERE id = ?",
+            params![step, failure, account_id, id],
+        )
+        .map_err(failed("ending a connect"))
+        .map(drop)
+}
+
+fn has_ended(step: &ConnectStep) -> bool {
+    matches!(step, ConnectStep::Connected(_) | ConnectStep::Failed(_))
+}
+
+fn write_account(
+    connection: &Connection,
+    connect: &Connect,
+    account: &Account,
+) -> Result<(), StoreError> {
+    match &connect.account_id {
+        None => accounts::create(connection, account),
+        Some(_) if accounts::reconnect(connection, account)? => Ok(()),
+        Some(id) => Err(StoreError::Conflict(format!("account `{id}` is gone"))),
+    }
+}
+
+fn one(connection: &Connection, sql: &str, parameter: &str) -> Result<Option<Connect>, StoreError> {
+    let failed = failed("reading a connect");
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement.query([parameter]).map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(connect).transpose()
+}
+
+fn connect(row: &Row<'_>) -> Result<Connect, StoreError> {
+    let step: String = get(row, "step")?;
+    let step = match &*step {
+        LINKED => ConnectStep::Linked,
+        AWAY => ConnectStep::Away,
+        BACK => ConnectStep::Back,
+        CONNECTED => ConnectStep::Connected(parsed(row, "account_id")?),
+        FAILED => ConnectStep::Failed(get(row, "failure")?),
+        other => {
+            return Err(StoreError::Corrupt(format!(
+                "`{other}` is no step of a connect"
+            )));
+        }
+    };
+    Ok(Connect {
+        id: parsed(row, "id")?,
+        owner: components::owner(row)?,
+        app: get(row, "app")?,
+        name: get(row, "name")?,
+        account_id: parsed_opt(row, "account_id")?,
+        sealed: get(row, "sealed")?,
+        step,
+        expires_at: unsigned(row, "expires_at")?,
+    })
+}

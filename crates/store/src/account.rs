@@ -1,0 +1,200 @@
+//! Accounts: sealed credentials of apps, whether they are good, and the way through a browser by which they come.
+
+use async_trait::async_trait;
+use headwater_model::{
+    id::{AccountId, ConnectId},
+    page::{Page, PageRequest},
+};
+
+use crate::{error::StoreError, record::Owner};
+
+/// Credentials of an app, sealed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Its id.
+    pub id: AccountId,
+    /// Whose.
+    pub owner: Owner,
+    /// The app's name slug.
+    pub app: String,
+    /// For people.
+    pub name: String,
+    /// What it is known by at the app.
+    pub credentials: Credentials,
+    /// Counts the credentials that it has had. Who replaces them says which ones.
+    pub version: u64,
+    /// Whether they are good.
+    pub health: Health,
+    /// Epoch seconds.
+    pub created_at: u64,
+    /// Epoch seconds.
+    pub updated_at: u64,
+}
+
+/// What an account is known by at its app.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The encrypted fields.
+    pub sealed: Vec<u8>,
+    /// When they end, in epoch seconds, if that is known.
+    pub expires_at: Option<u64>,
+    /// Whether there is a refresh token among them.
+    pub renewable: bool,
+    /// From when on they are renewed before they are used, in epoch seconds.
+    pub renew_at: Option<u64>,
+}
+
+/// Whether credentials are good, as far as the node knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Health {
+    /// What the node knows.
+    pub status: HealthStatus,
+    /// Why, for people.
+    pub reason: Option<String>,
+    /// Since when it is known, in epoch seconds.
+    pub checked_at: Option<u64>,
+}
+
+/// What the node knows of credentials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HealthStatus {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// The app took them.
+    Healthy,
+    /// Their time is over, and there is no refresh token.
+    Expired,
+    /// The app does not take them any more.
+    Refused,
+}
+
+/// Credentials in place of former ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renewal {
+    /// Which account.
+    pub id: AccountId,
+    /// The version of the credentials that they replace.
+    pub version: u64,
+    /// The new ones.
+    pub credentials: Credentials,
+    /// Whether those are good.
+    pub health: Health,
+    /// Epoch seconds.
+    pub now_at: u64,
+}
+
+/// A way through a browser to an account: from a link, over the app's consent, and back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connect {
+    /// Its id.
+    pub id: ConnectId,
+    /// Whose the account will be.
+    pub owner: Owner,
+    /// The app's name slug.
+    pub app: String,
+    /// The account's name.
+    pub name: String,
+    /// The account that it is about, if that is there already.
+    pub account_id: Option<AccountId>,
+    /// What is known so far and must not be read: entered fields, the proof key.
+    pub sealed: Vec<u8>,
+    /// How far it has come.
+    pub step: ConnectStep,
+    /// When it ends if it has not come further, in epoch seconds.
+    pub expires_at: u64,
+}
+
+/// How far a connect has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConnectStep {
+    /// Its link can be opened.
+    Linked,
+    /// The user is at the app.
+    Away,
+    /// The user has come back; the node speaks with the app.
+    Back,
+    /// There is an account.
+    Connected(AccountId),
+    /// It ended without one; why, for people.
+    Failed(String),
+}
+
+/// How a connect ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConnectEnd {
+    /// With an account: a new one, or an existing one whose name, credentials and health these become.
+    Connected(Box<Account>),
+    /// Without one; why, for people.
+    Failed(String),
+}
+
+/// Sealed credentials.
+#[async_trait]
+pub trait Accounts {
+    /// Writes an account.
+    async fn create_account(&self, account: Account) -> Result<(), StoreError>;
+
+    /// An account.
+    async fn account(&self, id: &AccountId) -> Result<Option<Account>, StoreError>;
+
+    /// A page of the owner's accounts in creation order: those in the workspace if there is one, else all that the user made.
+    async fn accounts(
+        &self,
+        owner: &Owner,
+        page: &PageRequest<AccountId>,
+    ) -> Result<Page<Account>, StoreError>;
+
+    /// Replaces an account's credentials and counts its version up.
+    /// MUST write nothing when the account is gone or has had others since, and say so with false
+    /// (`conformance::accounts::of_two_renewals_one_counts`).
+    async fn renew_account(&self, renewal: Renewal) -> Result<bool, StoreError>;
+
+    /// Notes whether the credentials of that version are good.
+    /// MUST write nothing when the account has had others since
+    /// (`conformance::accounts::health_is_noted_of_the_credentials_it_was_found_with`).
+    async fn note_health(
+        &self,
+        id: &AccountId,
+        version: u64,
+        health: Health,
+    ) -> Result<(), StoreError>;
+
+    /// Deletes an account. False: there was none.
+    async fn delete_account(&self, id: &AccountId) -> Result<bool, StoreError>;
+
+    /// Writes a connect whose link opens with the token of that hash, and forgets those that ended before `forget_before`.
+    async fn begin_connect(
+        &self,
+        connect: Connect,
+        token_hash: &str,
+        forget_before: u64,
+    ) -> Result<(), StoreError>;
+
+    /// A connect, however far it has come.
+    async fn connect(&self, id: &ConnectId) -> Result<Option<Connect>, StoreError>;
+
+    /// The connect whose link has the token of that hash, however far it has come.
+    async fn connect_by_token(&self, token_hash: &str) -> Result<Option<Connect>, StoreError>;
+
+    /// The user leaves for the app with a state of that hash, and `sealed` is what is known now.
+    /// MUST let only one of those go who opened the link, and nobody after its time; false: not this one
+    /// (`conformance::accounts::a_link_is_followed_once`).
+    async fn leave_for_app(
+        &self,
+        id: &ConnectId,
+        state_hash: &str,
+        sealed: Vec<u8>,
+        now_at: u64,
+    ) -> Result<bool, StoreError>;
+
+    /// The user comes back with the state of that hash.
+    /// MUST give it to one only, and to nobody after its time (`conformance::accounts::a_state_counts_once`).
+    async fn come_back(&self, state_hash: &str, now_at: u64)
+    -> Result<Option<Connect>, StoreError>;
+
+    /// Ends a connect, together with what becomes of the account.
+    /// MUST write both or nothing; `Conflict` when it has ended already, or its account is gone
+    /// (`conformance::accounts::a_connect_ends_once_with_its_account`).
+    async fn end_connect(&self, id: &ConnectId, end: ConnectEnd) -> Result<(), StoreError>;
+}

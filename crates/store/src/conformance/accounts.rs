@@ -1,0 +1,301 @@
+//! Accounts: listed, renewed, connected.
+
+use std::sync::Arc;
+
+use headwater_model::{id::ConnectId, page::PageRequest};
+
+use super::{
+    Factory,
+    catalog::{keyed, walk},
+    fixture::*,
+};
+use crate::{
+    Account, Connect, ConnectEnd, ConnectStep, Credentials, Health, HealthStatus, Owner, Renewal,
+    Store, StoreError,
+};
+
+/// Accounts are written, read and deleted.
+pub async fn accounts_are_created_and_deleted(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let (mine, other) = (account(&owner(), "one"), account(&owner(), "two"));
+    for account in [&mine, &other] {
+        store.create_account(account.clone()).await.unwrap();
+    }
+    let store = factory.reopen(store).await;
+    assert_eq!(store.account(&mine.id).await.unwrap(), Some(mine.clone()));
+    assert!(store.delete_account(&mine.id).await.unwrap());
+    assert!(!store.delete_account(&mine.id).await.unwrap());
+    assert_eq!(store.account(&mine.id).await.unwrap(), None);
+    assert_eq!(store.account(&other.id).await.unwrap(), Some(other));
+}
+
+/// A workspace's accounts are those that live in it, a user's are those that the user made.
+pub async fn accounts_are_listed_by_owner(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let shared = workspace_owner();
+    let private = Owner {
+        workspace_id: None,
+        ..shared.clone()
+    };
+    let colleague = Owner {
+        workspace_id: shared.workspace_id.clone(),
+        ..owner()
+    };
+    for (owner, name) in [
+        (&shared, "1"),
+        (&private, "2"),
+        (&colleague, "3"),
+        (&owner(), "4"),
+    ] {
+        store.create_account(account(owner, name)).await.unwrap();
+    }
+    let names = async |owner: &Owner| {
+        let page = store
+            .accounts(owner, &PageRequest::first(10))
+            .await
+            .unwrap();
+        page.items
+            .into_iter()
+            .map(|account| account.name)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(&shared).await, ["1", "3"]);
+    assert_eq!(names(&colleague).await, ["1", "3"]);
+    assert_eq!(names(&private).await, ["1", "2"]);
+}
+
+/// Accounts page in creation order and back.
+pub async fn accounts_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = owner();
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        let account: Account = account(&mine, &number.to_string());
+        ids.push(account.id.clone());
+        store.create_account(account).await.unwrap();
+    }
+    walk(&ids, async |request| {
+        let page = store.accounts(&mine, &request).await.unwrap();
+        keyed(page, |account| account.id.clone())
+    })
+    .await;
+}
+
+fn renewal(account: &Account, sealed: &[u8]) -> Renewal {
+    Renewal {
+        id: account.id.clone(),
+        version: account.version,
+        credentials: Credentials {
+            sealed: sealed.to_vec(),
+            expires_at: Some(100),
+            renewable: true,
+            renew_at: Some(90),
+        },
+        health: healthy(),
+        now_at: 50,
+    }
+}
+
+fn healthy() -> Health {
+    Health {
+        status: HealthStatus::Healthy,
+        reason: None,
+        checked_at: Some(50),
+    }
+}
+
+async fn stored(store: &Arc<dyn Store>, account: &Account) -> Account {
+    store.account(&account.id).await.unwrap().unwrap()
+}
+
+/// Of two who replace the same credentials, the second writes nothing.
+pub async fn of_two_renewals_one_counts(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let account = account(&owner(), "one");
+    store.create_account(account.clone()).await.unwrap();
+    assert!(
+        store
+            .renew_account(renewal(&account, b"first"))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .renew_account(renewal(&account, b"second"))
+            .await
+            .unwrap()
+    );
+    let store = factory.reopen(store).await;
+    let first = renewal(&account, b"first");
+    let renewed = Account {
+        credentials: first.credentials,
+        health: first.health,
+        version: account.version + 1,
+        updated_at: 50,
+        ..account
+    };
+    assert_eq!(stored(&store, &renewed).await, renewed);
+    assert!(
+        store
+            .renew_account(renewal(&renewed, b"third"))
+            .await
+            .unwrap()
+    );
+    store.delete_account(&renewed.id).await.unwrap();
+    let fourth = Renewal {
+        version: renewed.version + 1,
+        ..renewal(&renewed, b"fourth")
+    };
+    assert!(!store.renew_account(fourth).await.unwrap());
+}
+
+/// What was found with former credentials says nothing of those that the account has now.
+pub async fn health_is_noted_of_the_credentials_it_was_found_with(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let account = account(&owner(), "one");
+    store.create_account(account.clone()).await.unwrap();
+    let refused = Health {
+        status: HealthStatus::Refused,
+        reason: Some("it was revoked".to_owned()),
+        checked_at: Some(60),
+    };
+    let note = async |version| {
+        let noted = store.note_health(&account.id, version, refused.clone());
+        noted.await.unwrap();
+        stored(&store, &account).await
+    };
+    let noted = note(account.version).await;
+    assert_eq!((&noted.health, noted.version), (&refused, account.version));
+    assert!(
+        store
+            .renew_account(renewal(&account, b"new"))
+            .await
+            .unwrap()
+    );
+    assert_eq!(note(account.version).await.health, healthy());
+    assert_eq!(note(account.version + 1).await.health, refused);
+}
+
+fn connect(account: Option<&Account>) -> Connect {
+    Connect {
+        id: ConnectId::new(T0, entropy()),
+        owner: workspace_owner(),
+        app: "github".to_owned(),
+        name: "work".to_owned(),
+        account_id: account.map(|account| account.id.clone()),
+        sealed: vec![1, 0],
+        step: ConnectStep::Linked,
+        expires_at: 100,
+    }
+}
+
+async fn begun(store: &Arc<dyn Store>, token: &str, account: Option<&Account>) -> Connect {
+    let connect = connect(account);
+    store
+        .begin_connect(connect.clone(), token, 0)
+        .await
+        .unwrap();
+    connect
+}
+
+/// Only the first leaves for the app, and only in time.
+pub async fn a_link_is_followed_once(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let connect = begun(&store, "token", None).await;
+    let store = factory.reopen(store).await;
+    let found = store.connect_by_token("token").await.unwrap();
+    assert_eq!(found.as_ref(), Some(&connect));
+    assert_eq!(store.connect_by_token("other").await.unwrap(), None);
+    let leave = async |state: &str, now_at| {
+        let left = store.leave_for_app(&connect.id, state, vec![2], now_at);
+        left.await.unwrap()
+    };
+    assert!(!leave("late", 100).await);
+    assert!(leave("state", 99).await);
+    assert!(!leave("again", 99).await);
+    let away = store.connect(&connect.id).await.unwrap().unwrap();
+    assert_eq!((away.step, away.sealed), (ConnectStep::Away, vec![2]));
+}
+
+/// Who comes back with a state that somebody came back with gets nothing.
+pub async fn a_state_counts_once(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    for (token, state) in [("a", "one"), ("b", "two")] {
+        let connect = begun(&store, token, None).await;
+        let left = store.leave_for_app(&connect.id, state, vec![2], 1);
+        assert!(left.await.unwrap());
+    }
+    let back = async |state: &str, now_at| store.come_back(state, now_at).await.unwrap();
+    assert_eq!(back("three", 1).await, None);
+    assert_eq!(back("one", 100).await, None);
+    let found = back("one", 99).await.unwrap();
+    assert_eq!((found.step, found.sealed), (ConnectStep::Back, vec![2]));
+    assert_eq!(back("one", 99).await, None);
+    assert!(back("two", 99).await.is_some());
+}
+
+/// A connect's end and its account are one; what has ended does not end again.
+pub async fn a_connect_ends_once_with_its_account(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let made = account(&workspace_owner(), "made");
+    let connect = begun(&store, "a", None).await;
+    let end = async |connect: &Connect, account: &Account| {
+        let end = ConnectEnd::Connected(Box::new(account.clone()));
+        store.end_connect(&connect.id, end).await
+    };
+    end(&connect, &made).await.unwrap();
+    let step = async |connect: &Connect| {
+        let found = store.connect(&connect.id).await.unwrap();
+        found.unwrap().step
+    };
+    assert_eq!(
+        step(&connect).await,
+        ConnectStep::Connected(made.id.clone())
+    );
+    assert_eq!(stored(&store, &made).await, made);
+    let twice = end(&connect, &made).await;
+    assert!(matches!(twice, Err(StoreError::Conflict(_))), "{twice:?}");
+
+    let again = begun(&store, "b", Some(&made)).await;
+    let renewed = Account {
+        name: "work".to_owned(),
+        credentials: renewal(&made, b"new").credentials,
+        health: healthy(),
+        updated_at: 50,
+        ..made.clone()
+    };
+    end(&again, &renewed).await.unwrap();
+    let version = made.version + 1;
+    assert_eq!(
+        stored(&store, &made).await,
+        Account {
+            version,
+            ..renewed.clone()
+        }
+    );
+
+    let late = begun(&store, "c", Some(&made)).await;
+    store.delete_account(&made.id).await.unwrap();
+    let gone = end(&late, &renewed).await;
+    assert!(matches!(gone, Err(StoreError::Conflict(_))), "{gone:?}");
+    assert_eq!(store.account(&made.id).await.unwrap(), None);
+    assert_eq!(step(&late).await, ConnectStep::Linked);
+    let why = ConnectEnd::Failed("it was denied".to_owned());
+    store.end_connect(&late.id, why).await.unwrap();
+    assert_eq!(
+        step(&late).await,
+        ConnectStep::Failed("it was denied".to_owned())
+    );
+}
+
+/// Connects that ended long ago are forgotten when another begins.
+pub async fn connects_are_forgotten_in_time(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let old = begun(&store, "a", None).await;
+    let next = connect(None);
+    store.begin_connect(next.clone(), "b", 100).await.unwrap();
+    assert!(store.connect(&old.id).await.unwrap().is_some());
+    store.begin_connect(connect(None), "c", 101).await.unwrap();
+    assert_eq!(store.connect(&old.id).await.unwrap(), None);
+    assert_eq!(store.connect(&next.id).await.unwrap(), None);
+}

@@ -109,7 +109,7 @@ impl Couriers {
     /// # Errors
     /// The TLS stack cannot be set up.
     pub(crate) fn new(config: &DeliveryConfig) -> Result<Self, AppError> {
-        let sender = Sender::new(&config)?;
+        let sender = Sender::new(config)?;
         let limits = Limits::new(config.node_concurrency, config.host_concurrency);
         Ok(Self {
             by_webhook: Mutex::default(),

@@ -80,3 +80,32 @@ Deno.test("additionalProps returns described props and leaves the definitions al
   const { component } = await worker.describe();
   assert.equal(component.props[1].hidden, undefined);
 });
+
+Deno.test("definitions that additionalProps changes are among what it returns", async () => {
+  await using worker = await startComponent(`
+    const acme = { type: "app", app: "acme",
+      propDefinitions: { list: { type: "string", hidden: true, options: () => ["a"] } } };
+    export default { name: "T", version: "1", type: "action",
+      props: { acme, all: { type: "boolean", reloadProps: true },
+        list: { propDefinition: [acme, "list"] }, other: { type: "string", hidden: true } },
+      async additionalProps(props) {
+        props.list.hidden = !this.all;
+        props.other.optional = true;
+        return this.all ? { other: { type: "integer" } } : undefined;
+      },
+      run() {} };`);
+  const entry = { kind: "additional_props" };
+  const shown = await worker.run({ entry, props: { all: true } });
+  assert.deepEqual(shown.outcome.value, {
+    list: {
+      name: "list",
+      type: "string",
+      hidden: false,
+      has_options: true,
+      use_query: false,
+    },
+    other: { name: "other", type: "integer" },
+  });
+  const hidden = await worker.run({ entry, props: { all: false } });
+  assert.deepEqual(Object.keys(hidden.outcome.value), ["other"]);
+});

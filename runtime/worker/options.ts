@@ -38,7 +38,10 @@ export async function callOptions(
   });
 }
 
-/** The props that `additionalProps` adds, described like the static ones, by name. */
+/**
+ * The props that `additionalProps` adds, and those of the component that it changed,
+ * described like the static ones, by name.
+ */
 export async function callAdditionalProps(
   component: Component,
   instance: Instance,
@@ -55,8 +58,21 @@ async function additionalProps(
   instance: Instance,
 ): Promise<Record<string, unknown>> {
   if (!isFunction(component.additionalProps)) return {};
-  const added = await component.additionalProps.call(instance, copyOfProps(component));
-  return isObject(added) ? added : {};
+  const own = copyOfProps(component);
+  const before = texts(own);
+  const added = await component.additionalProps.call(instance, own);
+  const after = texts(own);
+  // Some say what they show and hide in the definitions they are given, and return nothing.
+  const changed = Object.entries(own)
+    .filter(([name]) => after.get(name) !== before.get(name));
+  return { ...Object.fromEntries(changed), ...(isObject(added) ? added : {}) };
+}
+
+/** The props' descriptions as text, to tell whether they are still the same. */
+function texts(props: Record<string, unknown>): Map<string, string> {
+  return new Map(
+    describeProps(props).map((prop) => [prop.name, JSON.stringify(prop)]),
+  );
 }
 
 /** A method may change the definitions it is given; the component's own must stay. */

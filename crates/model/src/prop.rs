@@ -334,12 +334,15 @@ pub fn configure_some(
     Ok(configured)
 }
 
-/// A component's own props and those that `additionalProps` added, which replace own ones of the same name.
+/// A component's own props and those that `additionalProps` added. One of the same name as an own one takes its place.
 pub fn merge(own: &[PropDefinition], additional: &[PropDefinition]) -> Vec<PropDefinition> {
-    let replaced = |prop: &&PropDefinition| !additional.iter().any(|added| added.name == prop.name);
-    own.iter()
-        .filter(replaced)
-        .chain(additional)
+    let own_or_replaced = own.iter().map(|prop| {
+        let replacement = additional.iter().find(|added| added.name == prop.name);
+        replacement.unwrap_or(prop)
+    });
+    let is_new = |added: &&PropDefinition| !own.iter().any(|prop| prop.name == added.name);
+    own_or_replaced
+        .chain(additional.iter().filter(is_new))
         .cloned()
         .collect()
 }
@@ -457,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn an_additional_prop_replaces_one_of_its_name() {
+    fn an_additional_prop_takes_the_place_of_one_of_its_name() {
         let own = [
             prop(json!({"name": "a", "type": "string"})),
             prop(json!({"name": "b", "type": "string"})),
@@ -471,7 +474,7 @@ mod tests {
             .iter()
             .map(|prop| (&*prop.name, &*prop.type_name))
             .collect();
-        assert_eq!(shown, [("b", "string"), ("a", "integer"), ("c", "string")]);
+        assert_eq!(shown, [("a", "integer"), ("b", "string"), ("c", "string")]);
     }
 
     #[test]

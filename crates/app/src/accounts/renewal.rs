@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use headwater_model::{
-    app::{AppDefinition, AuthType, OAuth2, REFRESH_TOKEN},
+    app::{AuthType, OAuth2, REFRESH_TOKEN},
     id::AccountId,
 };
 use headwater_store::{Account, Credentials, Health, HealthStatus, Renewal};
@@ -87,11 +87,11 @@ impl App {
     pub(crate) fn credentials(
         &self,
         id: &AccountId,
-        app: &AppDefinition,
+        app: &str,
         fields: &Map<String, Value>,
         expires_in: Option<u64>,
     ) -> Result<Credentials, AppError> {
-        let renewable = self.is_renewable(&app.slug, fields);
+        let renewable = self.is_renewable(app, fields);
         let expires_at = expires_in.map(|seconds| self.env.now_at().saturating_add(seconds));
         let margin = expires_in.map(|seconds| MARGIN_S.min(seconds / 4));
         let renew_at = expires_at
@@ -167,9 +167,9 @@ impl App {
             return Ok(Renewed::Waiting(account, reason.to_owned()));
         }
         match self.refreshed(&account).await? {
-            Ok((app, fields, grant)) => {
+            Ok(grant) => {
                 turn.succeed();
-                self.replace(account, &app, fields, grant).await
+                self.replace(account, grant).await
             }
             Err(TokenFailure::Ended(reason)) => {
                 turn.succeed();
@@ -204,19 +204,11 @@ impl App {
         })
     }
 
-    /// What the app gives for the refresh token, and the fields that there were.
-    async fn refreshed(
-        &self,
-        account: &Account,
-    ) -> Result<Result<(Arc<AppDefinition>, Map<String, Value>, Grant), TokenFailure>, AppError>
-    {
-        let fields = self.opened_fields(account)?;
-        let app = self.config.apps.get(&account.app).cloned();
-        let Some((app, oauth2)) = app.and_then(|app| {
-            let (oauth2, _) = app.client()?;
-            let oauth2 = oauth2.clone();
-            Some((app, oauth2))
-        }) else {
+    /// What the app gives for the refresh token; with the fields that there were.
+    async fn refreshed(&self, account: &Account) -> Result<Result<Grant, TokenFailure>, AppError> {
+        let mut fields = self.opened_fields(account)?;
+        let app = self.config.apps.get(&account.app);
+        let Some((oauth2, _)) = app.and_then(|app| app.client()) else {
             let reason = format!(
                 "the node has no client of `{}`; the operator names one in an apps file",
                 account.app
@@ -229,25 +221,22 @@ impl App {
             return Ok(Err(TokenFailure::Ended(reason)));
         };
         let parameters = [("grant_type", "refresh_token"), ("refresh_token", token)];
-        let grant = self.provider.grant(&oauth2, &fields, &parameters).await;
-        Ok(grant.map(|grant| (app, fields, grant)))
+        let granted = self.provider.grant(oauth2, &fields, &parameters).await;
+        Ok(granted.map(|grant| {
+            // An app that gives no other refresh token means the former one to be kept.
+            fields.extend(grant.fields);
+            Grant { fields, ..grant }
+        }))
     }
 
     /// Writes what the app gave before anybody uses it.
-    async fn replace(
-        &self,
-        account: Account,
-        app: &AppDefinition,
-        mut fields: Map<String, Value>,
-        grant: Grant,
-    ) -> Result<Renewed, AppError> {
-        // An app that gives no other refresh token means the former one to be kept.
-        fields.extend(grant.fields);
+    async fn replace(&self, account: Account, grant: Grant) -> Result<Renewed, AppError> {
+        let Grant { fields, expires_in } = grant;
         let now_at = self.env.now_at();
         let renewal = Renewal {
             id: account.id.clone(),
             version: account.version,
-            credentials: self.credentials(&account.id, app, &fields, grant.expires_in)?,
+            credentials: self.credentials(&account.id, &account.app, &fields, expires_in)?,
             health: Health {
                 status: HealthStatus::Healthy,
                 reason: None,

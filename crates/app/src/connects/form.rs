@@ -153,7 +153,7 @@ impl App {
         let id = existing.unwrap_or_else(|| self.env.id(AccountId::new));
         let now_at = self.env.now_at();
         let mut account = Account {
-            credentials: self.credentials(&id, app, &fields, expires_in)?,
+            credentials: self.credentials(&id, &app.slug, &fields, expires_in)?,
             id,
             owner: connect.owner.clone(),
             app: app.slug.clone(),

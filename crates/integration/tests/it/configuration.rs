@@ -48,3 +48,25 @@ async fn an_unknown_option_in_the_file_is_a_usage_error_that_names_it() {
     assert_eq!(seen.code, 2, "{}", seen.stderr);
     assert!(seen.stderr.contains("listne"), "{}", seen.stderr);
 }
+
+#[tokio::test]
+async fn a_mistake_in_an_apps_file_names_the_file_the_app_and_the_field() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[acme]\nname = \"Acme\"\nauth = \"oauth2\"\n\
+        [acme.oauth2]\nauthorize_url = \"https://acme.example\"\ntoken_url = \"acme.example\"\n";
+    std::fs::write(folder.path().join("own.toml"), text).unwrap();
+    let arguments = [
+        "serve",
+        "--apps",
+        "own.toml",
+        "--data-dir",
+        "data",
+        "--listen=127.0.0.1:0",
+    ];
+    let seen = node.cli_in(folder.path(), &arguments).await;
+    assert_eq!(seen.code, 2, "{}", seen.stderr);
+    for named in ["own.toml", "`acme`", "oauth2.token_url"] {
+        assert!(seen.stderr.contains(named), "{named}: {}", seen.stderr);
+    }
+}

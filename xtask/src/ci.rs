@@ -32,6 +32,7 @@ pub(crate) fn test(arguments: &[&str]) -> Result<()> {
         deno_task(&deno, "test")?;
     }
     provision::python()?;
+    provision::servers()?;
     // Tests from outside start the binary, which is another package's than theirs.
     run(cargo().args(["build", "--package", "headwater"]))?;
     let mut tests = cargo();

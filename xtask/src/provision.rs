@@ -1,4 +1,5 @@
-//! What the tests need besides Rust: Deno, a PostgreSQL server's programs and Python with packages.
+//! What the tests need besides Rust: Deno, the programs of PostgreSQL, MariaDB and OpenSSH servers, and
+//! Python with packages.
 //! Installs through the package clients at hand; names no registry and downloads nothing itself.
 
 use std::{
@@ -12,6 +13,8 @@ use crate::command::{cargo, find_program, output, root, run};
 
 /// The Python packages that tests use, pinned.
 const REQUIREMENTS: &str = "crates/integration/requirements.txt";
+/// Where servers are, outside the `PATH` of ordinary users.
+const SERVER_FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
 const PACKAGE_CLIENTS: [&str; 3] = ["npm", "pip", "pip3"];
 
 /// The Deno that workers run on. Finding or installing the pinned version is the product's own
@@ -54,6 +57,30 @@ pub(crate) fn postgres_bin() -> Result<PathBuf> {
          folder with `initdb` and `postgres`",
     )?;
     installed_postgres().context("PostgreSQL is installed, but its `initdb` was not found")
+}
+
+/// The programs of a MariaDB server and of an SSH server, where Debian keeps them.
+pub(crate) fn servers() -> Result<()> {
+    if !has_server("mariadbd") {
+        apt_install(&["mariadb-server-core", "mariadb-client-core"])?;
+    }
+    if !has_server("sshd") {
+        // Where there is an init system, the package lets the whole machine be logged in to.
+        if Path::new("/run/systemd/system").exists() {
+            bail!(
+                "sshd is missing, which tests start with keys and a port of their own; install it with \
+                 `apt-get install openssh-server`, and `systemctl disable --now ssh` if nobody shall log in"
+            );
+        }
+        apt_install(&["openssh-server"])?;
+    }
+    Ok(())
+}
+
+fn has_server(program: &str) -> bool {
+    SERVER_FOLDERS
+        .iter()
+        .any(|folder| Path::new(folder).join(program).is_file())
 }
 
 /// The interpreter whose web server serves the feeds that tests poll.

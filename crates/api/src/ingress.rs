@@ -29,6 +29,9 @@ pub(crate) use self::address::{EndpointDomain, PREFIX};
 use self::event::Arrived;
 use crate::{body, error::ApiError};
 
+/// Where proxies name who called them, each at the end.
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
 /// The endpoint that a request is meant for.
 struct Target<'a> {
     token: &'a str,
@@ -84,7 +87,7 @@ async fn take(
         path: target.path,
         url: &target.url,
         parts,
-        client_ip: client_ip(parts),
+        client_ip: client_ip(app, parts),
         body: &body,
     };
     let event = arrived.event();
@@ -95,8 +98,14 @@ async fn take(
     Ok(app.ingress(request).await?)
 }
 
-/// The peer's address. Forwarding headers are in the event; whom to believe is the component's choice.
-fn client_ip(parts: &Parts) -> Option<IpAddr> {
-    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    peer.map(|ConnectInfo(address)| address.ip().to_canonical())
+/// The peer's address, or whom a trusted proxy names. The headers are in the event too.
+fn client_ip(app: &App, parts: &Parts) -> Option<IpAddr> {
+    let ConnectInfo(peer) = parts.extensions.get::<ConnectInfo<SocketAddr>>()?;
+    let headers = parts.headers.get_all(FORWARDED_FOR).iter();
+    let chain: Vec<_> = headers
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .collect();
+    let proxies = &app.config().trusted_proxies;
+    Some(proxies.caller(peer.ip(), chain.into_iter()))
 }

@@ -20,6 +20,7 @@ use crate::{
     ingress::Endpoints,
     keys::KeyUses,
     metrics::Metrics,
+    proxies::TrustedProxies,
     quotas::Quotas,
     rate_limits::RateLimits,
     runner::Runners,
@@ -52,6 +53,8 @@ pub struct AppConfig {
     pub daily_invocations_quota: Option<u64>,
     /// Requests that a key may make per second, if that is limited.
     pub rate_limit: Option<NonZeroU32>,
+    /// Who is believed about who called an endpoint.
+    pub trusted_proxies: TrustedProxies,
 }
 
 /// What an [`App`] is put together from.

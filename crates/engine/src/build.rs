@@ -17,6 +17,7 @@ mod forms;
 mod graph;
 mod language;
 mod local;
+mod manifests;
 mod markers;
 mod node_modules;
 mod package_modules;
@@ -166,6 +167,7 @@ impl Builder {
         let imported = sources.packages.clone();
         loop {
             let resolved = packages::resolve(&self.tool, folder, sources).await?;
+            manifests::as_node_sees_them(resolved.folders()).await?;
             let bundling = self.bundling(folder, code, sources);
             let bundled = bundling.with_packages(&folder.join("bundle")).await?;
             let Some(reason) = &bundled.obstacle else {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::serve::Listener;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::{
     ServerConfig,
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
@@ -30,12 +30,22 @@ pub(crate) fn authority() -> String {
     AUTHORITY.pem()
 }
 
-/// What a server with a certificate for these hosts needs. It speaks HTTP/1.1.
-fn config(hosts: &[&str]) -> ServerConfig {
+/// A certificate for these hosts and its key, as PEM.
+pub(crate) fn certificate(hosts: &[&str]) -> (String, String) {
+    let (certificate, key) = issue(hosts);
+    (certificate.pem(), key.serialize_pem())
+}
+
+fn issue(hosts: &[&str]) -> (Certificate, KeyPair) {
     let hosts: Vec<_> = hosts.iter().map(|&host| host.to_owned()).collect();
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(hosts).unwrap();
-    let certificate = params.signed_by(&key, &*AUTHORITY).unwrap();
+    (params.signed_by(&key, &*AUTHORITY).unwrap(), key)
+}
+
+/// What a server with a certificate for these hosts needs. It speaks HTTP/1.1.
+fn config(hosts: &[&str]) -> ServerConfig {
+    let (certificate, key) = issue(hosts);
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     ServerConfig::builder_with_provider(provider)

@@ -9,6 +9,7 @@
     reason = "this crate is test code: what goes wrong here is a failing test, which is told why"
 )]
 
+mod account;
 mod answer;
 mod binary;
 mod browser;
@@ -20,6 +21,7 @@ mod events;
 mod feed;
 mod following;
 mod https;
+mod mysql;
 mod node;
 mod oauth_provider;
 mod operation;
@@ -30,6 +32,7 @@ mod python;
 mod receiver;
 mod services;
 mod source;
+mod ssh;
 pub mod standard_webhooks;
 mod webhook;
 
@@ -42,11 +45,13 @@ pub use dialogue::Dialogue;
 pub use events::{fields, payloads};
 pub use feed::FeedServer;
 pub use following::{Following, Message};
+pub use mysql::Mysql;
 pub use node::{Node, NodeBuilder};
 pub use oauth_provider::{NODE_URL, OAuthProvider};
 pub use operation::Operation;
 pub use postgres::Postgres;
 pub use python::Python;
 pub use receiver::{Received, Receiver, Reply};
-pub use services::Gitlab;
+pub use services::{Gitlab, GoogleDrive, Linear, Monday, Notion, Shopify, Slack};
 pub use source::Source;
+pub use ssh::Ssh;

@@ -1,8 +1,6 @@
 //! A real PostgreSQL server: Debian's programs, in a folder and on a port of their own.
 
 use std::{
-    net::TcpListener,
-    os::unix::{fs::chown, process::CommandExt as _},
     path::{Path, PathBuf},
     process::Command,
     sync::{
@@ -14,7 +12,10 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::Process;
+use crate::{
+    account::Account,
+    process::{Process, free_port},
+};
 
 const PASSWORD: &str = "of-the-tests";
 /// Where Debian keeps each major version's programs.
@@ -37,13 +38,6 @@ struct Server {
 pub struct Postgres {
     server: Arc<Server>,
     database: String,
-}
-
-/// The user that the server runs as when the tests run as root, which PostgreSQL refuses to.
-#[derive(Clone, Copy)]
-struct Account {
-    uid: u32,
-    gid: u32,
 }
 
 impl Postgres {
@@ -91,13 +85,13 @@ impl Server {
     fn start() -> Self {
         let programs = programs();
         let folder = TempDir::with_prefix("headwater-postgres-").unwrap();
-        let account = unprivileged();
+        let account = Account::unprivileged(&["postgres"]);
         let data = folder.path().join("data");
         let certificate = write_certificate(folder.path());
         let password = folder.path().join("password");
         std::fs::write(&password, PASSWORD).unwrap();
-        own(folder.path(), account);
-        let mut initdb = run_as(&programs.join("initdb"), account);
+        account.take_over(folder.path());
+        let mut initdb = account.command(&programs.join("initdb"));
         initdb.args([
             "--username=postgres",
             "--auth=scram-sha-256",
@@ -119,7 +113,7 @@ impl Server {
             String::from_utf8_lossy(&made.stderr)
         );
         let port = free_port();
-        let mut postgres = run_as(&programs.join("postgres"), account);
+        let mut postgres = account.command(&programs.join("postgres"));
         postgres
             .arg("-D")
             .arg(&data)
@@ -208,49 +202,6 @@ fn programs() -> PathBuf {
     Path::new(DEBIAN).join(newest.to_string()).join("bin")
 }
 
-/// Whom to run as: nobody else, unless this is root.
-fn unprivileged() -> Option<Account> {
-    let own = std::fs::metadata("/proc/self").expect("Linux has /proc");
-    if std::os::unix::fs::MetadataExt::uid(&own) != 0 {
-        return None;
-    }
-    let users = std::fs::read_to_string("/etc/passwd").unwrap();
-    let account = |wanted: &str| {
-        users
-            .lines()
-            .map(|line| line.split(':').collect::<Vec<_>>())
-            .find_map(|user| match user.as_slice() {
-                [name, _, uid, gid, ..] if *name == wanted => Some(Account {
-                    uid: uid.parse().ok()?,
-                    gid: gid.parse().ok()?,
-                }),
-                _ => None,
-            })
-    };
-    let found = account("postgres").or_else(|| account("nobody"));
-    Some(found.expect("PostgreSQL does not run as root, and there is no user postgres or nobody"))
-}
-
-fn run_as(program: &Path, account: Option<Account>) -> Command {
-    let mut command = Command::new(program);
-    command.current_dir("/");
-    if let Some(Account { uid, gid }) = account {
-        command.uid(uid).gid(gid);
-    }
-    command
-}
-
-/// Gives the folder and what is in it to the server's user.
-fn own(folder: &Path, account: Option<Account>) {
-    let Some(Account { uid, gid }) = account else {
-        return;
-    };
-    for entry in std::fs::read_dir(folder).unwrap() {
-        chown(entry.unwrap().path(), Some(uid), Some(gid)).unwrap();
-    }
-    chown(folder, Some(uid), Some(gid)).unwrap();
-}
-
 /// A certificate for 127.0.0.1, and its key as PostgreSQL wants it: nobody else may read it.
 fn write_certificate(folder: &Path) -> String {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()])
@@ -261,10 +212,4 @@ fn write_certificate(folder: &Path) -> String {
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     certificate
-}
-
-/// A port that was free a moment ago: PostgreSQL cannot choose one itself.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    listener.local_addr().unwrap().port()
 }

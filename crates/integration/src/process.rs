@@ -142,3 +142,9 @@ fn keep_lines(
         }
     });
 }
+
+/// A port that was free a moment ago, for servers that cannot choose one themselves.
+pub(crate) fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}

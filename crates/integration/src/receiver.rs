@@ -14,6 +14,10 @@ use axum::{
     response::{IntoResponse as _, Response},
     serve::Listener,
 };
+use futures::{
+    FutureExt as _,
+    future::{BoxFuture, ready},
+};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -110,7 +114,7 @@ impl Reply {
     }
 }
 
-type Answering = dyn Fn(&Received) -> Reply + Send + Sync;
+type Answering = dyn Fn(Received) -> BoxFuture<'static, Reply> + Send + Sync;
 
 #[derive(Clone)]
 struct Shared {
@@ -140,7 +144,7 @@ impl Receiver {
 
     fn serve(listener: impl Listener<Addr = SocketAddr>, hosts: &[&str]) -> Self {
         let address = listener.local_addr().unwrap();
-        let answering: Arc<Answering> = Arc::new(|_| Reply::status(200));
+        let answering: Arc<Answering> = Arc::new(|_| ready(Reply::status(200)).boxed());
         let shared = Shared {
             received: watch::Sender::new(Vec::new()),
             answering: Arc::new(Mutex::new(answering)),
@@ -177,7 +181,16 @@ impl Receiver {
 
     /// Sets how requests are answered from now on.
     pub fn answer(&self, answering: impl Fn(&Received) -> Reply + Send + Sync + 'static) {
-        *self.shared.answering.lock().unwrap() = Arc::new(answering);
+        self.answer_later(move |received| ready(answering(&received)));
+    }
+
+    /// The same for answers that take more than a look at the request.
+    pub fn answer_later<Answer: Future<Output = Reply> + Send + 'static>(
+        &self,
+        answering: impl Fn(Received) -> Answer + Send + Sync + 'static,
+    ) {
+        let answering: Arc<Answering> = Arc::new(move |received| answering(received).boxed());
+        *self.shared.answering.lock().unwrap() = answering;
     }
 
     /// What has arrived so far.
@@ -224,7 +237,7 @@ async fn receive(
         body,
     };
     let answering = Arc::clone(&shared.answering.lock().unwrap());
-    let reply = answering(&received);
+    let reply = answering(received.clone()).await;
     shared.received.send_modify(|all| all.push(received));
     let status = StatusCode::from_u16(reply.status).unwrap();
     let headers = std::iter::once(("content-type", reply.content_type.to_owned()));

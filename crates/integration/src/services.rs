@@ -6,8 +6,21 @@
 //! service's public documentation.
 
 mod gitlab;
+mod google_drive;
+mod graphql;
+mod linear;
+mod monday;
+mod notion;
+mod shopify;
+mod slack;
 
 pub use gitlab::Gitlab;
+pub use google_drive::GoogleDrive;
+pub use linear::Linear;
+pub use monday::Monday;
+pub use notion::Notion;
+pub use shopify::Shopify;
+pub use slack::Slack;
 
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use headwater_app::{
     App, AppConfig, AppError, Caller, Clock, Delivery, DeliveryConfig, DeploySource, Environment,
     EventsQuery, FirstUserOptions, Ingress, IngressRequest, KeyRing, Parts, Plan, PlanView, Random,
-    RunReport, SourceView, Tracer, UpdateSource, default_channels,
+    RunReport, SourceView, Tracer, TrustedProxies, UpdateSource, default_channels,
 };
 use headwater_model::{app::AppCatalog, event::Event, id::SourceId, page::PageRequest};
 use headwater_store::{SourceState, Store, Usage};
@@ -127,6 +127,7 @@ impl World {
             plan: Plan::Free,
             daily_invocations_quota: None,
             rate_limit: None,
+            trusted_proxies: TrustedProxies::default(),
         };
         configure(&mut config);
         let app = App::start(Parts {

@@ -60,6 +60,9 @@ options! {
     /// TOML file, or folder of them, with apps and the node's OAuth 2 clients, besides DATA_DIR/apps/*.toml
     #[arg(long, env = "HEADWATER_APPS", value_name = "FILE_OR_DIR")]
     apps: PathBuf,
+    /// Proxies in front of this node, whose X-Forwarded-For says who called an endpoint
+    #[arg(long, env = "HEADWATER_TRUSTED_PROXIES", value_name = "CIDR,…")]
+    trusted_proxies: String,
     /// HTTP invocations that run at once per source [default: 16]
     #[arg(long, env = "HEADWATER_SOURCE_CONCURRENCY", value_name = "N")]
     source_concurrency: usize,

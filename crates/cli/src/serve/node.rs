@@ -99,6 +99,12 @@ fn app_config(
         },
         daily_invocations_quota: options.daily_invocations_quota,
         rate_limit: options.rate_limit,
+        trusted_proxies: options
+            .trusted_proxies
+            .as_deref()
+            .unwrap_or_default()
+            .parse()
+            .map_err(|error| UsageError(format!("--trusted-proxies: {error}")))?,
     })
 }
 

@@ -87,6 +87,12 @@ impl Resolved {
         })
     }
 
+    /// Where each package is, dependencies included.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let packages = self.npm_packages.values();
+        packages.map(|package| package.local_path.clone()).collect()
+    }
+
     /// The imported package of this name.
     pub(super) fn package(&self, name: &str) -> Option<&Downloaded> {
         self.roots()

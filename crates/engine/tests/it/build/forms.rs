@@ -66,6 +66,17 @@ async fn common_js_may_require_packages_by_range() {
 }
 
 #[tokio::test]
+async fn what_common_js_requires_is_what_node_gives() {
+    // The package names another file for bundlers, whose exports are other things.
+    let code = r#"
+        const fetch = require("node-fetch@2.7.0");
+        module.exports = { name: typeof fetch, version: "1", run() {} };
+    "#;
+    let build = build_text(code).await.unwrap();
+    assert_eq!(build.description.name, "function");
+}
+
+#[tokio::test]
 async fn typescript_is_recognised_without_a_file_name() {
     let code = r#"
         interface Row { id: number }

@@ -2,3 +2,13 @@
 //! where Debian has them, else servers of the test under the services' host names.
 
 mod gitlab;
+mod google_drive;
+mod helper_functions;
+mod linear;
+mod monday;
+mod mysql;
+mod notion;
+mod postgresql;
+mod sftp;
+mod shopify;
+mod slack;

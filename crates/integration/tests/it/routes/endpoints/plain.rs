@@ -41,6 +41,22 @@ async fn a_request_is_accepted_and_becomes_an_event() {
 }
 
 #[tokio::test]
+async fn a_trusted_proxy_says_who_called_and_nobody_else() {
+    for (trusted, client_ip) in [("127.0.0.0/8", "203.0.113.7"), ("10.0.0.0/8", "127.0.0.1")] {
+        let flag = format!("--trusted-proxies={trusted}");
+        let node = Node::builder().flag(&flag).start().await;
+        let source = node.deploy(INBOX, json!({})).await;
+        let request = node.request(Method::POST, source.endpoint());
+        let request = request.header("x-forwarded-for", "198.51.100.1, 203.0.113.7");
+        node.send(request.json(&json!({}))).await.is(200);
+        let events = node
+            .events_until(&source, |events| !events.is_empty())
+            .await;
+        assert_eq!(events[0]["event"]["client_ip"], client_ip);
+    }
+}
+
+#[tokio::test]
 async fn bodies_are_read_as_what_they_are() {
     let node = Node::start().await;
     let source = node.deploy(INBOX, json!({})).await;

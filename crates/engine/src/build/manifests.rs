@@ -1,0 +1,159 @@
+//! Manifests of downloaded packages, brought to what Node sees in them.
+//!
+//! Deno's bundler takes `module` before `main`, as bundlers for browsers do, also where CommonJS code
+//! requires a package. Node knows no such field: what was written for it then gets a namespace where it
+//! expects a function (`require("node-fetch")`). So the field goes where there is a `main` to take.
+//! Not responsible for what packages there are, nor for files of theirs other than `package.json`.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::failure::{BuildResult, disk};
+
+const MANIFEST: &str = "package.json";
+/// Says in a package's folder that this was done.
+const DONE: &str = ".headwater-manifests";
+
+/// Brings the manifests of the packages in these folders to what Node sees; each package once.
+pub(super) async fn as_node_sees_them(packages: Vec<PathBuf>) -> BuildResult<()> {
+    let settled = tokio::task::spawn_blocking(move || {
+        for package in &packages {
+            settle(package).map_err(|error| disk(package, &error))?;
+        }
+        Ok(())
+    });
+    settled
+        .await
+        .unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+}
+
+fn settle(package: &Path) -> io::Result<()> {
+    let done = package.join(DONE);
+    if done.is_file() {
+        return Ok(());
+    }
+    for folder in folders_with_manifest(package)? {
+        drop_module(&folder)?;
+    }
+    fs::write(done, "")
+}
+
+/// The package's folder and those below that have a manifest of their own, for imports of their paths.
+fn folders_with_manifest(package: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![package.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                if entry.file_name() != "node_modules" {
+                    waiting.push(entry.path());
+                }
+            } else if entry.file_name() == MANIFEST {
+                found.push(folder.clone());
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn drop_module(folder: &Path) -> io::Result<()> {
+    let path = folder.join(MANIFEST);
+    let Ok(Value::Object(mut manifest)) = serde_json::from_slice(&fs::read(&path)?) else {
+        return Ok(());
+    };
+    // With `exports` nobody looks at the other two.
+    let is_taken = manifest.contains_key("module") && !manifest.contains_key("exports");
+    if !is_taken || !has_main(folder, manifest.get("main").and_then(Value::as_str)) {
+        return Ok(());
+    }
+    manifest.remove("module");
+    // Other builds may be reading it.
+    let mut staging = tempfile::NamedTempFile::new_in(folder)?;
+    staging.write_all(Value::Object(manifest).to_string().as_bytes())?;
+    staging.persist(&path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Whether there is what Node takes as the package's main module.
+fn has_main(folder: &Path, main: Option<&str>) -> bool {
+    let main = main.unwrap_or("index");
+    ["", ".js", ".json", ".cjs", "/index.js", "/index.json"]
+        .iter()
+        .any(|ending| folder.join(format!("{main}{ending}")).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn written(manifest: &Value, files: &[&str]) -> Value {
+        let package = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = package.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let path = package.path().join(MANIFEST);
+        fs::write(&path, manifest.to_string()).unwrap();
+        settle(package.path()).unwrap();
+        serde_json::from_slice(&fs::read(&path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_field_goes_where_node_finds_a_main_module() {
+        for (main, files) in [
+            (json!("lib/index.js"), &["lib/index.js"][..]),
+            (json!("lib/index"), &["lib/index.js"]),
+            (json!("./lib"), &["lib/index.js"]),
+            (Value::Null, &["index.js"]),
+        ] {
+            let manifest = json!({"name": "a", "main": main, "module": "lib/index.mjs"});
+            let expected = json!({"name": "a", "main": main});
+            assert_eq!(written(&manifest, files), expected, "{main}");
+        }
+    }
+
+    #[test]
+    fn a_package_that_would_be_lost_or_needs_nothing_is_left_alone() {
+        for manifest in [
+            json!({"module": "es/index.js"}),
+            json!({"main": "lib/index.js", "module": "es/index.js"}),
+            json!({"main": "index.js", "module": "index.mjs", "exports": "./index.js"}),
+            json!({"main": "index.js"}),
+            json!([]),
+        ] {
+            let files: &[&str] = if manifest["exports"].is_null() {
+                &["es/index.js"]
+            } else {
+                &["index.js"]
+            };
+            assert_eq!(written(&manifest, files), manifest);
+        }
+    }
+
+    #[test]
+    fn paths_with_manifests_of_their_own_are_covered_and_the_work_is_done_once() {
+        let package = tempfile::tempdir().unwrap();
+        let path = package.path().join("format");
+        fs::create_dir(&path).unwrap();
+        let manifest = json!({"module": "../esm/format.js"}).to_string();
+        for file in ["index.js", MANIFEST] {
+            let text = if file == MANIFEST { &manifest } else { "" };
+            fs::write(path.join(file), text).unwrap();
+        }
+        settle(package.path()).unwrap();
+        let path = path.join(MANIFEST);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
+        fs::write(&path, &manifest).unwrap();
+        settle(package.path()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), manifest);
+    }
+}

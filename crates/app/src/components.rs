@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use headwater_engine::{ComponentCode, EngineError};
+use headwater_engine::{Build, ComponentCode, EngineError};
 use headwater_model::{
     id::{ComponentId, WorkspaceId},
     package::{InvalidPackage, PackageReference},
@@ -230,13 +230,61 @@ impl App {
         input: &ComponentInput,
     ) -> Result<(SavedComponent, ArtifactBytes), AppError> {
         let build = self.engine.build(input.code()?).await.map_err(unbuilt)??;
+        Ok(self.component_from(owner, input.component_url.clone(), build))
+    }
+
+    /// The component with the latest packages that its code allows: itself if it has those, else one that is built from
+    /// the same code and saved for the owner.
+    ///
+    /// # Errors
+    /// `Component` when the code does not build with these packages.
+    pub(crate) async fn refreshed_component(
+        &self,
+        owner: &Owner,
+        component: SavedComponent,
+    ) -> Result<SavedComponent, AppError> {
+        self.engine.forget_registry_answers();
+        let build = self.same_code_built(&component).await?;
+        if build.artifact.hash == component.artifact_hash {
+            return Ok(component);
+        }
+        let url = component.code_url.clone();
+        let (mut refreshed, artifact) = self.component_from(owner.clone(), url, build);
+        // A copy of a published component must not hide its later versions from whoever has the copy.
+        if self.store.is_published(&component.id).await? {
+            refreshed.description.key = None;
+        }
+        self.store
+            .save_component(refreshed.clone(), artifact)
+            .await?;
+        Ok(refreshed)
+    }
+
+    /// Modules beside the code are found from its URL only, which may have other code by now.
+    async fn same_code_built(&self, component: &SavedComponent) -> Result<Build, AppError> {
+        if let Some(Ok(code @ ComponentCode::Url(_))) = component.code_url.as_deref().map(module_at)
+            && let Ok(build) = self.engine.build(code).await.map_err(unbuilt)?
+            && build.code == component.code
+        {
+            return Ok(build);
+        }
+        let code = ComponentCode::Text(component.code.clone());
+        Ok(self.engine.build(code).await.map_err(unbuilt)??)
+    }
+
+    fn component_from(
+        &self,
+        owner: Owner,
+        code_url: Option<String>,
+        build: Build,
+    ) -> (SavedComponent, ArtifactBytes) {
         let now_at = self.env.now_at();
         let component = SavedComponent {
             id: self.env.id(ComponentId::new),
             owner,
             code_hash: hex::encode(Sha256::digest(build.code.as_bytes())),
             code: build.code,
-            code_url: input.component_url.clone(),
+            code_url,
             artifact_hash: build.artifact.hash.clone(),
             lock: build.lock,
             description: build.description,
@@ -247,6 +295,6 @@ impl App {
             hash: build.artifact.hash,
             bytes: build.artifact.bytes,
         };
-        Ok((component, artifact))
+        (component, artifact)
     }
 }

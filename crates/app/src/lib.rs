@@ -71,7 +71,7 @@ pub use webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret};
 pub use workspaces::{NewWorkspace, WorkspaceView};
 
 // What use cases give and take of store and engine, for crates that may not know those.
-pub use headwater_engine::{LogLevel, PackageModules, Response};
+pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, Delivery, EventRange, Health, HealthStatus,
     ListedComponent, SavedComponent, Usage, User, Webhook,

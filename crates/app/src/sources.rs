@@ -56,6 +56,8 @@ pub struct UpdateSource {
     pub active: Option<bool>,
     /// Values by prop, merged into the former ones; null takes one away.
     pub configured_props: Option<ConfiguredProps>,
+    /// Whether the packages of its code are to be the latest allowed.
+    pub refresh_deps: bool,
 }
 
 /// A source as responses show it.

@@ -214,6 +214,9 @@ pub(crate) struct UpdateArguments {
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) props: PropArguments,
+    /// Move the packages of the source's code to the latest versions that it allows
+    #[arg(long, conflicts_with = "component")]
+    pub(crate) refresh_deps: bool,
 }
 
 #[derive(Debug, Default, Args)]

@@ -10,6 +10,7 @@ mod connect;
 mod exit;
 mod follow;
 mod output;
+mod package;
 mod prop;
 mod reference;
 mod runtime;

@@ -306,6 +306,10 @@ pub trait Engine: Send + Sync + 'static {
     /// [`EngineError`] when the host failed; a component at fault is `Ok(Err(Rejection))`.
     async fn build(&self, code: ComponentCode) -> Result<Result<Build, Rejection>, EngineError>;
 
+    /// Makes the next builds ask the package registry anew: what it answered a short while ago is old then.
+    /// An engine that keeps no answers has nothing to do.
+    fn forget_registry_answers(&self) {}
+
     /// Resolves a package and lists its modules that look like components (`sources/` and `actions/`).
     /// A path in `package` is ignored.
     ///

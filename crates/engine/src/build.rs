@@ -132,6 +132,11 @@ impl Builder {
         }
     }
 
+    /// Has packages resolved by what the registry says now, whatever it said a short while ago.
+    pub fn forget_registry_answers(&self) {
+        self.answers.expire();
+    }
+
     async fn attempt(&self, component: ComponentCode) -> BuildResult<Build> {
         let _permit = self.permit().await?;
         let staging = self.staging()?;

@@ -161,6 +161,10 @@ impl Engine for DenoEngine {
         self.builder.build(code).await
     }
 
+    fn forget_registry_answers(&self) {
+        self.builder.forget_registry_answers();
+    }
+
     async fn package_modules(
         &self,
         package: &PackageReference,

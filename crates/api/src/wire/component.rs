@@ -1,6 +1,8 @@
 //! Components (spec "Component (saved component)").
 
-use headwater_app::{ComponentFilter, ComponentInput, ListedComponent, SavedComponent};
+use headwater_app::{
+    ComponentFilter, ComponentInput, ListedComponent, SavedComponent, locked_packages,
+};
 use headwater_model::{
     component::ComponentType,
     id::{ComponentId, WorkspaceId},
@@ -74,6 +76,9 @@ pub(crate) struct Component {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
     sample_emit: Option<Value>,
+    /// The npm packages that it was locked to when it was saved: those that it imports itself, then
+    /// those that these need.
+    packages: Vec<LockedPackage>,
     /// Where the code is from.
     #[serde(skip_serializing_if = "Option::is_none")]
     component_url: Option<String>,
@@ -81,6 +86,26 @@ pub(crate) struct Component {
     created_at: u64,
     /// Unix time in seconds.
     updated_at: u64,
+}
+
+/// A package at the version that the component runs.
+#[derive(Debug, Serialize, ToSchema)]
+struct LockedPackage {
+    name: String,
+    version: String,
+    /// What the component's imports ask for; `*` for the latest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<String>,
+}
+
+impl From<headwater_app::LockedPackage> for LockedPackage {
+    fn from(package: headwater_app::LockedPackage) -> Self {
+        Self {
+            name: package.name,
+            version: package.version,
+            range: package.range,
+        }
+    }
 }
 
 /// A prop of a component: its name, its type and everything else that the component says of it
@@ -132,6 +157,10 @@ impl From<SavedComponent> for Component {
                 .collect(),
             hooks: description.hooks.names().collect(),
             sample_emit: description.sample_emit,
+            packages: locked_packages(&saved.lock)
+                .into_iter()
+                .map(LockedPackage::from)
+                .collect(),
             component_url: saved.code_url,
             created_at: saved.created_at,
             updated_at: saved.updated_at,

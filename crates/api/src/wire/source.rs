@@ -75,6 +75,10 @@ pub(crate) struct UpdateSource {
     #[serde(default, deserialize_with = "extract::object")]
     #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
+    /// Whether the packages of the source's code are to be the latest that it allows, instead of those that they
+    /// were when it was saved. Not together with `component_*`. An extension of the spec.
+    #[serde(default, deserialize_with = "extract::boolean")]
+    refresh_deps: Option<bool>,
 }
 
 impl UpdateSource {
@@ -95,6 +99,7 @@ impl UpdateSource {
             name: self.name,
             active: self.active,
             configured_props: self.configured_props,
+            refresh_deps: self.refresh_deps.unwrap_or_default(),
         }
     }
 }

@@ -73,11 +73,19 @@ impl App {
         former: &Source,
         request: &UpdateSource,
     ) -> Result<Target, AppError> {
-        let component = match request.component.is_empty() {
-            true => self.component_of(former).await?,
-            false => {
+        let component = match (request.component.is_empty(), request.refresh_deps) {
+            (true, false) => self.component_of(former).await?,
+            (true, true) => {
+                let component = self.component_of(former).await?;
+                self.refreshed_component(&former.owner, component).await?
+            }
+            (false, false) => {
                 self.resolve_component(caller, &former.owner, &request.component)
                     .await?
+            }
+            (false, true) => {
+                let reason = "is for the code that the source has; leave `component_*` out";
+                return Err(AppError::invalid("refresh_deps", reason));
             }
         };
         Self::check_source(&component)?;

@@ -7,6 +7,7 @@ use super::show;
 use crate::arguments::DescribeArguments;
 use crate::client::ClientError;
 use crate::exit::Exit;
+use crate::package;
 use crate::prop::{self, PropDefinition};
 use crate::session::Session;
 use crate::source::{self, text};
@@ -15,7 +16,15 @@ use crate::timestamp;
 
 pub(super) async fn run(session: &Session, arguments: &DescribeArguments) -> Result<Exit> {
     match find(session, &arguments.subject).await? {
-        Subject::Source(source) => session.print(&source, describe_source)?,
+        Subject::Source(source) => {
+            let path = ["components", text(&source, "component_id")];
+            // The component may be another's, who has let this user have the source only.
+            let component = match session.json {
+                true => Value::Null,
+                false => session.client.get(&path).await.unwrap_or_default(),
+            };
+            session.print(&source, |source| describe_source(source, &component))?;
+        }
         Subject::Component(component) => session.print(&component, describe_component)?,
     }
     Ok(Exit::Success)
@@ -50,7 +59,7 @@ async fn find(session: &Session, subject: &str) -> Result<Subject> {
     })
 }
 
-fn describe_source(source: &Value) -> String {
+fn describe_source(source: &Value, component: &Value) -> String {
     let mut rows = show::rows(source);
     rows.push((
         "component".to_owned(),
@@ -63,7 +72,8 @@ fn describe_source(source: &Value) -> String {
         .flatten()
         .map(|(name, value)| vec![name.clone(), value.to_string()])
         .collect();
-    with_props(table::card(rows), &["prop", "value"], props)
+    let card = with_table(table::card(rows), &["prop", "value"], props);
+    with_packages(card, component)
 }
 
 fn describe_component(component: &Value) -> String {
@@ -77,11 +87,8 @@ fn describe_component(component: &Value) -> String {
     // A node of another version may know props that this program cannot read; the rest is worth showing.
     let props = prop::definitions(component).unwrap_or_default();
     let props = props.iter().map(PropDefinition::row).collect();
-    with_props(
-        table::card(rows),
-        &["prop", "type", "required", "label"],
-        props,
-    )
+    let headers = ["prop", "type", "required", "label"];
+    with_packages(with_table(table::card(rows), &headers, props), component)
 }
 
 fn times(object: &Value) -> Vec<(String, String)> {
@@ -93,9 +100,18 @@ fn times(object: &Value) -> Vec<(String, String)> {
         .into()
 }
 
-fn with_props(card: String, headers: &[&str], props: Vec<Vec<String>>) -> String {
-    match props.is_empty() {
+fn with_packages(card: String, component: &Value) -> String {
+    let (rows, further) = package::rows(component);
+    let shown = with_table(card, &["package", "range", "version"], rows);
+    match further {
+        0 => shown,
+        _ => format!("{shown}\n\nand {further} packages that these need"),
+    }
+}
+
+fn with_table(card: String, headers: &[&str], rows: Vec<Vec<String>>) -> String {
+    match rows.is_empty() {
         true => card,
-        false => format!("{card}\n\n{}", table::listing(headers, props)),
+        false => format!("{card}\n\n{}", table::listing(headers, rows)),
     }
 }

@@ -8,6 +8,8 @@ use super::{save, show};
 use crate::arguments::UpdateArguments;
 use crate::client::Client;
 use crate::exit::{Exit, UsageError};
+use crate::output;
+use crate::package;
 use crate::prop::{self, Given};
 use crate::session::Session;
 use crate::source::{self, text};
@@ -17,9 +19,11 @@ type Changes = Map<String, Value>;
 pub(super) async fn run(session: &Session, arguments: UpdateArguments) -> Result<Exit> {
     let client = &session.client;
     let given = Given::read(&arguments.props)?;
-    if arguments.component.is_none() && arguments.name.is_none() && given.is_empty() {
+    let is_given = !given.is_empty() || arguments.refresh_deps;
+    if arguments.component.is_none() && arguments.name.is_none() && !is_given {
         return Err(UsageError(
-            "nothing to update: give new code, --name, --prop or --props-file".to_owned(),
+            "nothing to update: give new code, --name, --prop, --props-file or --refresh-deps"
+                .to_owned(),
         )
         .into());
     }
@@ -33,11 +37,30 @@ pub(super) async fn run(session: &Session, arguments: UpdateArguments) -> Result
         None => (Method::PATCH, new_props(client, &source, given).await?),
     };
     changes.extend(arguments.name.map(|name| ("name".to_owned(), name.into())));
+    if arguments.refresh_deps {
+        changes.insert("refresh_deps".to_owned(), true.into());
+    }
     let path = ["sources", text(&source, "id")];
     let updated = client.send(method, &path, &Value::Object(changes)).await?;
     session.print(&updated, show::brief)?;
     show::warnings(&updated);
+    if arguments.refresh_deps {
+        tell_moves(client, &source, &updated).await?;
+    }
     Ok(Exit::Success)
+}
+
+/// Says which packages are others than before.
+async fn tell_moves(client: &Client, before: &Value, after: &Value) -> Result<()> {
+    let [before, after] =
+        [before, after].map(|source| ["components", text(source, "component_id")]);
+    let (before, after) = (client.get(&before).await?, client.get(&after).await?);
+    let moves = package::moves(&before, &after);
+    if moves.is_empty() {
+        output::note("all packages are the latest allowed already");
+    }
+    moves.iter().for_each(|line| output::note(line));
+    Ok(())
 }
 
 async fn new_code(

@@ -30,6 +30,11 @@ impl RegistryAnswers {
         }
     }
 
+    /// Takes all answers for old.
+    pub(super) fn expire(&self) {
+        *self.dropped_at.lock() = None;
+    }
+
     fn is_due(&self) -> bool {
         let mut dropped_at = self.dropped_at.lock();
         let due = dropped_at.is_none_or(|at| at.elapsed() >= FRESH);

@@ -76,7 +76,8 @@ impl State {
             ("POST", ["projects", project, "hooks"]) => self.add_hook(project, request.json()),
             ("DELETE", ["projects", _, "hooks", id]) => {
                 let before = self.hooks.len();
-                self.hooks.retain(|hook| hook["id"].as_u64() != id.parse().ok());
+                self.hooks
+                    .retain(|hook| hook["id"].as_u64() != id.parse().ok());
                 Reply::status(if self.hooks.len() < before { 204 } else { 404 })
             }
             ("POST", ["projects", project, "issues"]) => self.add_issue(project, request.json()),

@@ -8,6 +8,7 @@ mod doctor;
 mod events;
 mod init;
 mod prompts;
+mod refresh_deps;
 mod run_action;
 mod sources;
 mod tenants;

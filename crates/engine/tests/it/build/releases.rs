@@ -105,6 +105,7 @@ async fn builder(registry: &str) -> Builder {
         cache_dir: cache_dir(),
         registry_env: vec![("NPM_CONFIG_REGISTRY".into(), registry.into())],
         network: NetworkPolicy::PublicOnly,
+        ca: None,
     };
     Builder::new(config, Arc::new(describer)).unwrap()
 }

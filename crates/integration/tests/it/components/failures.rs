@@ -99,11 +99,7 @@ async fn a_configuration_error_is_told_without_a_stack() {
 #[tokio::test]
 async fn the_credentials_of_a_failed_request_are_told_nowhere() {
     let api = Receiver::start().await;
-    api.answer(|_| Reply {
-        status: 403,
-        content_type: "application/json",
-        body: r#"{"why":"no scope"}"#.to_owned(),
-    });
+    api.answer(|_| Reply::json(&json!({"why":"no scope"})).with_status(403));
     let node = Node::builder().private_network().start().await;
     let code = r#"
 import axios from "axios";

@@ -90,11 +90,7 @@ export default {
 #[tokio::test]
 async fn a_configured_request_is_made_with_what_the_component_proposes() {
     let api = Receiver::start().await;
-    api.answer(|_| Reply {
-        status: 201,
-        content_type: "application/json",
-        body: r#"{"id":7}"#.to_owned(),
-    });
+    api.answer(|_| Reply::json(&json!({"id":7})).with_status(201));
     let node = Node::builder().private_network().start().await;
     let code = r#"
 export default {

@@ -1,0 +1,93 @@
+//! `headwater update --refresh-deps`, and the lock as `headwater describe` shows it.
+
+use headwater_integration::{Node, NpmRegistry, Source, payloads};
+use serde_json::json;
+
+const CODE: &str = r#"
+import words from "@local/words@^1.0.0";
+export default { name: "Words", version: "0.0.1", run() { this.$emit(words); } };"#;
+
+fn words(version: &str) -> String {
+    format!("export default \"{version}\";\n")
+}
+
+async fn versions(node: &Node, source: &Source) -> serde_json::Value {
+    let source = node.get(&source.path()).await.is(200).data();
+    let path = format!("/components/{}", source["component_id"].as_str().unwrap());
+    node.get(&path).await.is(200).data()["packages"].clone()
+}
+
+#[tokio::test]
+async fn packages_move_to_the_latest_allowed_and_only_when_asked() {
+    let registry = NpmRegistry::start().await;
+    for version in ["1.0.0", "2.0.0"] {
+        registry.publish("words", version, &words(version));
+    }
+    let node = Node::builder().env("HOME", registry.home()).start().await;
+    let source = node.deploy(CODE, json!({})).await;
+    let locked =
+        |version: &str| json!([{"name": "@local/words", "version": version, "range": "^1.0.0"}]);
+    assert_eq!(versions(&node, &source).await, locked("1.0.0"));
+    registry.publish("words", "1.4.0", &words("1.4.0"));
+
+    // An update of something else leaves them.
+    node.cli(&["update", &source.id, "--name", "Other"])
+        .await
+        .ok();
+    assert_eq!(versions(&node, &source).await, locked("1.0.0"));
+
+    let seen = node
+        .cli(&["update", &source.id, "--refresh-deps"])
+        .await
+        .ok();
+    assert!(
+        seen.stderr.contains("@local/words: 1.0.0 -> 1.4.0"),
+        "{}",
+        seen.stderr
+    );
+    assert_eq!(versions(&node, &source).await, locked("1.4.0"));
+    node.run(&source, json!({})).await;
+    assert_eq!(payloads(&node.events(&source).await), ["1.4.0"]);
+    let seen = node.cli(&["describe", &source.id]).await.ok();
+    assert!(
+        seen.stdout.contains("@local/words   ^1.0.0   1.4.0"),
+        "{}",
+        seen.stdout
+    );
+
+    let before = node.get(&source.path()).await.is(200).data();
+    let seen = node
+        .cli(&["update", &source.id, "--refresh-deps"])
+        .await
+        .ok();
+    assert!(
+        seen.stderr.contains("latest allowed already"),
+        "{}",
+        seen.stderr
+    );
+    assert_eq!(node.get(&source.path()).await.is(200).data(), before);
+}
+
+#[tokio::test]
+async fn a_package_that_breaks_the_component_changes_nothing() {
+    let registry = NpmRegistry::start().await;
+    registry.publish("words", "1.0.0", &words("1.0.0"));
+    let node = Node::builder().env("HOME", registry.home()).start().await;
+    let source = node.deploy(CODE, json!({})).await;
+    registry.publish("words", "1.1.0", "throw new Error(\"broken release\");");
+    let seen = node.cli(&["update", &source.id, "--refresh-deps"]).await;
+    assert_eq!(seen.code, 1);
+    assert!(seen.stderr.contains("broken release"), "{}", seen.stderr);
+    node.run(&source, json!({})).await;
+    assert_eq!(payloads(&node.events(&source).await), ["1.0.0"]);
+}
+
+#[tokio::test]
+async fn refreshing_goes_without_new_code() {
+    let node = Node::start().await;
+    let code = "export default { name: \"A\", version: \"0.0.1\", run() {} };";
+    let source = node.deploy(code, json!({})).await;
+    let body = json!({"refresh_deps": true, "component_code": code});
+    let error = node.put(&source.path(), body).await.is(400).error();
+    assert_eq!(error["param"], "refresh_deps");
+}

@@ -3,7 +3,6 @@
 
 mod gitlab;
 mod google_drive;
-mod helper_functions;
 mod linear;
 mod monday;
 mod mysql;
@@ -12,3 +11,4 @@ mod postgresql;
 mod sftp;
 mod shopify;
 mod slack;
+mod without_service;

@@ -10,6 +10,22 @@ use super::{
     specifier::PackageImport,
 };
 
+/// How Deno says that packages are not what they should be, or not there.
+const UNUSABLE: &[&str] = &[
+    "does not exist",
+    "Could not find npm package",
+    "Could not find dist-tag",
+    "checksum did not match",
+    "npm tarball",
+];
+/// How it says that the registry did not answer.
+const UNANSWERED: &[&str] = &[
+    "Failed loading ",
+    "Failed caching ",
+    "error sending request",
+    "Bad response",
+];
+
 /// Downloads what the module of [`super::packages::resolve`] imports, or says what stands in the way.
 pub(super) async fn download(
     tool: &DenoTool,
@@ -27,10 +43,12 @@ pub(super) async fn download(
         PACKAGES,
     ];
     let step = tool.run(folder, arguments).await?;
-    if step.success {
-        return Ok(());
-    }
-    Err(complaint(packages, &one_line(&step.error())))
+    let complaint = if step.success {
+        None
+    } else {
+        complaint(packages, &one_line(&step.error()))
+    };
+    complaint.map_or(Ok(()), Err)
 }
 
 /// The error as a sentence: Deno's causes are on numbered lines, its places in a module of ours.
@@ -48,7 +66,9 @@ fn one_line(error: &str) -> String {
     kept.join("; ")
 }
 
-fn complaint(packages: &[PackageImport], error: &str) -> BuildFailure {
+/// What an error means that is about having a package; nothing for any other error.
+fn complaint(packages: &[PackageImport], error: &str) -> Option<BuildFailure> {
+    let says = |signs: &[&str]| signs.iter().any(|sign| error.contains(sign));
     let named = named(error);
     let import = packages.iter().find(|package| package.name == named);
     let what = match import {
@@ -56,31 +76,21 @@ fn complaint(packages: &[PackageImport], error: &str) -> BuildFailure {
         None if named.is_empty() => "a package".to_owned(),
         None => format!("`{named}`, which an imported package needs,"),
     };
-    if ["Bad response: 401", "Bad response: 403"]
-        .iter()
-        .any(|sign| error.contains(sign))
-    {
-        return not_resolved(format!(
+    if says(&["Bad response: 401", "Bad response: 403"]) {
+        return Some(not_resolved(format!(
             "{what} is refused by the package registry ({error}); put a token that may read it into the \
              .npmrc of the user that the node runs as"
-        ));
+        )));
     }
-    if let Some(import) = import
-        && let Some(explained) = explain(packages, &format!("npm:{}", import.requirement()), error)
-    {
-        return not_resolved(explained);
+    let explained = import
+        .and_then(|import| explain(packages, &format!("npm:{}", import.requirement()), error));
+    if let Some(explained) = explained {
+        return Some(not_resolved(explained));
     }
-    let unusable = [
-        "does not exist",
-        "Could not find npm package",
-        "Could not find dist-tag",
-        "checksum did not match",
-        "npm tarball",
-    ];
-    if unusable.iter().any(|sign| error.contains(sign)) {
-        return not_resolved(format!("{what} cannot be installed: {error}"));
+    if says(UNUSABLE) {
+        return Some(not_resolved(format!("{what} cannot be installed: {error}")));
     }
-    unavailable(&format!("{what}: {error}")).into()
+    says(UNANSWERED).then(|| unavailable(&format!("{what}: {error}")).into())
 }
 
 /// The name of the package that an error is about.
@@ -154,7 +164,7 @@ mod tests {
                 "cannot be installed",
             ),
         ] {
-            match complaint(std::slice::from_ref(&import), error) {
+            match complaint(std::slice::from_ref(&import), error).expect("a complaint") {
                 BuildFailure::Rejected(rejection) => {
                     assert!(
                         rejection.error.message.contains(expected),
@@ -168,9 +178,12 @@ mod tests {
         let down = complaint(
             std::slice::from_ref(&import),
             "Failed loading x for package \"a\"; Connection refused",
-        );
+        )
+        .expect("a complaint");
         assert!(
             matches!(down, BuildFailure::Host(failed) if failed.to_string().contains("`npm:a@^2/x.js`"))
         );
+        let other = complaint(std::slice::from_ref(&import), "Could not resolve './x'");
+        assert!(other.is_none());
     }
 }

@@ -18,8 +18,9 @@ pub(crate) use self::pages::Pages;
 use crate::{
     metrics,
     routes::{
-        accounts, apps, auto_subscriptions, components, deliveries, docs, events, feeds, health,
-        keys, orgs, registry, sources, subscriptions, users, webhooks, workflows, workspaces,
+        accounts, apps, auto_subscriptions, components, data_stores, deliveries, docs, events,
+        feeds, health, keys, orgs, registry, sources, subscriptions, users, webhooks, workflows,
+        workspaces,
     },
     wire::{ErrorBody, id},
 };
@@ -83,6 +84,9 @@ use crate::{
         accounts::reconnect,
         accounts::connect_status,
         apps::list,
+        data_stores::list,
+        data_stores::records,
+        data_stores::delete,
         users::me,
         users::sources,
         orgs::sources,
@@ -115,6 +119,7 @@ use crate::{
         (name = "Subscriptions", description = "Which emitter's events reach which listener."),
         (name = "Webhooks", description = "URLs that events are delivered to, and the deliveries."),
         (name = "Accounts", description = "Credentials of third-party apps. An extension."),
+        (name = "Data stores", description = "Key-value stores that components share by name. An extension."),
         (name = "Users and workspaces", description = "The caller, other users, what they share, and their keys."),
         (name = "Node", description = "For machines that watch the node, and for readers."),
     )

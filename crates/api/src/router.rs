@@ -20,9 +20,9 @@ use crate::{
     ingress,
     metrics::{self, Metrics},
     routes::{
-        accounts, apps, auto_subscriptions, components, connect, deliveries, docs, events, feeds,
-        health, keys, orgs, registry, sources, subscriptions, users, webhooks, workflows,
-        workspaces,
+        accounts, apps, auto_subscriptions, components, connect, data_stores, deliveries, docs,
+        events, feeds, health, keys, orgs, registry, sources, subscriptions, users, webhooks,
+        workflows, workspaces,
     },
 };
 
@@ -98,6 +98,9 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
         )
         .route("/accounts/{id}/check", post(accounts::check))
         .route("/accounts/{id}/connect", post(accounts::reconnect))
+        .route("/data_stores", get(data_stores::list))
+        .route("/data_stores/{name}", delete(data_stores::delete))
+        .route("/data_stores/{name}/records", get(data_stores::records))
         .merge(ways_out())
         .merge(tenants())
         .fallback(no_route)

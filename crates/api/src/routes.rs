@@ -5,6 +5,7 @@ pub(crate) mod apps;
 pub(crate) mod auto_subscriptions;
 pub(crate) mod components;
 pub(crate) mod connect;
+pub(crate) mod data_stores;
 pub(crate) mod deliveries;
 pub(crate) mod docs;
 pub(crate) mod events;

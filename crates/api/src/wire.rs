@@ -5,6 +5,7 @@ mod account;
 mod app;
 mod call;
 mod component;
+mod data_store;
 mod delivery;
 mod envelope;
 mod error;
@@ -28,6 +29,7 @@ pub(crate) use self::{
     app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
+    data_store::{DataStore, Record, TextCursor, place},
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},

@@ -1,8 +1,9 @@
 //! Data stores: key-value stores that sources and actions of one owner share by name.
 //!
-//! Responsible for what runs ask of them. Not responsible for what a name or a record may be (`model::data_store`).
+//! Responsible for what runs ask of them, and for what people see of them. Not responsible for what a name or a record may be (`model::data_store`).
 
 mod desk;
+mod listing;
 
 use headwater_engine::{StoreOperation, StoreReply};
 use headwater_model::{

@@ -73,6 +73,6 @@ pub use workspaces::{NewWorkspace, WorkspaceView};
 // What use cases give and take of store and engine, for crates that may not know those.
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_store::{
-    Account, ApiKey, Attempt, ComponentFilter, Delivery, EventRange, Health, HealthStatus,
-    ListedComponent, SavedComponent, Usage, User, Webhook,
+    Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
+    HealthStatus, ListedComponent, Record, SavedComponent, Usage, User, Webhook,
 };

@@ -1,6 +1,7 @@
 //! The command line: every subcommand, flag and environment variable, with the text of `--help`.
 //! Nothing here acts; values that depend on a component (props) stay text until it is known.
 
+mod data_stores;
 mod developing;
 mod tenants;
 mod webhooks;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
 pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
@@ -128,6 +130,8 @@ pub(crate) enum ClientCommand {
     Apps(AppsArguments),
     /// Accounts of third-party apps, for app props
     Accounts(AccountsArguments),
+    /// Data stores: key-value stores that components share by name
+    DataStores(DataStoresArguments),
     /// Webhooks: URLs that events are delivered to
     Webhooks(WebhooksArguments),
     /// Deliveries to a webhook: which arrived, and which did not

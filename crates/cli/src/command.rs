@@ -6,6 +6,7 @@ mod activity;
 mod apps;
 pub(crate) mod completions;
 mod components;
+mod data_stores;
 mod delete;
 mod deliveries;
 mod deploy;
@@ -58,6 +59,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Resume(arguments) => activity::run(session, &arguments.source, true).await,
         ClientCommand::Apps(arguments) => apps::run(session, arguments).await,
         ClientCommand::Accounts(arguments) => accounts::run(session, arguments).await,
+        ClientCommand::DataStores(arguments) => data_stores::run(session, arguments).await,
         ClientCommand::Webhooks(arguments) => webhooks::run(session, arguments).await,
         ClientCommand::Deliveries(arguments) => deliveries::run(session, arguments).await,
         ClientCommand::Subscriptions(arguments) => subscriptions::run(session, arguments).await,

@@ -20,6 +20,8 @@ pub const DATA_STORE_NAME_CHARS: usize = 100;
 pub const DATA_STORE_KEY_BYTES: usize = 1024;
 /// The value of a data store's record, in bytes of JSON.
 pub const DATA_STORE_VALUE_BYTES: usize = 1024 * 1024;
+/// Values in one page of a data store's records, in bytes of JSON; the record that reaches it is the page's last.
+pub const DATA_STORE_PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// A request body at an HTTP interface, in bytes.
 pub const INGRESS_BODY_BYTES: usize = 10 * 1024 * 1024;
 /// Events pass through at most this many sources and workflows.

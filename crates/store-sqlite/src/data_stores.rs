@@ -55,6 +55,17 @@ impl DataStores for SqliteStore {
         .await
     }
 
+    async fn record_page(
+        &self,
+        store: &DataStoreRef,
+        page: &PageRequest<String>,
+        now_ms: u64,
+    ) -> Result<Page<Record>, StoreError> {
+        let (store, page) = (store.clone(), page.clone());
+        self.read(move |connection| read::page(connection, &store, &page, now_ms))
+            .await
+    }
+
     async fn record_keys(
         &self,
         store: &DataStoreRef,

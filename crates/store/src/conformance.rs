@@ -121,6 +121,8 @@ macro_rules! conformance_tests {
                 an_expired_record_is_gone_at_its_time,
                 a_record_is_overwritten_and_deleted,
                 a_stretch_of_records_is_bounded_by_number_and_bytes,
+                records_are_paged_both_ways,
+                a_page_of_large_records_ends_early,
                 a_full_store_takes_no_more,
                 expired_records_make_room,
                 clearing_leaves_an_empty_store,

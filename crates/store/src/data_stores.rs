@@ -113,6 +113,15 @@ pub trait DataStores {
         now_ms: u64,
     ) -> Result<Vec<Record>, StoreError>;
 
+    /// A page of records in the same order, which ends early behind [`headwater_model::limits::DATA_STORE_PAGE_BYTES`] of values.
+    /// `total_count` counts those that have not expired.
+    async fn record_page(
+        &self,
+        store: &DataStoreRef,
+        page: &PageRequest<String>,
+        now_ms: u64,
+    ) -> Result<Page<Record>, StoreError>;
+
     /// Keys alone, in the same order.
     async fn record_keys(
         &self,

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Client;
 use crate::tenant;
@@ -42,5 +42,13 @@ impl Client {
             body[FIELD] = id.into();
         }
         self.send(Method::POST, path, &body).await
+    }
+
+    /// Deletes something of the chosen workspace, or of the caller alone.
+    pub(crate) async fn delete_scoped(&self, path: &[&str]) -> Result<Value> {
+        match self.workspace_id().await? {
+            Some(id) => self.send(Method::DELETE, path, &json!({ FIELD: id })).await,
+            None => self.delete(path).await,
+        }
     }
 }

@@ -83,7 +83,7 @@ impl Dev<'_> {
         let file = self.shown.clone();
         let mut live = Live::new(self.session, &file, &addresses);
         if from_now {
-            live.from_now().await?;
+            live.skip_past().await?;
         }
         let changes = self.follow_changes(from_now);
         tokio::try_join!(live.print(), changes)?;

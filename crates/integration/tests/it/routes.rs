@@ -36,6 +36,13 @@ mod components {
         mod post;
     }
 }
+mod data_stores {
+    mod delete;
+    mod get;
+    mod records {
+        mod get;
+    }
+}
 mod deliveries {
     mod get;
     mod retry {

@@ -1,9 +1,13 @@
 //! Reading the records of a data store, without those that have expired.
 
-use headwater_store::{DataStoreRef, Record, RecordRange, StoreError};
+use headwater_model::{
+    limits::DATA_STORE_PAGE_BYTES,
+    page::{Page, PageRequest, Position},
+};
+use headwater_store::{DataStore, DataStoreRef, Record, RecordRange, StoreError};
 use rusqlite::{Connection, Row, params};
 
-use super::id_of;
+use super::{id_of, one};
 use crate::{
     connection::failed,
     row::{get, raw, signed, unsigned, unsigned_opt},
@@ -59,6 +63,50 @@ pub(super) fn records(
         records.push(record);
     }
     Ok(records)
+}
+
+pub(super) fn page(
+    connection: &Connection,
+    store: &DataStoreRef,
+    page: &PageRequest<String>,
+    now_ms: u64,
+) -> Result<Page<Record>, StoreError> {
+    let failed = failed("reading a page of records");
+    let known = one(connection, store, now_ms)?.zip(id_of(connection, store)?);
+    let Some((DataStore { records, .. }, id)) = known else {
+        return Ok(Page {
+            total_count: 0,
+            items: Vec::new(),
+        });
+    };
+    let (bound, order, from) = match &page.position {
+        Position::First => ("key > ?3", "ASC", ""),
+        Position::After(after) => ("key > ?3", "ASC", &**after),
+        Position::Before(before) => ("key < ?3", "DESC", &**before),
+    };
+    let sql = format!(
+        "SELECT * FROM data_store_records
+         WHERE store_id = ?1 AND {bound} AND {IS_THERE} ORDER BY key {order} LIMIT ?4"
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let mut rows = statement
+        .query(params![id, signed(now_ms), from, page.limit])
+        .map_err(&failed)?;
+    let (mut items, mut bytes) = (Vec::new(), 0);
+    while bytes < DATA_STORE_PAGE_BYTES
+        && let Some(row) = rows.next().map_err(&failed)?
+    {
+        let record = from_row(row)?;
+        bytes += record.value.get().len();
+        items.push(record);
+    }
+    if order == "DESC" {
+        items.reverse();
+    }
+    Ok(Page {
+        total_count: records,
+        items,
+    })
 }
 
 pub(super) fn keys(

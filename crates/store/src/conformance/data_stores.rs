@@ -2,8 +2,8 @@
 
 use headwater_model::{
     data_store::DataStoreName,
-    limits::DataStoreLimits,
-    page::{Page, PageRequest},
+    limits::{DATA_STORE_PAGE_BYTES, DataStoreLimits},
+    page::{Page, PageRequest, Position},
 };
 
 use super::{
@@ -192,6 +192,48 @@ pub async fn a_stretch_of_records_is_bounded_by_number_and_bytes(factory: &dyn F
     assert_eq!(stretch(Some("é"), 9, 1000).await, [""; 0]);
     let keys = store.record_keys(&mine, Some("B"), 2, T0).await.unwrap();
     assert_eq!(keys, ["a", "b"]);
+}
+
+/// In the order of keys, expired ones left out.
+pub async fn records_are_paged_both_ways(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "s");
+    let keys = ["a", "b", "c", "d", "e"].map(str::to_owned);
+    for key in keys.iter().rev() {
+        write(&*store, &mine, record(key, "1")).await;
+    }
+    write(&*store, &mine, until(T0, record("bb", "1"))).await;
+    walk(&keys, async |request| {
+        let page = store.record_page(&mine, &request, T0).await.unwrap();
+        keyed(page, |record| record.key.clone())
+    })
+    .await;
+}
+
+/// Behind the record that reaches the bytes of a page, whichever way it is read.
+pub async fn a_page_of_large_records_ends_early(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let mine = named(&owner(), "s");
+    let large = format!("\"{}\"", "x".repeat(DATA_STORE_PAGE_BYTES / 2));
+    for key in ["a", "b", "c", "d"] {
+        write(&*store, &mine, record(key, &large)).await;
+    }
+    for (position, expected) in [
+        (Position::First, ["a", "b"]),
+        (Position::After("a".to_owned()), ["b", "c"]),
+        (Position::Before("d".to_owned()), ["b", "c"]),
+    ] {
+        let request = PageRequest {
+            limit: 10,
+            position,
+        };
+        let page = store.record_page(&mine, &request, T0).await.unwrap();
+        let keys: Vec<_> = page.items.into_iter().map(|record| record.key).collect();
+        assert_eq!(
+            (page.total_count, &keys[..]),
+            (4, &expected.map(str::to_owned)[..])
+        );
+    }
 }
 
 /// Over a limit nothing is written; what is there may still be replaced.

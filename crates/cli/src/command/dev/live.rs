@@ -67,7 +67,7 @@ impl<'a> Live<'a> {
     }
 
     /// Leaves out what there is already.
-    pub(super) async fn from_now(&mut self) -> Result<()> {
+    pub(super) async fn skip_past(&mut self) -> Result<()> {
         for follow in [&mut self.events, &mut self.logs, &mut self.errors] {
             follow.latest(0).await?;
         }

@@ -1,0 +1,95 @@
+//! `/data_stores`: key-value stores that components share by name, an extension of the spec.
+
+use axum::{
+    Json,
+    extract::{Extension, Path, State},
+    http::StatusCode,
+};
+use headwater_model::data_store::DataStoreName;
+
+use super::{AppState, CallerExtension, PageReply};
+use crate::{
+    error::ApiError,
+    extract::{Paging, Params, cursor},
+    openapi::{Pages, failure},
+    wire::{DataStore, Paged, Record, TextCursor, WorkspaceScope, place},
+};
+
+/// Lists the data stores
+///
+/// The caller's own, or those of the workspace that is named, in the order of names. A store is there from its first
+/// record on. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/data_stores",
+    operation_id = "list_data_stores",
+    tag = "Data stores",
+    params(Pages, WorkspaceScope),
+    responses((status = 200, description = "A page of data stores.", body = Paged<DataStore>), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn list(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Paging(page): Paging<TextCursor<DataStoreName>>,
+    Params(scope): Params<WorkspaceScope>,
+) -> PageReply<DataStore> {
+    let page = app
+        .data_stores(&caller, scope.workspace_id(), &TextCursor::bare(page))
+        .await?;
+    Ok(Json(Paged::new(
+        page,
+        |store| cursor(&place(store.name.as_str())),
+        DataStore::from,
+    )))
+}
+
+/// Lists the records of a data store
+///
+/// In the order of keys. A page ends early behind 4 MiB of values. An extension of the spec.
+#[utoipa::path(
+    get,
+    path = "/v1/data_stores/{name}/records",
+    operation_id = "list_data_store_records",
+    tag = "Data stores",
+    params(("name" = String, Path), Pages, WorkspaceScope),
+    responses((status = 200, description = "A page of records.", body = Paged<Record>), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn records(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Path(name): Path<String>,
+    Paging(page): Paging<TextCursor<String>>,
+    Params(scope): Params<WorkspaceScope>,
+) -> PageReply<Record> {
+    let page = TextCursor::bare(page);
+    let page = app
+        .data_store_records(&caller, &name, scope.workspace_id(), &page)
+        .await?;
+    Ok(Json(Paged::new(
+        page,
+        |record| cursor(&place(&record.key)),
+        Record::from,
+    )))
+}
+
+/// Deletes a data store
+///
+/// With all its records. A component that writes to it makes it anew. An extension of the spec.
+#[utoipa::path(
+    delete,
+    path = "/v1/data_stores/{name}",
+    operation_id = "delete_data_store",
+    tag = "Data stores",
+    params(("name" = String, Path), WorkspaceScope),
+    responses((status = 204, description = "It is deleted."), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn delete(
+    State(app): AppState,
+    Extension(caller): CallerExtension,
+    Path(name): Path<String>,
+    Params(scope): Params<WorkspaceScope>,
+) -> Result<StatusCode, ApiError> {
+    app.delete_data_store(&caller, &name, scope.workspace_id())
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,77 @@
+//! `data-stores`: lists, shows and deletes the key-value stores that components share by name.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::arguments::{DataStoresArguments, DataStoresCommand};
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::table;
+use crate::timestamp;
+
+/// Characters of a value that a table shows.
+const SHOWN_CHARS: usize = 80;
+
+pub(super) async fn run(session: &Session, arguments: DataStoresArguments) -> Result<Exit> {
+    match arguments.command {
+        DataStoresCommand::List => list(session).await?,
+        DataStoresCommand::Show { name } => show(session, &name).await?,
+        DataStoresCommand::Delete { name } => delete(session, &name).await?,
+    }
+    Ok(Exit::Success)
+}
+
+async fn list(session: &Session) -> Result<()> {
+    let stores = session.client.list_scoped(&["data_stores"]).await?;
+    if stores.is_empty() && !session.json {
+        output::note(
+            "no data stores yet; a component with a `data_store` prop makes one by writing to it",
+        );
+        return Ok(());
+    }
+    let rows = stores.iter().map(|store| {
+        vec![
+            text(store, "name").to_owned(),
+            store["records"].to_string(),
+            store["bytes"].to_string(),
+            timestamp::from_millis(&store["updated_at_ms"]),
+        ]
+    });
+    let listing = table::listing(&["name", "records", "bytes", "written"], rows.collect());
+    session.print(&Value::from(stores), |_| listing)
+}
+
+async fn show(session: &Session, name: &str) -> Result<()> {
+    let path = ["data_stores", name, "records"];
+    let records = session.client.list_scoped(&path).await?;
+    let rows = records.iter().map(|record| {
+        vec![
+            text(record, "key").to_owned(),
+            shortened(&record["value"]),
+            match &record["expires_at_ms"] {
+                Value::Null => "never".to_owned(),
+                ms => timestamp::from_millis(ms),
+            },
+        ]
+    });
+    let listing = table::listing(&["key", "value", "expires"], rows.collect());
+    session.print(&Value::from(records), |_| listing)
+}
+
+fn shortened(value: &Value) -> String {
+    let shown = value.to_string();
+    match shown.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
+    }
+}
+
+async fn delete(session: &Session, name: &str) -> Result<()> {
+    let path = ["data_stores", name];
+    session.client.delete_scoped(&path).await?;
+    session.print(&json!({"name": name}), |_| name.to_owned())?;
+    output::note("deleted");
+    Ok(())
+}

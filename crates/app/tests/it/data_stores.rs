@@ -59,7 +59,7 @@ async fn listing(run: &Run, store: &str, of: fn(Option<String>) -> StoreOperatio
     let (mut items, mut after) = (Vec::new(), None);
     loop {
         let mut page = value(run.asks(store, of(after)).await).unwrap();
-        items.extend(page["items"].as_array_mut().unwrap().drain(..));
+        items.append(page["items"].as_array_mut().unwrap());
         match page["after"].as_str() {
             Some(key) => after = Some(key.to_owned()),
             None => return items,

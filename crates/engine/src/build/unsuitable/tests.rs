@@ -7,8 +7,11 @@ use serde_json::json;
 
 use super::{Resolved, blamed, candidates, refuse};
 
+/// A package's name, its manifest, and its files by path.
+type Packed<'a> = (&'a str, serde_json::Value, &'a [(&'a str, &'a str)]);
+
 /// Packages in a folder, and what they resolved to: `(name, manifest, files)`; the first is imported.
-fn resolved(folder: &Path, packages: &[(&str, serde_json::Value, &[(&str, &str)])]) -> Resolved {
+fn resolved(folder: &Path, packages: &[Packed<'_>]) -> Resolved {
     let mut downloaded = serde_json::Map::new();
     for (name, manifest, files) in packages {
         let at = folder.join(name);
@@ -35,7 +38,7 @@ fn resolved(folder: &Path, packages: &[(&str, serde_json::Value, &[(&str, &str)]
     serde_json::from_value(json!({"modules": modules, "npmPackages": downloaded})).unwrap()
 }
 
-fn complaint(packages: &[(&str, serde_json::Value, &[(&str, &str)])]) -> Option<String> {
+fn complaint(packages: &[Packed<'_>]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let resolved = resolved(folder.path(), packages);
     let mut found = candidates(&resolved);

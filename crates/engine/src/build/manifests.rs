@@ -34,7 +34,8 @@ pub(super) async fn as_node_sees_them(packages: Vec<PathBuf>) -> BuildResult<()>
 
 fn settle(package: &Path) -> io::Result<()> {
     let done = package.join(DONE);
-    if done.is_file() {
+    // Packages that are optional, and made for other machines, are resolved and not there.
+    if done.is_file() || !package.is_dir() {
         return Ok(());
     }
     for folder in folders_with_manifest(package)? {

@@ -80,6 +80,7 @@ async fn sources_of_an_owner_share_a_store_by_its_name() {
         // The run goes on and is never committed: what it heard of is there nevertheless.
     }
     let world = World::on(&store).await;
+    let _made_again = world.engine.next().await;
     let id = deploy(&world, &world.caller, "orders").await;
     let run = run_as(&world, &world.caller, &id).await;
     assert_eq!(

@@ -164,13 +164,15 @@ async fn without_a_key_nothing_more_is_tried() {
         )
     });
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "a.mjs", &component("a"));
-    write(folder.path(), "b.mjs", &component("b"));
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        write(folder.path(), &format!("{name}.mjs"), &component(name));
+    }
     let seen = node
         .run(&["publish", folder.path().to_str().unwrap()])
         .await;
     assert_eq!(seen.code, 1);
-    assert_eq!(node.received("POST /v1/components/registry").len(), 1);
+    // Those that were under way beside the first.
+    assert!(node.received("POST /v1/components/registry").len() <= 2);
 }
 
 #[tokio::test]

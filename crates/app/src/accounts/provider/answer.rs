@@ -122,13 +122,24 @@ pub(crate) fn words<'a>(
     description: Option<&str>,
     secrets: impl Iterator<Item = &'a str>,
 ) -> String {
-    let mut text = match description {
-        Some(description) => format!("{code}: {description}"),
-        None => code.to_owned(),
+    let secrets: Vec<_> = secrets
+        .filter(|secret| secret.len() >= SECRET_MIN)
+        .collect();
+    let without_secrets = |text: &str| {
+        let text = text.to_owned();
+        secrets
+            .iter()
+            .fold(text, |text, secret| text.replace(secret, "…"))
     };
-    for secret in secrets.filter(|secret| secret.len() >= SECRET_MIN && *secret != code) {
-        text = text.replace(secret, "…");
-    }
+    // What reads like a code of OAuth 2 is one, even where it names what was sent: `invalid_refresh_token`.
+    let code = match code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') {
+        true => code.to_owned(),
+        false => without_secrets(code),
+    };
+    let text = match description {
+        Some(description) => format!("{code}: {}", without_secrets(description)),
+        None => code,
+    };
     let text: String = text
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })

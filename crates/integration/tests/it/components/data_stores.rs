@@ -73,8 +73,8 @@ async fn sources_and_actions_share_a_store_by_its_name() {
     assert_eq!(
         payloads(&node.events(&first).await),
         [
-            json!({"next": 3, "keys": keys}),
-            json!({"next": 1, "keys": keys})
+            json!({"next": 1, "keys": keys}),
+            json!({"next": 3, "keys": keys})
         ]
     );
     let reader = node.save(READER).await;

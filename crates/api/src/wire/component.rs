@@ -93,7 +93,7 @@ pub(crate) struct Component {
 struct LockedPackage {
     name: String,
     version: String,
-    /// What the component's imports ask for; `*` for the latest.
+    /// What the component's imports ask for, in its shortest form; `*` for the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<String>,
 }

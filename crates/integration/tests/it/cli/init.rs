@@ -53,7 +53,9 @@ async fn the_source_deploys_runs_and_passes_its_test() {
     tokio::spawn(async move { axum::serve(listener, items).await });
     let arguments = ["deploy", "new-items.mjs", "--prop", &url, "--json"];
     let source = node.cli_in(folder.path(), &arguments).await.ok().json();
-    assert_eq!(source["name"], "New \"Items\"");
+    let component = format!("/components/{}", source["component_id"].as_str().unwrap());
+    let component = node.get(&component).await.is(200).data();
+    assert_eq!(component["name"], "New \"Items\"");
     let id = source["id"].as_str().unwrap();
     for events in ["1", "0"] {
         let seen = node.cli(&["run", id]).await.ok();

@@ -145,10 +145,10 @@ async fn options_that_cannot_be_computed_leave_typing_by_hand() {
     dialogue.expect("board:").await;
     dialogue.send(&format!("two{ENTER}"));
     dialogue.expect("is not an integer").await;
-    dialogue.send("\u{8}\u{8}\u{8}");
+    dialogue.send("\u{7f}\u{7f}\u{7f}");
     dialogue.send(&format!("2{ENTER}"));
     dialogue.expect("must be at least 3").await;
-    dialogue.send(&format!("\u{8}7{ENTER}"));
+    dialogue.send(&format!("\u{7f}7{ENTER}"));
     assert_eq!(configured(dialogue).await["board"], 7);
 }
 

@@ -113,8 +113,9 @@ fn ask_account(definition: &PropDefinition, accounts: &[Value]) -> Result<Option
 pub(super) fn no_account(definition: &PropDefinition) -> String {
     let app = definition.app().unwrap_or("APP");
     format!(
-        "prop {name}: no account of {app} is stored. If the app needs one, add it with \
-         `headwater accounts add {app} --field KEY=VALUE` and give --prop {name}=ACCOUNT",
+        "prop {name}: no account of {app} is stored. If the app needs one, connect it with \
+         `headwater accounts connect {app}`, or add it with \
+         `headwater accounts add {app} --field KEY=VALUE`, and give --prop {name}=ACCOUNT",
         name = definition.name()
     )
 }

@@ -10,6 +10,7 @@ use url::Url;
 
 use super::{
     command::{DenoTool, StepOutput},
+    download::download,
     failure::{BuildResult, disk, not_resolved},
     markers,
     packages::{CONFIG, LOCK},
@@ -20,6 +21,9 @@ use crate::{api::EngineError, artifact};
 
 /// How the bundler's complaint begins about a name that a module does not export.
 pub(super) const NO_EXPORT: &str = "No matching export";
+
+/// How it begins about a package, or a module of one, that is not there.
+const NO_PACKAGE: &str = "Could not resolve 'npm:";
 
 /// A build folder with its sources, below the folder of Deno's cache.
 #[derive(Debug)]
@@ -56,6 +60,10 @@ impl Bundling<'_> {
         if !step.success {
             let error = step.error();
             if self.is_wrong_in_every_form(&error) {
+                if error.starts_with(NO_PACKAGE) {
+                    // It may be that the package could not be had.
+                    download(self.tool, self.folder, &self.sources.packages).await?;
+                }
                 return Err(not_resolved(self.readable(&error)));
             }
             return Ok(Bundled {

@@ -61,6 +61,12 @@ impl SyntaxError {
         let folder = Url::from_directory_path(folder)
             .map(String::from)
             .unwrap_or_default();
+        // Fetched modules lie in folders that mirror their addresses.
+        let message = ["http", "https"]
+            .into_iter()
+            .fold(message.to_owned(), |message, scheme| {
+                message.replace(&format!("{folder}{scheme}/"), &format!("{scheme}://"))
+            });
         Err(rejection(
             BuildStage::Resolve,
             "SyntaxError",

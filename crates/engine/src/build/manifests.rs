@@ -34,7 +34,7 @@ pub(super) async fn as_node_sees_them(packages: Vec<PathBuf>) -> BuildResult<()>
 
 fn settle(package: &Path) -> io::Result<()> {
     let done = package.join(DONE);
-    // Packages that are optional, and made for other machines, are resolved and not there.
+    // What is made for other machines is resolved and not downloaded, and what cannot be unpacked is not there.
     if done.is_file() || !package.is_dir() {
         return Ok(());
     }

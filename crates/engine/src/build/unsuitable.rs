@@ -209,7 +209,8 @@ pub(super) fn refuse(
         let files = reached.into_iter().flatten();
         let mut own = files.filter(|file| file.starts_with(&package.folder));
         let refused = match package.need {
-            Need::Program | Need::Download => reached.is_some(),
+            // What is imported by name is reached, whatever the bundler made of it.
+            Need::Program | Need::Download => reached.is_some() || package.through.is_none(),
             Need::Addon => own.any(|file| {
                 fs::read_to_string(file).is_ok_and(|code| loads_addon_when_called(&code))
             }),

@@ -128,6 +128,21 @@ fn packages_that_no_import_reaches_are_not_in_the_way() {
 }
 
 #[test]
+fn what_is_imported_by_name_is_refused_though_bundling_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let fetches = json!({"scripts": {"install": "download"}});
+    let needs = json!({"dependencies": {"a": "1"}});
+    for (packages, refused) in [
+        (vec![("a", fetches.clone(), &[][..])], true),
+        (vec![("b", needs, &[]), ("a", fetches, &[])], false),
+    ] {
+        let mut found = candidates(&resolved(folder.path(), &packages));
+        assert_eq!(refuse(&mut found, None).is_err(), refused);
+        assert_eq!(found.len(), 1);
+    }
+}
+
+#[test]
 fn a_failed_evaluation_is_blamed_on_the_package_its_stack_names() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = json!({"gypfile": true});

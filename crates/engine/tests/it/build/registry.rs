@@ -185,19 +185,16 @@ async fn code_of_a_package_that_runs_at_saving_reaches_nothing() {
     let code = format!(
         "const fs = require('fs'); const told = [];
          for (const attempt of [() => fs.readFileSync('{0}', 'utf8'), () => fs.writeFileSync('{0}', 'x'),
-             () => require('child_process').execSync('id'), () => new Deno.Command('id').outputSync(),
-             () => Deno.dlopen('libc.so.6', {{}}), () => Deno.env.get('HOME') ]) {{
-           try {{ told.push('got ' + attempt()); }} catch (error) {{ told.push(error.name); }}
+             () => fs.readFileSync('/etc/passwd', 'utf8'), () => require('child_process').execSync('id'),
+             () => new Deno.Command('/bin/true').outputSync(), () => Deno.dlopen('libc.so.6', {{}}) ]) {{
+           try {{ attempt(); told.push('got it'); }} catch {{ told.push('refused'); }}
          }}
          throw new Error(told.join());",
         secret.display()
     );
     registry.publish("curious", &json!({}), &[("index.js", &code)]);
     let told = refused_when_evaluated(&registry, "curious").await;
-    assert_eq!(
-        told,
-        "NotCapable,NotCapable,Error,NotCapable,NotCapable,got undefined"
-    );
+    assert_eq!(told, ["refused"; 6].join(","));
     assert_eq!(std::fs::read_to_string(&secret).unwrap(), "hush");
 }
 

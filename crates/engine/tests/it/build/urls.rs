@@ -325,7 +325,7 @@ async fn answers_that_are_no_modules_are_refused_with_why() {
         ("binary.mjs", "not UTF-8"),
         ("large.mjs", "larger than 5 MiB"),
         ("failing.mjs", "502"),
-        ("round.mjs", "too many redirects"),
+        ("round.mjs", "more than 5 redirects"),
     ] {
         let told = refused(server.join(path).unwrap()).await;
         assert!(

@@ -153,9 +153,11 @@ fn need(package: &Downloaded, manifest: &Manifest, resolved: &Resolved) -> Optio
             .install_scripts()
             .any(|script| downloads(folder, script))
     };
+    // Some bring addons for every machine, and a script that builds one for others.
+    let brings = || manifest.install_scripts().next().is_some() && has_addon(folder, 0);
     for_this_machine
         .or_else(|| downloads().then_some(Need::Download))
-        .or_else(|| manifest.has_platform_packages().then_some(Need::Addon))
+        .or_else(|| (manifest.has_platform_packages() || brings()).then_some(Need::Addon))
 }
 
 /// What a package made for some machines only brings.

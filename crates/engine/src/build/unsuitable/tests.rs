@@ -166,3 +166,21 @@ fn a_failed_evaluation_is_blamed_on_the_package_its_stack_names() {
         assert_eq!(blamed(&found, &error).is_some(), is_blamed, "{stack}");
     }
 }
+
+#[test]
+fn a_package_that_brings_addons_for_every_machine_is_blamed_for_not_loading() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = json!({"scripts": {"install": "node scripts/install.js"}});
+    let addon = "dist/bin/linux-x64/crt.node";
+    let packages = [("crt", manifest, &[("index.js", ""), (addon, "")][..])];
+    let found = candidates(&resolved(folder.path(), &packages));
+    let error = ComponentError {
+        message: format!(
+            "Requires ffi access to \"node_modules/.deno/crt@1.0.0/node_modules/crt/{addon}\""
+        ),
+        ..ComponentError::default()
+    };
+    let told = blamed(&found, &error).map(|package| package.complaint());
+    let told = told.unwrap();
+    assert!(told.contains("`crt@1.0.0` needs native code"), "{told}");
+}

@@ -61,7 +61,8 @@ function bodyOf(config: Record<string, unknown>, headers: Headers): Body {
   if (body === undefined || body === null) return undefined;
   if (!isObject(body)) return textBody(String(body), headers);
   const type = typeof body.contentType === "string" ? body.contentType : undefined;
-  switch (body.type) {
+  // Forms of both names are about: what configures requests has called it either.
+  switch (body.type ?? body.mode) {
     case "fields":
       return fieldsBody(fieldsOf(body.fields), type, headers);
     case "raw":

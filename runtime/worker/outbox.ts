@@ -108,13 +108,14 @@ export class Outbox {
   }
 }
 
-function errorJson({ name, message, stack, code }: WireError): string {
+function errorJson({ name, message, stack, code, status }: WireError): string {
   let codeField = "";
   if (typeof code === "string") codeField = `,"code":${quote(code)}`;
   else if (code !== undefined) codeField = `,"code":${code}`;
+  const statusField = status === undefined ? "" : `,"status":${status}`;
   return `{"name":${quote(name)},"message":${quote(message)},"stack":${
     quote(stack)
-  }${codeField}}`;
+  }${codeField}${statusField}}`;
 }
 
 function optionsJson(options: EmitOptions): string {

@@ -276,9 +276,14 @@ impl App {
         &self,
         owner: Owner,
         code_url: Option<String>,
-        build: Build,
+        mut build: Build,
     ) -> (SavedComponent, ArtifactBytes) {
         let now_at = self.env.now_at();
+        for prop in &mut build.description.props {
+            if prop.app().is_some_and(|app| self.config.apps.is_open(app)) {
+                prop.make_optional();
+            }
+        }
         let component = SavedComponent {
             id: self.env.id(ComponentId::new),
             owner,

@@ -1,6 +1,6 @@
 //! A real OAuth 2 provider: an npm package run with Deno, in a process of its own.
 
-use std::{collections::HashSet, path::Path, process::Command};
+use std::{collections::HashSet, path::Path, process::Command, time::Duration};
 
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ impl OAuthProvider {
         self.ask("see").await
     }
 
-    /// Sets how it behaves: `access_ttl=1` and the like are JSON values by name.
+    /// Sets how it behaves: `accessTtl=1` and the like are JSON values by name.
     pub async fn set(&self, name: &str, value: &str) {
         self.ask(&format!("set?{name}={value}")).await;
     }
@@ -88,9 +88,13 @@ impl OAuthProvider {
 
     /// Waits until no access token is good any more.
     pub async fn access_ended(&self) {
-        while self.seen().await["alive"]["access"] != serde_json::json!([]) {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
+        let ended = async {
+            while self.seen().await["alive"]["access"] != serde_json::json!([]) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let in_time = tokio::time::timeout(Duration::from_secs(60), ended).await;
+        in_time.expect("the provider has short tokens");
     }
 
     /// Every token that it has given until now.

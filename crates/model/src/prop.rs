@@ -80,6 +80,11 @@ impl PropDefinition {
         self.attributes.get("app").and_then(Value::as_str)
     }
 
+    /// From now on it may be left out.
+    pub fn make_optional(&mut self) {
+        self.attributes.insert("optional".to_owned(), Value::Bool(true));
+    }
+
     /// The value used when none is configured.
     pub fn default_value(&self) -> Option<&Value> {
         self.attributes

@@ -6,7 +6,7 @@ use super::{AppState, PageReply};
 use crate::{
     extract::{Paging, Params, cursor},
     openapi::Pages,
-    wire::{App, AppsQuery, Paged},
+    wire::{App, AppsQuery, Paged, TextCursor, place},
 };
 
 /// Lists the apps
@@ -23,14 +23,15 @@ use crate::{
 )]
 pub(crate) async fn list(
     State(app): AppState,
-    Paging(page): Paging<String>,
+    Paging(page): Paging<TextCursor<String>>,
     Params(query): Params<AppsQuery>,
 ) -> PageReply<App> {
     let apps = &app.config().apps;
-    let page = apps.search(query.q.as_deref().unwrap_or_default(), &page);
+    let query = query.q.as_deref().unwrap_or_default();
+    let page = apps.search(query, &TextCursor::bare(page));
     Ok(Json(Paged::new(
         page,
-        |app| cursor(&app.slug),
+        |app| cursor(&place(&app.slug)),
         |app| App::from(&*app),
     )))
 }

@@ -141,13 +141,14 @@ impl App {
         connect: &Connect,
         callback: &Callback,
     ) -> Result<Connected, Refused> {
+        check_app(slug, connect)?;
         let app = self.config.apps.get(slug).cloned();
         let client = app.as_ref().and_then(|app| app.client());
         let (Some(app), Some((oauth2, client_id))) = (&app, client) else {
             return Err(because(LINK_OVER));
         };
         let known = self.open_known(connect)?;
-        check_browser(slug, connect, callback, &known)?;
+        check_browser(connect, callback, &known)?;
         let code = code(app, callback)?;
         let callback_url = self.callback_url(slug);
         let mut parameters = vec![
@@ -212,20 +213,18 @@ fn because(reason: &str) -> Refused {
     Refused::Because(reason.to_owned())
 }
 
-/// The state is the connect's already; the app and the browser must be, too.
-fn check_browser(
-    slug: &str,
-    connect: &Connect,
-    callback: &Callback,
-    known: &Known,
-) -> Result<(), Refused> {
-    if connect.app != slug {
-        let reason = format!(
+/// The state is the connect's already; so must be the app whose callback it came to.
+fn check_app(slug: &str, connect: &Connect) -> Result<(), Refused> {
+    match connect.app == slug {
+        true => Ok(()),
+        false => Err(Refused::Because(format!(
             "This connection is one of `{}`, but `{slug}` answered. Begin again with a new link.",
             connect.app
-        );
-        return Err(Refused::Because(reason));
+        ))),
     }
+}
+
+fn check_browser(connect: &Connect, callback: &Callback, known: &Known) -> Result<(), Refused> {
     let browser = callback.cookie(&cookie_name(&connect.id)).map(key_hash);
     match browser.is_some() && browser == known.browser_hash {
         true => Ok(()),

@@ -16,9 +16,10 @@ use toml::{Table, Value};
 
 use crate::exit::UsageError;
 
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("apps/oauth2.toml", include_str!("../../apps/oauth2.toml")),
     ("apps/fields.toml", include_str!("../../apps/fields.toml")),
+    ("apps/open.toml", include_str!("../../apps/open.toml")),
 ];
 /// Names the environment variable that has the client's secret.
 const SECRET_ENV: &str = "client_secret_env";

@@ -212,6 +212,12 @@ pub(super) fn explain(packages: &[PackageImport], specifier: &str, error: &str) 
              or the registry in your npm settings if it is a private one"
         ));
     }
+    if error.contains("Invalid package specifier") {
+        return Some(format!(
+            "`{written}`: what stands after the @ is no version that an import can ask for — write an exact one (`7.5.4`), \
+             one that may grow (`^7.5`, `~7.5`, `7.x`), a tag (`latest`), or nothing for the latest"
+        ));
+    }
     let no_release = [
         "Could not find npm package",
         "Could not find constraint",

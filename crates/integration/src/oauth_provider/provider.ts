@@ -64,6 +64,7 @@ server.listen(0, "127.0.0.1", () => {
     switch (ctx.path) {
       case "/test/set":
         for (const [name, value] of Object.entries(ctx.query)) {
+          if (!(name in settings)) throw new Error(`there is no setting ${name}`);
           Object.assign(settings, { [name]: JSON.parse(value as string) });
         }
         break;

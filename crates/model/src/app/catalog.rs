@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::AppDefinition;
+use super::{AppDefinition, AuthType};
 use crate::page::{Page, PageRequest, Position};
 
 /// Apps by slug. Accounts of other apps are possible; nothing is known of them.
@@ -23,6 +23,11 @@ impl AppCatalog {
     /// The app of that slug.
     pub fn get(&self, slug: &str) -> Option<&Arc<AppDefinition>> {
         self.apps.get(slug)
+    }
+
+    /// Whether it is known that the app asks nobody who they are, so that its app props need no account.
+    pub fn is_open(&self, slug: &str) -> bool {
+        self.get(slug).is_some_and(|app| app.auth == AuthType::None)
     }
 
     /// A page of the apps whose slug or name has `query` in it, in the order of their slugs.

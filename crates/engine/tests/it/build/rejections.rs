@@ -107,6 +107,18 @@ async fn an_unknown_tag_is_refused_by_specifier() {
 }
 
 #[tokio::test]
+async fn a_range_that_imports_cannot_have_is_refused_with_those_they_can() {
+    let message = rejected("import x from \"semver@>=7.5 <8\"; export default x;")
+        .await
+        .error
+        .message;
+    assert!(
+        message.contains("`semver@>=7.5 <8`") && message.contains("`^7.5`"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
 async fn packages_that_need_more_than_javascript_are_refused_with_what_to_use() {
     for (package, needs, instead) in [
         ("bcrypt@6", "native code", "`bcryptjs`"),

@@ -10,11 +10,11 @@ async fn a_token_that_has_ended_is_renewed_before_the_run() {
     let world = World::connected().await;
     let source = world.deploy().await;
     // The next token is good for a second.
-    world.provider.set("access_ttl", "1").await;
+    world.provider.set("accessTtl", "1").await;
     world.provider.end_access().await;
     assert_eq!(world.run(&source).await.len(), 1);
     world.provider.access_ended().await;
-    world.provider.set("access_ttl", "3600").await;
+    world.provider.set("accessTtl", "3600").await;
     assert_eq!(world.run(&source).await, [whoami(), whoami()]);
     assert_eq!(world.renewals().await, 2);
     let seen = world.provider.seen().await;
@@ -99,7 +99,7 @@ async fn everybody_who_waits_shares_one_renewal() {
 async fn while_the_provider_does_not_answer_nothing_is_lost() {
     let world = World::connected().await;
     let source = world.deploy().await;
-    world.provider.set("access_ttl", "1").await;
+    world.provider.set("accessTtl", "1").await;
     world.provider.end_access().await;
     world.run(&source).await;
     world.provider.access_ended().await;
@@ -214,8 +214,9 @@ async fn an_account_that_is_deleted_while_it_is_connected_again_stays_deleted() 
         .delete(&format!("/accounts/{}", world.account))
         .await
         .is(200);
+    // Deleting gave the consent back, with which the code went.
     let page = world.browser.open(&back).await.answer.is(422);
-    assert!(page.text.contains("is gone"), "{}", page.text);
+    assert!(page.text.contains("new link"), "{}", page.text);
     assert_eq!(world.node.get("/accounts").await.items(), [Value::Null; 0]);
     // A new one is possible still.
     let link = link(&world.node).await;

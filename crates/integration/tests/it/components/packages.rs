@@ -115,7 +115,7 @@ async fn versions_live_side_by_side_and_every_form_of_specifier_is_read() {
     let node = Node::start().await;
     let imports = r#"
         import old from "axios@0.19.2"; import older from "axios@^0.18"; import current from "axios@latest";
-        import ranged from "semver@>=7.5 <8"; import any from "npm:ms@*"; import map from "lodash@4/fp/map.js";
+        import ranged from "semver@~7.5"; import any from "npm:ms@*"; import map from "lodash@4/fp/map.js";
         import { WebClient } from "@slack/web-api@6"; import codes from "left-pad@1.1.0/package.json";
         import { customAlphabet } from "nanoid@3/non-secure";
     "#;

@@ -103,12 +103,12 @@ async fn a_page_gets_the_properties_of_its_data_source() {
         panic!("one page is made");
     };
     assert_eq!(page["parent"], json!({"data_source_id": "cellar"}));
-    assert_eq!(
-        page["properties"]["Name"]["title"][0]["text"]["content"],
-        "Wine"
-    );
-    assert_eq!(page["properties"]["Price"], json!({"number": 7}));
-    assert_eq!(page["properties"]["Fresh"], json!({"checkbox": true}));
+    // The component names properties by their ids.
+    let properties = &page["properties"];
+    let title = &properties["title"]["title"][0]["text"]["content"];
+    assert_eq!(title, "Wine", "{properties}");
+    assert_eq!(properties["p"], json!({"number": 7}));
+    assert_eq!(properties["f"], json!({"checkbox": true}));
     let blocks: Vec<_> = page["children"]
         .as_array()
         .unwrap()

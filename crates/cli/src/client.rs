@@ -109,6 +109,7 @@ impl Client {
         self.send(Method::POST, path, body).await
     }
 
+    /// Deletes. The answer is whole: what went wrong with it may stand beside `data`.
     pub(crate) async fn delete(&self, path: &[&str]) -> Result<Value> {
         self.answer(self.request(Method::DELETE, path)).await
     }

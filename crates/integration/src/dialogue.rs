@@ -5,6 +5,7 @@ use std::{
     io::{Read, Write as _},
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex},
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -34,6 +35,7 @@ pub struct Dialogue {
     read: usize,
     keyboard: Option<File>,
     data: Arc<Printed>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 #[derive(Default)]
@@ -64,32 +66,37 @@ impl Dialogue {
         // Its own ends of the terminal would keep that open.
         drop(command);
         let keyboard = File::from(keyboard);
-        let printed = Arc::new(Printed::default());
-        keep(keyboard.try_clone().unwrap(), &printed);
-        let data = Arc::new(Printed::default());
-        keep_stdout(&mut child, &data);
+        let (printed, data) = <(Arc<Printed>, Arc<Printed>)>::default();
+        let readers = vec![
+            keep(keyboard.try_clone().unwrap(), &[&printed]),
+            keep(stdout(&mut child), &[&data]),
+        ];
         Self {
             child,
             printed,
             read: 0,
             keyboard: Some(keyboard),
             data,
+            readers,
         }
     }
 
     /// Starts a command of which standard output and standard error are awaited alike.
     pub(crate) fn piped(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
-        let printed = Arc::new(Printed::default());
-        keep_stdout(&mut child, &printed);
+        let (printed, data) = <(Arc<Printed>, Arc<Printed>)>::default();
         let stderr = child.stderr.take().unwrap().into_owned_fd().unwrap();
-        keep(File::from(stderr), &printed);
+        let readers = vec![
+            keep(stdout(&mut child), &[&printed, &data]),
+            keep(File::from(stderr), &[&printed]),
+        ];
         Self {
             child,
-            data: Arc::clone(&printed),
             printed,
             read: 0,
             keyboard: None,
+            data,
+            readers,
         }
     }
 
@@ -140,14 +147,18 @@ impl Dialogue {
         );
     }
 
-    /// Waits for its end.
+    /// Waits for its end, and for all that it has printed.
     pub async fn end(&mut self) -> ExitStatus {
         let ended = tokio::time::timeout(DEADLINE, self.child.wait()).await;
         let ended = ended.unwrap_or_else(|_| panic!("it does not end:\n{}", self.transcript()));
+        let readers = std::mem::take(&mut self.readers);
+        let read = tokio::task::spawn_blocking(|| readers.into_iter().try_for_each(JoinHandle::join));
+        let read = tokio::time::timeout(DEADLINE, read).await;
+        read.expect("it has closed its output").unwrap().unwrap();
         ended.unwrap()
     }
 
-    /// What went to standard output, if that is apart.
+    /// What went to standard output.
     pub fn data(&self) -> String {
         self.data.text.lock().unwrap().clone()
     }
@@ -158,15 +169,14 @@ impl Dialogue {
     }
 }
 
-fn keep_stdout(child: &mut Child, printed: &Arc<Printed>) {
-    let stdout = child.stdout.take().unwrap().into_owned_fd().unwrap();
-    keep(File::from(stdout), printed);
+fn stdout(child: &mut Child) -> File {
+    File::from(child.stdout.take().unwrap().into_owned_fd().unwrap())
 }
 
 /// Reads to the end, in a thread of its own.
-fn keep(mut stream: File, printed: &Arc<Printed>) {
-    let printed = Arc::clone(printed);
-    std::thread::spawn(move || {
+fn keep(mut stream: File, kept: &[&Arc<Printed>]) -> JoinHandle<()> {
+    let kept: Vec<_> = kept.iter().map(|&printed| Arc::clone(printed)).collect();
+    thread::spawn(move || {
         let mut bytes = Vec::new();
         let mut chunk = [0; 4096];
         // A terminal that the last process has left gives an error.
@@ -178,10 +188,12 @@ fn keep(mut stream: File, printed: &Arc<Printed>) {
             };
             let text: Vec<u8> = bytes.drain(..whole).collect();
             let text = String::from_utf8(text).unwrap();
-            printed.text.lock().unwrap().push_str(&text);
-            printed.changed.notify_waiters();
+            for printed in &kept {
+                printed.text.lock().unwrap().push_str(&text);
+                printed.changed.notify_waiters();
+            }
         }
-    });
+    })
 }
 
 /// The text without escape sequences.

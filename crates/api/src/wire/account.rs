@@ -182,7 +182,7 @@ pub(crate) struct Account {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
-    health: Health,
+    health: AccountHealth,
     /// Unix time in seconds.
     created_at: u64,
     /// Unix time in seconds.
@@ -191,7 +191,7 @@ pub(crate) struct Account {
 
 /// Whether an account's credentials are good, as far as the node knows.
 #[derive(Debug, Serialize, ToSchema)]
-struct Health {
+struct AccountHealth {
     status: HealthStatus,
     /// Why, and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -225,7 +225,7 @@ impl From<headwater_app::AccountView> for Account {
             app: account.app,
             name: account.name,
             workspace_id: account.owner.workspace_id,
-            health: Health {
+            health: AccountHealth {
                 status: match health.status {
                     headwater_app::HealthStatus::Healthy => HealthStatus::Healthy,
                     headwater_app::HealthStatus::Expired => HealthStatus::Expired,

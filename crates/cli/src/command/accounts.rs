@@ -101,9 +101,10 @@ async fn list(session: &Session) -> Result<()> {
 
 async fn delete(session: &Session, id_or_name: &str) -> Result<()> {
     let id = account::find_id(&session.client, id_or_name, None).await?;
-    let deleted = session.client.delete(&["accounts", &id]).await?;
-    session.print(&deleted, |_| id.clone())?;
-    output::note(match text(&deleted, "revocation") {
+    let answer = session.client.delete(&["accounts", &id]).await?;
+    let deleted = &answer["data"];
+    session.print(deleted, |_| id.clone())?;
+    output::note(match text(deleted, "revocation") {
         "revoked" => "deleted, and its tokens given back to the app",
         "failed" => "deleted, but the app did not take its tokens back; end them there",
         _ => "deleted",

@@ -143,14 +143,18 @@ impl App {
     /// Makes a link by which an account gets other credentials. It stays the same account.
     ///
     /// # Errors
-    /// `NotFound`; else as [`App::begin_connect`].
+    /// `NotFound`, or `Conflict` when the app is not in the catalog any more, or the node is no client of it.
     pub async fn begin_reconnect(
         &self,
         caller: &Caller,
         id: &AccountId,
     ) -> Result<ConnectLink, AppError> {
         let account = self.visible_account(caller, id).await?;
-        let app = self.connectable(&account.app)?;
+        // The caller names no app, so that it is no parameter of theirs that is wrong.
+        let app = self.connectable(&account.app).map_err(|error| match error {
+            AppError::Invalid(invalid) => AppError::Conflict(invalid.reason),
+            other => other,
+        })?;
         let mut known = self.opened_fields(&account)?;
         // What identifies a shop stays; what is secret is entered again.
         known.retain(|name, _| {

@@ -37,6 +37,31 @@ Deno.test("causes and gathered errors are told with the error", async () => {
   assert.deepEqual([frozen.name, frozen.message], ["RangeError", "cold"]);
 });
 
+Deno.test("the status of the response that an error is about is told, wherever clients put it", async () => {
+  await using worker = await startComponent(source(`
+    switch (event) {
+      case "axios": throw Object.assign(new Error("no"), { status: 500, response: { status: 401 } });
+      case "status": throw Object.assign(new Error("no"), { status: 403 });
+      case "statusCode": throw Object.assign(new Error("no"), { statusCode: 404 });
+      case "cause": throw new Error("no", { cause: { response: { status: 429 } } });
+      case "text": throw Object.assign(new Error("no"), { status: "failed", code: 7 });
+      case "none": throw new Error("no");
+    }`));
+  for (
+    const [event, status] of [
+      ["axios", 401],
+      ["status", 403],
+      ["statusCode", 404],
+      ["cause", 429],
+      ["text", undefined],
+      ["none", undefined],
+    ]
+  ) {
+    const { error } = (await worker.run({ event })).outcome;
+    assert.equal(error.status, status, String(event));
+  }
+});
+
 Deno.test("a ConfigurationError that keeps its stack to itself has none", async () => {
   await using worker = await startComponent(source(`
     class ConfigurationError extends Error {

@@ -94,6 +94,7 @@ Deno.test("bodies are of the type that is asked for", async () => {
         /1&2/,
       ],
       [{ type: "raw", raw: "plain" }, /^text\/plain/, /^plain$/],
+      [{ mode: "raw", raw: '{"a":1}' }, /^application\/json$/, /^{"a":1}$/],
       [{ type: "raw", raw: "<a/>", contentType: "text/xml" }, /^text\/xml$/, /^<a\/>$/],
       ['{"a":1}', /^application\/json$/, /^{"a":1}$/],
     ] as const

@@ -151,10 +151,12 @@ impl App {
     ) -> Result<ConnectLink, AppError> {
         let account = self.visible_account(caller, id).await?;
         // The caller names no app, so that it is no parameter of theirs that is wrong.
-        let app = self.connectable(&account.app).map_err(|error| match error {
-            AppError::Invalid(invalid) => AppError::Conflict(invalid.reason),
-            other => other,
-        })?;
+        let app = self
+            .connectable(&account.app)
+            .map_err(|error| match error {
+                AppError::Invalid(invalid) => AppError::Conflict(invalid.reason),
+                other => other,
+            })?;
         let mut known = self.opened_fields(&account)?;
         // What identifies a shop stays; what is secret is entered again.
         known.retain(|name, _| {

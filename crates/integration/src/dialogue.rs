@@ -152,7 +152,8 @@ impl Dialogue {
         let ended = tokio::time::timeout(DEADLINE, self.child.wait()).await;
         let ended = ended.unwrap_or_else(|_| panic!("it does not end:\n{}", self.transcript()));
         let readers = std::mem::take(&mut self.readers);
-        let read = tokio::task::spawn_blocking(|| readers.into_iter().try_for_each(JoinHandle::join));
+        let read =
+            tokio::task::spawn_blocking(|| readers.into_iter().try_for_each(JoinHandle::join));
         let read = tokio::time::timeout(DEADLINE, read).await;
         read.expect("it has closed its output").unwrap().unwrap();
         ended.unwrap()

@@ -82,7 +82,8 @@ impl PropDefinition {
 
     /// From now on it may be left out.
     pub fn make_optional(&mut self) {
-        self.attributes.insert("optional".to_owned(), Value::Bool(true));
+        self.attributes
+            .insert("optional".to_owned(), Value::Bool(true));
     }
 
     /// The value used when none is configured.

@@ -42,7 +42,10 @@ async fn rows_and_columns_are_emitted_once() {
     let events = node.events(&rows).await;
     // Each poll emits the newest row first.
     assert_eq!(fields(&events, "what"), ["milk", "tea", "salt"]);
-    assert_eq!(events[2]["event"], json!({"id": 3, "what": "salt", "price": null}));
+    assert_eq!(
+        events[2]["event"],
+        json!({"id": 3, "what": "salt", "price": null})
+    );
     assert_eq!(events[2]["metadata"]["summary"], "New Row Added id: 3");
     let names = fields(&node.events(&columns).await, "Field");
     assert_eq!(names, ["id", "what", "price"]);

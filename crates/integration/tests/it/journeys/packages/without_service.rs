@@ -1,7 +1,7 @@
 //! `@pipedream/helper_functions`: actions that need no service, and one that calls whatever is configured.
 
 use headwater_integration::{Node, Receiver, Reply};
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn action(name: &str) -> String {
     format!("npm:@pipedream/helper_functions@0.3.13/actions/{name}/{name}.mjs")

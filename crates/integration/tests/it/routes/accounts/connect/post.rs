@@ -73,10 +73,9 @@ async fn an_account_of_an_app_that_the_node_does_not_know_is_not_connected_again
     let node = Node::start().await;
     let id = node.account("shop", json!({"k": "v"})).await;
     let path = format!("/accounts/{id}/connect");
-    assert_eq!(
-        node.post(&path, json!({})).await.is(400).error()["param"],
-        "app"
-    );
+    let refused = node.post(&path, json!({})).await.is(409).error();
+    let told = refused["message"].as_str().unwrap();
+    assert!(told.contains("`shop` is not in the catalog"), "{told}");
     let unknown = unknown("apn_");
     let path = format!("/accounts/{unknown}/connect");
     node.post(&path, json!({})).await.is(404);

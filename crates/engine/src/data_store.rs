@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -90,13 +91,26 @@ type Send = Box<dyn FnOnce(StoreReply) + std::marker::Send>;
 /// The way back to the run that asked.
 pub struct Replier {
     send: Option<Send>,
+    room: Option<BoxFuture<'static, ()>>,
 }
 
 impl Replier {
-    /// Answers go to `send`.
-    pub fn new(send: impl FnOnce(StoreReply) + std::marker::Send + 'static) -> Self {
+    /// Answers go to `send`, where there is room once `room` has ended.
+    pub fn new(
+        send: impl FnOnce(StoreReply) + std::marker::Send + 'static,
+        room: impl Future<Output = ()> + std::marker::Send + 'static,
+    ) -> Self {
         Self {
             send: Some(Box::new(send)),
+            room: Some(Box::pin(room)),
+        }
+    }
+
+    /// Waits until the run's worker has taken most of what it was answered before: one that asks and never reads must not
+    /// fill the node's memory.
+    pub async fn room(&mut self) {
+        if let Some(room) = self.room.take() {
+            room.await;
         }
     }
 

@@ -48,8 +48,9 @@ async fn serve(app: &Arc<App>, owner: &Owner, mut requests: mpsc::UnboundedRecei
             let StoreRequest {
                 store,
                 operation,
-                reply,
+                mut reply,
             } = request;
+            reply.room().await;
             reply.answer(app.operate(owner, &store, operation).await);
         });
     }

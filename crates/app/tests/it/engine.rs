@@ -405,7 +405,7 @@ impl Run {
         self.say(RunMessage::StoreAsked(StoreRequest {
             store: store.to_owned(),
             operation,
-            reply: Replier::new(move |reply| drop(sender.send(reply))),
+            reply: Replier::new(move |reply| drop(sender.send(reply)), async {}),
         }));
         answer
     }

@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     api::EngineError,
+    data_store::{Replier, StoreReply},
     network::{Destination, Route},
     sandbox::{Permissions, Sandbox},
 };
@@ -80,7 +81,8 @@ impl Worker {
         let pid = child.id().unwrap_or_default();
         folder.mark(pid);
         let outbox = Arc::<Outbox>::default();
-        let answer = answers_to(&outbox);
+        let gone = CancellationToken::new();
+        let answer = answers_to(&outbox, &gone);
         let worker = Arc::new(Self {
             pid,
             folder,
@@ -89,7 +91,7 @@ impl Worker {
             log_limit_bytes: launch.limits.log_bytes,
             deadlines_changed: Notify::new(),
             kill: CancellationToken::new(),
-            gone: CancellationToken::new(),
+            gone,
             removed: CancellationToken::new(),
         });
         worker.send(&HostFrame::Hello {
@@ -126,23 +128,30 @@ impl Worker {
 }
 
 /// Puts answers to runs' requests among the frames for the worker.
-fn answers_to(outbox: &Arc<Outbox>) -> Answer {
-    let outbox = Arc::clone(outbox);
-    Arc::new(move |id, request, reply| {
-        let (value, error) = match &reply {
-            Ok(value) => (value.as_deref(), None),
-            Err(message) => (None, Some(&**message)),
-        };
-        let frame = HostFrame::Reply {
-            id,
-            request,
-            value,
-            error,
-        };
-        if let Err(error) = outbox.add(|waiting| append_frame(waiting, &frame)) {
-            tracing::warn!(%error, "a run is left without the answer that it waits for");
-        }
+fn answers_to(outbox: &Arc<Outbox>, gone: &CancellationToken) -> Answer {
+    let (outbox, gone) = (Arc::clone(outbox), gone.clone());
+    Arc::new(move |id, request| {
+        let room = Arc::clone(&outbox).room(gone.clone());
+        let outbox = Arc::clone(&outbox);
+        let send = move |reply| answer(&outbox, id, request, &reply);
+        Replier::new(send, room)
     })
+}
+
+fn answer(outbox: &Outbox, id: u64, request: u64, reply: &StoreReply) {
+    let (value, error) = match reply {
+        Ok(value) => (value.as_deref(), None),
+        Err(message) => (None, Some(&**message)),
+    };
+    let frame = HostFrame::Reply {
+        id,
+        request,
+        value,
+        error,
+    };
+    if let Err(error) = outbox.add(|waiting| append_frame(waiting, &frame)) {
+        tracing::warn!(%error, "a run is left without the answer that it waits for");
+    }
 }
 
 impl WorkerLaunch {

@@ -19,6 +19,8 @@ use crate::api::EngineError;
 const STDERR_TAIL_BYTES: usize = 4 * 1024;
 /// A buffer for writing that has grown beyond this is not kept.
 const KEPT_OUTBOX_BYTES: usize = 256 * 1024;
+/// With so much to be written nothing more is asked for on the process's behalf.
+const ROOM_BYTES: usize = 4 * 1024 * 1024;
 /// How long a process may take to end once it has closed its output.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 
@@ -49,6 +51,7 @@ impl Pipes {
 pub(super) struct Outbox {
     waiting: Mutex<Vec<u8>>,
     changed: Notify,
+    taken: Notify,
 }
 
 impl Outbox {
@@ -59,11 +62,29 @@ impl Outbox {
         result
     }
 
+    /// Ends when little is left to be written, or the process is gone.
+    pub(super) async fn room(self: Arc<Self>, gone: CancellationToken) {
+        let there_is = async {
+            loop {
+                let taken = self.taken.notified();
+                if self.waiting.lock().len() < ROOM_BYTES {
+                    return;
+                }
+                taken.await;
+            }
+        };
+        tokio::select! {
+            () = there_is => {}
+            () = gone.cancelled() => {}
+        }
+    }
+
     /// Writes what is added, until the process is gone.
     pub(super) async fn write_to(self: Arc<Self>, mut stdin: ChildStdin, gone: CancellationToken) {
         let mut writing = Vec::new();
         loop {
             std::mem::swap(&mut *self.waiting.lock(), &mut writing);
+            self.taken.notify_waiters();
             if writing.is_empty() {
                 tokio::select! {
                     () = self.changed.notified() => continue,
@@ -172,4 +193,37 @@ pub(crate) fn processor_time(pid: u32) -> Option<Duration> {
     Some(Duration::from_millis(
         ticks * 1000 / rustix::param::clock_ticks_per_second(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Stdio;
+
+    use futures::FutureExt as _;
+    use tokio::process::Command;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn there_is_room_once_the_process_has_taken_what_there_was() {
+        let (outbox, gone) = (Arc::<Outbox>::default(), CancellationToken::new());
+        let room = || Arc::clone(&outbox).room(gone.clone());
+        assert_eq!(room().now_or_never(), Some(()));
+        outbox.add(|waiting| waiting.resize(ROOM_BYTES, b'x'));
+        assert_eq!(room().now_or_never(), None, "the process has taken nothing");
+
+        let mut reader = Command::new("cat");
+        reader.stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut reader = reader.spawn().unwrap();
+        let stdin = reader.stdin.take().unwrap();
+        let waiting = tokio::spawn(room());
+        let writing = tokio::spawn(Arc::clone(&outbox).write_to(stdin, gone.clone()));
+        waiting.await.unwrap();
+
+        gone.cancel();
+        writing.await.unwrap();
+        outbox.add(|waiting| waiting.resize(ROOM_BYTES, b'x'));
+        room().await;
+        assert!(reader.wait().await.unwrap().success());
+    }
 }

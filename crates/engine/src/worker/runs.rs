@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink},
-    data_store::{Replier, StoreReply, StoreRequest},
+    data_store::{Replier, StoreRequest},
 };
 
 /// The runtime cuts logs at the limit and then says so; the host's own count only backs it up.
@@ -36,13 +36,13 @@ struct Run {
     has_responded: bool,
 }
 
-/// Takes the answer of a run's request to its worker.
-pub(super) type Answer = Arc<dyn Fn(u64, u64, StoreReply) + Send + Sync>;
+/// Makes the way back for the answer of a run's request.
+pub(super) type Answer = Arc<dyn Fn(u64, u64) -> Replier + Send + Sync>;
 
 /// The table of runs.
 pub(super) struct Runs {
     limits: RunLimits,
-    /// Takes answers to the worker.
+    /// Leads answers to the worker.
     answer: Answer,
     last_id: u64,
     in_flight: BTreeMap<u64, Run>,
@@ -259,7 +259,7 @@ impl Runs {
             Some((request, store, operation)) => run.send(RunMessage::StoreAsked(StoreRequest {
                 store,
                 operation,
-                reply: Replier::new(move |reply| answer(id, request, reply)),
+                reply: answer(id, request),
             })),
             None => self.end(Ending::Protocol(
                 "it asked a data store for nothing that there is".into(),

@@ -13,6 +13,7 @@ use tokio::{sync::mpsc, time::Instant};
 use super::{Ending, Exit, Runs};
 use crate::{
     api::{Entry, Hook, Invocation, LogLevel, RunId, RunMessage, RunSink},
+    data_store::Replier,
     worker::protocol::WorkerFrame,
 };
 
@@ -36,7 +37,7 @@ fn invocation(run: RunId, entry: Entry) -> Invocation {
 fn with_runs(count: u64) -> (Runs, mpsc::UnboundedReceiver<(RunId, RunMessage)>) {
     let (sink, messages): (RunSink, _) = mpsc::unbounded_channel();
     let now = Instant::now();
-    let mut runs = Runs::new(limits(), Arc::new(|_, _, _| {}), now);
+    let mut runs = Runs::new(limits(), Arc::new(|_, _| Replier::new(drop, async {})), now);
     for run in 1..=count {
         let (id, _) = runs.add(&invocation(run, Entry::Run), &sink, now).unwrap();
         assert_eq!(id, run);

@@ -45,7 +45,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
         .with_context(|| format!("cannot make {}", options.folder.display()))?;
     let node = Node::start(&binary, &options.folder.join("data"))?;
     let modules = packages::modules(&node, &options)?;
-    let results = Results::open(&options.folder.join("results.jsonl"))?;
+    let results = Results::open(&options.folder.join("results.jsonl"), &binary)?;
     let records = examined(&node, &modules, results, options.jobs)?;
     let weights = weigh::heaviest(&node, &records);
     let whole = options.packages.is_empty() && options.limit.is_none();

@@ -24,7 +24,11 @@ use std::{
 };
 
 use headwater_engine::Hook;
-use headwater_model::{id::SourceId, origin::Origin, outcome::Outcome};
+use headwater_model::{
+    id::{AccountId, SourceId},
+    origin::Origin,
+    outcome::Outcome,
+};
 use headwater_store::{LeaseTerm, SettledSource, Source};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
@@ -49,8 +53,8 @@ pub(crate) enum Command {
     Claim,
     /// This is the source's version from now on.
     Load(Arc<LoadedSource>),
-    /// Props must be read again before the next run.
-    Reload,
+    /// Props must be read again before the next run: if they have this account, or in any case.
+    Reload(Option<AccountId>),
     /// Call a hook.
     Hook(HookCall),
     /// Start no runs but hooks; answer when none is in flight and all is committed.
@@ -112,10 +116,19 @@ impl Runners {
             .is_none_or(|runner| runner.waiting.load(Ordering::Relaxed) < WAITING_MAX)
     }
 
-    /// Lets every runner read its props again, because an account changed.
+    /// Lets every runner read its source again, because owners changed.
     pub(crate) fn reload_all(&self) {
+        self.reload(None);
+    }
+
+    /// Lets the runners of sources with this account make their props again.
+    pub(crate) fn account_changed(&self, id: &AccountId) {
+        self.reload(Some(id));
+    }
+
+    fn reload(&self, account: Option<&AccountId>) {
         for runner in self.by_source.lock().values() {
-            let _ = runner.commands.send(Command::Reload);
+            let _ = runner.commands.send(Command::Reload(account.cloned()));
         }
     }
 

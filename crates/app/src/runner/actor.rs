@@ -231,7 +231,7 @@ impl Actor {
                 self.renewal.forget_loading();
                 self.loaded = Some(loaded);
             }
-            Command::Reload => self.stale = true,
+            Command::Reload(account) => self.stale |= self.is_stale_without(account.as_ref()),
             Command::Hook(call) => self.start_hook(call),
             Command::Pause(paused) => {
                 self.paused = true;
@@ -261,6 +261,7 @@ impl Actor {
                 outcome,
                 usage,
                 flushed: true,
+                stored: false,
                 began: true,
                 trace,
             });
@@ -331,6 +332,7 @@ impl Actor {
             outcome,
             usage,
             flushed,
+            stored: _,
             began,
         } = ended;
         match task {

@@ -40,6 +40,8 @@ pub(super) struct Ended {
     pub(super) usage: Usage,
     /// Whether part of it is committed already.
     pub(super) flushed: bool,
+    /// Whether it wrote to a data store, which is durable at once.
+    pub(super) stored: bool,
     /// Whether a worker had it at all.
     pub(super) began: bool,
     /// The place in its trace of what it caused.
@@ -132,6 +134,7 @@ impl Flight {
             desk: Desk::default(),
             started: Instant::now(),
             flushed: false,
+            stored: false,
         };
         self.runs.insert(run, tracked);
         let (engine, sink, invocation) = (
@@ -214,7 +217,10 @@ impl Flight {
                 ts_ms: now_ms,
             }),
             RunMessage::Respond(response) => respond(run, response, commits),
-            RunMessage::StoreAsked(request) => run.desk.take(&self.app, &run.owner, request),
+            RunMessage::StoreAsked(request) => {
+                run.stored |= request.operation.is_write();
+                run.desk.take(&self.app, &run.owner, request);
+            }
             // Of actions, which no runner runs.
             RunMessage::Exported(_) | RunMessage::Exited(_) => {}
             RunMessage::Outcome(outcome) => return self.end(id, outcome),
@@ -242,6 +248,7 @@ impl Flight {
                 compute_ms,
             },
             flushed: run.flushed,
+            stored: run.stored,
             began: true,
         })
     }

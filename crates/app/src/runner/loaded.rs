@@ -5,7 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{EngineError, Hook, WorkerSpec, WorkerState};
-use headwater_model::{id::SourceId, outcome::ComponentError, prop};
+use headwater_model::{
+    id::{AccountId, SourceId},
+    outcome::ComponentError,
+    prop,
+};
 use headwater_store::{SavedComponent, Source, SourceState, Store};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -30,6 +34,13 @@ pub(crate) struct LoadedSource {
 }
 
 impl LoadedSource {
+    /// Whether a prop is configured with that account, good or gone.
+    pub(super) fn names(&self, account: &AccountId) -> bool {
+        let values = self.source.spec.configured_props.values();
+        let mut ids = values.filter_map(|value| value.get("authProvisionId")?.as_str());
+        ids.any(|id| id == account.as_str())
+    }
+
     /// Whether the component has that hook.
     pub(super) fn has_hook(&self, hook: Hook) -> bool {
         let hooks = self.component.description.hooks;

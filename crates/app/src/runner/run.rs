@@ -169,6 +169,8 @@ pub(crate) struct Run {
     pub(crate) started: std::time::Instant,
     /// Whether something of it has been committed already, so that it cannot be started anew.
     pub(crate) flushed: bool,
+    /// Whether it wrote to a data store, which is durable at once.
+    pub(crate) stored: bool,
 }
 
 /// What happens once a part is committed.

@@ -12,6 +12,7 @@ use headwater_app::{
     CallTarget, Callback, ComponentInput, ComponentRef, ConnectStatus, HealthStatus, LinkOpened,
     NewConnect,
 };
+use headwater_engine::StoreOperation;
 use headwater_model::{
     app::{AppCatalog, AppDefinition},
     id::AccountId,
@@ -21,12 +22,18 @@ use serde_json::{Value, json};
 
 /// A node and the token endpoint of the app that it knows.
 async fn acme() -> (World, Receiver) {
+    acme_with(|_| Value::Null).await
+}
+
+/// The same with a probe, of the endpoint's URL.
+async fn acme_with(probe: impl FnOnce(&str) -> Value) -> (World, Receiver) {
     let endpoint = Receiver::new().await;
     let oauth2 = json!({
         "authorize_url": "https://acme.example/authorize", "token_url": endpoint.url(),
         "client_id": "node", "client_secret": "s3cret",
     });
-    let app = json!({"name": "Acme", "auth": "oauth2", "oauth2": oauth2});
+    let probe = probe(&endpoint.url());
+    let app = json!({"name": "Acme", "auth": "oauth2", "oauth2": oauth2, "probe": probe});
     let app: AppDefinition = serde_json::from_value(app).unwrap();
     let app = app.checked("acme").unwrap();
     let world = World::with(|config| config.apps = AppCatalog::new([app])).await;
@@ -195,6 +202,77 @@ async fn a_run_that_meets_a_401_waits_for_another_token_and_meets_it_once_only()
     // The next token is new: that it is not taken has another reason, and no third is asked for.
     let (run, report) = world.manual(&id, json!({})).await;
     run.ends(unauthorized());
+    assert!(done(report).await.unwrap().outcome.is_unauthorized());
+    assert!(endpoint.nothing_arrived().await);
+}
+
+#[tokio::test]
+async fn what_a_run_logged_before_it_is_made_again_stays() {
+    let (world, endpoint) = acme().await;
+    let account = connected(&world, &endpoint, Value::Null).await;
+    let source = world.try_deploy(&caller("c"), props(&account)).await;
+    let id = source.unwrap().source.id;
+    world.clock.advance(61_000);
+    let (run, report) = world.manual(&id, json!({})).await;
+    run.log("first");
+    run.ends(unauthorized());
+    endpoint.next().await.answer(tokens(1, Value::Null));
+    let run = world.engine.next().await;
+    run.log("second");
+    run.returns();
+    done(report).await.unwrap();
+    let logs = world.log(&id, Some("$logs")).await;
+    let told: Vec<_> = logs.iter().map(|log| log.summary.as_deref()).collect();
+    assert_eq!(told, [Some("first"), Some("second")]);
+}
+
+#[tokio::test]
+async fn a_run_that_wrote_to_a_data_store_is_not_made_again() {
+    let (world, endpoint) = acme().await;
+    let account = connected(&world, &endpoint, Value::Null).await;
+    let source = world.try_deploy(&caller("c"), props(&account)).await;
+    let id = source.unwrap().source.id;
+    world.clock.advance(61_000);
+    let (run, report) = world.manual(&id, json!({})).await;
+    let write = StoreOperation::Set {
+        key: "count".to_owned(),
+        value: serde_json::value::RawValue::from_string("1".to_owned()).unwrap(),
+        ttl_seconds: None,
+    };
+    run.asks("counts", write).await.unwrap();
+    run.ends(unauthorized());
+    assert!(done(report).await.unwrap().outcome.is_unauthorized());
+    endpoint.next().await.answer(tokens(1, Value::Null));
+    let (run, report) = world.manual(&id, json!({})).await;
+    assert_eq!(run.props["acme"]["$auth"]["oauth_access_token"], "access-1");
+    run.returns();
+    done(report).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_probe_that_a_new_token_does_not_satisfy_costs_no_renewal_per_run() {
+    let (world, endpoint) = acme_with(|url| json!({ "url": url })).await;
+    let account = {
+        let connecting = connected(&world, &endpoint, Value::Null);
+        let probed = async { endpoint.next().await.status(200) };
+        tokio::join!(connecting, probed).0
+    };
+    let source = world.try_deploy(&caller("c"), props(&account)).await;
+    let id = source.unwrap().source.id;
+    let (run, report) = world.manual(&id, json!({})).await;
+    run.ends(unauthorized());
+    endpoint.next().await.status(401);
+    endpoint.next().await.answer(tokens(1, Value::Null));
+    endpoint.next().await.status(401);
+    world.engine.next().await.ends(unauthorized());
+    assert!(done(report).await.unwrap().outcome.is_unauthorized());
+    let view = world.app.account(&world.caller, &account).await.unwrap();
+    assert_eq!(view.health.status, HealthStatus::Unknown);
+
+    // The probe is asked again, and that the token is new is known.
+    let (run, report) = world.manual(&id, json!({})).await;
+    run.ends(unauthorized());
+    endpoint.next().await.status(401);
     assert!(done(report).await.unwrap().outcome.is_unauthorized());
     assert!(endpoint.nothing_arrived().await);
 }

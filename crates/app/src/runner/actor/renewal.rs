@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use headwater_model::id::AccountId;
 use headwater_store::Trigger;
 
 use super::Actor;
@@ -13,7 +14,7 @@ use crate::{
         flight::Ended,
         journal,
         renewal::{Loading, Renewed},
-        run::{Reply, Task},
+        run::{After, Part, Reply, Task},
     },
 };
 
@@ -38,6 +39,14 @@ impl Actor {
                 self.take_loaded(loaded).await;
             }
             false => self.renewal.load(loading),
+        }
+    }
+
+    /// Whether props are stale once the account, or whatever it may be, has changed.
+    pub(super) fn is_stale_without(&self, account: Option<&AccountId>) -> bool {
+        match (account, &self.loaded) {
+            (Some(account), Some(loaded)) => !self.renewal.is_idle() || loaded.names(account),
+            _ => true,
         }
     }
 
@@ -85,6 +94,13 @@ impl Actor {
         };
         self.app.metrics.ran(Some(work.trigger), &ended.outcome);
         journal::repeats(&self.id, &work, &ended.outcome);
+        // What it logged says why it is made again. The work itself stays in the queue.
+        self.commits.push(Part {
+            effects: ended.effects,
+            usage: ended.usage,
+            lease: None,
+            ..Part::of(&work, After::Nothing)
+        });
         // It did not lose its worker, and is no suspect.
         work.tries -= 1;
         work.repeated = true;
@@ -117,7 +133,8 @@ impl Actor {
         let doubting = || -> futures::future::BoxFuture<'static, bool> {
             Box::pin(async move { app.doubt(accounts).await })
         };
-        match is_unseen && !ended.flushed && ended.effects.is_silent() {
+        let is_unseen = is_unseen && !ended.flushed && !ended.stored && ended.effects.is_silent();
+        match is_unseen {
             true => self.renewal.doubt(doubting, Some(ended)),
             false => {
                 self.renewal.doubt(doubting, None);

@@ -141,7 +141,8 @@ impl App {
         let account = self.visible_account(caller, id).await?;
         let revocation = self.revoke(account).await?;
         self.store.delete_account(id).await?;
-        self.runners.reload_all();
+        self.turns.forget(id);
+        self.runners.account_changed(id);
         Ok(DeletedAccount {
             id: id.clone(),
             revocation,

@@ -250,10 +250,8 @@ impl App {
         }
         let url = component.code_url.clone();
         let (mut refreshed, artifact) = self.component_from(owner.clone(), url, build);
-        // A copy of a published component must not hide its later versions from whoever has the copy.
-        if self.store.is_published(&component.id).await? {
-            refreshed.description.key = None;
-        }
+        // The copy is the source's alone: under its key it would hide later versions of the component.
+        refreshed.description.key = None;
         self.store
             .save_component(refreshed.clone(), artifact)
             .await?;
@@ -279,11 +277,7 @@ impl App {
         mut build: Build,
     ) -> (SavedComponent, ArtifactBytes) {
         let now_at = self.env.now_at();
-        for prop in &mut build.description.props {
-            if prop.app().is_some_and(|app| self.config.apps.is_open(app)) {
-                prop.make_optional();
-            }
-        }
+        self.config.apps.free(&mut build.description.props);
         let component = SavedComponent {
             id: self.env.id(ComponentId::new),
             owner,

@@ -142,9 +142,13 @@ impl App {
             return Ok(Vec::new());
         };
         let definitions = by_name.into_values().map(serde_json::from_value);
-        definitions
-            .collect::<Result<_, _>>()
-            .map_err(|error| AppError::Internal(format!("a described prop is malformed: {error}")))
+        let mut definitions = definitions
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| {
+                AppError::Internal(format!("a described prop is malformed: {error}"))
+            })?;
+        self.config.apps.free(&mut definitions);
+        Ok(definitions)
     }
 
     /// The props that `additionalProps` adds to a component for configured values that are checked only in part yet.

@@ -157,14 +157,20 @@ impl App {
                 AppError::Invalid(invalid) => AppError::Conflict(invalid.reason),
                 other => other,
             })?;
-        let mut known = self.opened_fields(&account)?;
+        // What cannot be opened, for the key is lost, is entered again.
+        let mut known = self.opened_fields(&account).unwrap_or_default();
         // What identifies a shop stays; what is secret is entered again.
         known.retain(|name, _| {
             let field = app.fields.iter().find(|field| field.name == *name);
             field.is_some_and(|field| !field.secret)
         });
         let of = (account.name.clone(), Some(account.id.clone()));
-        self.link(&app, account.owner, of, known).await
+        // Who asked, not who made the account: with their membership the link ends.
+        let owner = Owner {
+            user_id: caller.user_id().clone(),
+            ..account.owner
+        };
+        self.link(&app, owner, of, known).await
     }
 
     fn connectable(&self, slug: &str) -> Result<Arc<AppDefinition>, AppError> {
@@ -306,7 +312,7 @@ impl App {
         ended.map_err(AppError::from)?;
         tracing::info!(connect_id = %connect.id, account_id = %id, app = connect.app, "an account was connected");
         if connect.account_id.is_some() {
-            self.runners.reload_all();
+            self.runners.account_changed(&id);
         }
         Ok(())
     }
@@ -314,16 +320,10 @@ impl App {
 
 /// Checks fields that are known before the user has entered any.
 fn check_known(app: &AppDefinition, fields: &Map<String, Value>) -> Result<(), Invalid> {
-    let is_missing = app.missing(fields).next().is_some();
-    if is_missing {
-        let mut with_all = fields.clone();
-        for field in &app.fields {
-            with_all
-                .entry(&field.name)
-                .or_insert_with(|| Value::from("-"));
-        }
-        return app.check_entered(&with_all, false);
+    let mut with_all = fields.clone();
+    for field in app.missing(fields) {
+        with_all.insert(field.name.clone(), Value::from("-"));
     }
-    app.check_entered(fields, false)?;
-    form::check_urls(app, fields)
+    app.check_entered(&with_all, false)?;
+    form::check_urls(app, &with_all)
 }

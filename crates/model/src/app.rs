@@ -72,6 +72,9 @@ pub struct AppField {
     /// Whether it may be left out.
     #[serde(default)]
     pub optional: bool,
+    /// Whether it has several lines, as keys and certificates have.
+    #[serde(default)]
+    pub multiline: bool,
 }
 
 /// An app's OAuth 2 endpoints, and what they expect.
@@ -102,6 +105,8 @@ pub struct OAuth2 {
     /// Fields of `$auth` that are in the token endpoint's answer, each with the JSON pointer to it.
     #[serde(default)]
     pub token_fields: BTreeMap<String, String>,
+    /// JSON pointer to how long the access token is good, in seconds, if it is not `/expires_in` of the answer.
+    pub expires_in: Option<String>,
     /// Fields of `$auth` that are parameters of the callback, each with the parameter's name.
     #[serde(default)]
     pub callback_fields: BTreeMap<String, String>,
@@ -259,7 +264,7 @@ impl AppDefinition {
         for (name, pointer) in pointers {
             check_pointer(&format!("token_fields.{name}"), Some(pointer))?;
         }
-        Ok(())
+        check_pointer("expires_in", oauth2.expires_in.as_deref())
     }
 
     fn check_probe(&self, probe: &Probe) -> Result<(), Invalid> {

@@ -50,6 +50,8 @@ struct AppField {
     secret: bool,
     /// Whether it may be left out.
     optional: bool,
+    /// Whether it has several lines.
+    multiline: bool,
 }
 
 impl From<&app::AppDefinition> for App {
@@ -59,6 +61,7 @@ impl From<&app::AppDefinition> for App {
             label: field.label.clone(),
             secret: field.secret,
             optional: field.optional,
+            multiline: field.multiline,
         });
         let oauth2 = app.oauth2.as_ref();
         Self {

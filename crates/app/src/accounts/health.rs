@@ -74,7 +74,7 @@ impl App {
             .to_the_end(async move { app.find_health(account).await })
             .await?;
         if account.version != before {
-            self.runners.reload_all();
+            self.runners.account_changed(id);
         }
         Ok(AccountView::new(account, self.env.now_at()))
     }
@@ -101,20 +101,20 @@ impl App {
         }
         match self.probed(&app, &account).await? {
             Some(Verdict::Bad(reason)) if account.credentials.renewable => {
-                self.renew_and_probe(&app, account, reason).await
+                self.renew_and_probe(&app, account, (reason, true)).await
             }
             verdict => self.note_verdict(account, verdict).await,
         }
     }
 
-    /// For what may be only the access token's end.
-    async fn renew_and_probe(
+    /// For what may be only the access token's end. Whether to `insist` is as with [`App::renew`].
+    pub(super) async fn renew_and_probe(
         self: &Arc<Self>,
         app: &Arc<AppDefinition>,
         account: Account,
-        reason: String,
+        (reason, insist): (String, bool),
     ) -> Result<Account, AppError> {
-        let account = match self.renew(account, true).await? {
+        let account = match self.renew(account, insist).await? {
             Renewed::Fresh(account) => account,
             Renewed::Refused(account) | Renewed::Waiting(account, _) => return Ok(account),
         };

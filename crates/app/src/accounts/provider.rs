@@ -10,8 +10,8 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use headwater_engine::network::{NetworkPolicy, check_host, client_builder};
 use headwater_model::app::{
-    ACCESS_TOKEN, AppDefinition, AuthType, OAuth2, Probe, ProbeMethod, TokenAuth, UrlTemplate,
-    expand_text,
+    ACCESS_TOKEN, AppDefinition, AuthType, ClientSecret, OAuth2, Probe, ProbeMethod, REFRESH_TOKEN,
+    TokenAuth, UrlTemplate, expand_text,
 };
 use reqwest::{
     RequestBuilder, StatusCode,
@@ -25,6 +25,8 @@ use crate::{delivery::DeliveryConfig, error::AppError};
 
 /// How long an app may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// Parameters of a token request that must not be told, even if the app repeats them.
+const SECRET_PARAMETERS: [&str; 3] = ["code", "code_verifier", "refresh_token"];
 /// Bytes of an answer that are read.
 const ANSWER_MAX: usize = 256 * 1024;
 
@@ -84,9 +86,12 @@ impl Provider {
             .post_form(oauth2, &oauth2.token_url, fields, parameters)
             .await
             .map_err(TokenFailure::Unreachable)?;
-        // What was sent must not be told, even if the app repeats it.
-        let secrets = parameters.iter().map(|(_, value)| *value);
-        answer::grant(oauth2, answered.status, &answered.body, secrets)
+        let sent = parameters
+            .iter()
+            .filter(|(name, _)| SECRET_PARAMETERS.contains(name));
+        let mut secrets: Vec<&str> = sent.map(|(_, value)| *value).collect();
+        secrets.extend(oauth2.client_secret.as_ref().map(ClientSecret::expose));
+        answer::grant(oauth2, answered.status, &answered.body, &secrets)
     }
 
     /// Gives a token back.
@@ -116,7 +121,10 @@ impl Provider {
         fields: &Map<String, Value>,
     ) -> Verdict {
         match self.ask(app, probe, fields).await {
-            Ok(answered) => answer::verdict(probe, answered.status, &answered.body),
+            Ok(answered) => {
+                let secrets = secrets_of(app, fields);
+                answer::verdict(probe, answered.status, &answered.body, &secrets)
+            }
             Err(reason) => Verdict::Unknown(reason),
         }
     }
@@ -230,6 +238,19 @@ fn explained(error: reqwest::Error) -> String {
         cause = deeper;
     }
     format!("the app cannot be reached: {cause}")
+}
+
+/// What must not be told of an account, even if the app repeats it.
+fn secrets_of<'a>(app: &AppDefinition, fields: &'a Map<String, Value>) -> Vec<&'a str> {
+    let is_secret = |name: &str| {
+        matches!(name, ACCESS_TOKEN | REFRESH_TOKEN)
+            || app
+                .fields
+                .iter()
+                .any(|field| field.name == name && field.secret)
+    };
+    let secret = fields.iter().filter(|(name, _)| is_secret(name));
+    secret.filter_map(|(_, value)| value.as_str()).collect()
 }
 
 /// The access token among an account's fields.

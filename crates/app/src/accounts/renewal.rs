@@ -260,14 +260,15 @@ impl App {
             let id = used.id.clone();
             let doubted = self.to_the_end(async move { app.doubt_one(&used).await });
             match doubted.await {
-                Ok(has_changed) => changed |= has_changed,
+                Ok(true) => {
+                    self.runners.account_changed(&id);
+                    changed = true;
+                }
+                Ok(false) => {}
                 Err(error) => {
                     tracing::warn!(account_id = %id, %error, "whether an account is good is not known");
                 }
             }
-        }
-        if changed {
-            self.runners.reload_all();
         }
         changed
     }
@@ -286,11 +287,18 @@ impl App {
         let renewable = account.credentials.renewable;
         let given_at = account.updated_at;
         let is_new = self.env.now_at() < given_at.saturating_add(DOUBTED_AFTER_S);
+        // A token that was just given is not the reason, whatever the probe says: its scopes may not suffice for that.
+        let is_end = account.health.status == HealthStatus::Healthy || !is_new;
         match verdict {
-            Some(Verdict::Bad(_)) if renewable => self.renew_doubted(account).await,
+            Some(Verdict::Bad(reason)) if renewable && is_end => {
+                let before = account.version;
+                let account = self.renew_and_probe(&app, account, (reason, false)).await?;
+                let is_refused = account.health.status == HealthStatus::Refused;
+                Ok(is_refused || account.version != before)
+            }
             // Nobody can be asked but the token endpoint, and not for every run of a source that gets 401 for its own reasons.
             None if renewable && !is_new => self.renew_doubted(account).await,
-            None if renewable => Ok(false),
+            Some(Verdict::Bad(_)) | None if renewable => Ok(false),
             None => {
                 let reason = "a run was answered with 401; check it at the app".to_owned();
                 self.note(account, HealthStatus::Unknown, Some(reason))
@@ -342,7 +350,11 @@ impl App {
         let Some(url) = &oauth2.revocation_url else {
             return Ok(Revocation::NotSupported);
         };
-        let fields = self.opened_fields(account)?;
+        let fields = match self.opened_fields(account) {
+            Ok(fields) => fields,
+            // Sealed with a key that is lost. That must not keep the account.
+            Err(error) => return Ok(Revocation::Failed(error.to_string())),
+        };
         let refresh = fields.get(REFRESH_TOKEN).and_then(Value::as_str);
         let access = provider::access_token(&fields);
         let tokens = [("refresh_token", refresh), ("access_token", access)];

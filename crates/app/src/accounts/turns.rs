@@ -48,6 +48,11 @@ impl Turns {
         turn.lock_owned().await
     }
 
+    /// The account is gone, and with it whatever was to be remembered.
+    pub(super) fn forget(&self, id: &AccountId) {
+        self.by_account.lock().remove(id);
+    }
+
     /// Forgets what nobody waits for and has nothing to remember.
     pub(super) fn end(&self, id: &AccountId, turn: OwnedMutexGuard<Turn>) {
         let remembers = turn.failure.is_some();

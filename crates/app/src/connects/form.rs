@@ -45,6 +45,8 @@ pub struct FieldsForm {
     pub account: String,
     /// What is known already, without secrets.
     pub known: Map<String, Value>,
+    /// Secrets that are known already, by name. They need not be entered.
+    pub kept: Vec<String>,
     /// What was wrong with what was entered last.
     pub problem: Option<String>,
 }
@@ -63,7 +65,7 @@ impl App {
         let known = self.open_known(&connect)?;
         let is_form = app.auth == AuthType::Fields || app.missing(&known.fields).next().is_some();
         match is_form {
-            true => Ok(LinkOpened::Form(form(&app, &connect, known.fields, None))),
+            true => self.form(&app, &connect, known.fields, None),
             false => self.leave(&app, &connect, known.fields).await,
         }
     }
@@ -76,19 +78,15 @@ impl App {
         self: &Arc<Self>,
         slug: &str,
         token: &str,
-        mut entered: Map<String, Value>,
+        entered: Map<String, Value>,
     ) -> Result<LinkOpened, ConnectError> {
         let (connect, app) = self.linked(slug, token).await?;
-        entered.retain(|_, value| value.as_str() != Some(""));
+        let known = self.open_known(&connect)?.fields;
+        let entered = over(&app, known, entered);
         let checked = app.check_entered(&entered, false);
         if let Err(invalid) = checked.and_then(|()| check_urls(&app, &entered)) {
             let problem = problem(&app, &invalid);
-            return Ok(LinkOpened::Form(form(
-                &app,
-                &connect,
-                entered,
-                Some(problem),
-            )));
+            return self.form(&app, &connect, entered, Some(problem));
         }
         match app.auth {
             AuthType::Oauth2 => self.leave(&app, &connect, entered).await,
@@ -133,12 +131,32 @@ impl App {
         };
         if let Some(Verdict::Bad(reason)) = &verdict {
             let problem = format!("{} did not take this: {reason}", app.name);
-            return Ok(LinkOpened::Form(form(app, connect, fields, Some(problem))));
+            return self.form(app, connect, fields, Some(problem));
         }
         let account = self.connected_account(app, connect, fields, (None, verdict))?;
         let connected = told(app, &account);
         self.finish_connect(connect, account).await?;
         Ok(LinkOpened::Connected(connected))
+    }
+
+    fn form(
+        &self,
+        app: &Arc<AppDefinition>,
+        connect: &Connect,
+        mut known: Map<String, Value>,
+        problem: Option<String>,
+    ) -> Result<LinkOpened, ConnectError> {
+        let is_secret = |name: &str| app.fields.iter().any(|f| f.name == name && f.secret);
+        let mut kept = self.open_known(connect)?.fields;
+        kept.retain(|name, _| is_secret(name));
+        known.retain(|name, _| !is_secret(name));
+        Ok(LinkOpened::Form(FieldsForm {
+            app: Arc::clone(app),
+            account: connect.name.clone(),
+            known,
+            kept: kept.into_iter().map(|(name, _)| name).collect(),
+            problem,
+        }))
     }
 
     /// The account that a connect leads to.
@@ -183,19 +201,16 @@ pub(super) fn told(app: &AppDefinition, account: &Account) -> Connected {
     }
 }
 
-fn form(
-    app: &Arc<AppDefinition>,
-    connect: &Connect,
+/// What was entered over what was known. A secret that was known need not be entered; what else is left empty is empty.
+fn over(
+    app: &AppDefinition,
     mut known: Map<String, Value>,
-    problem: Option<String>,
-) -> FieldsForm {
-    known.retain(|name, _| app.fields.iter().any(|f| f.name == *name && !f.secret));
-    FieldsForm {
-        app: Arc::clone(app),
-        account: connect.name.clone(),
-        known,
-        problem,
-    }
+    mut entered: Map<String, Value>,
+) -> Map<String, Value> {
+    entered.retain(|_, value| value.as_str() != Some(""));
+    known.retain(|name, _| app.fields.iter().any(|f| f.name == *name && f.secret));
+    known.extend(entered);
+    known
 }
 
 /// In the words of the form.

@@ -242,11 +242,7 @@ fn code<'a>(app: &AppDefinition, callback: &'a Callback) -> Result<&'a str, Refu
             app.name
         ))),
         (_, Some(error)) => {
-            let said = words(
-                error,
-                callback.parameter("error_description"),
-                std::iter::empty(),
-            );
+            let said = words(error, callback.parameter("error_description"), &[]);
             Err(Refused::Because(format!(
                 "{} refused: {said}. If this comes again, the operator has to look at the app's scopes and at the \
                  client's settings there.",

@@ -92,7 +92,7 @@ fn folder_files(folder: &Path) -> Result<Option<Vec<PathBuf>>> {
 fn add(apps: &mut BTreeMap<String, Written>, file: &str, text: &str) -> Result<(), UsageError> {
     let table: Table = text
         .parse()
-        .map_err(|error| UsageError(format!("{file}: {error}")))?;
+        .map_err(|error| malformed(file, text, &error))?;
     for (slug, value) in table {
         let Value::Table(table) = value else {
             let reason =
@@ -107,6 +107,13 @@ fn add(apps: &mut BTreeMap<String, Written>, file: &str, text: &str) -> Result<(
         apps.insert(slug, written);
     }
     Ok(())
+}
+
+/// Where and why, but not what stands there: that may be a secret.
+fn malformed(file: &str, text: &str, error: &toml::de::Error) -> UsageError {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = before.unwrap_or_default().matches('\n').count() + 1;
+    UsageError(format!("{file}: line {line}: {}", error.message()))
 }
 
 /// The one table's keys over the other's; tables key by key, everything else as a whole.

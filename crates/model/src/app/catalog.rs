@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{AppDefinition, AuthType};
-use crate::page::{Page, PageRequest, Position};
+use crate::{
+    page::{Page, PageRequest, Position},
+    prop::PropDefinition,
+};
 
 /// Apps by slug. Accounts of other apps are possible; nothing is known of them.
 #[derive(Debug, Clone, Default)]
@@ -25,9 +28,17 @@ impl AppCatalog {
         self.apps.get(slug)
     }
 
-    /// Whether it is known that the app asks nobody who they are, so that its app props need no account.
-    pub fn is_open(&self, slug: &str) -> bool {
-        self.get(slug).is_some_and(|app| app.auth == AuthType::None)
+    /// Makes app props optional whose app asks nobody who they are: they need no account.
+    pub fn free(&self, props: &mut [PropDefinition]) {
+        let asks_nobody = |slug: &str| {
+            let app = self.get(slug);
+            app.is_some_and(|app| app.auth == AuthType::None)
+        };
+        for prop in props {
+            if prop.app().is_some_and(asks_nobody) {
+                prop.make_optional();
+            }
+        }
     }
 
     /// A page of the apps whose slug or name has `query` in it, in the order of their slugs.

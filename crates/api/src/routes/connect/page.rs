@@ -23,7 +23,8 @@ pub(super) fn form(form: &FieldsForm) -> String {
     }
     content.push_str("<form method=\"post\">\n");
     for field in &form.app.fields {
-        content.push_str(&input(field, form.known.get(&field.name)));
+        let is_kept = form.kept.contains(&field.name);
+        content.push_str(&input(field, form.known.get(&field.name), is_kept));
     }
     let (button, note) = match form.app.auth {
         AuthType::Oauth2 => (
@@ -41,21 +42,28 @@ pub(super) fn form(form: &FieldsForm) -> String {
     page(&format!("Connect {app}"), &content)
 }
 
-fn input(field: &AppField, known: Option<&Value>) -> String {
+fn input(field: &AppField, known: Option<&Value>, is_kept: bool) -> String {
     let (name, label) = (escape(&field.name), escape(&field.label));
     let kind = if field.secret { "password" } else { "text" };
-    let optional = match field.optional {
-        true => " <span class=\"note\">(optional)</span>",
-        false => "",
+    let (note, required) = match (is_kept, field.optional) {
+        (true, _) => (" <span class=\"note\">(kept if left empty)</span>", ""),
+        (false, true) => (" <span class=\"note\">(optional)</span>", ""),
+        (false, false) => ("", " required"),
     };
-    let required = if field.optional { "" } else { " required" };
     let value = match known {
         Some(Value::String(text)) => escape(text),
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     };
+    if field.multiline {
+        // A line break right behind the tag is not part of the text.
+        return format!(
+            "<label>{label}{note}\n<textarea name=\"{name}\" rows=\"6\" autocomplete=\"off\" \
+             spellcheck=\"false\"{required}>\n{value}</textarea></label>\n"
+        );
+    }
     format!(
-        "<label>{label}{optional}\n<input name=\"{name}\" type=\"{kind}\" value=\"{value}\" \
+        "<label>{label}{note}\n<input name=\"{name}\" type=\"{kind}\" value=\"{value}\" \
          autocomplete=\"off\" spellcheck=\"false\"{required}></label>\n"
     )
 }

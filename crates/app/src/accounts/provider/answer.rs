@@ -9,6 +9,17 @@ use super::Verdict;
 
 /// Characters of an app's own words that are told.
 const WORDS_MAX: usize = 200;
+/// What stands in an app's words when it is the credentials that it does not take.
+const OF_CREDENTIALS: [&str; 8] = [
+    "auth",
+    "token",
+    "credential",
+    "api key",
+    "api_key",
+    "inactive",
+    "expired",
+    "revoked",
+];
 /// Shorter ones would be found in ordinary words.
 const SECRET_MIN: usize = 6;
 
@@ -41,11 +52,11 @@ impl TokenFailure {
 }
 
 /// Reads a token endpoint's answer. Some apps answer errors with 200.
-pub(super) fn grant<'a>(
+pub(super) fn grant(
     oauth2: &OAuth2,
     status: StatusCode,
     body: &[u8],
-    secrets: impl Iterator<Item = &'a str>,
+    secrets: &[&str],
 ) -> Result<Grant, TokenFailure> {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     let code = answer["error"].as_str();
@@ -74,14 +85,19 @@ pub(super) fn grant<'a>(
         let reason = "the token endpoint's answer has no access token".to_owned();
         return Err(TokenFailure::Rejected(reason));
     }
+    let pointer = oauth2.expires_in.as_deref();
+    let life = pointer.and_then(|pointer| answer.pointer(pointer));
     Ok(Grant {
         fields,
-        expires_in: seconds(&answer["expires_in"]),
+        expires_in: seconds(life.unwrap_or(&answer["expires_in"])),
     })
 }
 
 fn granted(oauth2: &OAuth2, answer: &Value) -> Map<String, Value> {
     let mut fields = Map::new();
+    // An app that gives the token below something else may renew it at the top, where another one was before.
+    let pointer = oauth2.token_fields.get(ACCESS_TOKEN);
+    let is_elsewhere = pointer.is_some_and(|pointer| answer.pointer(pointer).is_none());
     let tokens = [
         (ACCESS_TOKEN, &answer["access_token"]),
         (REFRESH_TOKEN, &answer["refresh_token"]),
@@ -94,7 +110,7 @@ fn granted(oauth2: &OAuth2, answer: &Value) -> Map<String, Value> {
     if let Some(subject) = answer["id_token"].as_str().and_then(subject) {
         fields.insert(UID.to_owned(), subject);
     }
-    for (name, pointer) in &oauth2.token_fields {
+    for (name, pointer) in oauth2.token_fields.iter().filter(|_| !is_elsewhere) {
         if let Some(value) = answer.pointer(pointer).filter(|value| !value.is_null()) {
             fields.insert(name.clone(), value.clone());
         }
@@ -117,29 +133,13 @@ fn seconds(value: &Value) -> Option<u64> {
 }
 
 /// What an app says of a failure: in one line, not long, and without what was sent to it.
-pub(crate) fn words<'a>(
-    code: &str,
-    description: Option<&str>,
-    secrets: impl Iterator<Item = &'a str>,
-) -> String {
-    let secrets: Vec<_> = secrets
-        .filter(|secret| secret.len() >= SECRET_MIN)
-        .collect();
-    let without_secrets = |text: &str| {
-        let text = text.to_owned();
-        secrets
-            .iter()
-            .fold(text, |text, secret| text.replace(secret, "…"))
-    };
-    // What reads like a code of OAuth 2 is one, even where it names what was sent: `invalid_refresh_token`.
-    let code = match code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') {
-        true => code.to_owned(),
-        false => without_secrets(code),
-    };
+pub(crate) fn words(code: &str, description: Option<&str>, secrets: &[&str]) -> String {
     let text = match description {
-        Some(description) => format!("{code}: {}", without_secrets(description)),
-        None => code,
+        Some(description) => format!("{code}: {description}"),
+        None => code.to_owned(),
     };
+    let secrets = secrets.iter().filter(|secret| secret.len() >= SECRET_MIN);
+    let text = secrets.fold(text, |text, secret| text.replace(secret, "…"));
     let text: String = text
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -149,9 +149,15 @@ pub(crate) fn words<'a>(
 }
 
 /// What the answer to a probe says of the credentials.
-pub(super) fn verdict(probe: &Probe, status: StatusCode, body: &[u8]) -> Verdict {
-    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+pub(super) fn verdict(probe: &Probe, status: StatusCode, body: &[u8], secrets: &[&str]) -> Verdict {
+    if status == StatusCode::UNAUTHORIZED {
         return Verdict::Bad(format!("the app answered with {status}"));
+    }
+    if status == StatusCode::FORBIDDEN {
+        // It knows who asks. Good credentials may not suffice for the question.
+        return Verdict::Unknown(format!(
+            "the app answered with {status}; the scopes may not suffice"
+        ));
     }
     if !status.is_success() {
         return Verdict::Unknown(format!("the app answered with {status}"));
@@ -160,9 +166,7 @@ pub(super) fn verdict(probe: &Probe, status: StatusCode, body: &[u8]) -> Verdict
     if let Some(pointer) = &probe.ok
         && answer.pointer(pointer).is_none_or(is_nothing)
     {
-        let why = answer["error"].as_str().unwrap_or("it does not say why");
-        let why = words(why, None, std::iter::empty());
-        return Verdict::Bad(format!("the app does not take them: {why}"));
+        return not_ok(&answer, secrets);
     }
     let uid = probe.uid.as_deref();
     let uid = uid.and_then(|pointer| match answer.pointer(pointer)? {
@@ -171,6 +175,24 @@ pub(super) fn verdict(probe: &Probe, status: StatusCode, body: &[u8]) -> Verdict
         _ => None,
     });
     Verdict::Good(uid)
+}
+
+/// An app that says no in a successful answer says why. Only some reasons are about the credentials.
+fn not_ok(answer: &Value, secrets: &[&str]) -> Verdict {
+    let why = [&answer["error"], &answer["errors"]];
+    let why = why.into_iter().find(|why| !why.is_null());
+    let why = match why {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => return Verdict::Unknown("the app's answer does not say whether".to_owned()),
+    };
+    let lower = why.to_lowercase();
+    let is_about_credentials = OF_CREDENTIALS.iter().any(|sign| lower.contains(sign));
+    let why = words(&why, None, secrets);
+    match is_about_credentials {
+        true => Verdict::Bad(format!("the app does not take them: {why}")),
+        false => Verdict::Unknown(format!("the app does not say whether: {why}")),
+    }
 }
 
 fn is_nothing(value: &Value) -> bool {
@@ -193,13 +215,8 @@ mod tests {
 
     fn read(status: u16, answer: Value) -> Result<Grant, TokenFailure> {
         let status = StatusCode::from_u16(status).unwrap();
-        let secrets = ["old-token", "refresh_token"].into_iter();
-        grant(
-            &oauth2(json!({})),
-            status,
-            answer.to_string().as_bytes(),
-            secrets,
-        )
+        let body = answer.to_string();
+        grant(&oauth2(json!({})), status, body.as_bytes(), &["old-token"])
     }
 
     #[test]
@@ -211,17 +228,33 @@ mod tests {
         let found = json!({"oauth_access_token": "/authed_user/access_token", "bot_token": "/access_token",
             "oauth_uid": "/authed_user/id"});
         let text = answer.to_string();
-        let grant = grant(
-            &oauth2(found),
-            StatusCode::OK,
-            text.as_bytes(),
-            [].into_iter(),
-        )
-        .unwrap();
+        let grant = grant(&oauth2(found), StatusCode::OK, text.as_bytes(), &[]).unwrap();
         let expected = json!({"oauth_access_token": "user", "oauth_refresh_token": "r", "oauth_uid": "me",
             "bot_token": "bot"});
         assert_eq!(Value::Object(grant.fields), expected);
         assert_eq!(grant.expires_in, Some(3600));
+    }
+
+    #[test]
+    fn a_token_below_something_is_renewed_at_the_top() {
+        let mut slack = oauth2(json!({
+            "oauth_access_token": "/authed_user/access_token", "bot_token": "/access_token",
+        }));
+        slack.expires_in = Some("/authed_user/expires_in".to_owned());
+        let read = |answer: Value| {
+            let text = answer.to_string();
+            grant(&slack, StatusCode::OK, text.as_bytes(), &[]).unwrap()
+        };
+        let first = read(json!({
+            "access_token": "bot", "authed_user": {"access_token": "user", "expires_in": 43200},
+        }));
+        let expected = json!({"oauth_access_token": "user", "bot_token": "bot"});
+        assert_eq!(Value::Object(first.fields), expected);
+        assert_eq!(first.expires_in, Some(43_200));
+        let renewed = read(json!({"access_token": "user-2", "expires_in": 600}));
+        let expected = json!({"oauth_access_token": "user-2"});
+        assert_eq!(Value::Object(renewed.fields), expected);
+        assert_eq!(renewed.expires_in, Some(600));
     }
 
     #[test]
@@ -294,7 +327,12 @@ mod tests {
         .unwrap();
         let judge = |status: u16, answer: Value| {
             let status = StatusCode::from_u16(status).unwrap();
-            verdict(&probe, status, answer.to_string().as_bytes())
+            verdict(
+                &probe,
+                status,
+                answer.to_string().as_bytes(),
+                &["sesame-open"],
+            )
         };
         assert_eq!(
             judge(200, json!({"ok": true, "user": 7})),
@@ -306,7 +344,21 @@ mod tests {
             judge(200, json!({"ok": false, "error": "invalid_auth"})),
             Verdict::Bad(bad.to_owned())
         );
+        let graphql =
+            json!({"data": null, "errors": [{"message": "API key sesame-open is not valid"}]});
+        let bad = "the app does not take them: [{\"message\":\"API key … is not valid\"}]";
+        assert_eq!(judge(200, graphql), Verdict::Bad(bad.to_owned()));
+        for no_news in [
+            json!({"ok": false, "error": "ratelimited"}),
+            json!({"errors": [{"message": "Complexity budget exhausted"}]}),
+            json!({"ok": false}),
+            json!("maintenance"),
+        ] {
+            let judged = judge(200, no_news.clone());
+            assert!(matches!(judged, Verdict::Unknown(_)), "{no_news}");
+        }
         assert!(matches!(judge(401, json!({})), Verdict::Bad(_)));
+        assert!(matches!(judge(403, json!({})), Verdict::Unknown(_)));
         assert!(matches!(judge(500, json!({})), Verdict::Unknown(_)));
         assert!(matches!(judge(404, json!({})), Verdict::Unknown(_)));
     }

@@ -24,8 +24,8 @@ async fn the_catalog_is_listed_searched_and_paged_without_secrets() {
     let expected = json!({
         "name_slug": "acme", "name": "Acme", "auth_type": "fields", "connectable": true,
         "fields": [
-            {"name": "key", "label": "Key", "secret": true, "optional": false},
-            {"name": "region", "label": "region", "secret": false, "optional": true},
+            {"name": "key", "label": "Key", "secret": true, "optional": false, "multiline": false},
+            {"name": "region", "label": "region", "secret": false, "optional": true, "multiline": false},
         ],
     });
     assert_eq!(acme, [expected]);

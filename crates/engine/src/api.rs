@@ -55,7 +55,7 @@ pub enum ComponentCode {
 pub struct Artifact {
     /// SHA-256 of `bytes`, hexadecimal.
     pub hash: String,
-    /// A tar archive of the code folder.
+    /// A compressed tar archive of the code folder.
     pub bytes: Bytes,
 }
 

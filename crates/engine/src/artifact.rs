@@ -6,11 +6,13 @@
 //! equal bytes: entries are sorted and carry no times, owners or modes. Not responsible for where archives are kept.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read},
     path::{Component, Path, PathBuf},
 };
 
 use bytes::Bytes;
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use sha2::{Digest, Sha256};
 
 use crate::api::Artifact;
@@ -19,31 +21,54 @@ use crate::api::Artifact;
 pub const ENTRY: &str = "component.mjs";
 /// Where its lines come from, for stacks.
 pub const SOURCE_MAP: &str = "component.mjs.map";
+/// What compressed bytes begin with (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Bytes of the files in `folder`.
+///
+/// # Errors
+/// A file cannot be looked at.
+pub fn size(folder: &Path) -> io::Result<u64> {
+    let mut paths = Vec::new();
+    collect(folder, Path::new(""), &mut paths)?;
+    let sizes = paths.iter().map(|path| {
+        let metadata = fs::symlink_metadata(folder.join(path))?;
+        Ok(metadata.len())
+    });
+    sizes.sum()
+}
 
 /// Packs `folder`.
 ///
 /// # Errors
 /// A file cannot be read, or a symbolic link leads out of the folder.
 pub fn pack(folder: &Path) -> io::Result<Artifact> {
-    let mut archive = tar::Builder::new(Vec::new());
+    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     let mut paths = Vec::new();
     collect(folder, Path::new(""), &mut paths)?;
     paths.sort();
     for path in paths {
         append(&mut archive, folder, &path)?;
     }
-    let bytes = archive.into_inner()?;
+    let bytes = archive.into_inner()?.finish()?;
     Ok(Artifact {
         hash: hex::encode(Sha256::digest(&bytes)),
         bytes: Bytes::from(bytes),
     })
 }
 
-/// Unpacks an archive that [`pack`] made into `folder`, which must exist.
+/// Unpacks an archive that [`pack`] made into `folder`, which must exist. The first releases did not compress.
 ///
 /// # Errors
 /// A file cannot be written, or the bytes are no such archive.
 pub fn unpack(archive: &[u8], folder: &Path) -> io::Result<()> {
+    match archive.starts_with(&GZIP) {
+        true => unpack_tar(GzDecoder::new(archive), folder),
+        false => unpack_tar(archive, folder),
+    }
+}
+
+fn unpack_tar(archive: impl Read, folder: &Path) -> io::Result<()> {
     let mut archive = tar::Archive::new(archive);
     archive.set_preserve_mtime(false);
     archive.set_preserve_permissions(false);
@@ -64,7 +89,11 @@ fn collect(folder: &Path, relative: &Path, paths: &mut Vec<PathBuf>) -> io::Resu
     Ok(())
 }
 
-fn append(archive: &mut tar::Builder<Vec<u8>>, folder: &Path, path: &Path) -> io::Result<()> {
+fn append(
+    archive: &mut tar::Builder<impl io::Write>,
+    folder: &Path,
+    path: &Path,
+) -> io::Result<()> {
     let full = folder.join(path);
     let mut header = tar::Header::new_gnu();
     header.set_mtime(0);
@@ -102,7 +131,9 @@ fn stays_inside(path: &Path, target: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, os::unix::fs::symlink, path::Path};
+    use std::{fs, io::Read as _, os::unix::fs::symlink, path::Path};
+
+    use flate2::read::GzDecoder;
 
     use super::{pack, stays_inside, unpack};
 
@@ -142,6 +173,17 @@ mod tests {
         assert_eq!(pack(copy.path()).unwrap().hash, archive.hash);
         let link = fs::read_link(copy.path().join("node_modules").join("a@1")).unwrap();
         assert_eq!(link, Path::new("d").join("x"));
+    }
+
+    #[test]
+    fn an_archive_that_is_not_compressed_is_unpacked_as_well() {
+        let archive = pack(folder().path()).unwrap();
+        let mut plain = Vec::new();
+        let mut unzipped = GzDecoder::new(archive.bytes.as_ref());
+        unzipped.read_to_end(&mut plain).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        unpack(&plain, copy.path()).unwrap();
+        assert_eq!(pack(copy.path()).unwrap().hash, archive.hash);
     }
 
     #[test]

@@ -20,8 +20,8 @@ use crate::{
     artifact,
 };
 
-/// An archive larger than this would be copied to every node on every cold start.
-const ARTIFACT_BYTES: usize = 128 * 1024 * 1024;
+/// More than this would be unpacked on every node, and read on every cold start.
+const CODE_BYTES: u64 = 128 * 1024 * 1024;
 
 /// An archive on its way, and what it takes to make the other form of it.
 struct Packed {
@@ -82,18 +82,24 @@ impl Builder {
 
     async fn packed(&self, folder: PathBuf, lock: String) -> BuildResult<Packed> {
         let packing = folder.clone();
-        let packed = tokio::task::spawn_blocking(move || artifact::pack(&packing)).await;
-        let artifact = packed
+        let packed = tokio::task::spawn_blocking(move || match artifact::size(&packing)? {
+            size @ 0..=CODE_BYTES => {
+                artifact::pack(&packing).map(|artifact| (size, Some(artifact)))
+            }
+            size => Ok((size, None)),
+        });
+        let (size, artifact) = packed
+            .await
             .map_err(std::io::Error::other)
             .and_then(|packed| packed)
             .map_err(|error| disk(&folder, &error))?;
-        if artifact.bytes.len() > ARTIFACT_BYTES {
-            let (size, limit) = (artifact.bytes.len() >> 20, ARTIFACT_BYTES >> 20);
+        let Some(artifact) = artifact else {
+            let (size, limit) = (size >> 20, CODE_BYTES >> 20);
             let message = format!(
                 "the component and its packages take {size} MiB, more than the {limit} MiB allowed"
             );
             return Err(rejection(BuildStage::Resolve, "SizeError", message));
-        }
+        };
         Ok(Packed {
             artifact,
             lock,

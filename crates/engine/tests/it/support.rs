@@ -119,7 +119,8 @@ async fn serve(
 
 /// The files of an archive, by path.
 pub(crate) fn files(build: &Build) -> BTreeMap<String, usize> {
-    let mut archive = tar::Archive::new(build.artifact.bytes.as_ref());
+    let unzipped = flate2::read::GzDecoder::new(build.artifact.bytes.as_ref());
+    let mut archive = tar::Archive::new(unzipped);
     let entries = archive.entries().unwrap();
     entries
         .map(|entry| {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use reqwest::Method;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::live::{Addresses, Live};
@@ -165,8 +165,7 @@ impl Dev<'_> {
         let component = self.save().await?;
         let client = &self.session.client;
         let Some(id) = self.remembered.source_id() else {
-            let none = Map::new();
-            let props = prop::collect(client, &component, self.given.clone(), &none).await?;
+            let props = prop::collect(client, &component, self.given.clone(), None).await?;
             let mut body = json!({"component_id": component["id"], "configured_props": props});
             if let Some(name) = &self.name {
                 body["name"] = name.as_str().into();
@@ -176,9 +175,7 @@ impl Dev<'_> {
             return Ok(source);
         };
         let source = client.get(&["sources", id]).await?;
-        let configured = source["configured_props"].as_object();
-        let configured = configured.cloned().unwrap_or_default();
-        let props = prop::collect(client, &component, self.given.clone(), &configured).await?;
+        let props = prop::collect(client, &component, self.given.clone(), Some(&source)).await?;
         let mut body = json!({"component_id": component["id"], "active": true});
         if !props.is_empty() {
             body["configured_props"] = props.into();

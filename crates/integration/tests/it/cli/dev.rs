@@ -236,3 +236,40 @@ async fn what_cannot_be_deployed_at_all_ends_it() {
     assert_eq!(seen.code, 2);
     assert!(seen.stderr.contains("\n  city (string)"), "{}", seen.stderr);
 }
+
+#[tokio::test]
+async fn a_save_may_bring_props_that_depend_on_a_secret_of_the_source() {
+    let desk = Desk::new().await;
+    let code = |version: &str| {
+        format!(
+            r#"export default {{ name: "Board", version: "0.0.1",
+  props: {{ token: {{ type: "string", secret: true, reloadProps: true }}, http: "$.interface.http" }},
+  async additionalProps() {{
+    if (this.token !== "hunter2") throw new Error("the token is " + this.token);
+    return {{ column: {{ type: "string", optional: true }} }};
+  }},
+  run() {{ this.$emit({{}}, {{ summary: "{version} " + this.column }}); }} }};"#
+        )
+    };
+    desk.save("a.mjs", &code("first"));
+    let mut dev = desk.dev(&["--prop", "token=hunter2", "--prop", "column=c"]);
+    dev.expect(LIVE).await;
+    interrupt(dev).await;
+    // The secret is known at the node alone from now on.
+    desk.save("a.mjs", &code("second"));
+    let mut dev = desk.dev(&["--prop", "column=d"]);
+    dev.expect(LIVE).await;
+    desk.post("x").await;
+    dev.expect("second d").await;
+    desk.save("a.mjs", &code("third"));
+    dev.expect(LIVE).await;
+    desk.post("x").await;
+    dev.expect("third d").await;
+    interrupt(dev).await;
+
+    let id = desk.only_source().await["id"].as_str().unwrap().to_owned();
+    let update = ["update", &id, "--prop", "column=e"];
+    desk.node.cli(&update).await.ok();
+    let source = desk.only_source().await;
+    assert_eq!(source["configured_props"]["column"], "e");
+}

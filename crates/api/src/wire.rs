@@ -27,7 +27,7 @@ pub(crate) use self::{
         Account, Connect, ConnectAccount, ConnectLink, CreateAccount, DeletedAccount, Patience,
     },
     app::{App, AppsQuery},
-    call::{CallRequest, ComponentProps, OptionsRequest, PropOptions},
+    call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},
     component::{Component, ComponentSummary, ListComponents, PropDefinition, SaveComponent},
     data_store::{DataStore, Record, TextCursor, place},
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},

@@ -69,10 +69,11 @@ impl App {
             self.give_invocation_back(caller.user_id());
         })?;
         // What an action has done may not be done twice; the next one gets what this brings.
-        let (app, by, of) = (Arc::clone(self), caller.clone(), target.clone());
+        let (app, by) = (Arc::clone(self), caller.clone());
+        let configured = target.configured_props.clone();
         let outcome = report.outcome.clone();
         self.tasks
-            .spawn(async move { app.doubt_call(&by, &of, &outcome).await });
+            .spawn(async move { app.doubt_call(&by, &configured, &outcome).await });
         let mut exports = exported(report.exports);
         let summary = exports.remove(SUMMARY).and_then(|summary| {
             let text = summary.as_str().map(str::to_owned);

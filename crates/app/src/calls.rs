@@ -11,7 +11,7 @@ use headwater_engine::{
     EngineError, Entry, Export, Invocation, RunMessage, WorkerOwner, WorkerSpec, WorkerState,
 };
 use headwater_model::{
-    id::{InvocationId, WorkspaceId},
+    id::{InvocationId, SourceId, WorkspaceId},
     outcome::Outcome,
     prop::{self, ConfiguredProps, PropDefinition, PropKind},
 };
@@ -34,8 +34,22 @@ pub struct CallTarget {
     pub component: ComponentRef,
     /// The workspace whose keys are meant.
     pub workspace_id: Option<WorkspaceId>,
+    /// The source that is to be updated like this: the values that it has count too, secrets included, and its
+    /// workspace instead of the above.
+    pub source_id: Option<SourceId>,
     /// Values by prop, as far as they are known.
     pub configured_props: ConfiguredProps,
+}
+
+/// A call's component and values, as far as they are known.
+pub(crate) struct KnownProps {
+    pub(crate) component: SavedComponent,
+    /// Whose data stores it may use.
+    pub(crate) owner: Owner,
+    /// As they were given, over those that the source has.
+    pub(crate) configured: ConfiguredProps,
+    /// As the component finds them.
+    pub(crate) values: Map<String, Value>,
 }
 
 /// A call that has ended.
@@ -79,7 +93,8 @@ impl WorkerState for Code {
 }
 
 impl App {
-    /// The component that is to be called, and the values it is called with, as far as they are known.
+    /// The component that is to be called, and the values it is called with, as far as they are known. Those of a source
+    /// reach no other code than an update of it by the same caller would hand them to.
     ///
     /// # Errors
     /// `NotFound`, or `InvalidProps` for a value that does not fit.
@@ -87,16 +102,38 @@ impl App {
         self: &Arc<Self>,
         caller: &Caller,
         target: &CallTarget,
-    ) -> Result<(SavedComponent, Map<String, Value>), AppError> {
-        let component = self.called_component(caller, target).await?;
-        let (definitions, values) = (&component.description.props, &target.configured_props);
-        secrets::refuse_sealed(values)?;
+    ) -> Result<KnownProps, AppError> {
+        let given = &target.configured_props;
+        let (owner, known) = match &target.source_id {
+            Some(id) => {
+                let source = self.visible_source(caller, id).await?;
+                let merged = self.merged_props(&source, Some(given))?;
+                (source.owner, merged)
+            }
+            None => {
+                let owner = self.owner(caller, target.workspace_id.clone()).await?;
+                (owner, given.clone())
+            }
+        };
+        let workspace_id = owner.workspace_id.clone();
+        let component = self
+            .component(caller, &target.component, workspace_id)
+            .await?;
+        if target.source_id.is_some() {
+            Self::check_source(&component)?;
+        }
+        secrets::refuse_sealed(&known)?;
+        let definitions = &component.description.props;
         let configured =
-            prop::configure_some(definitions, values).map_err(AppError::configured_prop)?;
+            prop::configure_some(definitions, &known).map_err(AppError::configured_prop)?;
         self.check_accounts(caller, &apps(definitions), &configured)
             .await?;
-        let props = self.unbroken_props(definitions, &configured).await?;
-        Ok((component, props))
+        Ok(KnownProps {
+            values: self.unbroken_props(definitions, &configured).await?,
+            component,
+            owner,
+            configured,
+        })
     }
 
     /// The component that is to be called, and every value it needs.
@@ -108,7 +145,8 @@ impl App {
         caller: &Caller,
         target: &CallTarget,
     ) -> Result<(SavedComponent, Map<String, Value>), AppError> {
-        let component = self.called_component(caller, target).await?;
+        let (reference, workspace_id) = (&target.component, target.workspace_id.clone());
+        let component = self.component(caller, reference, workspace_id).await?;
         let given = &target.configured_props;
         let owner = self.owner(caller, target.workspace_id.clone()).await?;
         let checked = self
@@ -118,15 +156,6 @@ impl App {
             .unbroken_props(&checked.definitions, &checked.values)
             .await?;
         Ok((component, props))
-    }
-
-    async fn called_component(
-        &self,
-        caller: &Caller,
-        target: &CallTarget,
-    ) -> Result<SavedComponent, AppError> {
-        self.component(caller, &target.component, target.workspace_id.clone())
-            .await
     }
 
     /// The final values, which a call needs whole: an account that is gone is an error.
@@ -146,14 +175,14 @@ impl App {
     pub(crate) async fn doubt_call(
         self: &Arc<Self>,
         caller: &Caller,
-        target: &CallTarget,
+        configured: &ConfiguredProps,
         outcome: &Outcome,
     ) -> bool {
         if !outcome.is_unauthorized() {
             return false;
         }
         let mut used = Vec::new();
-        for value in target.configured_props.values() {
+        for value in configured.values() {
             let id = value.get("authProvisionId").and_then(Value::as_str);
             if let Some(id) = id.and_then(|id| id.parse().ok())
                 && let Ok(account) = self.visible_account(caller, &id).await

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, value::RawValue};
 use crate::{
     access::Caller,
     app::App,
-    calls::{self, Call, CallTarget},
+    calls::{self, Call, CallTarget, KnownProps},
     error::AppError,
 };
 
@@ -62,9 +62,8 @@ impl App {
                 "is required: the name of the prop whose options are wanted",
             ));
         }
-        let (component, props) = self.known_props(caller, target).await?;
-        let owner = self.owner(caller, target.workspace_id.clone()).await?;
-        let description = &component.description;
+        let known = self.known_props(caller, target).await?;
+        let description = &known.component.description;
         let declared = description
             .props
             .iter()
@@ -85,19 +84,20 @@ impl App {
             prev_context: query.prev_context,
             query: query.query,
         };
-        let call = |component: SavedComponent, props| Call {
-            component,
+        let call = |known: KnownProps| Call {
+            component: known.component,
             entry: entry.clone(),
             event: RawValue::NULL.to_owned(),
-            props,
-            owner: owner.clone(),
+            props: known.values,
+            owner: known.owner,
             is_charged: false,
         };
-        let mut report = self.call(call(component, props)).await?;
+        let configured = known.configured.clone();
+        let mut report = self.call(call(known)).await?;
         // Reading options does nothing that must not be done twice.
-        if self.doubt_call(caller, target, &report.outcome).await {
-            let (component, props) = self.known_props(caller, target).await?;
-            report = self.call(call(component, props)).await?;
+        if self.doubt_call(caller, &configured, &report.outcome).await {
+            let known = self.known_props(caller, target).await?;
+            report = self.call(call(known)).await?;
         }
         let returned = report.returned(&what)?;
         Ok(PropOptions::from_returned(returned.unwrap_or_default()))
@@ -113,9 +113,13 @@ impl App {
         caller: &Caller,
         target: &CallTarget,
     ) -> Result<Vec<PropDefinition>, AppError> {
-        let (component, props) = self.known_props(caller, target).await?;
-        let owner = self.owner(caller, target.workspace_id.clone()).await?;
-        let additional = self.additional_props(&component, owner, props).await?;
+        let KnownProps {
+            component,
+            owner,
+            values,
+            ..
+        } = self.known_props(caller, target).await?;
+        let additional = self.additional_props(&component, owner, values).await?;
         Ok(prop::merge(&component.description.props, &additional))
     }
 

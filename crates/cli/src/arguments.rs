@@ -318,8 +318,9 @@ pub(crate) enum AccountsCommand {
 pub(crate) struct AddAccountArguments {
     /// Name slug of the app, as app props name it
     pub(crate) app: String,
-    /// Field that components find in `$auth`, repeatable; with no `=VALUE` it is asked for, hidden
-    #[arg(long = "field", value_name = "KEY[=VALUE]", required = true)]
+    /// Field that components find in `$auth`, repeatable; with no `=VALUE` it is asked for, hidden.
+    /// @- is standard input; a value that begins with @ is written @@…
+    #[arg(long = "field", value_name = "KEY[=VALUE|=@FILE]", required = true)]
     pub(crate) fields: Vec<String>,
     /// Name to tell the accounts of one app apart
     #[arg(long)]
@@ -330,8 +331,9 @@ pub(crate) struct AddAccountArguments {
 pub(crate) struct ConnectAccountArguments {
     /// Name slug of the app; `headwater apps` lists them
     pub(crate) app: String,
-    /// Field that is known already, repeatable; the others are asked for in the browser
-    #[arg(long = "field", value_name = "KEY=VALUE")]
+    /// Field that is known already, repeatable; the others are asked for in the browser.
+    /// @- is standard input; a value that begins with @ is written @@…
+    #[arg(long = "field", value_name = "KEY=VALUE|KEY=@FILE")]
     pub(crate) fields: Vec<String>,
     /// Name to tell the accounts of one app apart
     #[arg(long)]

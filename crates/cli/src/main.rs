@@ -3,6 +3,7 @@
 
 mod account;
 mod arguments;
+mod at_file;
 mod bundle;
 mod client;
 mod command;

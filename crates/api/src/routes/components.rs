@@ -13,7 +13,8 @@ use crate::{
     openapi::{Pages, failure},
     wire::{
         ActionReport, CallRequest, Component, ComponentProps, ComponentSummary, Data,
-        ListComponents, OptionsRequest, Paged, PropOptions, SaveComponent, WorkspaceScope,
+        ListComponents, OptionsRequest, Paged, PropOptions, PropsRequest, SaveComponent,
+        WorkspaceScope,
     },
 };
 
@@ -131,14 +132,14 @@ pub(crate) async fn options(
     operation_id = "list_component_props",
     tag = "Components",
     params(("reference" = String, Path, description = "The component's `key` or id.")),
-    request_body = CallRequest,
+    request_body = PropsRequest,
     responses((status = 200, description = "All props, in order.", body = Data<ComponentProps>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn props(
     State(app): AppState,
     Extension(caller): CallerExtension,
     Path(reference): Path<String>,
-    Params(request): Params<CallRequest>,
+    Params(request): Params<PropsRequest>,
 ) -> DataReply<ComponentProps> {
     let target = request.target(&reference);
     let configurable_props = app.component_props(&caller, &target).await?;

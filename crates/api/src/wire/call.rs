@@ -2,7 +2,7 @@
 
 use headwater_app::{CallTarget, ComponentRef, OptionsQuery};
 use headwater_model::{
-    id::WorkspaceId,
+    id::{SourceId, WorkspaceId},
     prop::{self, ConfiguredProps},
 };
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,29 @@ impl CallRequest {
         CallTarget {
             component: ComponentRef::parse(reference),
             workspace_id: self.workspace_id.or(self.org_id),
+            source_id: None,
             configured_props: self.configured_props.unwrap_or_default(),
+        }
+    }
+}
+
+/// How a component is configured so far, perhaps in place of the one that a source has.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct PropsRequest {
+    /// The source that is to be updated to this component. The values that it has are taken where
+    /// `configured_props` gives none, or null for a secret; its workspace counts instead of `workspace_id`.
+    #[schema(value_type = Option<id::Source>)]
+    source_id: Option<SourceId>,
+    #[serde(flatten)]
+    call: CallRequest,
+}
+
+impl PropsRequest {
+    /// The call, of the component with that key or id.
+    pub(crate) fn target(self, reference: &str) -> CallTarget {
+        CallTarget {
+            source_id: self.source_id,
+            ..self.call.target(reference)
         }
     }
 }
@@ -52,7 +74,7 @@ pub(crate) struct OptionsRequest {
     /// What the user typed, for a prop with `useQuery`.
     query: Option<String>,
     #[serde(flatten)]
-    call: CallRequest,
+    props: PropsRequest,
 }
 
 impl OptionsRequest {
@@ -64,7 +86,7 @@ impl OptionsRequest {
             prev_context: self.prev_context.filter(|context| !context.is_null()),
             query: self.query,
         };
-        (self.call.target(reference), query)
+        (self.props.target(reference), query)
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Wanted<'a> {
 
 impl App {
     /// Checks that the component can be a source.
-    pub(super) fn check_source(component: &SavedComponent) -> Result<(), AppError> {
+    pub(crate) fn check_source(component: &SavedComponent) -> Result<(), AppError> {
         if component.description.component_type == ComponentType::Source {
             return Ok(());
         }
@@ -108,7 +108,7 @@ impl App {
 
     /// The values that an update leads to: given ones replace former ones by prop. Null takes a value away, but not a
     /// secret's: responses show secrets as null, and what was read may be sent back.
-    pub(super) fn merged_props(
+    pub(crate) fn merged_props(
         &self,
         former: &Source,
         given: Option<&ConfiguredProps>,

@@ -290,6 +290,7 @@ async fn an_action_that_meets_a_401_is_not_made_twice() {
     let target = CallTarget {
         component: ComponentRef::Id(saved.unwrap().id),
         workspace_id: None,
+        source_id: None,
         configured_props: props(&account).as_object().unwrap().clone(),
     };
     let (app, by) = (world.app.clone(), world.caller.clone());

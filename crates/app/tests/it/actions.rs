@@ -26,6 +26,7 @@ async fn target(world: &World, component: &Component, props: Value) -> CallTarge
     CallTarget {
         component: ComponentRef::Id(saved.unwrap().id),
         workspace_id: None,
+        source_id: None,
         configured_props: object(props),
     }
 }

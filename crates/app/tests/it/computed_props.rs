@@ -32,6 +32,7 @@ fn target(id: &ComponentId, props: Value) -> CallTarget {
     CallTarget {
         component: ComponentRef::Id(id.clone()),
         workspace_id: None,
+        source_id: None,
         configured_props: object(props),
     }
 }

@@ -8,8 +8,9 @@ use crate::account;
 use crate::arguments::{
     AccountsArguments, AccountsCommand, AddAccountArguments, ConnectAccountArguments,
 };
+use crate::at_file;
 use crate::connect;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::secret;
 use crate::session::Session;
@@ -33,8 +34,7 @@ pub(super) async fn run(session: &Session, arguments: AccountsArguments) -> Resu
 }
 
 async fn add(session: &Session, arguments: AddAccountArguments) -> Result<()> {
-    let fields = arguments.fields.iter().map(|field| read_field(field));
-    let fields: Map<_, _> = fields.collect::<Result<_>>()?;
+    let fields = read_fields(&arguments.fields)?;
     let mut body = json!({"app": arguments.app, "fields": fields});
     if let Some(name) = arguments.name {
         body["name"] = name.into();
@@ -43,18 +43,29 @@ async fn add(session: &Session, arguments: AddAccountArguments) -> Result<()> {
     session.print(&account, |account| listing(std::slice::from_ref(account)))
 }
 
-/// `KEY=VALUE`, or `KEY` alone to be asked for the value: it then stays out of the shell's history.
-fn read_field(field: &str) -> Result<(String, Value)> {
-    if let Some((key, value)) = field.split_once('=') {
-        return Ok((key.to_owned(), value.into()));
+fn read_fields(given: &[String]) -> Result<Map<String, Value>> {
+    let values = given.iter().filter_map(|field| field.split_once('='));
+    if values.filter(|(_, value)| at_file::is_stdin(value)).count() > 1 {
+        let reason = "only one --field can be read from standard input; write --field KEY=@FILE for the others";
+        return Err(UsageError(reason.to_owned()).into());
     }
-    let otherwise = format!("--field {field} has no value; write --field {field}=VALUE");
-    Ok((field.to_owned(), secret::ask(field, &otherwise)?.into()))
+    given.iter().map(|field| read_field(field)).collect()
+}
+
+/// `KEY=VALUE`, `KEY=@FILE`, or `KEY` alone to be asked for the value: it then stays out of the shell's history.
+fn read_field(field: &str) -> Result<(String, Value)> {
+    let Some((key, given)) = field.split_once('=') else {
+        let otherwise = format!(
+            "--field {field} has no value; write --field {field}=VALUE, or --field {field}=@FILE"
+        );
+        return Ok((field.to_owned(), secret::ask(field, &otherwise)?.into()));
+    };
+    let value = at_file::read(given, &format!("field {key}"))?;
+    Ok((key.to_owned(), value.into()))
 }
 
 async fn connect(session: &Session, arguments: ConnectAccountArguments) -> Result<()> {
-    let fields = arguments.fields.iter().map(|field| read_field(field));
-    let fields: Map<_, _> = fields.collect::<Result<_>>()?;
+    let fields = read_fields(&arguments.fields)?;
     let mut body = json!({"app": arguments.app, "fields": fields});
     if let Some(name) = arguments.name {
         body["name"] = name.into();

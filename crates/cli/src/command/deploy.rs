@@ -1,7 +1,7 @@
 //! `deploy`: saves a component, gathers its props and makes a source of it.
 
 use anyhow::Result;
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::{save, show};
 use crate::arguments::DeployArguments;
@@ -16,7 +16,7 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     // Mistakes on the command line come out before anything is saved.
     let given = Given::read(&arguments.props)?;
     let component = save::save(client, &arguments.component).await?;
-    let props = prop::collect(client, &component, given, &Map::new()).await?;
+    let props = prop::collect(client, &component, given, None).await?;
     let mut body = json!({
         "component_id": component["id"],
         "configured_props": props,

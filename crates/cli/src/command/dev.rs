@@ -3,17 +3,19 @@
 
 mod live;
 mod remembered;
+mod signals;
 mod watch;
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 
 use anyhow::{Context as _, Result};
 use reqwest::Method;
-use serde_json::{Map, Value, json};
-use tokio::signal::unix::{SignalKind, signal};
+use serde_json::{Value, json};
 
 use self::live::{Addresses, Live};
 use self::remembered::Remembered;
+use self::signals::Signals;
 use self::watch::Watch;
 use super::{save, show};
 use crate::arguments::DevArguments;
@@ -37,24 +39,26 @@ pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Ex
         file,
         given,
         name: arguments.name,
+        under_way: None,
         told: None,
     };
+    let mut signals = Signals::listen()?;
     tokio::select! {
         ended = dev.go_on() => ended?,
-        stopped = stopped() => stopped?,
+        () = signals.next() => {}
     }
-    dev.leave(arguments.delete_on_exit).await?;
+    tokio::select! {
+        left = dev.leave(arguments.delete_on_exit) => left?,
+        () = signals.next() => {
+            output::note("gave up waiting; the node goes on, and `headwater list` shows what came of it");
+            return Ok(Exit::Failure);
+        }
+    }
     Ok(Exit::Success)
 }
 
-/// Waits until the person, or the system, wants an end.
-async fn stopped() -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate()).context("cannot wait for a signal")?;
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => interrupted.context("cannot wait for Ctrl-C"),
-        _ = terminate.recv() => Ok(()),
-    }
-}
+/// What the node answers when a deployment has ended.
+type Deployed<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
 
 struct Dev<'a> {
     session: &'a Session,
@@ -65,11 +69,14 @@ struct Dev<'a> {
     name: Option<String>,
     remembered: Remembered,
     watch: Watch,
+    /// What the node has been asked for, and carries to its end: whoever stops waiting for it here would leave a
+    /// source that nobody remembers.
+    under_way: Option<Deployed<'a>>,
     /// How the source was shown last.
     told: Option<String>,
 }
 
-impl Dev<'_> {
+impl<'a> Dev<'a> {
     /// Goes on until something cannot be borne.
     async fn go_on(&mut self) -> Result<()> {
         let from_now = self.is_known().await?;
@@ -162,31 +169,44 @@ impl Dev<'_> {
     }
 
     async fn deploy(&mut self) -> Result<Value> {
+        let deployed = self.request().await?;
+        let source = self.under_way.insert(deployed).await;
+        self.under_way = None;
+        self.keep(source?)
+    }
+
+    /// Saves the component and asks for its props; the answer is the request that deploys it, not sent yet.
+    async fn request(&mut self) -> Result<Deployed<'a>> {
         let component = self.save().await?;
         let client = &self.session.client;
-        let Some(id) = self.remembered.source_id() else {
-            let none = Map::new();
-            let props = prop::collect(client, &component, self.given.clone(), &none).await?;
-            let mut body = json!({"component_id": component["id"], "configured_props": props});
-            if let Some(name) = &self.name {
-                body["name"] = name.as_str().into();
-            }
-            let source = client.post_scoped(&["sources"], body).await?;
-            self.remembered.keep(text(&source, "id"))?;
-            return Ok(source);
+        let known = self.remembered.source_id().map(str::to_owned);
+        let former = match &known {
+            Some(id) => Some(client.get(&["sources", id]).await?),
+            None => None,
         };
-        let source = client.get(&["sources", id]).await?;
-        let configured = source["configured_props"].as_object();
-        let configured = configured.cloned().unwrap_or_default();
-        let props = prop::collect(client, &component, self.given.clone(), &configured).await?;
-        let mut body = json!({"component_id": component["id"], "active": true});
+        let given = self.given.clone();
+        let props = prop::collect(client, &component, given, former.as_ref()).await?;
+        let mut body = json!({"component_id": component["id"]});
         if !props.is_empty() {
             body["configured_props"] = props.into();
         }
         if let Some(name) = &self.name {
             body["name"] = name.as_str().into();
         }
-        client.send(Method::PUT, &["sources", id], &body).await
+        Ok(match known {
+            None => Box::pin(async move { client.post_scoped(&["sources"], body).await }),
+            Some(id) => {
+                body["active"] = true.into();
+                Box::pin(async move { client.send(Method::PUT, &["sources", &id], &body).await })
+            }
+        })
+    }
+
+    fn keep(&mut self, source: Value) -> Result<Value> {
+        if self.remembered.source_id().is_none() {
+            self.remembered.keep(text(&source, "id"))?;
+        }
+        Ok(source)
     }
 
     async fn save(&mut self) -> Result<Value> {
@@ -211,6 +231,13 @@ impl Dev<'_> {
 
     /// What becomes of the source when nobody watches any more.
     async fn leave(&mut self, delete: bool) -> Result<()> {
+        if let Some(deployed) = self.under_way.take() {
+            output::note("waiting for the deployment to end; Ctrl-C again gives up");
+            let source = deployed.await;
+            if let Err(error) = source.and_then(|source| self.keep(source)) {
+                exit::tell(&save::in_words_of(error, Some(&self.shown)));
+            }
+        }
         let Some(id) = self.remembered.source_id() else {
             return Ok(());
         };

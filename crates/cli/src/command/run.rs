@@ -1,13 +1,12 @@
 //! `run`: invokes a source once and shows what came of it. A component that throws is a failure of
 //! this command: what it logged and its stack go to standard error.
 
-use std::io::Read as _;
-
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::outcome;
 use crate::arguments::RunArguments;
+use crate::at_file;
 use crate::exit::{Exit, UsageError};
 use crate::session::Session;
 use crate::source::{self, text};
@@ -26,18 +25,7 @@ pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<E
 }
 
 fn read_event(event: &str) -> Result<Value> {
-    let text = match event.strip_prefix('@') {
-        Some("-") => {
-            let mut text = String::new();
-            std::io::stdin()
-                .read_to_string(&mut text)
-                .context("cannot read the event from standard input")?;
-            text
-        }
-        Some(path) => std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read the event in {path}"))?,
-        None => event.to_owned(),
-    };
+    let text = at_file::read(event, "the event")?;
     let parsed = serde_json::from_str(&text);
     Ok(parsed.map_err(|error| UsageError(format!("--event is not JSON: {error}")))?)
 }

@@ -2,7 +2,7 @@
 //! this command: what it logged and its stack go to standard error.
 
 use anyhow::Result;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{outcome, save};
 use crate::arguments::RunActionArguments;
@@ -25,7 +25,7 @@ pub(super) async fn run(session: &Session, arguments: RunActionArguments) -> Res
         ))
         .into());
     }
-    let props = prop::collect(client, &component, given, &Map::new()).await?;
+    let props = prop::collect(client, &component, given, None).await?;
     let path = ["components", text(&component, "id"), "run"];
     let body = json!({"configured_props": props});
     let report = client.post_scoped(&path, body).await?;

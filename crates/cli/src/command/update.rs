@@ -93,10 +93,7 @@ async fn props(
     component: &Value,
     given: Given,
 ) -> Result<Changes> {
-    // A secret one is shown as null, and has a value all the same.
-    let configured = source["configured_props"].as_object();
-    let configured = configured.cloned().unwrap_or_default();
-    let props = prop::collect(client, component, given, &configured).await?;
+    let props = prop::collect(client, component, given, Some(source)).await?;
     let mut changes = Changes::new();
     if !props.is_empty() {
         changes.insert("configured_props".to_owned(), Value::Object(props));

@@ -13,14 +13,14 @@ use crate::client::{Client, ClientError};
 use crate::exit::UsageError;
 use crate::output;
 
-/// All values for a component: given or asked for. `configured` is what a source that is updated has.
+/// All values for a component: given or asked for. `former` is the source that is updated, whose values stay.
 pub(crate) async fn collect(
     client: &Client,
     component: &Value,
     given: Given,
-    configured: &Props,
+    former: Option<&Value>,
 ) -> Result<Props> {
-    let mut form = Form::new(client, component, given, configured)?;
+    let mut form = Form::new(client, component, given, former)?;
     form.fill_in().await?;
     // Where props can still appear, a name that is unknown may be one of theirs.
     if !form.may_grow() {

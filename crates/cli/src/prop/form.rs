@@ -18,8 +18,10 @@ pub(super) type Props = Map<String, Value>;
 pub(super) struct Form<'a> {
     pub(super) client: &'a Client,
     component_id: &'a str,
-    /// What a source that is updated has already; secrets are null.
-    configured: &'a Props,
+    /// The source that is updated.
+    source_id: Option<&'a str>,
+    /// What that has already; a secret is shown as null, and has a value all the same.
+    configured: Props,
     definitions: Vec<PropDefinition>,
     given: Given,
     values: Props,
@@ -57,12 +59,14 @@ impl<'a> Form<'a> {
         client: &'a Client,
         component: &'a Value,
         given: Given,
-        configured: &'a Props,
+        former: Option<&'a Value>,
     ) -> Result<Self> {
+        let configured = former.and_then(|source| source["configured_props"].as_object());
         Ok(Self {
             client,
             component_id: text(component, "id"),
-            configured,
+            source_id: former.map(|source| text(source, "id")),
+            configured: configured.cloned().unwrap_or_default(),
             definitions: definition::definitions(component)?,
             given,
             values: Props::new(),
@@ -113,9 +117,7 @@ impl<'a> Form<'a> {
 
     /// Asks the node which props there are with the values so far.
     async fn reload(&mut self) -> Result<()> {
-        let body = json!({"configured_props": self.known()});
-        let path = ["components", self.component_id, "props"];
-        let answer = self.client.post_scoped(&path, body).await;
+        let answer = self.ask_node("props", json!({})).await;
         let answer = answer.context("cannot tell which props there are with these values")?;
         self.definitions = definition::definitions(&answer)?;
         let (definitions, asked) = (&self.definitions, &self.asked);
@@ -129,15 +131,14 @@ impl<'a> Form<'a> {
 
     /// A page of the options that a method of the component gives.
     pub(super) async fn options(&self, prop: &str, query: &OptionsQuery) -> Result<OptionsPage> {
-        let mut body = json!({"prop": prop, "configured_props": self.known(), "page": query.page});
+        let mut body = json!({"prop": prop, "page": query.page});
         if let Some(context) = &query.prev_context {
             body["prev_context"] = context.clone();
         }
         if let Some(query) = &query.query {
             body["query"] = query.as_str().into();
         }
-        let path = ["components", self.component_id, "options"];
-        let page = self.client.post_scoped(&path, body).await?;
+        let page = self.ask_node("options", body).await?;
         let options = page["options"].as_array().into_iter().flatten();
         Ok(OptionsPage {
             options: options.map(PropOption::new).collect(),
@@ -222,13 +223,18 @@ impl<'a> Form<'a> {
         is_new.then_some(alert)
     }
 
-    /// All values so far, as far as they are known here: a source's secrets are not.
-    fn known(&self) -> Props {
-        let configured = self.configured.iter().filter(|(_, value)| !value.is_null());
-        configured
-            .chain(&self.values)
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
+    /// Has the component compute something with all values so far. Those of the source are known at the node: its
+    /// secrets nowhere else.
+    async fn ask_node(&self, what: &str, mut body: Value) -> Result<Value> {
+        body["configured_props"] = self.values.clone().into();
+        let path = ["components", self.component_id, what];
+        match self.source_id {
+            Some(id) => {
+                body["source_id"] = id.into();
+                self.client.post(&path, &body).await
+            }
+            None => self.client.post_scoped(&path, body).await,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Waiting for files to be saved. They are looked at, several times a second, instead of asking the system
+//! Waiting for files to be saved. They are looked at, many times a second, instead of asking the system
 //! to tell: that works in containers and on network drives, too, and a component has few files.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::reference;
 
-const PERIOD: Duration = Duration::from_millis(150);
+const PERIOD: Duration = Duration::from_millis(50);
 
 /// What a save changes; `None` for a file that is not there.
 type Stamp = Option<(SystemTime, u64)>;

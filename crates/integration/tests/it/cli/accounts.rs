@@ -1,7 +1,7 @@
 //! `headwater accounts`.
 
 use headwater_integration::{
-    Browser, Decision, Dialogue, NODE_URL, Node, OAuthProvider, node_with,
+    Browser, Decision, Dialogue, NODE_URL, Node, OAuthProvider, Seen, node_with,
 };
 use serde_json::{Value, json};
 
@@ -44,6 +44,57 @@ async fn accounts_are_added_listed_and_deleted_and_never_shown() {
     );
     assert_eq!(node.cli(&["accounts", "delete", "work"]).await.code, 1);
     assert_eq!(node.cli(&["accounts", "add", "shop"]).await.code, 2);
+}
+
+/// Shows what is in its account.
+const TELLING: &str = r#"export default { name: "Tell", key: "shop-tell", version: "0.0.1", type: "action",
+  props: { shop: { type: "app", app: "shop" } },
+  run() { const { pem, key, note } = this.shop.$auth; return { pem, key, note }; } };"#;
+
+#[tokio::test]
+async fn fields_come_from_files_and_standard_input_too() {
+    let node = Node::start().await;
+    node.save(TELLING).await;
+    let folder = tempfile::tempdir().unwrap();
+    let pem = "-----BEGIN KEY-----\nabc\n-----END KEY-----";
+    std::fs::write(folder.path().join("key.pem"), format!("{pem}\n")).unwrap();
+    let fields = [
+        "--field",
+        "pem=@key.pem",
+        "--field",
+        "key=@-",
+        "--field",
+        "note=@@home",
+    ];
+    let mut add = vec!["accounts", "add", "shop", "--json"];
+    add.extend(fields);
+    std::fs::write(folder.path().join("stdin"), "piped\n").unwrap();
+    let stdin = std::fs::File::open(folder.path().join("stdin")).unwrap();
+    let mut command = node.command(&add);
+    let added = command.current_dir(folder.path()).stdin(stdin).output();
+    let added = Seen::from(added.await.unwrap()).ok().json();
+    let props = json!({"shop": {"authProvisionId": added["id"]}});
+    let body = json!({"configured_props": props});
+    let ran = node
+        .post("/components/shop-tell/run", body)
+        .await
+        .is(200)
+        .data();
+    let expected = json!({"pem": pem, "key": "piped", "note": "@home"});
+    assert_eq!(ran["outcome"]["value"], expected);
+
+    let missing = ["accounts", "add", "shop", "--field", "note=@home"];
+    let seen = node.cli_in(folder.path(), &missing).await;
+    assert_eq!(seen.code, 1);
+    assert!(
+        seen.stderr.contains("field note") && seen.stderr.contains("@@home"),
+        "{}",
+        seen.stderr
+    );
+    let twice = [
+        "accounts", "add", "shop", "--field", "a=@-", "--field", "b=@-",
+    ];
+    assert_eq!(node.cli(&twice).await.code, 2);
 }
 
 /// The link that a command prints before it waits.

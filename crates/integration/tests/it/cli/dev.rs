@@ -1,9 +1,13 @@
 //! `headwater dev`: real files are saved, and what the command prints is awaited.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use headwater_integration::{Dialogue, Method, Node, payloads};
-use serde_json::Value;
+use headwater_integration::{Dialogue, Method, Node, Receiver, Reply, payloads};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 const LIVE: &str = "live; saving";
 
@@ -52,8 +56,12 @@ impl Desk {
         self.node.start_cli(self.folder.path(), &all)
     }
 
+    async fn sources(&self) -> Vec<Value> {
+        self.node.get("/users/me/sources").await.is(200).items()
+    }
+
     async fn only_source(&self) -> Value {
-        let mut sources = self.node.get("/users/me/sources").await.is(200).items();
+        let mut sources = self.sources().await;
         assert_eq!(sources.len(), 1, "{sources:?}");
         sources.remove(0)
     }
@@ -66,6 +74,57 @@ impl Desk {
             .unwrap();
         let request = self.node.request(Method::POST, url).body(body.to_owned());
         self.node.send(request).await.is(200);
+    }
+}
+
+/// What a `deploy` hook waits for.
+struct Gate {
+    desk: Desk,
+    reached: Arc<Notify>,
+    opened: Arc<Notify>,
+    /// Where the hook asks.
+    _receiver: Receiver,
+}
+
+impl Gate {
+    async fn new() -> Self {
+        let node = Node::builder().private_network().start().await;
+        let receiver = Receiver::start().await;
+        let (reached, opened) = <(Arc<Notify>, Arc<Notify>)>::default();
+        let (at_it, may_pass) = (Arc::clone(&reached), Arc::clone(&opened));
+        receiver.answer_later(move |_| {
+            let may_pass = Arc::clone(&may_pass);
+            at_it.notify_one();
+            async move {
+                may_pass.notified().await;
+                Reply::status(200)
+            }
+        });
+        let desk = Desk {
+            node,
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let code = format!(
+            r#"export default {{ name: "Slow", version: "0.0.1",
+  hooks: {{ async deploy() {{ await fetch("{}"); }} }}, run() {{}} }};"#,
+            receiver.url()
+        );
+        desk.save("a.mjs", &code);
+        Self {
+            desk,
+            reached,
+            opened,
+            _receiver: receiver,
+        }
+    }
+
+    /// The command, interrupted while it waits for the hook.
+    async fn interrupted(&self, arguments: &[&str]) -> Dialogue {
+        let mut dev = self.desk.dev(arguments);
+        self.reached.notified().await;
+        dev.signal("INT").await;
+        dev.expect("waiting for the deployment to end").await;
+        dev
     }
 }
 
@@ -182,14 +241,7 @@ async fn the_source_is_taken_up_again_until_it_is_deleted() {
     // What was before is not told again.
     assert!(!told.contains("first one"), "{told}");
     assert!(told.contains("deleted"), "{told}");
-    assert!(
-        desk.node
-            .get("/users/me/sources")
-            .await
-            .is(200)
-            .items()
-            .is_empty()
-    );
+    assert_eq!(desk.sources().await, [Value::Null; 0]);
 
     let mut dev = desk.dev(&[]);
     dev.expect(LIVE).await;
@@ -208,7 +260,7 @@ async fn events_of_deploying_are_printed_as_data_too() {
     assert!(printed.contains("\"indexed_at_ms\""), "{printed}");
     let source = headwater_integration::Source::new(desk.only_source().await);
     let events = desk.node.events(&source).await;
-    assert_eq!(payloads(&events), [serde_json::json!({"from": "deploy"})]);
+    assert_eq!(payloads(&events), [json!({"from": "deploy"})]);
     interrupt(dev).await;
 }
 
@@ -235,4 +287,80 @@ async fn what_cannot_be_deployed_at_all_ends_it() {
     let seen = ended(vec!["dev", "props.mjs"]).await;
     assert_eq!(seen.code, 2);
     assert!(seen.stderr.contains("\n  city (string)"), "{}", seen.stderr);
+}
+
+#[tokio::test]
+async fn a_source_whose_deployment_is_interrupted_is_remembered() {
+    let gate = Gate::new().await;
+    let mut dev = gate.interrupted(&[]).await;
+    gate.opened.notify_one();
+    assert!(dev.end().await.success(), "{}", dev.transcript());
+    let told = dev.transcript();
+    assert!(told.contains("stays deployed"), "{told}");
+    let deployed = gate.desk.only_source().await;
+
+    let mut dev = gate.desk.dev(&[]);
+    dev.expect(LIVE).await;
+    assert_eq!(gate.desk.only_source().await["id"], deployed["id"]);
+    interrupt(dev).await;
+}
+
+#[tokio::test]
+async fn a_source_whose_deployment_is_interrupted_is_deleted_if_that_is_wanted() {
+    let gate = Gate::new().await;
+    let mut dev = gate.interrupted(&["--delete-on-exit"]).await;
+    gate.opened.notify_one();
+    assert!(dev.end().await.success(), "{}", dev.transcript());
+    let told = dev.transcript();
+    assert!(told.contains("deleted dc_"), "{told}");
+    assert_eq!(gate.desk.sources().await, [Value::Null; 0]);
+}
+
+#[tokio::test]
+async fn a_second_interruption_waits_for_nothing() {
+    let gate = Gate::new().await;
+    let mut dev = gate.interrupted(&[]).await;
+    dev.signal("TERM").await;
+    // The hook still waits.
+    assert_eq!(dev.end().await.code(), Some(1));
+    let told = dev.transcript();
+    assert!(told.contains("`headwater list`"), "{told}");
+    gate.opened.notify_one();
+}
+
+#[tokio::test]
+async fn a_save_may_bring_props_that_depend_on_a_secret_of_the_source() {
+    let desk = Desk::new().await;
+    let code = |version: &str| {
+        format!(
+            r#"export default {{ name: "Board", version: "0.0.1",
+  props: {{ token: {{ type: "string", secret: true, reloadProps: true }}, http: "$.interface.http" }},
+  async additionalProps() {{
+    if (this.token !== "hunter2") throw new Error("the token is " + this.token);
+    return {{ column: {{ type: "string", optional: true }} }};
+  }},
+  run() {{ this.$emit({{}}, {{ summary: "{version} " + this.column }}); }} }};"#
+        )
+    };
+    desk.save("a.mjs", &code("first"));
+    let mut dev = desk.dev(&["--prop", "token=hunter2", "--prop", "column=c"]);
+    dev.expect(LIVE).await;
+    interrupt(dev).await;
+    // The secret is known at the node alone from now on.
+    desk.save("a.mjs", &code("second"));
+    let mut dev = desk.dev(&["--prop", "column=d"]);
+    dev.expect(LIVE).await;
+    desk.post("x").await;
+    dev.expect("second d").await;
+    desk.save("a.mjs", &code("third"));
+    dev.expect(LIVE).await;
+    desk.post("x").await;
+    dev.expect("third d").await;
+    interrupt(dev).await;
+
+    let id = desk.only_source().await["id"].as_str().unwrap().to_owned();
+    let update = ["update", &id, "--prop", "column=e"];
+    desk.node.cli(&update).await.ok();
+    let source = desk.only_source().await;
+    assert_eq!(source["configured_props"]["column"], "e");
 }

@@ -91,3 +91,18 @@ async fn what_cannot_be_computed_says_why() {
         .await
         .is(404);
 }
+
+#[tokio::test]
+async fn options_are_computed_with_the_values_of_a_source_that_is_to_be_updated() {
+    let node = Node::start().await;
+    let code = r#"export default { name: "Lists", version: "0.0.1",
+      props: { token: { type: "string", secret: true },
+        list: { type: "string", optional: true, options() { return ["of " + this.token]; } } },
+      run() {} };"#;
+    let source = node.deploy(code, json!({"token": "hunter2"})).await;
+    let component = source.record["component_id"].as_str().unwrap();
+    let path = format!("/components/{component}/options");
+    let body = json!({"prop": "list", "source_id": source.id});
+    let page = node.post(&path, body).await.is(200).data();
+    assert_eq!(page["options"][0]["value"], "of hunter2");
+}

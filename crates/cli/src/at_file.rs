@@ -1,0 +1,70 @@
+//! A value as typed on the command line, or in the file that it names: `@FILE`, `@-` for standard input, and `@@…`
+//! for a value that begins with an @. What the text means is the command's business.
+
+use std::io::Read as _;
+
+use anyhow::{Context as _, Result};
+
+/// Stands for what comes on standard input.
+const STDIN: &str = "@-";
+
+/// Whether it is read from standard input, which is there once.
+pub(crate) fn is_stdin(given: &str) -> bool {
+    given == STDIN
+}
+
+/// The value; `what` names it in errors. Of a file, the line ends that editors put at its end are left out.
+pub(crate) fn read(given: &str, what: &str) -> Result<String> {
+    let Some(path) = given.strip_prefix('@') else {
+        return Ok(given.to_owned());
+    };
+    if path.starts_with('@') {
+        return Ok(path.to_owned());
+    }
+    if is_stdin(given) {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .with_context(|| format!("cannot read {what} from standard input"))?;
+        return Ok(trimmed(text));
+    }
+    let text = std::fs::read_to_string(path);
+    text.map(trimmed).with_context(|| {
+        format!("cannot read {what} from the file {path:?}; a value that begins with @ is written @{given}")
+    })
+}
+
+fn trimmed(mut text: String) -> String {
+    text.truncate(text.trim_end_matches(['\r', '\n']).len());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_itself_or_what_is_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key.pem");
+        std::fs::write(&path, " first\nsecond\r\n\n").unwrap();
+        let reference = format!("@{}", path.display());
+        assert_eq!(read(&reference, "it").unwrap(), " first\nsecond");
+        for (given, value) in [
+            ("a@b", "a@b"),
+            ("", ""),
+            ("a\n", "a\n"),
+            ("@@a", "@a"),
+            ("@@", "@"),
+            ("@@-", "@-"),
+        ] {
+            assert_eq!(read(given, "it").unwrap(), value);
+        }
+        let error = read("@no-such-file", "field a").unwrap_err();
+        let told = format!("{error:#}");
+        assert!(
+            told.contains("field a") && told.contains("@@no-such-file"),
+            "{told}"
+        );
+    }
+}

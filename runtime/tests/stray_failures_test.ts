@@ -15,6 +15,8 @@ const SOURCE = `
       case "tick": process.nextTick(() => { throw new Error("stray"); }); break;
       case "emitter": setTimeout(() => new EventEmitter().emit("error", new Error("stray")), 1); break;
       case "awaited": throw new Error("awaited");
+      case "at once": Promise.reject(new Error("stray")); return "fine";
+      case "not awaited": (async () => { await null; throw new Error("stray"); })(); return "fine";
       case "late": sleep(5).then(() => { throw new Error("too late"); }); return;
       case "exit": try { process.exit(1); } catch {} this.$emit("after"); break;
       case "named exit": try { exit(2); } catch {} break;
@@ -26,7 +28,9 @@ const SOURCE = `
     return "fine";
   } };`;
 
-for (const event of ["rejection", "timer", "tick", "emitter"]) {
+for (
+  const event of ["rejection", "timer", "tick", "emitter", "at once", "not awaited"]
+) {
   Deno.test(`a stray failure (${event}) fails its run and no other`, async () => {
     await using worker = await startComponent(SOURCE);
     const other = worker.invoke({ event: "nothing" });

@@ -5,6 +5,7 @@
  * in flight. Not responsible for bytes, nor for how a component is called.
  */
 
+import { setImmediate } from "node:timers";
 import { installChildProcesses } from "./child_processes.ts";
 import {
   type Component,
@@ -111,7 +112,8 @@ export class Session {
     const invocation = new Invocation(frame.id, frame.log_limit_bytes, this.#host);
     this.#inFlight.set(frame.id, invocation);
     runWithin(invocation, () => this.#run(invocation, frame)).then(
-      (outcome) => invocation.end(outcome),
+      // Rejections that nobody handles come up between the run's last step and the next turn.
+      (outcome) => setImmediate(() => invocation.end(outcome)),
     );
   }
 

@@ -24,6 +24,10 @@ const MAX_REASONS = 5;
 // The advice is for whoever starts the process, which the component's author does not.
 const PERMISSION_ADVICE = /, run again with the --allow-\w+ flag/g;
 
+const NETWORK_ADVICE = /, run again with the --allow-net flag/g;
+const PRIVATE_ADDRESS =
+  ", which is refused: it is a private address, and the node is not started with --allow-private-network";
+
 // The module loader colours its messages.
 // deno-lint-ignore no-control-regex
 const COLOURS = /\x1b\[[0-9;]*m/g;
@@ -55,7 +59,8 @@ export class FailureFormat {
       text = text.split("\n").filter((line) => !isRuntimeFrame(line)).join("\n");
     }
     if (text.includes("--allow-")) {
-      text = text.replace(PERMISSION_ADVICE, ", which is not allowed here");
+      text = text.replace(NETWORK_ADVICE, PRIVATE_ADDRESS)
+        .replace(PERMISSION_ADVICE, ", which is not allowed here");
     }
     if (text.includes("\x1b[")) text = text.replace(COLOURS, "");
     for (const prefix of this.#prefixes) {

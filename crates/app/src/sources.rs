@@ -73,13 +73,26 @@ pub struct SourceView {
     pub warnings: Vec<String>,
 }
 
-/// An app's own events go to where the app is registered.
-fn warning(apphook: &PropDefinition) -> String {
+fn warning(prop: &PropDefinition) -> Option<String> {
+    let (name, type_name) = (&prop.name, &prop.type_name);
+    match prop.kind() {
+        // An app's own events go to where the app is registered.
+        PropKind::Apphook => Some(apphook_warning(name)),
+        _ if prop.has_known_type() => None,
+        PropKind::Inert => Some(format!(
+            "prop `{name}`: the node provides nothing of the type `{type_name}`; see whether it is spelt right"
+        )),
+        _ => Some(format!(
+            "prop `{name}`: the node does not know the type `{type_name}` and takes any value; see whether it is spelt right"
+        )),
+    }
+}
+
+fn apphook_warning(name: &str) -> String {
     format!(
-        "prop `{}`: what the app sends to Pipedream's own servers does not reach this node and starts no run; \
+        "prop `{name}`: what the app sends to Pipedream's own servers does not reach this node and starts no run; \
          the source runs on its timers and endpoints if it has any, on events of sources that it subscribes to, \
-         and by hand",
-        apphook.name
+         and by hand"
     )
 }
 
@@ -116,11 +129,8 @@ impl SourceView {
             &component.description.props,
             &self.source.spec.dynamic_props,
         );
-        let apphooks = definitions
-            .iter()
-            .filter(|prop| prop.kind() == PropKind::Apphook);
         Self {
-            warnings: apphooks.map(warning).collect(),
+            warnings: definitions.iter().filter_map(warning).collect(),
             ..self
         }
     }

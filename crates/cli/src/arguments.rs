@@ -320,7 +320,8 @@ pub(crate) struct AddAccountArguments {
     pub(crate) app: String,
     /// Field that components find in `$auth`, repeatable; with no `=VALUE` it is asked for, hidden.
     /// @- is standard input; a value that begins with @ is written @@…
-    #[arg(long = "field", value_name = "KEY[=VALUE|=@FILE]", required = true)]
+    /// Without any, those that the catalog has of the app are asked for
+    #[arg(long = "field", value_name = "KEY[=VALUE|=@FILE]")]
     pub(crate) fields: Vec<String>,
     /// Name to tell the accounts of one app apart
     #[arg(long)]

@@ -48,6 +48,9 @@ pub enum PropKind {
     Inert,
 }
 
+/// Types of values that people enter.
+const INPUT_TYPES: [&str; 6] = ["string", "integer", "boolean", "object", "any", "sql"];
+
 /// Configured values by prop name.
 pub type ConfiguredProps = Map<String, Value>;
 
@@ -63,7 +66,21 @@ impl PropDefinition {
             "http_request" => PropKind::HttpRequest,
             "$.interface.apphook" => PropKind::Apphook,
             "alert" | "dir" => PropKind::Inert,
+            // What a platform is to provide, nobody can configure.
+            provided if provided.starts_with("$.") => PropKind::Inert,
             _ => PropKind::Input,
+        }
+    }
+
+    /// Whether the type means something here or at Pipedream; others are taken as they are configured.
+    pub fn has_known_type(&self) -> bool {
+        match self.kind() {
+            PropKind::Input => {
+                let of_items = self.type_name.strip_suffix("[]");
+                INPUT_TYPES.contains(&of_items.unwrap_or(&self.type_name))
+            }
+            PropKind::Inert => !self.type_name.starts_with("$."),
+            _ => true,
         }
     }
 
@@ -136,8 +153,23 @@ impl PropDefinition {
             value => match value.get("__lv") {
                 Some(pick) if self.flag("withLabel") => pick.clone(),
                 Some(pick) => pick.get("value").unwrap_or(pick).clone(),
+                None if self.flag("withLabel") && value.get("value").is_none() => {
+                    json!({ "label": self.label_of(value), "value": value })
+                }
                 None => value.clone(),
             },
+        }
+    }
+
+    /// What people see for a value that was not picked: the label among the static options, or the value itself.
+    fn label_of(&self, value: &Value) -> Value {
+        let options = self.attributes.get("options").and_then(Value::as_array);
+        let mut options = options.into_iter().flatten();
+        let option = options.find(|option| option.get("value") == Some(value));
+        match (option.and_then(|option| option.get("label")), value) {
+            (Some(label), _) => label.clone(),
+            (None, Value::String(text)) => Value::from(text.as_str()),
+            (None, other) => Value::from(other.to_string()),
         }
     }
 
@@ -192,7 +224,7 @@ impl PropDefinition {
                 let items = value.as_array().ok_or("expected an array")?;
                 items.iter().enumerate().try_for_each(|(index, item)| {
                     self.check_scalar(item_type, item)
-                        .map_err(|reason| format!("item {index}: {reason}"))
+                        .map_err(|reason| format!("item {}: {reason}", index + 1))
                 })
             }
             None => self.check_scalar(&self.type_name, value),
@@ -487,7 +519,19 @@ mod tests {
     fn a_pick_is_its_value_or_both_with_its_label() {
         let pick = json!({"__lv": {"label": "Bee", "value": 2}});
         let plain = prop(json!({"name": "p", "type": "integer"}));
-        let labelled = prop(json!({"name": "p", "type": "integer", "withLabel": true}));
+        let labelled = prop(json!({"name": "p", "type": "integer", "withLabel": true,
+            "options": [{"label": "Two", "value": 2}]}));
+        for (typed, expected) in [
+            (json!(2), json!({"label": "Two", "value": 2})),
+            (json!(3), json!({"label": "3", "value": 3})),
+            (json!([2]), json!([{"label": "Two", "value": 2}])),
+            (
+                json!({"label": "x", "value": 4}),
+                json!({"label": "x", "value": 4}),
+            ),
+        ] {
+            assert_eq!(labelled.final_value(&typed), expected, "{typed}");
+        }
         assert_eq!(plain.final_value(&pick), json!(2));
         assert_eq!(plain.final_value(&json!([pick, 3])), json!([2, 3]));
         assert_eq!(
@@ -527,5 +571,23 @@ mod tests {
         let timer = json!({"name": "p", "type": "$.interface.timer"});
         let shown = configured(timer, json!({"intervalSeconds": 60})).unwrap();
         assert_eq!(shown["p"], json!({"cron": null, "interval_seconds": 60}));
+    }
+
+    #[test]
+    fn types_that_mean_something_are_known() {
+        for (type_name, is_known) in [
+            ("string", true),
+            ("integer[]", true),
+            ("$.service.db", true),
+            ("$.interface.apphook", true),
+            ("alert", true),
+            ("strng", false),
+            ("strng[]", false),
+            ("$.interface.timr", false),
+        ] {
+            let prop = prop(json!({"name": "p", "type": type_name}));
+            assert_eq!(prop.has_known_type(), is_known, "{type_name}");
+        }
+        assert!(!prop(json!({"name": "p", "type": "$.interface.timr"})).is_required());
     }
 }

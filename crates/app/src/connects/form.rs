@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headwater_model::{
-    app::{AppDefinition, AuthType},
+    app::{AppDefinition, AuthType, UID},
     error::Invalid,
     id::AccountId,
 };
@@ -123,7 +123,7 @@ impl App {
         self: &Arc<Self>,
         app: &Arc<AppDefinition>,
         connect: &Connect,
-        fields: Map<String, Value>,
+        mut fields: Map<String, Value>,
     ) -> Result<LinkOpened, ConnectError> {
         let verdict = match &app.probe {
             Some(probe) => Some(self.provider.probe(app, probe, &fields).await),
@@ -132,6 +132,9 @@ impl App {
         if let Some(Verdict::Bad(reason)) = &verdict {
             let problem = format!("{} did not take this: {reason}", app.name);
             return self.form(app, connect, fields, Some(problem));
+        }
+        if let Some(Verdict::Good(Some(uid))) = &verdict {
+            fields.entry(UID).or_insert_with(|| uid.clone());
         }
         let account = self.connected_account(app, connect, fields, (None, verdict))?;
         let connected = told(app, &account);

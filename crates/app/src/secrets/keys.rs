@@ -119,10 +119,10 @@ impl KeyRing {
     /// Decrypts what [`KeyRing::seal`] gave for the same purpose, with this key or a former one.
     ///
     /// # Errors
-    /// `Internal` when the value was sealed with a key that is not among these, or changed since.
+    /// `Conflict` when the value was sealed with a key that is not among these, or changed since.
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, AppError> {
         let broken =
-            |why: &str| AppError::Internal(format!("a stored secret cannot be decrypted: {why}"));
+            |why: &str| AppError::Conflict(format!("a stored secret cannot be decrypted: {why}"));
         let (version, rest) = sealed.split_first().ok_or_else(|| broken("it is empty"))?;
         let key = self.0.iter().find(|key| key.version == *version);
         let key = key.ok_or_else(|| {

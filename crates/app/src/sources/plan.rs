@@ -31,7 +31,7 @@ impl App {
             return Ok(());
         }
         let reason = format!(
-            "`{}` is an action, which cannot be deployed as a source; actions are steps of workflows",
+            "`{}` is an action, which cannot be deployed as a source; run it with `POST /v1/components/{{id}}/run`",
             component.description.name
         );
         Err(AppError::invalid("component_id", reason))

@@ -50,6 +50,16 @@ fn tokens(number: u32, expires_in: Value) -> axum::response::Response {
 
 /// An account with tokens number 0 that are good for so many seconds.
 async fn connected(world: &World, endpoint: &Receiver, expires_in: Value) -> AccountId {
+    connected_and(world, endpoint, expires_in, async {}).await
+}
+
+/// The same, when the app is asked more than for tokens.
+async fn connected_and(
+    world: &World,
+    endpoint: &Receiver,
+    expires_in: Value,
+    then: impl Future<Output = ()>,
+) -> AccountId {
     let new = NewConnect {
         app: "acme".to_owned(),
         name: None,
@@ -76,7 +86,10 @@ async fn connected(world: &World, endpoint: &Receiver, expires_in: Value) -> Acc
         cookies: vec![(cookie, browser)],
     };
     let coming_back = world.app.come_back("acme", callback);
-    let giving = async { endpoint.next().await.answer(tokens(0, expires_in)) };
+    let giving = async {
+        endpoint.next().await.answer(tokens(0, expires_in));
+        then.await;
+    };
     let (connected, ()) = tokio::join!(coming_back, giving);
     connected.unwrap();
     let view = world
@@ -252,11 +265,8 @@ async fn a_run_that_wrote_to_a_data_store_is_not_made_again() {
 #[tokio::test]
 async fn a_probe_that_a_new_token_does_not_satisfy_costs_no_renewal_per_run() {
     let (world, endpoint) = acme_with(|url| json!({ "url": url })).await;
-    let account = {
-        let connecting = connected(&world, &endpoint, Value::Null);
-        let probed = async { endpoint.next().await.status(200) };
-        tokio::join!(connecting, probed).0
-    };
+    let probed = async { endpoint.next().await.status(200) };
+    let account = connected_and(&world, &endpoint, Value::Null, probed).await;
     let source = world.try_deploy(&caller("c"), props(&account)).await;
     let id = source.unwrap().source.id;
     let (run, report) = world.manual(&id, json!({})).await;

@@ -16,7 +16,7 @@ pub(crate) enum ClientError {
 
 /// The node refused.
 #[derive(Debug, Default, Deserialize, thiserror::Error)]
-#[error("{message}{}", parameter(self.param.as_deref()))]
+#[error("{}", told(&self.message, self.param.as_deref()))]
 #[serde(default)]
 pub(crate) struct ApiError {
     #[serde(skip)]
@@ -112,10 +112,12 @@ impl ApiError {
                  with --data-dir",
             ),
             403 => Some("this key's user may not do that; use a key of a member of the workspace"),
-            404 => Some("`headwater list` shows the sources and their ids"),
+            404 => Some(
+                "`headwater list` shows the sources and their ids; what else there is has a list of its own",
+            ),
             413 => Some("the request is too large for the node; see its limits"),
-            422 if self.stack.is_some() => Some("fix the component and run the command again"),
-            422 => Some("correct the component or its props and run the command again"),
+            422 if self.stack.is_some() => Some("fix the component and try again"),
+            422 => Some("correct the component or its props and try again"),
             429 => Some("wait a moment and run the command again"),
             500.. => Some("try again; `headwater doctor` shows what is wrong with the node"),
             _ => None,
@@ -123,8 +125,16 @@ impl ApiError {
     }
 }
 
-fn parameter(param: Option<&str>) -> String {
-    param.map_or_else(String::new, |param| format!(" (parameter {param})"))
+/// Some messages are whole sentences, others go on where the parameter's name ends.
+fn told(message: &str, param: Option<&str>) -> String {
+    let goes_on = ["is ", "must ", "has ", "needs "];
+    match param {
+        Some(param) if goes_on.iter().any(|verb| message.starts_with(verb)) => {
+            format!("{param} {message}")
+        }
+        Some(param) => format!("{message} (parameter {param})"),
+        None => message.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +146,10 @@ mod tests {
         let body = r#"{"error":{"code":"threw","message":"boom","param":"url","stack":"at x"}}"#;
         let error = ClientError::from(ApiError::from_body(422, body));
         assert_eq!(error.to_string(), "boom (parameter url)");
+        assert_eq!(
+            told("is empty", Some("fields.token")),
+            "fields.token is empty"
+        );
         assert_eq!(error.stack(), Some("at x"));
         assert!(error.hint().is_some());
         assert!(!error.is_transient());

@@ -1,18 +1,18 @@
 //! `accounts`: stores, connects, checks, lists and deletes the accounts of third-party apps. Credentials go to the
 //! node and are shown to nobody again.
 
+mod fields;
+
 use anyhow::Result;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::account;
 use crate::arguments::{
     AccountsArguments, AccountsCommand, AddAccountArguments, ConnectAccountArguments,
 };
-use crate::at_file;
 use crate::connect;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output;
-use crate::secret;
 use crate::session::Session;
 use crate::source::text;
 use crate::table;
@@ -34,7 +34,10 @@ pub(super) async fn run(session: &Session, arguments: AccountsArguments) -> Resu
 }
 
 async fn add(session: &Session, arguments: AddAccountArguments) -> Result<()> {
-    let fields = read_fields(&arguments.fields)?;
+    let fields = match arguments.fields.is_empty() {
+        true => fields::ask(&session.client, &arguments.app).await?,
+        false => fields::read(&arguments.fields)?,
+    };
     let mut body = json!({"app": arguments.app, "fields": fields});
     if let Some(name) = arguments.name {
         body["name"] = name.into();
@@ -43,29 +46,8 @@ async fn add(session: &Session, arguments: AddAccountArguments) -> Result<()> {
     session.print(&account, |account| listing(std::slice::from_ref(account)))
 }
 
-fn read_fields(given: &[String]) -> Result<Map<String, Value>> {
-    let values = given.iter().filter_map(|field| field.split_once('='));
-    if values.filter(|(_, value)| at_file::is_stdin(value)).count() > 1 {
-        let reason = "only one --field can be read from standard input; write --field KEY=@FILE for the others";
-        return Err(UsageError(reason.to_owned()).into());
-    }
-    given.iter().map(|field| read_field(field)).collect()
-}
-
-/// `KEY=VALUE`, `KEY=@FILE`, or `KEY` alone to be asked for the value: it then stays out of the shell's history.
-fn read_field(field: &str) -> Result<(String, Value)> {
-    let Some((key, given)) = field.split_once('=') else {
-        let otherwise = format!(
-            "--field {field} has no value; write --field {field}=VALUE, or --field {field}=@FILE"
-        );
-        return Ok((field.to_owned(), secret::ask(field, &otherwise)?.into()));
-    };
-    let value = at_file::read(given, &format!("field {key}"))?;
-    Ok((key.to_owned(), value.into()))
-}
-
 async fn connect(session: &Session, arguments: ConnectAccountArguments) -> Result<()> {
-    let fields = read_fields(&arguments.fields)?;
+    let fields = fields::read(&arguments.fields)?;
     let mut body = json!({"app": arguments.app, "fields": fields});
     if let Some(name) = arguments.name {
         body["name"] = name.into();
@@ -103,7 +85,7 @@ async fn list(session: &Session) -> Result<()> {
     let accounts = account::list(&session.client).await?;
     if accounts.is_empty() && !session.json {
         output::note(
-            "no accounts yet; connect one with `headwater accounts connect APP`, or add one with `headwater accounts add APP --field KEY=VALUE`",
+            "no accounts yet; connect one with `headwater accounts connect APP`, or add one with `headwater accounts add APP`",
         );
         return Ok(());
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{save, show};
 use crate::arguments::DeployArguments;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::prop::{self, Given};
 use crate::session::Session;
@@ -16,6 +16,13 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     // Mistakes on the command line come out before anything is saved.
     let given = Given::read(&arguments.props)?;
     let component = save::save(client, &arguments.component).await?;
+    if text(&component, "type") == "action" {
+        return Err(UsageError(format!(
+            "{reference} is an action, which nothing triggers; run it with `headwater run-action {reference}`",
+            reference = arguments.component
+        ))
+        .into());
+    }
     let props = prop::collect(client, &component, given, None).await?;
     let mut body = json!({
         "component_id": component["id"],

@@ -12,13 +12,13 @@ use crate::output;
 use crate::session::Session;
 use crate::source::text;
 
-/// Tells what the run logged; with `--json` it is part of the data.
-pub(super) fn tell_logs(session: &Session, report: &Value) {
+/// Tells what the run logged, of code that was saved from a file, if it was; with `--json` it is part of the data.
+pub(super) fn tell_logs(session: &Session, report: &Value, file: Option<&Path>) {
     if session.json {
         return;
     }
     for log in report["logs"].as_array().into_iter().flatten() {
-        output::note(&logs::entry(log));
+        output::note(&bundle::in_file(&logs::entry(log), file));
     }
 }
 
@@ -41,7 +41,11 @@ pub(super) fn tell_of(outcome: &Value, file: Option<&Path>) -> Exit {
 
 fn failure(outcome: &Value) -> String {
     match text(outcome, "status") {
-        "limit_exceeded" => format!("the run exceeded its limit: {}", outcome["limit"]),
+        "limit_exceeded" => match (text(outcome, "limit"), text(outcome, "message")) {
+            ("wall", message) => format!("{message} (the operator's `serve --run-timeout`)"),
+            ("memory", message) => format!("{message} (the operator's `serve --worker-heap-mib`)"),
+            (_, message) => message.to_owned(),
+        },
         "lost" => "the worker process was lost; run it again".to_owned(),
         _ => thrown(&outcome["error"]),
     }
@@ -70,8 +74,9 @@ mod tests {
     fn every_bad_outcome_says_what_happened() {
         let threw = json!({"status": "threw", "error": {"name": "E", "message": "m"}});
         assert_eq!(failure(&threw), "E: m");
-        let limit = json!({"status": "limit_exceeded", "limit": "memory"});
-        assert!(failure(&limit).contains("memory"));
+        let limit = json!({"status": "limit_exceeded", "limit": "wall", "message": "the run took longer than 60 s"});
+        let told = "the run took longer than 60 s (the operator's `serve --run-timeout`)";
+        assert_eq!(failure(&limit), told);
         assert!(failure(&json!({"status": "lost"})).contains("lost"));
     }
 

@@ -19,7 +19,7 @@ pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<E
     };
     let id = source::find_id(&session.client, &arguments.source).await?;
     let invocation = session.client.post(&["sources", &id, "run"], &body).await?;
-    outcome::tell_logs(session, &invocation);
+    outcome::tell_logs(session, &invocation, None);
     session.print(&invocation, show)?;
     Ok(outcome::tell(&invocation["outcome"]))
 }

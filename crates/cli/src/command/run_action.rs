@@ -29,9 +29,9 @@ pub(super) async fn run(session: &Session, arguments: RunActionArguments) -> Res
     let path = ["components", text(&component, "id"), "run"];
     let body = json!({"configured_props": props});
     let report = client.post_scoped(&path, body).await?;
-    outcome::tell_logs(session, &report);
-    session.print(&report, show)?;
     let file = save::file_of(&arguments.component);
+    outcome::tell_logs(session, &report, file.as_deref());
+    session.print(&report, show)?;
     Ok(outcome::tell_of(&report["outcome"], file.as_deref()))
 }
 

@@ -115,7 +115,7 @@ pub(super) fn no_account(definition: &PropDefinition) -> String {
     format!(
         "prop {name}: no account of {app} is stored. If the app needs one, connect it with \
          `headwater accounts connect {app}`, or add it with \
-         `headwater accounts add {app} --field KEY=VALUE`, and give --prop {name}=ACCOUNT",
+         `headwater accounts add {app}`, and give --prop {name}=ACCOUNT",
         name = definition.name()
     )
 }

@@ -89,7 +89,7 @@ async fn a_component_that_throws_shows_its_message_and_stack() {
     assert_eq!(
         seen.stderr,
         "error: boom\nError: boom\n    at a\n\
-         hint: fix the component and run the command again\n"
+         hint: fix the component and try again\n"
     );
 }
 

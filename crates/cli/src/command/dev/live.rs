@@ -90,7 +90,10 @@ impl<'a> Live<'a> {
         };
         tokio::try_join!(
             print(session, events, on_stdout),
-            print(session, logs, |log| on_stderr(logs::line(log))),
+            print(session, logs, |log| on_stderr(bundle::in_file(
+                &logs::line(log),
+                Some(file)
+            ))),
             print(session, errors, |error| on_stderr(thrown(error, file))),
         )?;
         Ok(())

@@ -163,6 +163,38 @@ async fn an_account_is_connected_checked_and_connected_again_over_links() {
 }
 
 #[tokio::test]
+async fn the_fields_that_an_app_has_are_asked_for() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("key.pem"), "-----\nsesame\n-----\n").unwrap();
+    let add = ["accounts", "add", "sftp", "--json"];
+    let mut adding = node.cli_at_terminal(folder.path(), &add);
+    for (asked, typed) in [
+        ("Host:", "sftp.example\r"),
+        ("User:", "\r"),
+        ("This is required.", "me\r"),
+        ("Private key, the file that it is in:", "key.pem\r"),
+    ] {
+        adding.expect(asked).await;
+        adding.send(typed);
+    }
+    assert!(adding.end().await.success(), "{}", adding.transcript());
+    let account: Value = serde_json::from_str(&adding.data()).unwrap();
+    assert_eq!(account["app"], "sftp");
+
+    let refused = node.cli(&add).await;
+    assert_eq!(refused.code, 2);
+    let usage = "--field host=… --field username=… --field privateKey=@FILE";
+    assert!(refused.stderr.contains(usage), "{}", refused.stderr);
+    let refused = node.cli(&["accounts", "add", "slack"]).await;
+    assert!(
+        refused.stderr.contains("accounts connect slack"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[tokio::test]
 async fn apps_are_listed_and_searched() {
     let node = Node::start().await;
     let found = node.cli(&["apps", "SHOPI"]).await.ok();

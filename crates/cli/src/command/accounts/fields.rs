@@ -1,0 +1,140 @@
+//! The fields of an account: as the command line gives them, or asked for by what the catalog knows of the app.
+
+use std::io::IsTerminal as _;
+
+use anyhow::{Context as _, Result};
+use inquire::Text;
+use inquire::validator::Validation;
+use serde_json::{Map, Value};
+
+use crate::at_file;
+use crate::client::Client;
+use crate::exit::UsageError;
+use crate::secret;
+use crate::source::text;
+
+pub(super) fn read(given: &[String]) -> Result<Map<String, Value>> {
+    let values = given.iter().filter_map(|field| field.split_once('='));
+    if values.filter(|(_, value)| at_file::is_stdin(value)).count() > 1 {
+        let reason = "only one --field can be read from standard input; write --field KEY=@FILE for the others";
+        return Err(UsageError(reason.to_owned()).into());
+    }
+    given.iter().map(|field| read_one(field)).collect()
+}
+
+/// `KEY=VALUE`, `KEY=@FILE`, or `KEY` alone to be asked for the value: it then stays out of the shell's history.
+fn read_one(field: &str) -> Result<(String, Value)> {
+    let Some((key, given)) = field.split_once('=') else {
+        let otherwise = format!(
+            "--field {field} has no value; write --field {field}=VALUE, or --field {field}=@FILE"
+        );
+        return Ok((field.to_owned(), secret::ask(field, &otherwise)?.into()));
+    };
+    let value = at_file::read(given, &format!("field {key}"))?;
+    Ok((key.to_owned(), value.into()))
+}
+
+/// Asks for the fields of an app.
+pub(super) async fn ask(client: &Client, app: &str) -> Result<Map<String, Value>> {
+    let found = client
+        .first(&["apps"], usize::MAX, &[("q", app.to_owned())])
+        .await?;
+    let known = found.data.iter().find(|it| text(it, "name_slug") == app);
+    let fields = known.and_then(|known| known["fields"].as_array());
+    let fields = fields.map(Vec::as_slice).unwrap_or_default();
+    match known.map(|known| text(known, "auth_type")) {
+        None => Err(UsageError(format!(
+            "the node knows nothing of `{app}`; give what its components find in `$auth`: --field KEY=VALUE. \
+             `headwater apps` lists the apps that it knows"
+        ))),
+        Some("none") => Err(UsageError(format!("`{app}` needs no account"))),
+        Some("oauth2") => Err(UsageError(format!(
+            "`{app}` gives its tokens in a browser: `headwater accounts connect {app}`; or give some that you have: \
+             --field oauth_access_token=…"
+        ))),
+        Some(_) if !can_ask() => Err(UsageError(format!("give {}", usage(fields)))),
+        Some(_) => Ok(()),
+    }?;
+    let mut answers = Map::new();
+    for field in fields {
+        let answer = ask_one(field)?;
+        if !answer.is_empty() {
+            answers.insert(text(field, "name").to_owned(), answer.into());
+        }
+    }
+    Ok(answers)
+}
+
+fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// How all of them are given on the command line.
+fn usage(fields: &[Value]) -> String {
+    let options = fields.iter().map(|field| {
+        let value = if field["multiline"] == true {
+            "@FILE"
+        } else {
+            "…"
+        };
+        let option = format!("--field {}={value}", text(field, "name"));
+        match field["optional"] == true {
+            true => format!("[{option}]"),
+            false => option,
+        }
+    });
+    options.collect::<Vec<_>>().join(" ")
+}
+
+fn ask_one(field: &Value) -> Result<String> {
+    let (name, label) = (text(field, "name"), text(field, "label"));
+    let is_optional = field["optional"] == true;
+    let note = if is_optional { " (optional)" } else { "" };
+    if field["multiline"] == true {
+        let path = ask_text(
+            &format!("{label}, the file that it is in{note}:"),
+            !is_optional,
+        )?;
+        return match path.is_empty() {
+            true => Ok(path),
+            false => at_file::read(&format!("@{path}"), &format!("field {name}")),
+        };
+    }
+    if field["secret"] == true {
+        return secret::ask(&format!("{label}{note}"), "");
+    }
+    ask_text(&format!("{label}{note}:"), !is_optional)
+}
+
+fn ask_text(message: &str, is_required: bool) -> Result<String> {
+    let mut prompt = Text::new(message);
+    if is_required {
+        prompt = prompt.with_validator(|typed: &str| {
+            Ok(match typed.is_empty() {
+                true => Validation::Invalid("This is required.".into()),
+                false => Validation::Valid,
+            })
+        });
+    }
+    prompt
+        .prompt()
+        .with_context(|| format!("cannot ask for {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_fields_are_told_as_they_are_given() {
+        let fields = [
+            json!({"name": "host"}),
+            json!({"name": "key", "secret": true, "multiline": true}),
+            json!({"name": "region", "optional": true}),
+        ];
+        let told = "--field host=… --field key=@FILE [--field region=…]";
+        assert_eq!(usage(&fields), told);
+    }
+}

@@ -101,7 +101,7 @@ pub(crate) async fn check(
 
 /// Connects an account in a browser
 ///
-/// Makes a link to follow there: it leads over the app's consent (OAuth 2) or a form to an account. It opens once, within ten
+/// Makes a link to follow there: it leads over the app's consent (OAuth 2) or a form to an account. It can be used once, within ten
 /// minutes. An extension of the spec.
 #[utoipa::path(
     post,

@@ -211,6 +211,12 @@ fn over(
     mut entered: Map<String, Value>,
 ) -> Map<String, Value> {
     entered.retain(|_, value| value.as_str() != Some(""));
+    for field in app.fields.iter().filter(|field| field.multiline) {
+        // Browsers end lines as HTTP does.
+        if let Some(Value::String(text)) = entered.get_mut(&field.name) {
+            *text = text.replace("\r\n", "\n");
+        }
+    }
     known.retain(|name, _| app.fields.iter().any(|f| f.name == *name && f.secret));
     known.extend(entered);
     known
@@ -239,4 +245,40 @@ pub(super) fn check_urls(app: &AppDefinition, fields: &Map<String, Value>) -> Re
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_known_secret_stays_unless_another_is_entered_and_lines_end_as_they_did() {
+        let app = json!({"name": "Acme", "auth": "fields", "fields": [
+            {"name": "host"}, {"name": "key", "secret": true}, {"name": "pem", "secret": true, "multiline": true},
+        ]});
+        let app: AppDefinition = serde_json::from_value(app).unwrap();
+        let fields = |value: Value| value.as_object().unwrap().clone();
+        let known = json!({"host": "old", "key": "k1", "pem": "p1"});
+        for (entered, expected) in [
+            (
+                json!({"host": "new", "key": "", "pem": ""}),
+                json!({"key": "k1", "pem": "p1", "host": "new"}),
+            ),
+            (
+                json!({"host": "", "key": "k2"}),
+                json!({"key": "k2", "pem": "p1"}),
+            ),
+            (
+                json!({"pem": "a\r\nb\r\n"}),
+                json!({"key": "k1", "pem": "a\nb\n"}),
+            ),
+        ] {
+            assert_eq!(
+                over(&app, fields(known.clone()), fields(entered)),
+                fields(expected)
+            );
+        }
+    }
 }

@@ -38,7 +38,7 @@ impl App {
     /// dropped. Nothing may have been read yet.
     pub(crate) async fn end_rotation(&self) -> Result<(), AppError> {
         if !self.secret_keys.ring().has_former() {
-            return Ok(());
+            return self.check_key().await;
         }
         let done = self.reseal_everything().await?;
         let left = self.reseal_everything().await?;
@@ -55,6 +55,20 @@ impl App {
             "no secret needs a former secret key any more"
         );
         self.secret_keys.forget_former().await
+    }
+
+    /// Says at the start whether the key is another than that of what is stored. One record tells of all.
+    async fn check_key(&self) -> Result<(), AppError> {
+        let first = self.store.sealed_records(None, 1).await?;
+        if let Some(record) = first.first()
+            && let Err(error) = opened(&self.secret_keys.ring(), record)
+        {
+            tracing::error!(
+                record = name(record), %error,
+                "the accounts, webhooks and secret props that are stored cannot be used with this secret key"
+            );
+        }
+        Ok(())
     }
 
     async fn reseal_everything(&self) -> Result<Rotation, AppError> {
@@ -130,6 +144,20 @@ impl App {
             }
         }
         Ok(props)
+    }
+}
+
+/// Whether the keys open what is sealed in a record.
+fn opened(ring: &KeyRing, record: &SealedRecord) -> Result<(), AppError> {
+    match record {
+        SealedRecord::Account { id, sealed } => ring.open(id.as_str(), sealed).map(drop),
+        SealedRecord::Webhook { id, secret, .. } => ring.open(&purpose(id), secret).map(drop),
+        SealedRecord::Source {
+            configured_props, ..
+        } => {
+            let mut values = configured_props.iter();
+            values.try_for_each(|(name, value)| ring.open_prop(name, value).map(drop))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 const CODE: &str = r#"
 import words from "@local/words@^1.0.0";
-export default { name: "Words", version: "0.0.1", run() { this.$emit(words); } };"#;
+export default { key: "words-words", name: "Words", version: "0.0.1", run() { this.$emit(words); } };"#;
 
 fn words(version: &str) -> String {
     format!("export default \"{version}\";\n")
@@ -54,6 +54,10 @@ async fn packages_move_to_the_latest_allowed_and_only_when_asked() {
         "{}",
         seen.stdout
     );
+
+    // The key is of what was saved under it, not of the source's copy.
+    let of_key = node.get("/components/words-words").await.is(200).data();
+    assert_eq!(of_key["packages"], locked("1.0.0"));
 
     let before = node.get(&source.path()).await.is(200).data();
     let seen = node

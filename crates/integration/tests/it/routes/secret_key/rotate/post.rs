@@ -122,7 +122,12 @@ async fn what_no_key_opens_is_counted_and_harms_nothing_else() {
     node.restart().await;
     let source = deploy(&node).await;
     assert_eq!(rotate(&node).await, json!({"resealed": 2, "unreadable": 1}));
-    assert!(node.output().contains(&lost), "{}", node.output());
+    let output = node.output();
+    assert!(output.contains(&lost), "{output}");
+    assert!(
+        output.contains("cannot be used with this secret key"),
+        "{output}"
+    );
     assert_eq!(emitted(&node, &source).await, OPENED);
 }
 

@@ -2,14 +2,14 @@
 
 use std::{
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::{io::AsyncWriteExt as _, net::TcpStream};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, process::Command};
 
 use crate::{
     process::{self, Process},
@@ -25,14 +25,39 @@ pub(crate) struct Node {
     process: Process,
     address: SocketAddr,
     data_dir: TempDir,
+    program: Program,
     /// The API, as the node's first user.
     pub(crate) api: Api,
+}
+
+/// A build of the node, and how it is started.
+struct Program {
+    binary: PathBuf,
+    descriptors: Option<u32>,
+}
+
+impl Program {
+    fn command(&self) -> Command {
+        let Some(descriptors) = self.descriptors else {
+            return Command::new(&self.binary);
+        };
+        // The shell becomes the node, so that its process id is the node's.
+        let mut command = Command::new("sh");
+        command
+            .args([
+                "-c",
+                &format!("ulimit -n {descriptors} && exec \"$0\" \"$@\""),
+            ])
+            .arg(&self.binary);
+        command
+    }
 }
 
 /// A connection to a node's API.
 pub(crate) struct Api {
     connection: Connection,
     address: SocketAddr,
+    key: String,
 }
 
 /// A deployed source.
@@ -43,17 +68,35 @@ pub(crate) struct Source {
 }
 
 impl Node {
-    /// Starts a node with these flags besides.
+    /// Starts a node of this build with these flags besides.
     pub(crate) async fn start(flags: &[&str]) -> Result<Self> {
+        Self::start_binary(&process::headwater()?, flags).await
+    }
+
+    /// Starts a node of whichever build.
+    pub(crate) async fn start_binary(binary: &Path, flags: &[&str]) -> Result<Self> {
+        Self::start_limited(binary, None, flags).await
+    }
+
+    /// The same with a bound on what the node may have open.
+    pub(crate) async fn start_limited(
+        binary: &Path,
+        descriptors: Option<u32>,
+        flags: &[&str],
+    ) -> Result<Self> {
         // On the disk of the build: a folder for temporary files may be memory, which syncs for free.
         let folder = process::own_path()?.with_file_name("bench-data");
         std::fs::create_dir_all(&folder)?;
         let data_dir = TempDir::new_in(folder)?;
-        Self::start_in(data_dir, flags).await
+        let program = Program {
+            binary: binary.to_owned(),
+            descriptors,
+        };
+        Self::start_in(data_dir, program, flags).await
     }
 
-    async fn start_in(data_dir: TempDir, flags: &[&str]) -> Result<Self> {
-        let mut command = tokio::process::Command::new(process::headwater()?);
+    async fn start_in(data_dir: TempDir, program: Program, flags: &[&str]) -> Result<Self> {
+        let mut command = program.command();
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
             if name.starts_with("HEADWATER_") && !KEPT.contains(&&*name) {
@@ -66,11 +109,12 @@ impl Node {
             .arg(data_dir.path())
             .args(flags);
         let (process, address) = Process::start(&mut command).await?;
-        let api = Api::open(address).await?;
+        let api = Api::open(address, API_KEY).await?;
         Ok(Self {
             process,
             address,
             data_dir,
+            program,
             api,
         })
     }
@@ -78,11 +122,14 @@ impl Node {
     /// The same node again after `kill -9`; also how long it took to be ready.
     pub(crate) async fn restart(self, flags: &[&str]) -> Result<(Self, Duration)> {
         let Self {
-            process, data_dir, ..
+            process,
+            data_dir,
+            program,
+            ..
         } = self;
         process.kill().await?;
         let begun = Instant::now();
-        let node = Self::start_in(data_dir, flags).await?;
+        let node = Self::start_in(data_dir, program, flags).await?;
         Ok((node, begun.elapsed()))
     }
 
@@ -114,27 +161,49 @@ impl Node {
 
     /// A further connection to the API.
     pub(crate) async fn connect(&self) -> Result<Api> {
-        Api::open(self.address).await
+        self.connect_with(API_KEY).await
+    }
+
+    /// The API as whoever has that key.
+    pub(crate) async fn connect_with(&self, key: &str) -> Result<Api> {
+        Api::open(self.address, key).await
+    }
+
+    /// Bytes that its store takes on disk.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        let files = ["headwater.db", "headwater.db-wal"];
+        let sizes = files.map(|file| std::fs::metadata(self.data_dir().join(file)));
+        sizes.into_iter().flatten().map(|file| file.len()).sum()
     }
 }
 
 impl Api {
-    async fn open(address: SocketAddr) -> Result<Self> {
+    async fn open(address: SocketAddr, key: &str) -> Result<Self> {
         Ok(Self {
             connection: Connection::open(address).await?,
             address,
+            key: key.to_owned(),
         })
+    }
+
+    /// A further connection, as the same user.
+    pub(crate) async fn again(&self) -> Result<Self> {
+        Self::open(self.address, &self.key).await
     }
 
     /// A request; the `data` of its answer.
     pub(crate) async fn call(&mut self, method: &str, path: &str, body: &Value) -> Result<Value> {
-        let headers = format!("authorization: Bearer {API_KEY}\r\n");
+        let headers = format!("authorization: Bearer {}\r\n", self.key);
         let body = if body.is_null() {
             String::new()
         } else {
             body.to_string()
         };
         let request = wire::request(method, self.address, path, &headers, &body);
+        if self.connection.is_closed() {
+            // The node ends connections that nobody has used for a while.
+            self.connection = Connection::open(self.address).await?;
+        }
         let (status, answer) = self.connection.exchange(&request).await?;
         if status != 200 {
             bail!(

@@ -176,3 +176,9 @@ pub(crate) fn deno_script(script: &str) -> Result<Command> {
         .env("NO_COLOR", "1");
     Ok(command)
 }
+
+/// Tasks that ran or waited to run during the last minute: what else the machine does.
+pub(crate) fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or_default().to_owned()
+}

@@ -11,9 +11,9 @@ use crate::{
 };
 
 /// Not measured: connections, caches, and the JavaScript compiler get warm.
-const WARM_UP: Duration = Duration::from_secs(2);
-const ROUND: Duration = Duration::from_secs(2);
-const ROUNDS: usize = 5;
+pub(crate) const WARM_UP: Duration = Duration::from_secs(2);
+pub(crate) const ROUND: Duration = Duration::from_secs(2);
+pub(crate) const ROUNDS: usize = 5;
 
 /// One of the two.
 pub(crate) struct Side<'a> {
@@ -44,44 +44,45 @@ impl Compared {
     }
 }
 
-/// Loads them in turns. `settle` waits, after a round of ours, until the node has nothing left to
-/// do; it is told what came of that round.
-pub(crate) async fn compare(
-    ours: &Side<'_>,
-    bare: &Side<'_>,
-    mut settle: impl AsyncFnMut(&Answered) -> Result<()>,
-) -> Result<Compared> {
+/// Loads them in turns.
+pub(crate) async fn compare(ours: &Side<'_>, bare: &Side<'_>) -> Result<Compared> {
     let (mut our_rounds, mut bare_rounds) = (Vec::new(), Vec::new());
-    settle(&ours.load.run(WARM_UP).await?).await?;
+    ours.load.run(WARM_UP).await?;
     bare.load.run(WARM_UP).await?;
     for _ in 0..ROUNDS {
-        let round = measured(ours).await?;
-        settle(&round.0).await?;
-        our_rounds.push(round);
-        bare_rounds.push(measured(bare).await?);
+        our_rounds.push(ours.round().await?);
+        bare_rounds.push(bare.round().await?);
     }
     Ok(Compared {
-        ours: best(&our_rounds)?,
-        bare: best(&bare_rounds)?,
+        ours: best(our_rounds)?,
+        bare: best(bare_rounds)?,
     })
 }
 
-async fn measured(side: &Side<'_>) -> Result<(Answered, f64)> {
-    let before = side.process.cpu_seconds();
-    let answered = side.load.run(ROUND).await?;
-    Ok((answered, side.process.cpu_seconds() - before))
+impl Side<'_> {
+    /// One round of load.
+    pub(crate) async fn round(&self) -> Result<Figures> {
+        let before = self.process.cpu_seconds();
+        let answered = self.load.run(ROUND).await?;
+        let cpu = self.process.cpu_seconds() - before;
+        Ok(Figures::of(&answered, answered.per_second(), cpu))
+    }
 }
 
-fn best(rounds: &[(Answered, f64)]) -> Result<Figures> {
-    let rate = |round: &&(Answered, f64)| round.0.per_second();
-    let best = rounds
-        .iter()
-        .max_by(|one, other| rate(one).total_cmp(&rate(other)));
-    let (answered, cpu) = best.context("no round")?;
-    Ok(Figures {
-        per_second: answered.per_second(),
-        p50: median(&answered.latencies),
-        p99: quantile(&answered.latencies, 0.99),
-        cpu: cpu * 1e6 / answered.latencies.len() as f64,
-    })
+impl Figures {
+    /// Figures of a round; `cpu` in seconds.
+    pub(crate) fn of(answered: &Answered, per_second: f64, cpu: f64) -> Self {
+        Self {
+            per_second,
+            p50: median(&answered.latencies),
+            p99: quantile(&answered.latencies, 0.99),
+            cpu: cpu * 1e6 / answered.latencies.len() as f64,
+        }
+    }
+}
+
+/// The best of them.
+pub(crate) fn best(rounds: Vec<Figures>) -> Result<Figures> {
+    let rates = |one: &Figures, other: &Figures| one.per_second.total_cmp(&other.per_second);
+    rounds.into_iter().max_by(rates).context("no round")
 }

@@ -1,7 +1,7 @@
 //! HTTP/1.1 over one kept connection, no more of it than the load and the node's API need:
 //! requests are bytes, one at a time, and responses have a length.
 
-use std::net::SocketAddr;
+use std::{io::ErrorKind, net::SocketAddr};
 
 use anyhow::{Context as _, Result, bail};
 use tokio::{
@@ -27,6 +27,11 @@ impl Connection {
             stream,
             buffer: Vec::with_capacity(16 * 1024),
         })
+    }
+
+    /// Whether the server has ended it.
+    pub(crate) fn is_closed(&self) -> bool {
+        !matches!(self.stream.try_read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
     }
 
     /// Sends a request and waits for the whole response: its status, and where its body is.

@@ -1,7 +1,7 @@
 /** What an action finds in `$`, and what of it leaves the worker. */
 
 import assert from "node:assert/strict";
-import { startComponent } from "./spawned_worker.ts";
+import { SpawnedWorker, startComponent } from "./spawned_worker.ts";
 
 function action(body: string): string {
   return `export default { name: "T", version: "1", type: "action",
@@ -57,4 +57,39 @@ Deno.test("what needs a workflow says so, by name", async () => {
 Deno.test("an export that is no JSON is an error of the run that names it", async () => {
   await using worker = await startComponent(action(`$.export("big", 1n);`));
   assert.match((await worker.run()).outcome.error.message, /\$\.export: "big"/);
+});
+
+Deno.test("what is exported of a streamed response holds no credentials", async () => {
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    () => new Response("no", { status: 400 }),
+  );
+  await using worker = await SpawnedWorker.start({
+    files: {
+      "component.mjs": `import http from "node:http";
+        export default { type: "action", name: "T", version: "1", async run({ $ }) {
+          const options = { headers: { Authorization: "Bearer SECRET", "X-Api-Key": "SECRET" } };
+          const response = await new Promise((resolve) => http.get("http://127.0.0.1:${server.addr.port}/", options, resolve));
+          const known = new WeakSet();
+          // As packages make plain copies of what refers to itself.
+          const copy = JSON.parse(JSON.stringify(response, (_, value) => {
+            if (typeof value !== "object" || value === null) return value;
+            if (known.has(value)) return "[Circular]";
+            known.add(value);
+            return typeof value.toJSON === "function" ? null : value;
+          }));
+          if (!JSON.stringify(copy).includes("SECRET")) throw new Error("the copy holds none");
+          $.export("debug", copy); $.export("nested", { data: [copy], kept: { a: 1 } });
+          console.log({ config: {}, status: 400, headers: {}, data: response });
+          throw { isAxiosError: true, message: "failed", response: { status: 400, data: response } };
+        } };`,
+    },
+    mayReachMachine: true,
+  });
+  const run = await worker.run();
+  assert.ok(!JSON.stringify(run.frames).includes("SECRET"), JSON.stringify(run.frames));
+  const [debug, nested] = run.of("export").map((frame) => frame.value);
+  assert.equal(debug.statusCode, 400, run.outcome.error?.stack);
+  assert.deepEqual(nested.kept, { a: 1 });
+  assert.equal(nested.data[0].statusCode, 400);
 });

@@ -140,3 +140,16 @@ Deno.test("anything can be logged", async () => {
   assert.equal(logs[2], `a has 3 of {"b":1} rest`);
   assert.equal(logs.length, 5);
 });
+
+Deno.test("an emit on the platform's own channel fails the run where it was called", async () => {
+  await using worker = await startComponent(`
+    export default { name: "T", version: "1", run() {
+      this.$emit({}, { name: "$errors" });
+      this.$emit({}, { name: "mine" }); return 1; } };`);
+  const run = await worker.run();
+  const { error } = run.outcome;
+  assert.equal(error?.name, "EmitError");
+  assert.match(error.message, /`\$errors` is the platform's own channel/);
+  assert.match(error.stack, /^EmitError: .*\n.*component\.mjs:3:12/s);
+  assert.deepEqual(run.of("emit").map((frame) => frame.options.name), ["mine"]);
+});

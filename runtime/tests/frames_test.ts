@@ -18,7 +18,8 @@ function readInChunks(bytes: Uint8Array, chunkBytes: number): unknown[] {
   const reader = new FrameReader();
   const frames: unknown[] = [];
   for (let at = 0; at < bytes.length;) {
-    const space = reader.freeSpace();
+    const { memory, start, length } = reader.freeSpace();
+    const space = new Uint8Array(memory, start, length);
     const chunk = bytes.subarray(at, at + Math.min(chunkBytes, space.length));
     space.set(chunk);
     reader.filled(chunk.length);

@@ -170,3 +170,27 @@ Deno.test("the db keeps copies as JSON, deletes, and takes what JSON takes", asy
     nested,
   ]);
 });
+
+Deno.test("the map has a bound, refused by the key's name, and can always be shrunk", async () => {
+  await using worker = await startComponent(
+    `export default { name: "T", version: "1", type: "action", props: { db: "$.service.db" }, run() {
+      const told = [];
+      const set = (key, value) => { try { this.db.set(key, value); } catch (error) { told.push(error.name + ": " + error.message); } };
+      set("new", "x"); set("old", "xxxxxxxxx"); set("old", "xx"); set("new", "x"); set("é", "x");
+      this.db.delete("old"); set("é", "x");
+      return [told, this.db.get("new"), this.db.get("old") ?? null];
+    } };`,
+    { kv: { old: "xxxxxxxx" }, kv_limit_bytes: 13 },
+  );
+  const run = await worker.run();
+  const [told, kept, deleted] = run.outcome.value;
+  assert.equal(told.length, 3, run.outcome.error?.stack);
+  assert.match(
+    told[0],
+    /^RangeError: db\.set: with "new" .* be 19 bytes; .* at most 13: delete some/,
+  );
+  assert.match(told[1], /with "old"/);
+  assert.match(told[2], /with "new"|with "é"/);
+  assert.equal(kept, "x");
+  assert.equal(deleted, null);
+});

@@ -33,6 +33,19 @@ Deno.test("an object body is JSON unless the component says otherwise", () => {
   });
 });
 
+Deno.test("text is plain text unless the component says otherwise", () => {
+  const type = (response: object) =>
+    normalizeResponse({ status: 200, ...response }).headers["content-type"];
+  assert.equal(type({ body: "a" }), "text/plain; charset=utf-8");
+  assert.equal(type({ body: "<p>a</p>" }), "text/plain; charset=utf-8");
+  assert.equal(
+    type({ body: "a", headers: { "content-type": "text/html" } }),
+    "text/html",
+  );
+  assert.equal(type({ body: "" }), undefined);
+  assert.equal(type({}), undefined);
+});
+
 Deno.test("bytes travel as base64", () => {
   for (const body of [Buffer.from([0, 255]), new Uint8Array([0, 255]).buffer]) {
     const response = normalizeResponse({ status: "200", body });

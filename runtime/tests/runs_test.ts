@@ -79,10 +79,10 @@ Deno.test("effects after the end do nothing but warn", async () => {
 
 Deno.test("timers of a run end with it, those of others and of the module go on", async () => {
   await using worker = await startComponent(source(
-    `if (event === "wait") { await new Promise((resolve) => setTimeout(resolve, 30)); return "waited"; }
+    `if (event === "wait") { await new Promise((resolve) => setTimeout(resolve, 400)); return "waited"; }
      if (event === "count") return ticks;
-     setInterval(() => { ticks.run++; }, 1); setTimeout(() => { ticks.run++; }, 2);
-     nodeTimers.setTimeout(() => { ticks.run++; }, 2);`,
+     setInterval(() => { ticks.run++; }, 200); setTimeout(() => { ticks.run++; }, 200);
+     nodeTimers.setTimeout(() => { ticks.run++; }, 200);`,
     `import nodeTimers from "node:timers"; const ticks = { run: 0, module: 0 };
      setInterval(() => { ticks.module++; }, 1);`,
   ));

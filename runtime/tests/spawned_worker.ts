@@ -7,7 +7,7 @@
 
 const MAIN = new URL("../worker/main.ts", import.meta.url).href;
 const IMPORT_MAP = new URL("../import_map.json", import.meta.url).pathname;
-const TOKEN = "00112233445566778899aabbccddeeff";
+export const TOKEN = "00112233445566778899aabbccddeeff";
 const TOKEN_BYTES = Uint8Array.from(
   TOKEN.match(/../g)!,
   (hex) => Number.parseInt(hex, 16),

@@ -6,6 +6,7 @@
  */
 
 import { isObject } from "./component.ts";
+import { withoutStream } from "./stream_shapes.ts";
 
 /** The value, or what of it may be shown. */
 export function withoutRequest(value: unknown): unknown {
@@ -36,5 +37,5 @@ function errorOnly(error: Record<string, unknown>): Error {
 }
 
 function answerOf({ status, statusText, data }: Record<string, unknown>) {
-  return { status, statusText, data };
+  return { status, statusText, data: withoutStream(data) };
 }

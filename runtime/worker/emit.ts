@@ -8,7 +8,11 @@
 
 import type { EmitOptions } from "./protocol.ts";
 
-export function normalizeEmitOptions(options: unknown): EmitOptions {
+/** @param warn is told of what is left out because it cannot be read */
+export function normalizeEmitOptions(
+  options: unknown,
+  warn: (text: string) => void,
+): EmitOptions {
   if (options === undefined || options === null) return {};
   if (typeof options !== "object") {
     throw new TypeError(`$emit: options must be an object, not ${kindOf(options)}`);
@@ -21,9 +25,14 @@ export function normalizeEmitOptions(options: unknown): EmitOptions {
   if (name !== undefined) wire.name = name;
   const summary = readText("summary", given.summary);
   if (summary !== undefined) wire.summary = summary;
-  const ts = readTime("ts", given.ts);
-  if (ts !== undefined) wire.ts = ts;
-  const deliveryTs = readTime("delivery_ts", given.delivery_ts);
+  const ts = readTime(given.ts);
+  if (ts === null) warn(`${unreadable("ts", given.ts)}; the event has none`);
+  else if (ts !== undefined) wire.ts = ts;
+  const deliveryTs = readTime(given.delivery_ts);
+  // To deliver at the wrong moment is worse than to fail; a `ts` only tells an order.
+  if (deliveryTs === null) {
+    throw new TypeError(unreadable("delivery_ts", given.delivery_ts));
+  }
   if (deliveryTs !== undefined) wire.delivery_ts = deliveryTs;
   return wire;
 }
@@ -48,14 +57,15 @@ function readText(field: string, value: unknown): string | undefined {
   return String(value);
 }
 
-function readTime(field: string, value: unknown): number | undefined {
+/** Null for what cannot be read. */
+function readTime(value: unknown): number | null | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   const time = epochMs(value);
-  if (Number.isSafeInteger(time)) return time;
-  // `ts: Date.parse(item.date)` of an item without a date only loses its ordering;
-  // a delivery time that cannot be read would deliver at the wrong moment.
-  if (field === "ts" && typeof value === "number") return undefined;
-  throw invalid(field, "epoch milliseconds or a Date", value);
+  return Number.isSafeInteger(time) ? time : null;
+}
+
+function unreadable(field: string, value: unknown): string {
+  return `$emit: ${field} must be epoch milliseconds or a Date, not ${kindOf(value)}`;
 }
 
 function epochMs(value: unknown): number {
@@ -81,3 +91,17 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
+
+const RESERVED = ["$errors", "$logs", "$in"];
+
+/** Why nothing may be emitted on that channel, with the stack of whoever tried. */
+export function reservedChannel(name: string | undefined): Error | undefined {
+  if (name === undefined || !RESERVED.includes(name)) return undefined;
+  return new EmitError(
+    `$emit: \`${name}\` is the platform's own channel; choose a name without \`$\``,
+  );
+}
+
+class EmitError extends Error {}
+
+EmitError.prototype.name = "EmitError";

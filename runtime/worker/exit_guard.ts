@@ -23,5 +23,4 @@ export function installExitGuard(onExit: ExitHandler): void {
     abort: guard("process.abort"),
   });
   Object.assign(Deno, { exit: guard("Deno.exit") });
-  Object.assign(globalThis, { close: guard("close") });
 }

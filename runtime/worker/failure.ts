@@ -9,6 +9,8 @@
 import { withoutRequest } from "./axios_shapes.ts";
 import { inspect } from "./intrinsics.ts";
 import type { WireError } from "./protocol.ts";
+import { withoutAdvice } from "./refusals.ts";
+import { asTmp } from "./tmp_paths.ts";
 
 const RUNTIME_FOLDER = new URL(".", import.meta.url).href;
 
@@ -20,13 +22,6 @@ function isRuntimeFrame(line: string): boolean {
 
 /** Causes, or gathered errors, that a stack tells of. */
 const MAX_REASONS = 5;
-
-// The advice is for whoever starts the process, which the component's author does not.
-const PERMISSION_ADVICE = /, run again with the --allow-\w+ flag/g;
-
-const NETWORK_ADVICE = /, run again with the --allow-net flag/g;
-const PRIVATE_ADDRESS =
-  ", which is refused: it is a private address, and the node is not started with --allow-private-network";
 
 // The module loader colours its messages.
 // deno-lint-ignore no-control-regex
@@ -58,11 +53,9 @@ export class FailureFormat {
     if (text.includes("\n    at ")) {
       text = text.split("\n").filter((line) => !isRuntimeFrame(line)).join("\n");
     }
-    if (text.includes("--allow-")) {
-      text = text.replace(NETWORK_ADVICE, PRIVATE_ADDRESS)
-        .replace(PERMISSION_ADVICE, ", which is not allowed here");
-    }
+    text = withoutAdvice(text);
     if (text.includes("\x1b[")) text = text.replace(COLOURS, "");
+    text = asTmp(text);
     for (const prefix of this.#prefixes) {
       if (text.includes(prefix)) text = text.replaceAll(prefix, "");
     }

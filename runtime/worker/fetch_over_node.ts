@@ -10,6 +10,7 @@ import http from "node:http";
 import https from "node:https";
 import { Readable } from "node:stream";
 import zlib from "node:zlib";
+import { USER_AGENT } from "./node_fetch.ts";
 
 const REDIRECTS_MAX = 20;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -56,7 +57,7 @@ async function answerTo(hop: Hop, signal: AbortSignal): Promise<http.IncomingMes
   const headers = {
     "accept": "*/*",
     "accept-encoding": "gzip, br",
-    "user-agent": `Deno/${Deno.version.deno}`,
+    "user-agent": USER_AGENT,
     ...Object.fromEntries(hop.headers),
   };
   request(hop.url, { method, headers, signal }, resolve)

@@ -5,22 +5,43 @@
  * is trusted, so malformed JSON is a thrown error and ends the worker.
  */
 
-import { Bytes, copyBytes, decodeUtf8, jsonParse } from "./intrinsics.ts";
+import {
+  Bytes,
+  copyBytes,
+  decodeUtf8,
+  fillBytes,
+  finalize,
+  jsonParse,
+  Memory,
+} from "./intrinsics.ts";
 import type { HostFrame } from "./protocol.ts";
 
 const LENGTH_BYTES = 4;
 const INITIAL_CAPACITY_BYTES = 64 * 1024;
 
+/** Where the next read may put its bytes. */
+export interface FreeSpace {
+  memory: ArrayBuffer;
+  start: number;
+  length: number;
+}
+
 export class FrameReader {
-  #buffer = new Bytes(INITIAL_CAPACITY_BYTES);
+  #capacity = INITIAL_CAPACITY_BYTES;
+  #memory = new Memory(INITIAL_CAPACITY_BYTES);
+  #buffer = new Bytes(this.#memory);
   #start = 0;
   #end = 0;
 
   /** Where the next read may put its bytes; say how many came with `filled`. */
-  freeSpace(): Uint8Array<ArrayBuffer> {
+  freeSpace(): FreeSpace {
     const needed = this.#missingBytes();
-    if (this.#buffer.length - this.#end < needed) this.#makeRoom(needed);
-    return new Bytes(this.#buffer.buffer, this.#end);
+    if (this.#capacity - this.#end < needed) this.#makeRoom(needed);
+    return {
+      memory: this.#memory,
+      start: this.#end,
+      length: this.#capacity - this.#end,
+    };
   }
 
   filled(count: number): void {
@@ -33,7 +54,7 @@ export class FrameReader {
     if (length === undefined) return undefined;
     const from = this.#start + LENGTH_BYTES;
     if (this.#end - from < length) return undefined;
-    const text = decodeUtf8(new Bytes(this.#buffer.buffer, from, length));
+    const text = decodeUtf8(new Bytes(this.#memory, from, length));
     this.#start = from + length;
     if (this.#start === this.#end) this.#reset();
     return jsonParse(text) as HostFrame;
@@ -53,24 +74,43 @@ export class FrameReader {
     return missing > LENGTH_BYTES ? missing : LENGTH_BYTES;
   }
 
+  /** Leaves nothing in memory of the frames that have been read. */
+  forgetRead(): void {
+    const former = this.#buffer;
+    this.#move(this.#capacity);
+    fillBytes(former, 0);
+  }
+
   #makeRoom(needed: number): void {
-    const used = this.#end - this.#start;
-    const wanted = used + needed;
+    const wanted = this.#end - this.#start + needed;
     let capacity = INITIAL_CAPACITY_BYTES;
     while (capacity < wanted) capacity *= 2;
-    const next = new Bytes(capacity);
-    copyBytes(next, new Bytes(this.#buffer.buffer, this.#start, used));
-    this.#buffer = next;
-    this.#start = 0;
+    this.#move(capacity);
+  }
+
+  /** To a buffer of that size, with what has not been read. */
+  #move(capacity: number): void {
+    const used = this.#end - this.#start;
+    const unread = new Bytes(this.#memory, this.#start, used);
+    this.#allocate(capacity);
+    copyBytes(this.#buffer, unread);
     this.#end = used;
+  }
+
+  #allocate(capacity: number): void {
+    this.#capacity = capacity;
+    this.#memory = new Memory(capacity);
+    this.#buffer = new Bytes(this.#memory);
+    this.#start = 0;
+    this.#end = 0;
   }
 
   #reset(): void {
     this.#start = 0;
     this.#end = 0;
     // One large event must not cost its memory for the rest of the worker's life.
-    if (this.#buffer.length > INITIAL_CAPACITY_BYTES) {
-      this.#buffer = new Bytes(INITIAL_CAPACITY_BYTES);
-    }
+    if (this.#capacity > INITIAL_CAPACITY_BYTES) this.#allocate(INITIAL_CAPACITY_BYTES);
   }
 }
+
+finalize(FrameReader);

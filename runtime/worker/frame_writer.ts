@@ -2,10 +2,12 @@
  * Puts frames on standard output: the session token, a 4-byte length, JSON.
  *
  * Responsible for keeping the token inside a closure and for joining the frames of
- * one microtask turn into one write. Not responsible for what the frames contain.
+ * one microtask turn into one write. Asks no view for its buffer or its length: those
+ * are accessors, which a component may replace and which would be handed the token. Not
+ * responsible for what the frames contain.
  */
 
-import { Bytes, encodeInto, microtask } from "./intrinsics.ts";
+import { Bytes, encodeInto, Memory, microtask } from "./intrinsics.ts";
 
 const TOKEN_BYTES = 16;
 const HEADER_BYTES = TOKEN_BYTES + 4;
@@ -39,14 +41,22 @@ function parseToken(hex: string): Uint8Array {
 
 export function createFrameWriter(tokenHex: string, write: WriteBytes): FrameWriter {
   const token = parseToken(tokenHex);
-  let buffer = new Bytes(KEPT_CAPACITY_BYTES);
+  let capacity = KEPT_CAPACITY_BYTES;
+  let memory = new Memory(capacity);
+  let buffer = new Bytes(memory);
   let length = 0;
   let isScheduled = false;
 
+  function resize(bytes: number): void {
+    capacity = bytes;
+    memory = new Memory(capacity);
+    buffer = new Bytes(memory);
+  }
+
   function reserve(bytes: number): void {
-    if (buffer.length - length >= bytes) return;
+    if (capacity - length >= bytes) return;
     flush();
-    if (buffer.length < bytes) buffer = new Bytes(bytes);
+    if (capacity < bytes) resize(bytes);
   }
 
   function append(json: string): void {
@@ -54,7 +64,7 @@ export function createFrameWriter(tokenHex: string, write: WriteBytes): FrameWri
     reserve(HEADER_BYTES + json.length * 3);
     const start = length;
     for (let i = 0; i < TOKEN_BYTES; i++) buffer[start + i] = token[i]!;
-    const body = new Bytes(buffer.buffer, start + HEADER_BYTES);
+    const body = new Bytes(memory, start + HEADER_BYTES);
     const written = encodeInto(json, body).written;
     buffer[start + TOKEN_BYTES] = written >>> 24;
     buffer[start + TOKEN_BYTES + 1] = written >>> 16;
@@ -65,11 +75,9 @@ export function createFrameWriter(tokenHex: string, write: WriteBytes): FrameWri
 
   function flush(): void {
     let done = 0;
-    while (done < length) {
-      done += write(new Bytes(buffer.buffer, done, length - done));
-    }
+    while (done < length) done += write(new Bytes(memory, done, length - done));
     length = 0;
-    if (buffer.length > KEPT_CAPACITY_BYTES) buffer = new Bytes(KEPT_CAPACITY_BYTES);
+    if (capacity > KEPT_CAPACITY_BYTES) resize(KEPT_CAPACITY_BYTES);
   }
 
   function scheduleFlush(): void {

@@ -8,6 +8,8 @@
  * hiding these built-ins from components.
  */
 
+import { Buffer } from "node:buffer";
+
 type Uncurried<This, Args extends unknown[], Result> = (
   self: This,
   ...args: Args
@@ -23,6 +25,7 @@ function uncurry<This, Args extends unknown[], Result>(
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+export const byteLength: (text: string) => number = Buffer.byteLength;
 export const jsonStringify = JSON.stringify;
 export const jsonParse = JSON.parse;
 export const encodeInto = encoder.encodeInto.bind(encoder);
@@ -30,22 +33,63 @@ export const encodeUtf8 = encoder.encode.bind(encoder);
 export const decodeUtf8 = decoder.decode.bind(decoder);
 export const microtask = globalThis.queueMicrotask.bind(globalThis);
 export const Bytes = Uint8Array;
+export const Memory = ArrayBuffer;
 export const copyBytes = uncurry(Uint8Array.prototype.set);
+export const fillBytes = uncurry(Uint8Array.prototype.fill);
+export const objectKeys = Object.keys;
+export const promiseThen = uncurry(
+  Promise.prototype.then as (
+    this: Promise<unknown>,
+    done: (value: any) => unknown,
+  ) => Promise<unknown>,
+);
 export const inspect = Deno.inspect;
-export const readStdin = Deno.stdin.read.bind(Deno.stdin);
+const read = Deno.stdin.read.bind(Deno.stdin);
 export const writeStdout = Deno.stdout.writeSync.bind(Deno.stdout);
 export const writeStderr = Deno.stderr.writeSync.bind(Deno.stderr);
 export const exitProcess: (code?: number) => never = Deno.exit;
 
 export const toWellFormed = uncurry(String.prototype.toWellFormed);
 export const stringIncludes = uncurry(String.prototype.includes);
-export const regexpReplace = uncurry(
-  RegExp.prototype[Symbol.replace] as (
-    this: RegExp,
-    text: string,
-    by: string,
-  ) => string,
-);
+export const stringIndexOf = uncurry(String.prototype.indexOf);
+export const stringSlice = uncurry(String.prototype.slice);
 export const stringSplitBy = uncurry(
   String.prototype.split as (this: string, separator: string) => string[],
 );
+
+const { defineProperty, freeze } = Object;
+
+/**
+ * Reads into `length` bytes of `memory`; null at the end.
+ *
+ * Deno asks the view for its `length`, which is an accessor that a component may have
+ * replaced; a property of the view's own comes first.
+ */
+export function readStdin(
+  memory: ArrayBuffer,
+  start: number,
+  length: number,
+): Promise<number | null> {
+  const view = new Bytes(memory, start, length);
+  // Without a prototype, so that no `Object.prototype.get` makes an accessor of it.
+  const own = { __proto__: null, value: length } as PropertyDescriptor;
+  return read(defineProperty(view, "length", own));
+}
+
+/**
+ * Makes the methods of classes final: a component may import the runtime's modules, and
+ * a method that it replaced would be handed the runtime's own objects.
+ */
+export function finalize(...classes: { prototype: object }[]): void {
+  for (const each of classes) freeze(freeze(each).prototype);
+}
+
+/** A map whose methods are its own, whatever becomes of `Map.prototype`. */
+export class OwnMap<Key, Value> extends Map<Key, Value> {}
+
+Object.defineProperties(
+  OwnMap.prototype,
+  Object.getOwnPropertyDescriptors(Map.prototype),
+);
+Object.setPrototypeOf(OwnMap.prototype, null);
+finalize(OwnMap);

@@ -6,13 +6,15 @@
  * (`entry.ts`) nor for validating what it passes (`emit.ts`, `respond.ts`).
  */
 
-import { normalizeEmitOptions } from "./emit.ts";
+import { normalizeEmitOptions, reservedChannel } from "./emit.ts";
+import { finalize, OwnMap } from "./intrinsics.ts";
 import { toJson } from "./json.ts";
 import type { KeyValueMap } from "./key_value.ts";
 import { LogBudget } from "./log_budget.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
 import type { LogLevel, ReplyFrame, StoreRequest, WireError } from "./protocol.ts";
 import { normalizeResponse } from "./respond.ts";
+import { withoutStreams } from "./stream_shapes.ts";
 
 /** What the host says to a request. */
 export type Answer = Pick<ReplyFrame, "value" | "error">;
@@ -21,6 +23,7 @@ export interface InvocationHost {
   outbox: Outbox;
   keyValues: KeyValueMap;
   ended(invocation: Invocation): void;
+  describe(thrown: unknown): WireError;
 }
 
 export class Invocation {
@@ -30,8 +33,8 @@ export class Invocation {
   #hasEnded = false;
   #hasResponded = false;
   #stray: WireError | undefined;
-  #cancelTimers: Set<() => void> | undefined;
-  #requests: Map<number, (answer: Answer) => void> | undefined;
+  #cancelTimers: OwnMap<() => void, true> | undefined;
+  #requests: OwnMap<number, (answer: Answer) => void> | undefined;
   #lastRequest = 0;
 
   constructor(id: number, logLimitBytes: number, host: InvocationHost) {
@@ -46,7 +49,9 @@ export class Invocation {
 
   emit(event: unknown, options: unknown): void {
     if (this.#refuse("$emit")) return;
-    const wireOptions = normalizeEmitOptions(options);
+    const wireOptions = normalizeEmitOptions(options, (text) => this.log("warn", text));
+    const refusal = reservedChannel(wireOptions.name);
+    if (refusal !== undefined) return this.failLater(this.#host.describe(refusal));
     this.#host.outbox.emit(this.id, toJson(event, "$emit: event"), wireOptions);
   }
 
@@ -66,7 +71,8 @@ export class Invocation {
     if (typeof name !== "string" || name === "") {
       throw new TypeError("$.export: the first argument must be a name");
     }
-    this.#host.outbox.exported(this.id, name, toJson(value, `$.export: "${name}"`));
+    const json = withoutStreams(toJson(value, `$.export: "${name}"`));
+    this.#host.outbox.exported(this.id, name, json);
   }
 
   /** The run goes on to its end, but what follows it in a workflow does not. */
@@ -95,7 +101,7 @@ export class Invocation {
     }
     const request = ++this.#lastRequest;
     const { promise, resolve } = Promise.withResolvers<Answer>();
-    this.#requests ??= new Map();
+    this.#requests ??= new OwnMap();
     this.#requests.set(request, resolve);
     this.#host.outbox.dataStore(this.id, request, asked);
     return promise;
@@ -129,7 +135,7 @@ export class Invocation {
   }
 
   addTimer(cancel: () => void): void {
-    (this.#cancelTimers ??= new Set()).add(cancel);
+    (this.#cancelTimers ??= new OwnMap()).set(cancel, true);
   }
 
   removeTimer(cancel: () => void): void {
@@ -141,7 +147,7 @@ export class Invocation {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     if (this.#cancelTimers !== undefined) {
-      for (const cancel of this.#cancelTimers) cancel();
+      this.#cancelTimers.forEach((_, cancel) => cancel());
     }
     const isStray = this.#stray !== undefined && "value" in outcome;
     this.#host.outbox.outcome(this.id, isStray ? { error: this.#stray! } : outcome);
@@ -154,3 +160,5 @@ export class Invocation {
     return true;
   }
 }
+
+finalize(Invocation);

@@ -8,16 +8,15 @@
 
 import {
   jsonStringify,
-  regexpReplace,
   stringIncludes,
+  stringIndexOf,
+  stringSlice,
   stringSplitBy,
   toWellFormed,
 } from "./intrinsics.ts";
 
 /** Below the usual parser limit of 128, leaving room for the frame around a value. */
 export const MAX_DEPTH = 120;
-
-const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
 /** Text as a JSON string. */
 export function quote(text: string): string {
@@ -52,9 +51,21 @@ function firstLine(error: unknown): string {
   return stringSplitBy(message, "\n")[0] ?? "";
 }
 
+/** `JSON.stringify` writes a lone surrogate as an escape, and no other character so. */
 function wellFormedJson(json: string): string {
   if (!stringIncludes(json, "\\ud")) return json;
-  return regexpReplace(LONE_SURROGATE, json, "$1\\ufffd");
+  let text = "";
+  let done = 0;
+  let at = stringIndexOf(json, "\\", 0);
+  while (at >= 0) {
+    const isSurrogate = json[at + 1] === "u" && json[at + 2] === "d";
+    if (isSurrogate) {
+      text += stringSlice(json, done, at) + "\ufffd";
+      done = at + 6;
+    }
+    at = stringIndexOf(json, "\\", at + (isSurrogate ? 6 : 2));
+  }
+  return text + stringSlice(json, done);
 }
 
 function depthOf(json: string): number {

@@ -2,21 +2,36 @@
  * The component's key-value map, as this worker holds it.
  *
  * Values are kept as JSON text: whoever gets one gets a copy, and changing it later
- * changes nothing here. Not responsible for durability; every change is numbered so
- * that the host can apply them in order.
+ * changes nothing here. All keys and values together have a bound, which the host
+ * holds again when it commits. Not responsible for durability; every change is numbered
+ * so that the host can apply them in order.
  */
 
-import { jsonParse, jsonStringify } from "./intrinsics.ts";
+import {
+  byteLength,
+  finalize,
+  jsonParse,
+  jsonStringify,
+  objectKeys,
+  OwnMap,
+  stringSlice,
+} from "./intrinsics.ts";
 
 export class KeyValueMap {
-  #values = new Map<string, string>();
+  #values = new OwnMap<string, string>();
+  #bytes = 0;
+  #limitBytes = Infinity;
   #seq = 0;
 
-  /** Replaces everything with what the host has stored. */
-  load(values: Record<string, unknown>): void {
+  /** Replaces everything with what the host has stored, be it more than may be. */
+  load(values: Record<string, unknown>, limitBytes = Infinity): void {
     this.#values.clear();
-    for (const key of Object.keys(values)) {
-      this.#values.set(key, jsonStringify(values[key]));
+    this.#bytes = 0;
+    this.#limitBytes = limitBytes;
+    for (const key of objectKeys(values)) {
+      const json = jsonStringify(values[key]);
+      this.#values.set(key, json);
+      this.#bytes += sizeOf(key, json);
     }
   }
 
@@ -25,10 +40,36 @@ export class KeyValueMap {
     return json === undefined ? undefined : jsonParse(json);
   }
 
-  /** Stores the value, or deletes the key without one; returns the change's number. */
+  /**
+   * Stores the value, or deletes the key without one; returns the change's number. A
+   * map that is beyond the bound may shrink.
+   */
   set(key: string, json: string | undefined): number {
+    const former = this.#values.get(key);
+    const before = former === undefined ? 0 : sizeOf(key, former);
+    const after = json === undefined ? 0 : sizeOf(key, json);
+    const bytes = this.#bytes - before + after;
+    if (after > before && bytes > this.#limitBytes) {
+      throw new RangeError(
+        `db.set: with "${
+          shown(key)
+        }" the keys and values of the source would be ${bytes} ` +
+          `bytes; they may have at most ${this.#limitBytes}: delete some, or keep them in a data store`,
+      );
+    }
+    this.#bytes = bytes;
     if (json === undefined) this.#values.delete(key);
     else this.#values.set(key, json);
     return ++this.#seq;
   }
 }
+
+function sizeOf(key: string, json: string): number {
+  return byteLength(key) + byteLength(json);
+}
+
+function shown(key: string): string {
+  return key.length > 100 ? `${stringSlice(key, 0, 100)}…` : key;
+}
+
+finalize(KeyValueMap);

@@ -25,7 +25,8 @@ const frames = new FrameReader();
 
 /** Waits for more bytes; false when the host has hung up. */
 async function readMore(): Promise<boolean> {
-  const count = await readStdin(frames.freeSpace());
+  const { memory, start, length } = frames.freeSpace();
+  const count = await readStdin(memory, start, length);
   if (count === null) return false;
   frames.filled(count);
   return true;
@@ -43,6 +44,8 @@ function openSession(hello: HostFrame): Session {
   }
   const outbox = new Outbox(createFrameWriter(hello.token, writeStdout));
   const session = new Session(outbox);
+  // The token came with it, and later reads go through code that is not the runtime's.
+  frames.forgetRead();
   session.install();
   outbox.ready();
   return session;

@@ -9,6 +9,7 @@
  */
 
 import type { FrameWriter } from "./frame_writer.ts";
+import { finalize, objectKeys, stringSlice } from "./intrinsics.ts";
 import { quote } from "./json.ts";
 import type {
   EmitOptions,
@@ -127,17 +128,23 @@ function optionsJson(options: EmitOptions): string {
   if (summary !== undefined) fields += `,"summary":${quote(summary)}`;
   if (ts !== undefined) fields += `,"ts":${ts}`;
   if (delivery_ts !== undefined) fields += `,"delivery_ts":${delivery_ts}`;
-  return fields === "" ? "{}" : `{${fields.slice(1)}}`;
+  return `{${stringSlice(fields, 1)}}`;
 }
 
 function headersJson(headers: Record<string, string | string[]>): string {
   let fields = "";
-  for (const name of Object.keys(headers)) {
+  for (const name of objectKeys(headers)) {
     const value = headers[name]!;
-    const json = typeof value === "string"
-      ? quote(value)
-      : `[${value.map(quote).join()}]`;
+    const json = typeof value === "string" ? quote(value) : textsJson(value);
     fields += `,${quote(name)}:${json}`;
   }
-  return `{${fields.slice(1)}}`;
+  return `{${stringSlice(fields, 1)}}`;
 }
+
+function textsJson(texts: string[]): string {
+  let items = "";
+  for (let i = 0; i < texts.length; i++) items += `,${quote(texts[i]!)}`;
+  return `[${stringSlice(items, 1)}]`;
+}
+
+finalize(Outbox);

@@ -26,6 +26,7 @@ export interface LoadFrame {
   entry: string;
   env: Record<string, string>;
   kv: Record<string, unknown>;
+  kv_limit_bytes?: number;
   routes?: Route[];
 }
 

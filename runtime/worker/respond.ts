@@ -67,10 +67,15 @@ function readBytes(body: unknown): Buffer | undefined {
   return body instanceof ArrayBuffer ? Buffer.from(body) : undefined;
 }
 
-/** An object body also says what it is, unless the component already did. */
+/** A body also says what it is, unless the component already did; HTML is text unless it does. */
 function readText(body: unknown, headers: Record<string, string | string[]>): string {
   if (body === undefined || body === null) return "";
-  if (typeof body === "string") return body;
+  if (typeof body === "string") {
+    if (body !== "" && !hasContentType(headers)) {
+      headers["content-type"] = "text/plain; charset=utf-8";
+    }
+    return body;
+  }
   if (typeof body === "object" && !hasContentType(headers)) {
     headers["content-type"] = "application/json; charset=utf-8";
   }

@@ -19,10 +19,13 @@ import { enterEnvironment } from "./environment.ts";
 import { installExitGuard } from "./exit_guard.ts";
 import { FailureFormat } from "./failure.ts";
 import { InstanceFactory } from "./instance.ts";
+import { finalize, OwnMap, promiseThen } from "./intrinsics.ts";
 import { Invocation, type InvocationHost } from "./invocation.ts";
 import { currentInvocation, runWithin } from "./invocation_context.ts";
 import { KeyValueMap } from "./key_value.ts";
 import { loadNamedImports } from "./named_imports.ts";
+import { installNodeFetch } from "./node_fetch.ts";
+import { installNodeGlobals } from "./node_globals.ts";
 import { installNodeLikeness } from "./node_likeness.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
 import type { HostFrame, InvokeFrame, LoadFrame, LogLevel } from "./protocol.ts";
@@ -40,7 +43,7 @@ interface Loaded {
 export class Session {
   #outbox: Outbox;
   #failures = new FailureFormat();
-  #inFlight = new Map<number, Invocation>();
+  #inFlight = new OwnMap<number, Invocation>();
   #loaded: Loaded | undefined;
   #host: InvocationHost;
 
@@ -50,6 +53,7 @@ export class Session {
       outbox,
       keyValues: new KeyValueMap(),
       ended: (invocation) => this.#inFlight.delete(invocation.id),
+      describe: (thrown) => this.#failures.describe(thrown),
     };
   }
 
@@ -66,6 +70,8 @@ export class Session {
     );
     installExitGuard((call) => this.#exitCalled(call));
     installStrayFailures((thrown) => this.#strayFailure(thrown));
+    installNodeFetch();
+    installNodeGlobals();
   }
 
   /** Returns a promise only for the frame that others have to wait for. */
@@ -87,7 +93,7 @@ export class Session {
   async #load(frame: LoadFrame): Promise<void> {
     try {
       this.#failures.setEntry(frame.entry);
-      this.#host.keyValues.load(frame.kv ?? {});
+      this.#host.keyValues.load(frame.kv ?? {}, frame.kv_limit_bytes);
       enterEnvironment(frame.entry, frame.env ?? {});
       installTmpPaths(frame.entry);
       installRoutes(frame.routes ?? []);
@@ -111,9 +117,10 @@ export class Session {
   #invoke(frame: InvokeFrame): void {
     const invocation = new Invocation(frame.id, frame.log_limit_bytes, this.#host);
     this.#inFlight.set(frame.id, invocation);
-    runWithin(invocation, () => this.#run(invocation, frame)).then(
+    promiseThen(
+      runWithin(invocation, () => this.#run(invocation, frame)),
       // Rejections that nobody handles come up between the run's last step and the next turn.
-      (outcome) => setImmediate(() => invocation.end(outcome)),
+      (outcome: Outcome) => setImmediate(() => invocation.end(outcome)),
     );
   }
 
@@ -157,6 +164,10 @@ export class Session {
   #responsibleInvocation(): Invocation | undefined {
     const current = currentInvocation();
     if (current !== undefined || this.#inFlight.size !== 1) return current;
-    return this.#inFlight.values().next().value;
+    let only: Invocation | undefined;
+    this.#inFlight.forEach((invocation) => only = invocation);
+    return only;
   }
 }
+
+finalize(Session);

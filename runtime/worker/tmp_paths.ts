@@ -10,10 +10,13 @@
 import fs from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { retold, withoutAdvice } from "./refusals.ts";
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 type MapPath = (path: unknown) => unknown;
 
+/** Functions whose result is a path. */
+const GIVES_PATH = /^(mkdtemp|readlink|readLink|realpath|realPath)(Sync)?$/;
 const TWO_PATHS = /^(rename|copyFile|cp|link|symlink)(Sync)?$/;
 
 const DENO_FUNCTIONS =
@@ -23,9 +26,17 @@ const DENO_FUNCTIONS =
 
 export function installTmpPaths(entry: string): void {
   const folder = process.env.TMPDIR?.replace(/\/+$/, "");
-  if (!folder || folder === "/tmp" || !entry.startsWith("file:")) return;
-  const code = fileURLToPath(new URL(".", entry));
-  const map = createPathMap(folder, [`${folder}/`, code]);
+  if (!folder || !entry.startsWith("file:")) return;
+  let map: MapPath = (path) => path;
+  // Where the process has a root of its own, its folder is `/tmp` already; what is refused is told in our words
+  // all the same.
+  if (folder !== "/tmp") {
+    realFolder = folder;
+    // `os.tmpdir()` reads it.
+    process.env.TMPDIR = "/tmp";
+    const code = fileURLToPath(new URL(".", entry));
+    map = createPathMap(folder, [`${folder}/`, code]);
+  }
   const asObject = (value: unknown) => value as Record<string, unknown>;
   redirect(asObject(fs), functionNames(fs), map);
   redirect(asObject(fs.promises), functionNames(fs.promises), map);
@@ -34,6 +45,15 @@ export function installTmpPaths(entry: string): void {
     DENO_FUNCTIONS.flatMap((name) => [name, `${name}Sync`]),
     map,
   );
+}
+
+/** The folder that is `/tmp` to the component, once that is known. */
+let realFolder: string | undefined;
+
+/** Text in which that folder is called `/tmp`. */
+export function asTmp(text: string): string {
+  if (realFolder === undefined || !text.includes(realFolder)) return text;
+  return text.replaceAll(realFolder, "/tmp");
 }
 
 /** Paths already inside one of `kept` stay: in a test everything lives under /tmp. */
@@ -62,26 +82,52 @@ function redirect(
   for (const name of names) {
     const native = module[name];
     if (typeof native !== "function") continue;
-    module[name] = redirected(native as AnyFunction, TWO_PATHS.test(name), map);
+    module[name] = redirected(native as AnyFunction, name, map);
   }
 }
 
-function redirected(
-  native: AnyFunction,
-  hasTwoPaths: boolean,
-  map: MapPath,
-): AnyFunction {
+function redirected(native: AnyFunction, name: string, map: MapPath): AnyFunction {
+  const hasTwoPaths = TWO_PATHS.test(name);
+  const shown = GIVES_PATH.test(name) ? shownPath : (value: unknown) => value;
   const wrapper: AnyFunction = function (this: unknown, ...args) {
     if (args.length > 0) args[0] = map(args[0]);
     if (hasTwoPaths && args.length > 1) args[1] = map(args[1]);
-    return native.apply(this, args);
+    const last = args.length - 1;
+    const callback = args[last];
+    if (typeof callback === "function" && last > 0) {
+      args[last] = function (this: unknown, thrown: unknown, ...values: unknown[]) {
+        return callback.call(this, retold(thrown, shownText), ...values.map(shown));
+      };
+    }
+    try {
+      const value = native.apply(this, args);
+      return value instanceof Promise ? value.then(shown, rethrow) : shown(value);
+    } catch (thrown) {
+      rethrow(thrown);
+    }
   };
   // Some carry more: `realpath.native`, what `util.promisify` looks for, the name.
   for (const key of Reflect.ownKeys(native)) {
     const descriptor = Object.getOwnPropertyDescriptor(native, key);
     if (key !== "prototype" && descriptor?.configurable) {
+      if (key === "native") {
+        descriptor.value = redirected(descriptor.value, name, map);
+      }
       Object.defineProperty(wrapper, key, descriptor);
     }
   }
   return wrapper;
+}
+
+function rethrow(thrown: unknown): never {
+  throw retold(thrown, shownText);
+}
+
+/** Of errors: the folder as the component knows it, and no advice for whoever started the process. */
+function shownText(text: string): string {
+  return asTmp(withoutAdvice(text));
+}
+
+function shownPath(value: unknown): unknown {
+  return typeof value === "string" ? asTmp(value) : value;
 }

@@ -14,6 +14,7 @@ mod command;
 mod compat;
 mod openapi;
 mod provision;
+mod soak;
 mod tidy;
 
 use std::process::ExitCode;
@@ -25,6 +26,7 @@ usage: cargo xtask <task>
   ci            formatting, lints, tidy, the runtime's checks, then every test
   openapi       writes docs/openapi.json from the handlers' annotations
   compat [PACKAGE…]  saves and loads every published component; writes target/compat/report.md
+  soak [--minutes N] [--seed N]  hours of a node's clock with everything going wrong; 15 minutes by default
   tidy          crate edges, file sizes, names, opening comments, stray paths";
 
 fn main() -> ExitCode {
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         ["test", rest @ ..] => ci::test(rest),
         ["ci"] => ci::ci(),
         ["compat", rest @ ..] => compat::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
         ["openapi"] => openapi::write(),
         ["tidy"] => tidy::run(&command::root()),
         ["help" | "--help" | "-h"] => {

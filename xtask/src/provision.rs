@@ -24,8 +24,16 @@ pub(crate) fn deno_path() -> Result<PathBuf> {
         return Ok(path);
     }
     let ask = || {
-        output(cargo().args(["run", "--quiet", "--package", "headwater", "--", "runtime"]))
-            .context("cannot get Deno from `headwater runtime`")
+        output(cargo().args([
+            "run",
+            "--quiet",
+            "--package",
+            "headwater",
+            "--",
+            "runtime",
+            "install",
+        ]))
+        .context("cannot get Deno from `headwater runtime`")
     };
     let has_client = PACKAGE_CLIENTS
         .iter()

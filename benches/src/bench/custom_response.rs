@@ -40,7 +40,7 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
             process: &deno,
             load: load(deno_address, &source.path, connections),
         };
-        let compared = compare(&ours, &bare, async |_| Ok(())).await?;
+        let compared = compare(&ours, &bare).await?;
         if connections > 1 {
             let budget = Budget::AtLeast(25.0, "25 %");
             report.compare(

@@ -27,6 +27,10 @@ pub(crate) enum ApiError {
     PayloadTooLarge { limit_bytes: usize },
     /// The body did not arrive whole.
     BrokenBody(String),
+    /// The bodies of other requests take all the room.
+    TooManyBodies,
+    /// The body took too long.
+    BodyTooSlow,
     /// Nothing is served at the path.
     NoRoute { method: Method },
     /// The path is served, by other methods.
@@ -128,7 +132,8 @@ impl From<AppError> for Problem {
                 text,
             )
             .with_retry_after(retry_after_s),
-            AppError::RateLimited { retry_after_s, .. } => {
+            AppError::RateLimited { retry_after_s, .. }
+            | AppError::TooManyWaiting { retry_after_s, .. } => {
                 problem(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, text)
                     .with_retry_after(retry_after_s)
             }
@@ -173,6 +178,17 @@ impl From<ApiError> for Problem {
                 StatusCode::PAYLOAD_TOO_LARGE,
                 ErrorCode::PayloadTooLarge,
                 format!("the body may have at most {limit_bytes} bytes"),
+            ),
+            ApiError::TooManyBodies => problem(
+                StatusCode::SERVICE_UNAVAILABLE,
+                ErrorCode::Unavailable,
+                "the node is reading as many request bodies as its memory allows; try again, or \
+                 send less at once",
+            ),
+            ApiError::BodyTooSlow => problem(
+                StatusCode::REQUEST_TIMEOUT,
+                ErrorCode::RequestTimeout,
+                "the body did not arrive in time; send it again, and faster",
             ),
             ApiError::NoRoute { method } => problem(
                 StatusCode::NOT_FOUND,
@@ -292,6 +308,14 @@ mod tests {
             (AppError::AdminOnly, 403, "forbidden"),
             (quota_exceeded(), 429, "quota_exceeded"),
             (rate_limited(), 429, "rate_limited"),
+            (
+                AppError::TooManyWaiting {
+                    reason: String::new(),
+                    retry_after_s: 5,
+                },
+                429,
+                "rate_limited",
+            ),
             (AppError::Unavailable(String::new()), 503, "unavailable"),
             (AppError::Internal(String::new()), 500, "internal"),
         ] {

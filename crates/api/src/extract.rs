@@ -9,5 +9,5 @@ pub(crate) use self::{
     lenient::{boolean, integer, nullable, object, time_ms},
     page::{Paging, cursor},
     params::Params,
-    path_id::PathId,
+    path_id::{PathId, PathText},
 };

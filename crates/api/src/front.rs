@@ -16,26 +16,30 @@ use headwater_model::origin::Origin;
 
 use crate::{
     error::{self, ApiError},
-    ingress::{self, EndpointDomain},
+    ingress::{self, Door, EndpointDomain, Place},
     metrics::Metrics,
     request_id::RequestId,
 };
 
 /// What the front needs to know of the node.
 pub(crate) struct Front {
-    app: Arc<App>,
+    door: Arc<Door>,
     metrics: Arc<Metrics>,
     domain: Option<EndpointDomain>,
 }
 
 impl Front {
-    pub(crate) fn new(app: Arc<App>, metrics: Arc<Metrics>) -> Self {
-        let domain = EndpointDomain::of(app.config());
+    pub(crate) fn new(door: Arc<Door>, metrics: Arc<Metrics>) -> Self {
+        let domain = EndpointDomain::of(door.app.config());
         Self {
-            app,
+            door,
             metrics,
             domain,
         }
+    }
+
+    fn app(&self) -> &App {
+        &self.door.app
     }
 
     /// The request's span, in the trace of its caller if it names one.
@@ -47,7 +51,7 @@ impl Front {
         if !is_endpoint && !request.uri().path().starts_with("/v1") {
             return Span::unrecorded(parent);
         }
-        self.app.begin_span(NewSpan {
+        self.app().begin_span(NewSpan {
             name: if is_endpoint { "endpoint" } else { "api" },
             kind: SpanKind::Server,
             parent,
@@ -73,10 +77,14 @@ pub(crate) async fn receive(
     next: Next,
 ) -> Response {
     let begun = Instant::now();
-    let id = RequestId::of(request.headers(), front.app.environment());
+    let id = RequestId::of(request.headers(), front.app().environment());
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let endpoint = front.endpoint_of_host(&request);
     let is_endpoint = endpoint.is_some() || uri.path().starts_with(ingress::PREFIX);
+    let place = match endpoint {
+        Some(_) => Place::Host,
+        None => ingress::place_of(uri.path()),
+    };
     let span = front.begin_span(&request, is_endpoint);
     let origin = Origin {
         request_id: Some(id.as_str().into()),
@@ -85,7 +93,7 @@ pub(crate) async fn receive(
     let answering = async {
         let answering = async {
             match endpoint {
-                Some(token) => ingress::at_host(&front.app, token, request).await,
+                Some(token) => ingress::at_host(&front.door, token, request).await,
                 None => {
                     trim_trailing_slash(request.uri_mut());
                     next.run(request).await
@@ -100,6 +108,9 @@ pub(crate) async fn receive(
     let (status, time) = (response.status(), begun.elapsed());
     log_answer(&id, &method, shown_path(uri.path(), is_endpoint), status);
     id.write(response.headers_mut());
+    if is_endpoint {
+        front.door.sites.seal(place, response.headers_mut());
+    }
     end_span(span, status);
     match is_endpoint {
         true => front.metrics.endpoint(&method, status, time),

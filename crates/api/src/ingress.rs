@@ -10,6 +10,7 @@ mod event;
 mod fields;
 mod multipart;
 mod reply;
+mod site;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -17,7 +18,7 @@ use std::{
 };
 
 use axum::{
-    body::Body,
+    body::{Body, HttpBody as _},
     extract::{ConnectInfo, Request, State},
     http::{request::Parts, uri::PathAndQuery},
     response::{IntoResponse, Response},
@@ -25,9 +26,12 @@ use axum::{
 use headwater_app::{App, AppError, Ingress, IngressRequest};
 use headwater_model::limits::INGRESS_BODY_BYTES;
 
-pub(crate) use self::address::{EndpointDomain, PREFIX};
 use self::event::Arrived;
-use crate::{body, error::ApiError};
+pub(crate) use self::{
+    address::{EndpointDomain, PREFIX},
+    site::{Place, Sites},
+};
+use crate::{body::Bodies, error::ApiError};
 
 /// Where proxies name who called them, each at the end.
 const FORWARDED_FOR: &str = "x-forwarded-for";
@@ -39,63 +43,96 @@ struct Target<'a> {
     path: &'a str,
     /// The whole URL as the outside knows it.
     url: String,
+    place: Place<'a>,
+}
+
+/// The parts that requests at endpoints need of the node.
+pub(crate) struct Door {
+    pub(crate) app: Arc<App>,
+    pub(crate) bodies: Arc<Bodies>,
+    pub(crate) sites: Sites,
 }
 
 /// `/e/{token}` and everything below.
-pub(crate) async fn at_path(State(app): State<Arc<App>>, request: Request) -> Response {
+pub(crate) async fn at_path(State(door): State<Arc<Door>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let url = format!("{}{}", app.config().public_url, whole_path(&parts));
+    let url = format!("{}{}", door.app.config().public_url, whole_path(&parts));
     match address::split(parts.uri.path()) {
-        Some((token, path)) => answer(&app, Target { token, path, url }, &parts, body).await,
+        Some((token, path)) => {
+            let target = Target {
+                token,
+                path,
+                url,
+                place: Place::Path { token },
+            };
+            door.answer(target, &parts, body).await
+        }
         None => ApiError::NoEndpoint.into_response(),
     }
 }
 
 /// Everything at `{token}.{domain}`.
-pub(crate) async fn at_host(app: &Arc<App>, token: String, request: Request) -> Response {
+pub(crate) async fn at_host(door: &Door, token: String, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let domain = app.config().endpoint_domain.as_deref().unwrap_or_default();
+    let domain = door.app.config().endpoint_domain.as_deref();
+    let domain = domain.unwrap_or_default();
     let target = Target {
         token: &token,
         path: parts.uri.path(),
         url: format!("https://{token}.{domain}{}", whole_path(&parts)),
+        place: Place::Host,
     };
-    answer(app, target, &parts, body).await
+    door.answer(target, &parts, body).await
 }
 
 fn whole_path(parts: &Parts) -> &str {
     parts.uri.path_and_query().map_or("", PathAndQuery::as_str)
 }
 
-async fn answer(app: &Arc<App>, target: Target<'_>, parts: &Parts, body: Body) -> Response {
-    match take(app, target, parts, body).await {
-        Ok(ingress) => reply::to(ingress),
-        // Which id was looked for, and where, is no business of callers without credentials.
-        Err(ApiError::App(AppError::NotFound { .. })) => ApiError::NoEndpoint.into_response(),
-        Err(error) => error.into_response(),
-    }
+/// The place of the endpoint whose path that is.
+pub(crate) fn place_of(path: &str) -> Place<'_> {
+    let token = address::split(path).map_or("", |(token, _)| token);
+    Place::Path { token }
 }
 
-async fn take(
-    app: &Arc<App>,
-    target: Target<'_>,
-    parts: &Parts,
-    body: Body,
-) -> Result<Ingress, ApiError> {
-    let body = body::read(body, INGRESS_BODY_BYTES).await?;
-    let arrived = Arrived {
-        path: target.path,
-        url: &target.url,
-        parts,
-        client_ip: client_ip(app, parts),
-        body: &body,
-    };
-    let event = arrived.event();
-    let request = IngressRequest {
-        token: target.token.to_owned(),
-        event: event.map_err(|error| AppError::Internal(error.to_string()))?,
-    };
-    Ok(app.ingress(request).await?)
+impl Door {
+    async fn answer(&self, target: Target<'_>, parts: &Parts, body: Body) -> Response {
+        let place = target.place;
+        match self.take(target, parts, body).await {
+            Ok(ingress) => reply::to(ingress, &self.sites, place),
+            // Which id was looked for, and where, is no business of callers without credentials.
+            Err(ApiError::App(AppError::NotFound { .. })) => ApiError::NoEndpoint.into_response(),
+            Err(error) => error.into_response(),
+        }
+    }
+
+    async fn take(
+        &self,
+        target: Target<'_>,
+        parts: &Parts,
+        body: Body,
+    ) -> Result<Ingress, ApiError> {
+        if !body.is_end_stream() {
+            // Nothing is read, and kept, for nobody.
+            self.app.find_endpoint(target.token).await?;
+        }
+        let body = self.bodies.read(body, INGRESS_BODY_BYTES).await?;
+        let arrived = Arrived {
+            path: target.path,
+            url: &target.url,
+            parts,
+            client_ip: client_ip(&self.app, parts),
+            body: &body.bytes,
+        };
+        let event = arrived.event();
+        let request = IngressRequest {
+            token: target.token.to_owned(),
+            event: event.map_err(|error| AppError::Internal(error.to_string()))?,
+        };
+        let ingress = self.app.ingress(request).await?;
+        drop(body.room);
+        Ok(ingress)
+    }
 }
 
 /// The peer's address, or whom a trusted proxy names. The headers are in the event too.

@@ -6,6 +6,7 @@
 
 mod auth;
 mod body;
+mod connections;
 mod docs;
 mod error;
 mod extract;
@@ -14,10 +15,13 @@ mod front;
 mod ingress;
 mod metrics;
 mod openapi;
+mod page;
 mod request_id;
 mod router;
 mod routes;
 mod wire;
 
+pub use body::BodyLimits;
+pub use connections::{Closed, ConnectionCounts};
 pub use openapi::openapi_json;
-pub use router::router;
+pub use router::{Settings, router};

@@ -13,9 +13,11 @@ use axum::{
 use headwater_app::App;
 use prometheus_client::{
     encoding::text,
-    metrics::{counter::Counter, family::Family, histogram::Histogram},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::{Registry, Unit},
 };
+
+use crate::{body::Bodies, connections::ConnectionCounts};
 
 /// Upper bounds of how long an answer may take.
 const SECONDS: [f64; 13] = [
@@ -37,6 +39,9 @@ type Histograms = Family<[(&'static str, String); 2], Histogram, fn() -> Histogr
 /// What has been counted since the node started.
 pub(crate) struct Metrics {
     registry: Registry,
+    bodies: Arc<Bodies>,
+    /// The room that bodies take, as of the last look.
+    body_bytes: Gauge,
     requests: Counters,
     seconds: Histograms,
     endpoints: [Counted; METHODS.len()],
@@ -49,8 +54,12 @@ struct Counted {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(connections: &ConnectionCounts, bodies: &Arc<Bodies>) -> Self {
         let mut registry = Registry::with_prefix("headwater");
+        connections.register(&mut registry);
+        let help = "Bytes of request bodies in memory";
+        let body_bytes = Gauge::default();
+        registry.register_with_unit("http_bodies", help, Unit::Bytes, body_bytes.clone());
         let requests = Counters::default();
         let help = "Requests answered, by route";
         registry.register("http_requests", help, requests.clone());
@@ -69,6 +78,8 @@ impl Metrics {
         });
         Self {
             registry,
+            bodies: Arc::clone(bodies),
+            body_bytes,
             requests,
             seconds,
             endpoints,
@@ -153,6 +164,10 @@ pub(crate) async fn show(
     State((app, metrics)): State<(Arc<App>, Arc<Metrics>)>,
 ) -> impl IntoResponse {
     let mut encoded = app.metrics().await;
+    let body_bytes = metrics.bodies.taken_bytes();
+    metrics
+        .body_bytes
+        .set(i64::try_from(body_bytes).unwrap_or(i64::MAX));
     text::encode_registry(&mut encoded, &metrics.registry)
         .and_then(|()| text::encode_eof(&mut encoded))
         .expect("a String takes all text");

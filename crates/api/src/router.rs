@@ -14,32 +14,57 @@ use tower::Layer;
 
 use crate::{
     auth,
+    body::{self, Bodies, BodyLimits},
+    connections::ConnectionCounts,
     error::ApiError,
     fields,
     front::{self, Front},
-    ingress,
+    ingress::{self, Door, Sites},
     metrics::{self, Metrics},
     routes::{
-        accounts, apps, auto_subscriptions, components, connect, data_stores, deliveries, docs,
+        accounts, apps, auto_subscriptions, components, connect, data_stores, deliveries,
+        docs::{self, Described},
         events, feeds, health, keys, orgs, registry, sources, subscriptions, users, webhooks,
         workflows, workspaces,
     },
 };
 
+/// How the node takes requests in.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Answers endpoints on the node's own site as another site would be.
+    pub sets_endpoints_apart: bool,
+    /// The room that request bodies may take.
+    pub bodies: BodyLimits,
+    /// Where the server counts its connections.
+    pub connections: ConnectionCounts,
+}
+
 /// Everything the node serves over HTTP. Serve it with the peer's address
 /// (`into_make_service_with_connect_info::<SocketAddr>()`), which events of HTTP interfaces show.
-pub fn router(app: Arc<App>) -> Router {
-    let metrics = Arc::new(Metrics::new());
-    let front = Arc::new(Front::new(Arc::clone(&app), Arc::clone(&metrics)));
+pub fn router(app: Arc<App>, settings: Settings) -> Router {
+    let bodies = Bodies::new(settings.bodies);
+    let metrics = Arc::new(Metrics::new(&settings.connections, &bodies));
+    let door = Arc::new(Door {
+        app: Arc::clone(&app),
+        bodies: Arc::clone(&bodies),
+        sites: Sites::of(app.config(), settings.sets_endpoints_apart),
+    });
+    let front = Arc::new(Front::new(Arc::clone(&door), Arc::clone(&metrics)));
     let shown = get(metrics::show).with_state((Arc::clone(&app), metrics));
+    let described = Arc::new(Described::new(&app.config().public_url));
+    let endpoint = || any(ingress::at_path).with_state(Arc::clone(&door));
     let routes = Router::new()
         // Machines that watch the node.
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", shown)
         // Readers of the API's description.
-        .route("/openapi.json", get(docs::json))
-        .route("/docs", get(docs::page))
+        .route(
+            "/openapi.json",
+            get(docs::json).with_state(Arc::clone(&described)),
+        )
+        .route("/docs", get(docs::page).with_state(described))
         // Browsers in which an account is connected.
         .route("/connect/{app}", get(connect::open).post(connect::fill_in))
         .route("/connect/{app}/callback", get(connect::come_back))
@@ -47,10 +72,11 @@ pub fn router(app: Arc<App>) -> Router {
         .nest("/v1", v1(&app))
         // What follows is counted without it.
         .layer(from_fn(metrics::name_route))
+        .layer(from_fn_with_state(bodies, body::let_read))
         // Whoever calls the endpoint of an HTTP interface.
-        .route("/e/{token}", any(ingress::at_path))
-        .route("/e/{token}/", any(ingress::at_path))
-        .route("/e/{token}/{*rest}", any(ingress::at_path))
+        .route("/e/{token}", endpoint())
+        .route("/e/{token}/", endpoint())
+        .route("/e/{token}/{*rest}", endpoint())
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .with_state(app);

@@ -35,7 +35,9 @@ pub(crate) use self::{
     error::{ErrorBody, ErrorCode},
     event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
     feed::{FeedRequest, HANDSHAKE, message},
-    health::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck},
+    health::{
+        BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
+    },
     key::{CreateKey, Key, KeysRequest, NewKey, SecretKeyRotation},
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},

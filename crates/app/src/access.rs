@@ -1,6 +1,6 @@
 //! Who is calling, and what it may see. What another tenant owns does not exist for the caller.
 
-use headwater_model::id::{SourceId, UserId, WorkspaceId};
+use headwater_model::id::{KeyId, SourceId, UserId, WorkspaceId};
 use headwater_store::{Identity, Owner, Source, SourceState};
 use sha2::{Digest, Sha256};
 
@@ -17,6 +17,11 @@ impl Caller {
     /// The caller's user.
     pub fn user_id(&self) -> &UserId {
         &self.identity.user.id
+    }
+
+    /// The key that the caller came with.
+    pub fn key_id(&self) -> &KeyId {
+        &self.identity.key.id
     }
 
     /// Whether the caller is a member.

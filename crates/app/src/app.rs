@@ -41,6 +41,8 @@ pub struct AppConfig {
     pub source_concurrency: usize,
     /// Events kept per emitter and channel class.
     pub retained_events: u32,
+    /// Events that may wait for the sources of one owner; more are not queued.
+    pub queued_events_per_owner: u32,
     /// How long runs and attempts may take to finish when the node is asked to stop.
     pub shutdown_grace: Duration,
     /// How events are delivered to webhooks.
@@ -111,10 +113,12 @@ pub struct App {
 /// Whether the node can do its work, for `/readyz`.
 #[derive(Debug, Clone)]
 pub struct Readiness {
-    /// Why the store does not answer, if so.
+    /// Why the store does not answer or cannot be written, if so: for the log, not for whoever asks.
     pub store_error: Option<String>,
     /// What the engine is doing.
     pub engine: EngineStatus,
+    /// Whether what is stored encrypted opens with the node's secret key.
+    pub is_secret_key_fit: bool,
     /// Sources with work in memory.
     pub running_sources: usize,
 }
@@ -180,16 +184,28 @@ impl App {
         }
     }
 
-    /// Whether store and engine answer.
+    /// Leaves the store's file whole. Called once nothing is accepted any more.
+    pub async fn close(&self) {
+        if let Err(error) = self.store.consolidate().await {
+            let error = error.in_full();
+            tracing::warn!(
+                error,
+                "the store's file is whole only together with those beside it"
+            );
+        }
+    }
+
+    /// Whether store and engine answer, and what is accepted gets to disk.
     pub async fn readiness(&self) -> Readiness {
+        let reads = self.store.has_users().await.map(drop);
+        let works = match reads {
+            Ok(()) => self.store.check_writing().await,
+            Err(error) => Err(error),
+        };
         Readiness {
-            store_error: self
-                .store
-                .has_users()
-                .await
-                .err()
-                .map(|error| error.to_string()),
+            store_error: works.err().map(|error| error.in_full()),
             engine: self.engine.status(),
+            is_secret_key_fit: self.secret_keys.are_fit(),
             running_sources: self.runners.len(),
         }
     }

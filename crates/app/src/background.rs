@@ -47,8 +47,10 @@ pub(crate) enum Chore {
     Dispatch,
     /// Events go to who reads along.
     Tail,
-    /// Deliveries to webhooks that are due: again, or after a restart.
+    /// Deliveries to webhooks that are due and that nobody has: after a restart, or when a lease ran out.
     Deliveries,
+    /// Deliveries to webhooks that are due again, each at its time.
+    Retries,
     /// Deletions that were asked for, and events beyond retention.
     Retention,
     /// Invocations that nobody holds: after a restart, or when a lease ran out.
@@ -60,12 +62,13 @@ pub(crate) enum Chore {
 }
 
 impl Chore {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
         Self::Tail,
         Self::Deliveries,
+        Self::Retries,
         Self::Retention,
         Self::Queue,
         Self::KeyUses,
@@ -80,6 +83,7 @@ impl Chore {
             Self::Dispatch => "dispatch",
             Self::Tail => "tail",
             Self::Deliveries => "deliveries",
+            Self::Retries => "retries",
             Self::Retention => "retention",
             Self::Queue => "queue",
             Self::KeyUses => "key_uses",
@@ -110,7 +114,11 @@ impl App {
                 Ok(progress) => self.finish(chore, progress),
                 Err(error) => {
                     self.metrics.failed(chore);
-                    tracing::error!(chore = chore.name(), %error, "background work has to wait for the store");
+                    tracing::error!(
+                        chore = chore.name(),
+                        error = error.in_full(),
+                        "background work has to wait for the store"
+                    );
                     AFTER_ERROR
                 }
             };
@@ -127,9 +135,13 @@ impl App {
         match chore {
             Chore::Timers => self.store.fire_timers(now_ms, BATCH).await,
             Chore::Release => self.store.release_scheduled(now_ms, BATCH).await,
-            Chore::Dispatch => self.store.dispatch(now_ms, BATCH).await,
+            Chore::Dispatch => {
+                let queued_max = self.config.queued_events_per_owner;
+                self.store.dispatch(now_ms, BATCH, queued_max).await
+            }
             Chore::Tail => self.read_along().await,
             Chore::Deliveries => self.store.webhooks_with_work(now_ms).await,
+            Chore::Retries => self.look_for_retries(BATCH).await,
             Chore::Retention => {
                 let deleted = self.store.run_deletions(BATCH).await?;
                 let trimmed = self.trim().await?;
@@ -189,6 +201,9 @@ impl App {
         for id in &progress.woken_webhooks {
             self.wake_courier(id);
         }
+        if chore == Chore::Dispatch {
+            self.runners.note_undispatched(progress.behind);
+        }
         if chore == Chore::Release && progress.done > 0 {
             self.nudges.nudge(Chore::Dispatch);
         }
@@ -198,6 +213,9 @@ impl App {
         let until_due = progress
             .next_due_ms
             .map(|due_ms| due_ms.saturating_sub(self.env.now_ms()));
-        until_due.map_or(PERIOD, |ms| Duration::from_millis(ms).min(PERIOD))
+        until_due.map_or(PERIOD, |ms| {
+            let wait = self.env.lasting(Duration::from_millis(ms));
+            wait.min(PERIOD)
+        })
     }
 }

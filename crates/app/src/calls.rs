@@ -150,7 +150,7 @@ impl App {
         let given = &target.configured_props;
         let owner = self.owner(caller, target.workspace_id.clone()).await?;
         let checked = self
-            .checked_props(caller, &component, &owner, given.clone(), Some(given))
+            .checked_action_props(caller, &component, &owner, given)
             .await?;
         let props = self
             .unbroken_props(&checked.definitions, &checked.values)
@@ -215,6 +215,7 @@ impl App {
         let invocation_id = self.env.id(InvocationId::new);
         let worker = WorkerSpec {
             owner: WorkerOwner::Call(invocation_id.clone()),
+            tenant: call.owner.tenant().into(),
             artifact_hash: call.component.artifact_hash.clone(),
             env: BTreeMap::new(),
             state: Arc::new(Code {
@@ -225,11 +226,11 @@ impl App {
         let invocation = Invocation {
             run: 1,
             entry: call.entry,
-            event: call.event,
+            event: call.event.into(),
             props: call.props,
         };
         let report = self
-            .follow_call(invocation_id, &call.owner, &worker, invocation)
+            .follow_call(invocation_id, call.owner.clone(), &worker, invocation)
             .await;
         self.engine.evict(&worker.owner).await;
         if let (true, Ok(report)) = (call.is_charged, &report) {
@@ -246,10 +247,11 @@ impl App {
     async fn follow_call(
         self: &Arc<Self>,
         invocation_id: InvocationId,
-        owner: &Owner,
+        owner: Owner,
         worker: &WorkerSpec,
         invocation: Invocation,
     ) -> Result<CallReport, AppError> {
+        let mut desk = Desk::new(owner, &invocation.props);
         let (sink, mut messages) = mpsc::unbounded_channel();
         let started = std::time::Instant::now();
         self.engine.invoke(worker, invocation, sink).await?;
@@ -263,7 +265,6 @@ impl App {
             logs: Vec::new(),
             compute_ms: 0,
         };
-        let mut desk = Desk::default();
         while let Some((_, message)) = messages.recv().await {
             match message {
                 RunMessage::Exported(export) => report.exports.push(export),
@@ -273,7 +274,7 @@ impl App {
                     message: text,
                     ts: self.env.now_ms(),
                 }),
-                RunMessage::StoreAsked(request) => desk.take(self, owner, request),
+                RunMessage::StoreAsked(request) => desk.take(self, request),
                 RunMessage::Outcome(outcome) => {
                     report.outcome = outcome;
                     break;

@@ -1,9 +1,9 @@
 //! Saving and finding components (spec "Components"). Publishing them is `registry`'s business.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use bytes::Bytes;
-use headwater_engine::{Build, ComponentCode, EngineError};
+use headwater_engine::{Build, BuildRequest, ComponentCode, EngineError, locked_packages};
 use headwater_model::{
     id::{ComponentId, WorkspaceId},
     package::{InvalidPackage, PackageReference},
@@ -14,6 +14,11 @@ use url::Url;
 
 use crate::{access::Caller, app::App, error::AppError};
 
+/// Packages that a request may declare.
+const DEPENDENCIES_MAX: usize = 1_000;
+/// A longer range is no range.
+const RANGE_BYTES: usize = 256;
+
 /// The `component_*` fields of a request, as they came.
 #[derive(Debug, Clone, Default)]
 pub struct ComponentInput {
@@ -23,6 +28,8 @@ pub struct ComponentInput {
     pub component_code: Option<String>,
     /// Where the code is; only metadata when one of the others is given.
     pub component_url: Option<String>,
+    /// Version ranges of packages that the code imports without one, as `dependencies` of a `package.json` has them.
+    pub component_dependencies: BTreeMap<String, String>,
 }
 
 /// Path parameter `{key|id}`.
@@ -57,6 +64,31 @@ impl ComponentInput {
         self.component_id.is_none() && self.component_code.is_none() && self.component_url.is_none()
     }
 
+    /// The ranges, which go into imports and manifests of the build.
+    fn ranges(&self) -> Result<BTreeMap<String, String>, AppError> {
+        let refused = |reason: String| AppError::invalid("component_dependencies", reason);
+        if self.component_dependencies.len() > DEPENDENCIES_MAX {
+            return Err(refused(format!("has more than {DEPENDENCIES_MAX} entries")));
+        }
+        for (name, range) in &self.component_dependencies {
+            let is_plain = |c: char| {
+                c.is_ascii_graphic() && !matches!(c, '/' | '\\' | ':' | '"' | '\'' | '#' | '?')
+            };
+            let is_range =
+                range.len() <= RANGE_BYTES && range.chars().all(|c| c == ' ' || is_plain(c));
+            let is_name = format!("npm:{name}")
+                .parse::<PackageReference>()
+                .is_ok_and(|package| package.version.is_none() && package.path.is_none());
+            if !is_name || !is_range {
+                return Err(refused(format!(
+                    "`{name}`: `{range}` is not a package of the registry with a range of its versions, \
+                     such as \"axios\": \"^1.7.0\""
+                )));
+            }
+        }
+        Ok(self.component_dependencies.clone())
+    }
+
     fn code(&self) -> Result<ComponentCode, AppError> {
         match (&self.component_code, &self.component_url) {
             (Some(code), _) if code.trim().is_empty() => {
@@ -70,6 +102,33 @@ impl ComponentInput {
             )),
         }
     }
+}
+
+/// The owner whose turn a build is.
+pub(crate) fn turn_of(owner: &Owner) -> String {
+    owner
+        .workspace_id
+        .as_ref()
+        .map_or_else(|| owner.user_id.to_string(), ToString::to_string)
+}
+
+/// The ranges that a saved component's packages were declared with, which its lock names beside those that the
+/// code itself does.
+fn declared_ranges(lock: &str) -> BTreeMap<String, String> {
+    let packages = locked_packages(lock).into_iter();
+    let mut ranges: BTreeMap<String, String> = BTreeMap::new();
+    let mut latest = Vec::new();
+    for (name, range) in packages.filter_map(|package| Some((package.name, package.range?))) {
+        match range.as_str() {
+            "latest" | "*" => latest.push(name),
+            _ => {
+                ranges.insert(name, range);
+            }
+        }
+    }
+    // Then the range is one that an import of the code names, and another import names none.
+    ranges.retain(|name, _| !latest.contains(name));
+    ranges
 }
 
 /// While building, what cannot be reached is the package registry, which the caller can do something about.
@@ -229,7 +288,12 @@ impl App {
         owner: Owner,
         input: &ComponentInput,
     ) -> Result<(SavedComponent, ArtifactBytes), AppError> {
-        let build = self.engine.build(input.code()?).await.map_err(unbuilt)??;
+        let request = BuildRequest {
+            code: input.code()?,
+            ranges: input.ranges()?,
+            owner: turn_of(&owner),
+        };
+        let build = self.engine.build(request).await.map_err(unbuilt)??;
         Ok(self.component_from(owner, input.component_url.clone(), build))
     }
 
@@ -260,14 +324,19 @@ impl App {
 
     /// Modules beside the code are found from its URL only, which may have other code by now.
     async fn same_code_built(&self, component: &SavedComponent) -> Result<Build, AppError> {
+        let request = |code| BuildRequest {
+            code,
+            ranges: declared_ranges(&component.lock),
+            owner: turn_of(&component.owner),
+        };
         if let Some(Ok(code @ ComponentCode::Url(_))) = component.code_url.as_deref().map(module_at)
-            && let Ok(build) = self.engine.build(code).await.map_err(unbuilt)?
+            && let Ok(build) = self.engine.build(request(code)).await.map_err(unbuilt)?
             && build.code == component.code
         {
             return Ok(build);
         }
         let code = ComponentCode::Text(component.code.clone());
-        Ok(self.engine.build(code).await.map_err(unbuilt)??)
+        Ok(self.engine.build(request(code)).await.map_err(unbuilt)??)
     }
 
     fn component_from(
@@ -295,5 +364,18 @@ impl App {
             bytes: build.artifact.bytes,
         };
         (component, artifact)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::declared_ranges;
+
+    #[test]
+    fn ranges_outlive_the_request_in_the_lock() {
+        let lock = r#"{"specifiers": {"npm:a@1": "1.0.0", "npm:b@latest": "2.0.0", "npm:c@^1.2": "1.4.0", "npm:c@latest": "3.0.0"}}"#;
+        let ranges: Vec<_> = declared_ranges(lock).into_iter().collect();
+        assert_eq!(ranges, [("a".to_owned(), "1".to_owned())]);
+        assert!(declared_ranges("{}").is_empty());
     }
 }

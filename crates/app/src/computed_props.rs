@@ -68,14 +68,12 @@ impl App {
             .props
             .iter()
             .find(|prop| prop.name == query.prop);
-        if declared.is_none() && !description.has_additional_props {
-            let names: Vec<_> = description.props.iter().map(|prop| &*prop.name).collect();
-            let reason = format!(
-                "the component has no prop `{}`; it has: {}",
-                query.prop,
-                names.join(", ")
-            );
-            return Err(AppError::invalid("prop", reason));
+        if declared.is_none() {
+            let all = match description.has_additional_props {
+                true => self.component_props(caller, target).await?,
+                false => description.props.clone(),
+            };
+            check_has(&all, &query.prop)?;
         }
         let what = format!("computing the options of prop `{}`", query.prop);
         let entry = Entry::Options {
@@ -175,6 +173,22 @@ impl App {
         self.additional_props(component, owner.clone(), props.values)
             .await
     }
+}
+
+/// Checks that a prop is among these.
+fn check_has(props: &[PropDefinition], wanted: &str) -> Result<(), AppError> {
+    if props.iter().any(|prop| prop.name == wanted) {
+        return Ok(());
+    }
+    let names: Vec<_> = props.iter().map(|prop| &*prop.name).collect();
+    let reason = match names.is_empty() {
+        true => format!("the component has no prop `{wanted}`; it has no props at all"),
+        false => format!(
+            "the component has no prop `{wanted}`; it has: {}",
+            names.join(", ")
+        ),
+    };
+    Err(AppError::invalid("prop", reason))
 }
 
 impl PropOptions {

@@ -16,7 +16,7 @@ use headwater_store::{
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-pub(crate) use self::desk::Desk;
+pub(crate) use self::desk::{Desk, STORE_FIELD};
 use crate::app::App;
 
 /// Keys per page of a listing that a run reads.

@@ -19,6 +19,7 @@ mod limits;
 mod queue;
 mod records;
 mod request;
+mod retries;
 mod sender;
 pub(crate) mod signature;
 mod target;
@@ -43,7 +44,7 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use self::{actor::Actor, limits::Limits, sender::Sender};
+use self::{actor::Actor, limits::Limits, retries::Retries, sender::Sender};
 use crate::{app::App, background::Chore, error::AppError};
 
 /// Delivered deliveries that are kept per webhook.
@@ -98,6 +99,7 @@ pub(crate) struct Couriers {
     by_webhook: Mutex<HashMap<WebhookId, Courier>>,
     sender: Sender,
     limits: Arc<Limits>,
+    retries: Retries,
     tasks: TaskTracker,
     /// Cancelled when attempts in flight are waited for no longer.
     abandoned: CancellationToken,
@@ -115,6 +117,7 @@ impl Couriers {
             by_webhook: Mutex::default(),
             sender,
             limits: Arc::new(limits),
+            retries: Retries::default(),
             tasks: TaskTracker::new(),
             abandoned: CancellationToken::new(),
         })

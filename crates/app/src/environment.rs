@@ -1,11 +1,16 @@
 //! Time and randomness as the platform takes them in, so that tests hold them still.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// The wall clock.
 pub trait Clock: Send + Sync + 'static {
     /// Milliseconds since the epoch. May step back.
     fn now_ms(&self) -> u64;
+
+    /// How long a span of its time lasts in reality: as long, unless it is one that runs faster.
+    fn lasting(&self, span: Duration) -> Duration {
+        span
+    }
 }
 
 /// A source of random bits, fit for secrets.
@@ -32,6 +37,11 @@ impl Environment {
     /// Seconds since the epoch.
     pub fn now_at(&self) -> u64 {
         self.clock.now_ms() / 1000
+    }
+
+    /// How long to wait for a span of the clock's time to pass.
+    pub(crate) fn lasting(&self, span: Duration) -> Duration {
+        self.clock.lasting(span)
     }
 
     /// A new id from the clock and 128 random bits: `env.id(SourceId::new)`.

@@ -4,6 +4,9 @@ use headwater_engine::{BuildStage, EngineError, Rejection};
 use headwater_model::{error::Invalid, outcome::ComponentError};
 use headwater_store::StoreError;
 
+/// How soon one of the builds that wait will have had its turn, about.
+const BUSY_RETRY_S: u64 = 5;
+
 /// What a use case can answer instead of a result.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -63,6 +66,14 @@ pub enum AppError {
         /// Until the next one passes.
         retry_after_s: u64,
     },
+    /// Too much of the caller's waits already.
+    #[error("{reason}")]
+    TooManyWaiting {
+        /// The kind that waits, and how many may.
+        reason: String,
+        /// Until it is worth a try.
+        retry_after_s: u64,
+    },
     /// What the request needs from outside, such as the package registry, does not answer.
     #[error("{0}")]
     Unreachable(String),
@@ -110,6 +121,10 @@ impl From<EngineError> for AppError {
             EngineError::Spawn(_)
             | EngineError::WorkerLost(_)
             | EngineError::Unavailable { .. } => Self::Unavailable(error.to_string()),
+            EngineError::Busy(reason) => Self::TooManyWaiting {
+                reason,
+                retry_after_s: BUSY_RETRY_S,
+            },
             EngineError::Protocol(reason) => Self::Internal(reason),
         }
     }

@@ -130,6 +130,17 @@ fn accepts(source: &Source) -> bool {
 }
 
 impl App {
+    /// Finds out whether a request at an endpoint is worth being read.
+    ///
+    /// # Errors
+    /// `NotFound` when no active source has the endpoint.
+    pub async fn find_endpoint(&self, token: &str) -> Result<(), AppError> {
+        if self.endpoints.by_token.read().contains_key(token) {
+            return Ok(());
+        }
+        self.endpoint(token).await.map(drop)
+    }
+
     /// Takes a request at an HTTP interface.
     ///
     /// # Errors
@@ -197,7 +208,7 @@ impl App {
             id: self.env.id(InvocationId::new),
             source_id: id.clone(),
             trigger: Trigger::Http,
-            event,
+            event: event.into(),
             hops: 0,
             now_ms: self.env.now_ms(),
             origin: origin::origin(),

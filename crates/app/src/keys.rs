@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use headwater_model::{
     id::{KeyId, UserId},
-    page::{Page, PageRequest},
+    limits::PAGE_LIMIT_MAX,
+    page::{Page, PageRequest, Position},
 };
-use headwater_store::{ApiKey, StoreError};
+use headwater_store::{ApiKey, Store, StoreError};
 use parking_lot::Mutex;
 
 use crate::{
@@ -67,6 +68,48 @@ impl Caller {
     }
 }
 
+/// Makes a key for the administrator of a node that does not run, for an operator who has none left.
+///
+/// # Errors
+/// `Conflict` when nobody has been made the administrator yet.
+pub async fn create_admin_key(
+    store: &dyn Store,
+    env: &Environment,
+    name: &str,
+) -> Result<NewKey, AppError> {
+    let mut page = PageRequest::first(PAGE_LIMIT_MAX);
+    loop {
+        let users = store.users(&page).await?.items;
+        let Some(last) = users.last().map(|user| user.id.clone()) else {
+            let reason = "the node has no administrator yet; its first start makes one";
+            return Err(AppError::Conflict(reason.to_owned()));
+        };
+        if let Some(admin) = users.into_iter().find(|user| user.is_admin) {
+            return create(store, env, admin.id, name).await;
+        }
+        page.position = Position::After(last);
+    }
+}
+
+async fn create(
+    store: &dyn Store,
+    env: &Environment,
+    user_id: UserId,
+    name: &str,
+) -> Result<NewKey, AppError> {
+    let secret = generate(env);
+    let key = ApiKey {
+        id: env.id(KeyId::new),
+        user_id,
+        name: name.to_owned(),
+        hash: key_hash(&secret),
+        created_at: env.now_at(),
+        last_used_at: None,
+    };
+    store.create_key(key.clone()).await?;
+    Ok(NewKey { key, secret })
+}
+
 impl App {
     /// Makes a key for the caller, or for the user that an administrator names.
     ///
@@ -84,17 +127,7 @@ impl App {
             return Err(AppError::invalid("name", reason));
         }
         let user_id = self.acted_for(caller, user_id).await?;
-        let secret = generate(&self.env);
-        let key = ApiKey {
-            id: self.env.id(KeyId::new),
-            user_id,
-            name: name.to_owned(),
-            hash: key_hash(&secret),
-            created_at: self.env.now_at(),
-            last_used_at: None,
-        };
-        self.store.create_key(key.clone()).await?;
-        Ok(NewKey { key, secret })
+        create(&*self.store, &self.env, user_id, name).await
     }
 
     /// The keys of the caller, or of the user that an administrator names, in creation order.

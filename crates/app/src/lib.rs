@@ -58,12 +58,12 @@ pub use error::AppError;
 pub use events::{EventsQuery, default_channels};
 pub use feeds::{Follow, Followed};
 pub use ingress::{Ingress, IngressRequest};
-pub use keys::NewKey;
+pub use keys::{NewKey, create_admin_key};
 pub use origin::{on_behalf_of, origin, request_id};
 pub use proxies::TrustedProxies;
 pub use registry::PublishedComponent;
 pub use runner::{LogLine, RunReport};
-pub use secrets::{KeyFile, KeyRing, Rotation};
+pub use secrets::{KeyFile, KeyRing, Rotation, holds_secrets};
 pub use sources::{DeploySource, SourceView, UpdateSource};
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
 pub use users::{FirstUserOptions, NewUser, Plan, PlanView, UserView};
@@ -74,5 +74,5 @@ pub use workspaces::{NewWorkspace, WorkspaceView};
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
-    HealthStatus, ListedComponent, Record, SavedComponent, Usage, User, Webhook,
+    HealthStatus, ListedComponent, Record, SavedComponent, Usage, User, Webhook, WebhookBacklog,
 };

@@ -9,7 +9,10 @@ use headwater_model::prop::{self, ConfiguredProps, PropDefinition, PropKind};
 use headwater_store::{Owner, SavedComponent};
 use serde_json::{Map, Value, json};
 
-use crate::{access::Caller, accounts::UsedAccount, app::App, calls, error::AppError, secrets};
+use crate::{
+    access::Caller, accounts::UsedAccount, app::App, calls, data_stores::STORE_FIELD,
+    error::AppError, secrets,
+};
 
 /// Values that were checked against every prop that a component has with them.
 pub(crate) struct CheckedProps {
@@ -63,6 +66,46 @@ impl App {
         })
     }
 
+    /// Checks the values that an action is to run with. `additionalProps` tells of further props; where it throws, or names
+    /// a given value's prop no longer, the value is taken as it is: the action may know it all the same.
+    ///
+    /// # Errors
+    /// `InvalidProps`.
+    pub(crate) async fn checked_action_props(
+        self: &Arc<Self>,
+        caller: &Caller,
+        component: &SavedComponent,
+        owner: &Owner,
+        values: &ConfiguredProps,
+    ) -> Result<CheckedProps, AppError> {
+        secrets::refuse_sealed(values)?;
+        let computed = self
+            .additional_props_for(caller, component, owner, values)
+            .await;
+        let dynamic = match computed {
+            Ok(dynamic) => dynamic,
+            Err(AppError::Component { stage, error }) => {
+                tracing::info!(component_id = %component.id, stage, error = error.message, "an action runs with the values given");
+                Vec::new()
+            }
+            Err(error) => return Err(error),
+        };
+        let mut definitions = prop::merge(&component.description.props, &dynamic);
+        if component.description.has_additional_props {
+            let is_named = |name: &String| definitions.iter().any(|prop| prop.name == **name);
+            let unnamed: Vec<_> = values.keys().filter(|name| !is_named(name)).collect();
+            definitions.extend(unnamed.into_iter().map(|name| PropDefinition::any(name)));
+        }
+        let values = prop::configure(&definitions, values).map_err(AppError::configured_prop)?;
+        self.check_accounts(caller, &calls::apps(&definitions), &values)
+            .await?;
+        Ok(CheckedProps {
+            dynamic,
+            definitions,
+            values,
+        })
+    }
+
     /// The final values of these props.
     ///
     /// # Errors
@@ -100,7 +143,7 @@ impl App {
                     .map(|request| json!({ "$http_request": request })),
                 (PropKind::DataStore, configured) => configured
                     .or(prop.default_value())
-                    .map(|name| json!({ "$data_store": name })),
+                    .map(|name| json!({ STORE_FIELD: name })),
                 _ => None,
             };
             if let Some(value) = value {

@@ -9,7 +9,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use headwater_model::id::UserId;
-use headwater_store::{Spender, StoreError};
+use headwater_store::{Spender, StoreError, Trigger};
 use parking_lot::Mutex;
 
 use crate::{app::App, error::AppError};
@@ -17,6 +17,9 @@ use crate::{app::App, error::AppError};
 const DAY_S: u64 = 24 * 60 * 60;
 /// Who waits for midnight looks this often at the clock, which may be set.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
+
+/// How long runs that events start wait for dispatch that is far behind.
+const DISPATCH_PAUSE: Duration = Duration::from_secs(1);
 
 /// What users have taken of their quota today.
 #[derive(Default)]
@@ -99,6 +102,16 @@ impl App {
             Some(false) => Err(Duration::from_secs(until_midnight_s(now_at)).min(LOOK_EVERY)),
             None => Err(Duration::from_secs(1)),
         }
+    }
+
+    /// The same for work of that trigger. Events start no runs while dispatch is far behind: what they emit would be
+    /// more to dispatch, and the log keeps all of it until then.
+    pub(crate) fn admit_run(&self, user_id: &UserId, trigger: Trigger) -> Result<(), Duration> {
+        let undispatched_max = u64::from(self.config.queued_events_per_owner);
+        if trigger == Trigger::Event && self.runners.undispatched() > undispatched_max {
+            return Err(DISPATCH_PAUSE);
+        }
+        self.admit(user_id)
     }
 
     /// Reads what the user has taken today, unless it is known.

@@ -17,7 +17,7 @@ use headwater_store::{
 use crate::{
     access::Caller,
     app::App,
-    components::{ComponentInput, package_file, unbuilt},
+    components::{ComponentInput, package_file, turn_of, unbuilt},
     error::AppError,
 };
 
@@ -48,7 +48,7 @@ impl App {
             user_id: caller.user_id().clone(),
             workspace_id: None,
         };
-        let input = self.pinned(input).await?;
+        let input = self.pinned(&owner, input).await?;
         let (component, artifact) = self.built_component(owner, &input).await?;
         let (key, version) =
             publishable(&component.description).map_err(AppError::Unpublishable)?;
@@ -103,12 +103,17 @@ impl App {
     ///
     /// # Errors
     /// `Invalid` when there is no such package, `Unreachable` when the package registry does not answer.
-    pub async fn package_modules(&self, specifier: &str) -> Result<PackageModules, AppError> {
+    pub async fn package_modules(
+        &self,
+        caller: &Caller,
+        specifier: &str,
+    ) -> Result<PackageModules, AppError> {
         let invalid = |reason: String| AppError::invalid("specifier", reason);
         let package: PackageReference = specifier
             .parse()
             .map_err(|error: InvalidPackage| invalid(error.to_string()))?;
-        let listed = self.engine.package_modules(&package).await;
+        let turn = caller.user_id().to_string();
+        let listed = self.engine.package_modules(&package, &turn).await;
         listed
             .map_err(unbuilt)?
             .map_err(|rejection| invalid(rejection.error.message))
@@ -127,14 +132,18 @@ impl App {
     }
 
     /// The input with a package's file at the version it resolves to now: what is published never changes.
-    async fn pinned(&self, input: &ComponentInput) -> Result<ComponentInput, AppError> {
+    async fn pinned(
+        &self,
+        owner: &Owner,
+        input: &ComponentInput,
+    ) -> Result<ComponentInput, AppError> {
         let url = input.component_url.as_deref().unwrap_or_default();
         if input.component_code.is_some() || !url.starts_with("npm:") {
             return Ok(input.clone());
         }
         let mut package = package_file(url)?;
         if !package.is_pinned() {
-            let listed = self.engine.package_modules(&package).await;
+            let listed = self.engine.package_modules(&package, &turn_of(owner)).await;
             package.version = listed.map_err(unbuilt)??.package.version;
         }
         Ok(ComponentInput {

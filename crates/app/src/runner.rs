@@ -7,9 +7,11 @@
 mod actor;
 mod commits;
 mod flight;
+mod hook;
 mod journal;
 mod ledger;
 mod loaded;
+mod map_size;
 mod queue;
 mod renewal;
 mod report;
@@ -19,21 +21,18 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
 use headwater_engine::Hook;
-use headwater_model::{
-    id::{AccountId, SourceId},
-    origin::Origin,
-    outcome::Outcome,
-};
+use headwater_model::id::{AccountId, SourceId};
 use headwater_store::{LeaseTerm, SettledSource, Source};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 use self::actor::Actor;
+pub(crate) use self::hook::{HookCall, HookEnded, Reached};
 pub use self::report::{LogLine, RunReport};
 pub(crate) use self::report::{iso_8601, platform_event};
 pub(crate) use self::run::{Reply, Work};
@@ -70,15 +69,6 @@ pub(crate) enum Command {
     Close(Closing, oneshot::Sender<()>),
 }
 
-/// A hook to be called.
-pub(crate) struct HookCall {
-    pub(crate) hook: Hook,
-    pub(crate) origin: Origin,
-    /// Whether what it did is held back until `Settle`.
-    pub(crate) hold: bool,
-    pub(crate) ended: oneshot::Sender<Outcome>,
-}
-
 /// What becomes of the source whose runner is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closing {
@@ -92,6 +82,8 @@ pub(crate) enum Closing {
 #[derive(Default)]
 pub(crate) struct Runners {
     by_source: Mutex<HashMap<SourceId, Runner>>,
+    /// Events that dispatch has not reached: as long as there are many, those that it has passed on start no runs.
+    undispatched: AtomicU64,
 }
 
 /// The way to a runner.
@@ -106,6 +98,16 @@ impl Runners {
     /// How many sources have a runner.
     pub(crate) fn len(&self) -> usize {
         self.by_source.lock().len()
+    }
+
+    /// Notes how far dispatch is behind.
+    pub(crate) fn note_undispatched(&self, events: u64) {
+        self.undispatched.store(events, Ordering::Relaxed);
+    }
+
+    /// Events that dispatch has not reached.
+    pub(crate) fn undispatched(&self) -> u64 {
+        self.undispatched.load(Ordering::Relaxed)
     }
 
     /// Whether the source's runner can take more work into memory.
@@ -162,31 +164,26 @@ impl RunnerHandle {
     /// Calls a hook, if the component has it.
     ///
     /// # Errors
-    /// `Component` with what the hook threw, or which limit it exceeded.
+    /// As [`HookEnded::verdict`].
     pub(crate) async fn hook(&self, hook: Hook, hold: bool) -> Result<(), AppError> {
+        self.call_hook(hook, hold).await?.verdict(hook)
+    }
+
+    /// Calls a hook, if the component has it, and says how it ended.
+    ///
+    /// # Errors
+    /// `Unavailable` when the node is stopping.
+    pub(crate) async fn call_hook(&self, hook: Hook, hold: bool) -> Result<HookEnded, AppError> {
         let origin = origin::origin();
-        let outcome = self
-            .ask(|ended| {
-                Command::Hook(HookCall {
-                    hook,
-                    origin,
-                    hold,
-                    ended,
-                })
+        let call = |ended| {
+            Command::Hook(HookCall {
+                hook,
+                origin,
+                hold,
+                ended,
             })
-            .await
-            .ok_or_else(stopping)?;
-        let name = hook.name();
-        match (&outcome, outcome.error()) {
-            (_, None) => Ok(()),
-            (Outcome::Lost { message }, _) => Err(AppError::Unavailable(format!(
-                "the `{name}` hook: {message}"
-            ))),
-            (_, Some(error)) => Err(AppError::Component {
-                stage: format!("the `{name}` hook threw"),
-                error: Box::new(error),
-            }),
-        }
+        };
+        self.ask(call).await.ok_or_else(stopping)
     }
 
     /// Starts no runs any more; returns when none is in flight.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 pub(crate) use keys::SecretKeys;
 pub use keys::{KeyFile, KeyRing};
-pub use rotation::Rotation;
+pub use rotation::{Rotation, holds_secrets};
 
 use crate::environment::Environment;
 use crate::error::AppError;

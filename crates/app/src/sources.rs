@@ -78,7 +78,7 @@ fn warning(prop: &PropDefinition) -> Option<String> {
     match prop.kind() {
         // An app's own events go to where the app is registered.
         PropKind::Apphook => Some(apphook_warning(name)),
-        _ if prop.has_known_type() => None,
+        _ if prop.has_known_type() => unusual_secret(prop),
         PropKind::Inert => Some(format!(
             "prop `{name}`: the node provides nothing of the type `{type_name}`; see whether it is spelt right"
         )),
@@ -86,6 +86,17 @@ fn warning(prop: &PropDefinition) -> Option<String> {
             "prop `{name}`: the node does not know the type `{type_name}` and takes any value; see whether it is spelt right"
         )),
     }
+}
+
+/// A value that must not be seen is text at Pipedream; others are kept secret here alike.
+fn unusual_secret(prop: &PropDefinition) -> Option<String> {
+    let (name, type_name) = (&prop.name, &prop.type_name);
+    let is_unusual = prop.is_secret() && type_name != "string" && type_name != "string[]";
+    is_unusual.then(|| {
+        format!(
+            "prop `{name}`: `secret` is meant for the type `string`, not for `{type_name}`; its value is kept secret all the same"
+        )
+    })
 }
 
 fn apphook_warning(name: &str) -> String {
@@ -228,7 +239,7 @@ impl App {
             id: self.env.id(headwater_model::id::InvocationId::new),
             source_id: id.clone(),
             trigger,
-            event,
+            event: event.into(),
             hops: 0,
             now_ms: self.env.now_ms(),
             origin: origin::origin(),

@@ -7,13 +7,16 @@ mod secret;
 use headwater_model::{
     id::{WebhookId, WorkspaceId},
     page::{Page, PageRequest},
-    webhook::FORMER_SECRET_VALID,
+    webhook::{DeliveryOrder, FORMER_SECRET_VALID},
 };
-use headwater_store::{FormerSecret, StoreError, Webhook, WebhookChange, WebhookSecrets};
+use headwater_store::{
+    FormerSecret, StoreError, Webhook, WebhookBacklog, WebhookChange, WebhookSecrets,
+};
 
 use crate::{
     access::Caller,
     app::App,
+    background::Chore,
     delivery::signature::{new_secret, purpose},
     error::AppError,
 };
@@ -32,6 +35,8 @@ pub struct NewWebhook {
     pub name: Option<String>,
     /// For people.
     pub description: Option<String>,
+    /// In which order it gets an emitter's events.
+    pub ordering: DeliveryOrder,
     /// The workspace it lives in, if any.
     pub workspace_id: Option<WorkspaceId>,
 }
@@ -47,6 +52,8 @@ pub struct UpdateWebhook {
     pub url: Option<String>,
     /// Whether events are delivered.
     pub active: Option<bool>,
+    /// Another order.
+    pub ordering: Option<DeliveryOrder>,
 }
 
 /// A webhook with its secret in clear, which is shown only when it is new.
@@ -84,6 +91,7 @@ impl App {
             description,
             url,
             active: true,
+            ordering: new.ordering,
             disabled_reason: None,
             former_secret: None,
             failing_since_ms: None,
@@ -106,6 +114,14 @@ impl App {
     ) -> Result<Page<Webhook>, AppError> {
         let owner = self.owner(caller, workspace_id).await?;
         Ok(self.store.webhooks(&owner, page).await?)
+    }
+
+    /// How far webhooks are behind that the caller has been shown, in their order.
+    pub async fn webhook_backlogs(
+        &self,
+        ids: &[WebhookId],
+    ) -> Result<Vec<WebhookBacklog>, AppError> {
+        Ok(self.store.webhook_backlogs(ids).await?)
     }
 
     /// A webhook that the caller may see.
@@ -136,6 +152,7 @@ impl App {
             description: description.transpose()?,
             url: url.transpose()?,
             active: change.active,
+            ordering: change.ordering,
             ..WebhookChange::default()
         };
         self.write_webhook_change(id, change).await
@@ -196,6 +213,10 @@ impl App {
         match self.store.update_webhook(id, change).await {
             Ok(webhook) => {
                 self.webhook_changed(id);
+                if !webhook.active {
+                    // Much that waits is given up in steps.
+                    self.nudges.nudge(Chore::Retention);
+                }
                 Ok(webhook)
             }
             Err(StoreError::Conflict(_)) => Err(AppError::not_found("webhook", id)),

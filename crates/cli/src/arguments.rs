@@ -89,12 +89,24 @@ pub(crate) enum Command {
     /// Write a component to begin with, and a test of it, into this folder
     Init(InitArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
-    Runtime,
+    Runtime(RuntimeArguments),
     /// Print the OpenAPI document of the nodes that this binary runs
     #[command(hide = true)]
     Openapi,
     /// Print a shell's completion script
     Completions(CompletionsArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RuntimeArguments {
+    #[command(subcommand)]
+    pub(crate) action: Option<RuntimeAction>,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum RuntimeAction {
+    /// Fetch everything that a node without internet needs: Deno, and the bundler that builds components
+    Install,
 }
 
 /// The commands that talk to a node.

@@ -2,12 +2,17 @@
 //! files, one text with those inlined. Packages stay imports, word for word: the node resolves
 //! them when the component is saved. The inlining itself is the engine's.
 
+mod dependencies;
 mod imports;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, Result};
 use headwater_engine::build::{LocalBundling, bundle_local};
+use serde_json::{Value, json};
 
 use crate::runtime;
 
@@ -16,6 +21,19 @@ use crate::runtime;
 pub(crate) struct LocalComponent {
     pub(crate) code: String,
     pub(crate) files: Vec<PathBuf>,
+    /// Versions that the nearest `package.json` asks for.
+    pub(crate) dependencies: BTreeMap<String, String>,
+}
+
+impl LocalComponent {
+    /// The part that is sent.
+    pub(crate) fn body(&self) -> Value {
+        let mut body = json!({"component_code": self.code});
+        if !self.dependencies.is_empty() {
+            body["component_dependencies"] = json!(self.dependencies);
+        }
+        body
+    }
 }
 
 /// The code to send for a file. Without local imports no Deno is needed.
@@ -23,9 +41,11 @@ pub(crate) async fn component(file: &Path) -> Result<LocalComponent> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("cannot read the component {}", file.display()))?;
     if !imports::mentions_local(&text) {
+        let files = vec![file.to_owned()];
         return Ok(LocalComponent {
             code: text,
-            files: vec![file.to_owned()],
+            dependencies: dependencies::of(&files)?,
+            files,
         });
     }
     let bundling = LocalBundling {
@@ -34,15 +54,19 @@ pub(crate) async fn component(file: &Path) -> Result<LocalComponent> {
         registry_env: runtime::client_env(),
     };
     let bundle = bundle_local(&bundling, file).await?;
+    let own_first: Vec<_> = std::iter::once(file.to_owned())
+        .chain(bundle.files.iter().cloned())
+        .collect();
     Ok(LocalComponent {
         code: bundle.code.unwrap_or(text),
+        dependencies: dependencies::of(&own_first)?,
         files: bundle.files,
     })
 }
 
-/// The code alone.
-pub(crate) async fn component_code(file: &Path) -> Result<String> {
-    component(file).await.map(|component| component.code)
+/// The parts of a file to send: its code, and the versions of its packages.
+pub(crate) async fn body(file: &Path) -> Result<Value> {
+    Ok(component(file).await?.body())
 }
 
 /// A text with stacks, in which the component's code is named as the file that it was saved from.
@@ -73,6 +97,10 @@ mod tests {
             "Error: no\n    at f (a/b.mjs:2:3)\n    at a/b.mjs:7:1\n    at my-component.mjs:1:1"
         );
         assert_eq!(in_file(stack, None), stack);
+    }
+
+    async fn component_code(file: &Path) -> Result<String> {
+        component(file).await.map(|component| component.code)
     }
 
     fn write(folder: &Path, files: &[(&str, &str)]) {

@@ -69,6 +69,11 @@ impl Client {
         Self { workspace, ..self }
     }
 
+    /// A client of the same node with another key.
+    pub(crate) fn with_key(&self, key: &str) -> Result<Self> {
+        Self::new(self.base.as_str(), Some(key.to_owned()))
+    }
+
     pub(crate) fn base(&self) -> &Url {
         &self.base
     }

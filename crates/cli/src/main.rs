@@ -10,6 +10,7 @@ mod command;
 mod connect;
 mod exit;
 mod follow;
+mod launcher;
 mod output;
 mod package;
 mod prop;
@@ -27,11 +28,14 @@ mod webhook;
 use anyhow::Context as _;
 use clap::Parser as _;
 
-use crate::arguments::{Cli, Command};
+use crate::arguments::{Cli, ClientCommand, Command, KeysArguments, KeysCommand};
 use crate::exit::Exit;
 use crate::session::Session;
 
 fn main() -> std::process::ExitCode {
+    if let Some(launched) = launcher::launch_if_asked() {
+        return launched;
+    }
     let cli = Cli::parse();
     exit::report(start(cli)).into()
 }
@@ -49,10 +53,13 @@ fn start(cli: Cli) -> anyhow::Result<Exit> {
 /// The one place that tells commands with a node to talk to from those without.
 async fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
+        Command::Client(ClientCommand::Keys(KeysArguments {
+            command: KeysCommand::Reset,
+        })) => serve::reset_admin_key(&cli.global).await,
         Command::Client(command) => command::run(&Session::open(&cli.global)?, command).await,
         Command::Serve(arguments) => serve::run(&cli.global, *arguments).await,
         Command::Init(arguments) => command::init::run(&arguments, cli.global.json),
-        Command::Runtime => runtime::run(cli.global.json).await,
+        Command::Runtime(arguments) => runtime::run(arguments.action, cli.global.json).await,
         Command::Openapi => command::openapi::run(),
         Command::Completions(arguments) => command::completions::run(&arguments),
     }

@@ -12,6 +12,6 @@ mod timer;
 mod value;
 
 pub(crate) use self::ask::Stopped;
-pub(crate) use self::collect::collect;
+pub(crate) use self::collect::{collect, collect_for_run};
 pub(crate) use self::definition::{PropDefinition, definitions};
 pub(crate) use self::given::Given;

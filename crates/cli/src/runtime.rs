@@ -4,10 +4,10 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use anyhow::{Context as _, Result};
-use headwater_engine::deno::{self, Deno, DenoSearch};
+use headwater_engine::deno::{self, Bundler, BundlerSource, Deno, DenoSearch};
 use serde_json::json;
 
-use crate::{exit::Exit, output};
+use crate::{arguments::RuntimeAction, exit::Exit, output};
 
 /// What package clients need of the environment to honour the user's own settings.
 const CLIENT_ENV: &[&str] = &[
@@ -64,6 +64,11 @@ pub(crate) fn cache_dir() -> Result<PathBuf> {
     Ok(base.join("headwater"))
 }
 
+/// Where Deno keeps what commands of this user download, the bundler among it.
+pub(crate) fn deno_dir() -> Result<PathBuf> {
+    Ok(cache_dir()?.join("deno-dir"))
+}
+
 /// Finds Deno, or installs it while telling the person so.
 pub(crate) async fn locate() -> Result<Deno> {
     let search = DenoSearch {
@@ -77,9 +82,21 @@ pub(crate) async fn locate() -> Result<Deno> {
     Ok(deno::locate(&search, &|progress| output::note(progress)).await?)
 }
 
-/// Prints the path.
-pub(crate) async fn run(as_json: bool) -> Result<Exit> {
+/// Fetches everything that a node without internet needs, as far as it is not there, and prints the path of Deno.
+pub(crate) async fn run(action: Option<RuntimeAction>, as_json: bool) -> Result<Exit> {
     let deno = locate().await?;
+    if let Some(RuntimeAction::Install) = action {
+        let source = BundlerSource {
+            deno: deno.path.clone(),
+            kept_in: None,
+            registry_env: client_env(),
+        };
+        let folder = deno_dir()?;
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        let bundler = Bundler::new(source, folder).ready().await?;
+        output::note(&format!("The bundler is {}", bundler.display()));
+    }
     let path = deno.path.display().to_string();
     if as_json {
         output::json(&json!({ "path": path, "version": deno.version }))?;

@@ -1,18 +1,23 @@
 //! `headwater serve`: the composition root. Puts store, engine, use cases and API together, and
 //! ends them in order. What the parts do is theirs.
 
+mod admin_key;
 mod apps;
 pub(crate) mod arguments;
 mod connections;
 mod data_dir;
+mod descriptors;
 mod environment;
 mod log;
 mod network;
 mod node;
+mod server;
 mod traces;
 
+pub(crate) use self::admin_key::reset as reset_admin_key;
+pub(crate) use self::data_dir::keep_api_key;
+
 use std::{
-    future::IntoFuture as _,
     io::ErrorKind,
     net::SocketAddr,
     sync::Arc,
@@ -20,7 +25,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use axum::{Router, serve::ListenerExt as _};
+use headwater_api::{ConnectionCounts, Settings};
 use headwater_app::{App, FirstUserOptions};
 use tokio::{
     net::{TcpListener, UnixListener},
@@ -31,7 +36,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     arguments::{Global, ServeArguments},
     exit::Exit,
-    serve::{data_dir::DataDir, log::Notes, traces::Traces},
+    serve::{
+        connections::Connections, data_dir::DataDir, log::Notes, server::Server, traces::Traces,
+    },
 };
 
 const ADDRESS_FREED_WITHIN: Duration = Duration::from_secs(1);
@@ -60,11 +67,11 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let tracer = traces.as_ref().map(Traces::tracer);
     let app = node::start(&options, &data_dir, address, store, tracer).await?;
     first_user(&app, global, &options, &data_dir, notes).await?;
-    let router = headwater_api::router(Arc::clone(&app));
     let stopping = CancellationToken::new();
+    let server = server(&options, Arc::clone(&app), stopping.clone());
     let node = Node {
         app,
-        router,
+        server,
         stopping,
         notes,
     };
@@ -79,10 +86,23 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     Ok(Exit::Success)
 }
 
+/// The server of the node's connections until it stops.
+fn server(options: &ServeArguments, app: Arc<App>, stopping: CancellationToken) -> Server {
+    let counts = ConnectionCounts::default();
+    let settings = Settings {
+        sets_endpoints_apart: options.sandbox_endpoints.unwrap_or(true),
+        bodies: node::body_limits(options),
+        connections: counts.clone(),
+    };
+    let limits = node::connection_limits(options);
+    let connections = Connections::new(limits, counts);
+    Server::new(headwater_api::router(app, settings), connections, stopping)
+}
+
 /// A node that is put together.
 struct Node {
     app: Arc<App>,
-    router: Router,
+    server: Server,
     stopping: CancellationToken,
     notes: Notes,
 }
@@ -90,16 +110,12 @@ struct Node {
 impl Node {
     /// Serves until a signal, then lets requests and runs finish.
     async fn serve(self, listener: TcpListener, socket: Option<UnixListener>) -> Result<()> {
-        let make = self
-            .router
-            .clone()
-            .into_make_service_with_connect_info::<SocketAddr>();
-        let public = axum::serve(listener.tap_io(connections::tune), make)
-            .with_graceful_shutdown(self.stopping.clone().cancelled_owned());
-        let public = tokio::spawn(public.into_future());
+        let public = tokio::spawn(self.server.clone().serve(listener));
         // Components may call the API until their runs have ended, so this one is not shut down gracefully.
-        let internal = socket
-            .map(|socket| tokio::spawn(axum::serve(socket, self.router.clone()).into_future()));
+        let internal = socket.map(|socket| {
+            let server = self.server.clone().outlasting();
+            tokio::spawn(server.serve_components(socket))
+        });
         stop_signal().await?;
         self.notes
             .note("stopping: running invocations may finish; signal again to stop at once");
@@ -113,6 +129,7 @@ impl Node {
         }
         // Connections that a client keeps open without a request must not hold up the end.
         let _ = tokio::time::timeout(std::time::Duration::from_secs(1), public).await;
+        self.app.close().await;
         Ok(())
     }
 }
@@ -174,10 +191,11 @@ async fn first_user(
     .await?;
     if given.is_none() {
         let kept_in = data_dir.shown_key_path();
-        notes.secret(
-            &format!("API key of the first user (shown once, kept in {kept_in})"),
-            &api_key,
-        );
+        // A journal would keep it for everybody who reads journals.
+        notes.note(&match notes.are_read_and_gone() {
+            true => format!("API key of the first user (shown once, kept in {kept_in}): {api_key}"),
+            false => format!("the API key of the first user is in {kept_in}"),
+        });
     }
     Ok(())
 }

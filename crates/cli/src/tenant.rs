@@ -41,13 +41,12 @@ pub(crate) async fn workspace_id(client: &Client, id_or_orgname: &str) -> Result
     named(&workspaces, "orgname", id_or_orgname, "workspace", hint)
 }
 
-/// The id of one of the caller's keys.
-pub(crate) async fn key_id(client: &Client, id_or_name: &str) -> Result<String> {
-    if id_or_name.starts_with("key_") {
-        return Ok(id_or_name.to_owned());
+/// The id of a key, by its name if it is among these.
+pub(crate) fn key_id_among(keys: &[Value], id_or_name: &str) -> Result<String> {
+    match id_or_name.starts_with("key_") {
+        true => Ok(id_or_name.to_owned()),
+        false => named(keys, "name", id_or_name, "key", "keys list"),
     }
-    let keys = client.list(&["keys"]).await?;
-    named(&keys, "name", id_or_name, "key", "keys list")
 }
 
 fn named(items: &[Value], field: &str, name: &str, kind: &str, hint: &str) -> Result<String> {

@@ -31,6 +31,9 @@ pub enum EngineError {
     /// A worker went away before it could be used.
     #[error("worker lost: {0}")]
     WorkerLost(String),
+    /// Too much of the same owner's waits; the text says of what.
+    #[error("{0}")]
+    Busy(String),
     /// Package registry, file system or store failed while building or loading.
     #[error("{context}: {reason}")]
     Unavailable {
@@ -48,6 +51,27 @@ pub enum ComponentCode {
     Text(String),
     /// A module to fetch; its relative imports are resolved against the URL (`component_url`).
     Url(Url),
+}
+
+/// A component to build.
+#[derive(Debug, Clone)]
+pub struct BuildRequest {
+    /// Its code.
+    pub code: ComponentCode,
+    /// Version ranges, by package, of what the code imports without one; the latest release otherwise.
+    pub ranges: BTreeMap<String, String>,
+    /// The owner of the build. Owners take turns.
+    pub owner: String,
+}
+
+impl From<ComponentCode> for BuildRequest {
+    fn from(code: ComponentCode) -> Self {
+        Self {
+            code,
+            ranges: BTreeMap::new(),
+            owner: String::new(),
+        }
+    }
 }
 
 /// Everything a worker needs to run a component, as one archive: byte-identical on every node, offline.
@@ -161,7 +185,7 @@ pub struct Invocation {
     /// What to call.
     pub entry: Entry,
     /// The event that `run` gets, as JSON text.
-    pub event: Box<RawValue>,
+    pub event: Arc<RawValue>,
     /// Final prop values: defaults filled in, `{"$auth": …}` for apps, `{"endpoint": …}` for HTTP interfaces.
     pub props: Map<String, Value>,
 }
@@ -195,6 +219,8 @@ impl From<SourceId> for WorkerOwner {
 pub struct WorkerSpec {
     /// Whose worker.
     pub owner: WorkerOwner,
+    /// With whom it shares what one tenant may have, and whose turns it takes.
+    pub tenant: Arc<str>,
     /// [`Artifact::hash`] of the code.
     pub artifact_hash: String,
     /// `process.env` of the component (`PD_COMPONENT`).
@@ -293,6 +319,8 @@ pub struct EngineStatus {
     pub routes: usize,
     /// Certificates that are trusted besides those of the web's authorities.
     pub ca_certificates: usize,
+    /// Whether components can be built: false once the bundler could not be had; sources that are saved run without.
+    pub can_build: bool,
     /// Sandbox layers that apply on this machine, by name, and whether they are on.
     pub sandbox: BTreeMap<String, bool>,
 }
@@ -304,14 +332,14 @@ pub trait Engine: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`EngineError`] when the host failed; a component at fault is `Ok(Err(Rejection))`.
-    async fn build(&self, code: ComponentCode) -> Result<Result<Build, Rejection>, EngineError>;
+    async fn build(&self, request: BuildRequest) -> Result<Result<Build, Rejection>, EngineError>;
 
     /// Makes the next builds ask the package registry anew: what it answered a short while ago is old then.
     /// An engine that keeps no answers has nothing to do.
     fn forget_registry_answers(&self) {}
 
     /// Resolves a package and lists its modules that look like components (`sources/` and `actions/`).
-    /// A path in `package` is ignored.
+    /// A path in `package` is ignored; `owner` is as in [`BuildRequest::owner`].
     ///
     /// # Errors
     /// [`EngineError`] when the host or the package registry failed; a package that does not exist
@@ -319,6 +347,7 @@ pub trait Engine: Send + Sync + 'static {
     async fn package_modules(
         &self,
         package: &PackageReference,
+        owner: &str,
     ) -> Result<Result<PackageModules, Rejection>, EngineError>;
 
     /// Starts a run. Returns once the worker has it; its messages, the last an `Outcome`, go to `sink`.

@@ -1,13 +1,14 @@
 //! Building a saved component: its modules are gathered, its packages resolved and locked, everything
 //! is made one archive, and the archive is described in a throw-away sandbox.
 //!
-//! Responsible for: everything between [`ComponentCode`] and [`Build`]. Not for: keeping builds, or
+//! Responsible for: everything between [`BuildRequest`] and [`Build`]. Not for: keeping builds, or
 //! what a component does when it runs. Builds run two at a time: they cost CPU and memory that the
-//! node's runs need.
+//! node's runs need. Owners take turns.
 
 mod bundle;
 mod command;
 mod component_files;
+mod declared;
 mod describe;
 mod download;
 mod endings;
@@ -15,20 +16,26 @@ mod failure;
 mod fetch;
 mod forms;
 mod graph;
+mod imports;
+mod inspection;
 mod language;
 mod local;
 mod manifests;
 mod markers;
+mod missing_file;
 mod node_modules;
 mod package_modules;
 mod packages;
 mod registry_answers;
+mod replacement;
 mod repository;
 mod script;
+mod settings;
 mod source_map;
 mod sources;
 mod specifier;
 mod throwaway;
+mod turns;
 mod undeclared;
 mod unsuitable;
 
@@ -38,11 +45,8 @@ use std::{
     sync::Arc,
 };
 
-use registry_answers::RegistryAnswers;
-use tokio::sync::{Semaphore, SemaphorePermit};
-
 use bundle::{Bundled, Bundling};
-use command::DenoTool;
+use command::{DenoTool, Program};
 pub use component_files::component_files;
 pub use describe::Describe;
 use download::download;
@@ -50,27 +54,42 @@ use failure::{BuildFailure, BuildResult, disk};
 use fetch::ModuleFetcher;
 pub use local::{LocalBundle, LocalBundling, bundle_local};
 use packages::Resolved;
+use registry_answers::RegistryAnswers;
 use sources::{Gathering, Sources};
 pub use throwaway::ThrowawayWorkers;
+use turns::Turns;
 
 use crate::{
-    api::{Build, ComponentCode, EngineError, Rejection},
+    api::{Build, BuildRequest, EngineError, Rejection},
+    confine::Confinement,
+    deno::{Bundler, BundlerSource},
     network::{CaCertificates, NetworkPolicy},
 };
 
+/// How large a component and its packages may be, unpacked. Every node unpacks them, and cold starts read them;
+/// the largest packages of the public registry's components take 174 MiB (`netlify`), and half of that again is
+/// room to grow. An archive of incompressible files stays below what a row of the embedded store may have (1 GB).
+pub const CODE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// The folder of builds, beside that of Deno's cache.
+const BUILDS: &str = "builds";
 /// Builds at a time.
 const CONCURRENT_BUILDS: usize = 2;
 
 /// What a builder needs.
 #[derive(Debug, Clone)]
 pub struct BuilderConfig {
-    /// Deno, as [`crate::deno::locate`] found it.
-    pub deno: PathBuf,
+    /// Keeps the steps of a build from the machine.
+    pub confinement: Arc<Confinement>,
     /// Where downloaded packages are kept and builds are made; created if need be.
     pub cache_dir: PathBuf,
+    /// The cache folder of Deno's that may have the bundler already.
+    pub kept_in: Option<PathBuf>,
     /// Environment variables for the registry client, as the user has them: the home folder for `.npmrc`,
     /// the registry, proxies and certificates. Deno gets no other variable.
     pub registry_env: Vec<(OsString, OsString)>,
+    /// How large a component and its packages may be: [`CODE_BYTES_MAX`] but for tests.
+    pub code_bytes_max: u64,
     /// What fetching a `component_url` may reach.
     pub network: NetworkPolicy,
     /// Whose certificates that trusts besides the web's authorities.
@@ -83,8 +102,9 @@ pub struct Builder {
     builds_dir: PathBuf,
     fetcher: ModuleFetcher,
     describer: Arc<dyn Describe>,
-    permits: Semaphore,
+    turns: Turns,
     answers: RegistryAnswers,
+    code_bytes_max: u64,
 }
 
 impl Builder {
@@ -97,23 +117,33 @@ impl Builder {
             context: format!("preparing the cache folder {}", config.cache_dir.display()),
             reason: error.to_string(),
         };
-        let builds_dir = config.cache_dir.join("builds");
+        let builds_dir = config.cache_dir.join(BUILDS);
         std::fs::create_dir_all(&builds_dir).map_err(unusable)?;
         // Links on the way would make Deno's names of files differ from ours.
         let cache_dir = config.cache_dir.canonicalize().map_err(unusable)?;
         let deno_dir = cache_dir.join("deno-dir");
+        std::fs::create_dir_all(&deno_dir)
+            .and_then(|()| config.confinement.give(&deno_dir))
+            .map_err(unusable)?;
+        let source = BundlerSource {
+            deno: config.confinement.deno().to_owned(),
+            kept_in: config.kept_in,
+            registry_env: config.registry_env.clone(),
+        };
         let tool = DenoTool {
-            deno: config.deno,
+            program: Program::Confined(config.confinement),
+            bundler: Arc::new(Bundler::new(source, deno_dir.clone())),
             deno_dir,
             registry_env: config.registry_env,
         };
         Ok(Self {
             tool,
-            builds_dir: cache_dir.join("builds"),
+            builds_dir: cache_dir.join(BUILDS),
             fetcher: ModuleFetcher::new(config.network, config.ca.as_ref())?,
             describer,
-            permits: Semaphore::new(CONCURRENT_BUILDS),
+            turns: Turns::new(CONCURRENT_BUILDS),
             answers: RegistryAnswers::default(),
+            code_bytes_max: config.code_bytes_max,
         })
     }
 
@@ -123,9 +153,9 @@ impl Builder {
     /// [`EngineError`] when the host failed; a component at fault is `Ok(Err(Rejection))`.
     pub async fn build(
         &self,
-        component: ComponentCode,
+        request: impl Into<BuildRequest>,
     ) -> Result<Result<Build, Rejection>, EngineError> {
-        match self.attempt(component).await {
+        match self.attempt(request.into()).await {
             Ok(build) => Ok(Ok(build)),
             Err(BuildFailure::Rejected(rejection)) => Ok(Err(*rejection)),
             Err(BuildFailure::Host(error)) => Err(error),
@@ -137,8 +167,22 @@ impl Builder {
         self.answers.expire();
     }
 
-    async fn attempt(&self, component: ComponentCode) -> BuildResult<Build> {
-        let _permit = self.permit().await?;
+    /// The bundler that every build needs, fetched if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub async fn prepare(&self) -> Result<(), EngineError> {
+        self.tool.bundler.ready().await.map(drop)
+    }
+
+    /// Whether the last [`Builder::prepare`] failed.
+    pub fn lacks_bundler(&self) -> bool {
+        self.tool.bundler.is_missing()
+    }
+
+    async fn attempt(&self, request: BuildRequest) -> BuildResult<Build> {
+        self.prepare().await?;
+        let _turn = self.turns.take(&request.owner).await?;
         let staging = self.staging()?;
         let folder = staging.path();
         let code = folder.join("code");
@@ -152,10 +196,12 @@ impl Builder {
             fetcher: &self.fetcher,
             folder: &code,
         };
-        let mut sources = gathering.gather(component).await?;
+        let mut sources = gathering.gather(request.code).await?;
+        sources.ranges = request.ranges;
         if !sources.packages.is_empty() {
             self.answers.drop_stale(&self.tool.deno_dir).await;
         }
+        declared::apply(&self.tool, folder, &sources.ranges, &mut sources.packages).await?;
         let (bundled, resolved) = self.bundled(folder, &code, &mut sources).await?;
         let bundling = self.bundling(folder, &code, &sources);
         self.archive_and_describe(&bundling, bundled, resolved)
@@ -173,13 +219,24 @@ impl Builder {
         loop {
             let resolved = packages::resolve(&self.tool, folder, sources).await?;
             manifests::as_node_sees_them(resolved.folders()).await?;
+            imports::judge_packages(&self.tool, resolved.folders()).await?;
             let bundling = self.bundling(folder, code, sources);
-            let bundled = bundling.with_packages(&folder.join("bundle")).await?;
+            let bundled = match bundling.with_packages(&folder.join("bundle")).await {
+                Ok(bundled) => bundled,
+                Err(failure) => {
+                    return Err(missing_file::told(failure, &sources.packages, &resolved).await);
+                }
+            };
             let Some(reason) = &bundled.obstacle else {
                 return Ok((bundled, resolved));
             };
             let mut undeclared = undeclared::packages(reason, &imported, &self.tool.deno_dir).await;
-            undeclared.retain(|package| !sources.packages.contains(package));
+            undeclared.retain(|package| {
+                !sources
+                    .packages
+                    .iter()
+                    .any(|known| known.written == package.written)
+            });
             if undeclared.is_empty() {
                 if bundled.reached.is_none() && !sources.packages.is_empty() {
                     // The bundler does not say why it lacks a package.
@@ -187,6 +244,7 @@ impl Builder {
                 }
                 return Ok((bundled, resolved));
             }
+            declared::apply(&self.tool, folder, &sources.ranges, &mut undeclared).await?;
             sources.packages.extend(undeclared);
         }
     }
@@ -203,11 +261,6 @@ impl Builder {
             code,
             sources,
         }
-    }
-
-    async fn permit(&self) -> Result<SemaphorePermit<'_>, EngineError> {
-        let closed = |_| EngineError::WorkerLost("the builder is closed".into());
-        self.permits.acquire().await.map_err(closed)
     }
 
     /// A folder that is gone when the build is done.

@@ -1,9 +1,10 @@
 //! Finding Deno, or installing it.
 //!
 //! Responsible for: a Deno of the pinned release, from where the user says, from PATH, from the cache
-//! folder, or fetched by the package client at hand. Not for: running it. Reads no environment: the
+//! folder, or fetched by the package client at hand; and the bundler that it runs. Not for: running them. Reads no environment: the
 //! caller hands in what it found there.
 
+mod bundler;
 mod install;
 mod release;
 
@@ -15,8 +16,9 @@ use std::{
 
 use tokio::process::Command;
 
+pub use bundler::{Bundler, BundlerSource};
 use release::Release;
-pub use release::VERSION;
+pub use release::{BUNDLER_VERSION, VERSION};
 
 use crate::api::EngineError;
 

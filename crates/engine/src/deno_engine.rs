@@ -2,19 +2,20 @@
 //!
 //! Responsible for: putting the builder, the sandbox and the pool together. Not for what they do.
 
-use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use headwater_model::{limits::RunLimits, package::PackageReference};
 
 use crate::{
     api::{
-        Build, ComponentCode, Engine, EngineError, EngineStatus, Invocation, PackageModules,
+        Build, BuildRequest, Engine, EngineError, EngineStatus, Invocation, PackageModules,
         Rejection, RunSink, WorkerOwner, WorkerSpec,
     },
-    build::{Builder, BuilderConfig, ThrowawayWorkers},
+    build::{Builder, BuilderConfig, CODE_BYTES_MAX, ThrowawayWorkers},
+    confine::{Confinement, ConfinementConfig},
     deno::Deno,
-    network::{CaCertificates, NetworkPolicy, Route},
+    network::{CaCertificates, Destination, NetworkPolicy, Route},
     pool::{Pool, PoolConfig},
     runtime_files::RuntimeFiles,
     sandbox::{self, Sandbox, SandboxConfig},
@@ -23,6 +24,8 @@ use crate::{
 
 /// What a worker holds besides V8's heap: Deno itself, code, buffers.
 const BESIDES_HEAP_MIB: u64 = 256;
+/// How soon what builds components is asked for again that could not be had.
+const PREPARED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Disk that a worker's temporary files may take.
 const TMP_MIB: u64 = 1024;
 
@@ -31,9 +34,13 @@ const TMP_MIB: u64 = 1024;
 pub struct EngineConfig {
     /// Deno, as [`crate::deno::locate`] found it.
     pub deno: Deno,
+    /// How processes are kept from the machine.
+    pub confinement: ConfinementConfig,
     /// What survives a restart and may be deleted while the node is down: downloaded packages, unpacked
     /// code, the runtime's files. Created if need be.
     pub cache_dir: PathBuf,
+    /// The cache folder of Deno's that may have the bundler already: see [`BuilderConfig::kept_in`].
+    pub kept_in: Option<PathBuf>,
     /// Workers' folders. Emptied at the start and at shutdown: no two engines may share it.
     pub work_dir: PathBuf,
     /// Limits of every run.
@@ -44,6 +51,8 @@ pub struct EngineConfig {
     pub warm_workers: usize,
     /// Memory of all sources' workers together, beyond which idle ones are ended.
     pub workers_memory_mib: u64,
+    /// Workers that the sources of one tenant may have.
+    pub workers_per_tenant: usize,
     /// How long a source's worker waits for the next invocation before it is ended.
     pub worker_idle: Duration,
     /// Whose certificates both trust besides the web's authorities.
@@ -59,12 +68,13 @@ pub struct EngineConfig {
 /// Builds components and runs them in Deno.
 pub struct DenoEngine {
     runtime_version: String,
-    builder: Builder,
+    builder: Arc<Builder>,
     sandbox: Arc<Sandbox>,
     pool: Arc<Pool>,
     work_dir: PathBuf,
     routes: usize,
     ca_certificates: usize,
+    closes_sockets: bool,
 }
 
 impl DenoEngine {
@@ -77,6 +87,7 @@ impl DenoEngine {
         let (config, sandbox, builder) =
             prepared.map_err(|error| EngineError::Spawn(error.to_string()))??;
         let routes = config.routes.len();
+        let closes_sockets = closes_sockets(&sandbox, config.api_socket.as_ref(), &config.routes);
         let launch = WorkerLaunch {
             sandbox: Arc::clone(&sandbox),
             work_dir: config.work_dir.clone(),
@@ -87,12 +98,21 @@ impl DenoEngine {
         let pool = PoolConfig {
             warm_workers: config.warm_workers,
             memory_bytes: config.workers_memory_mib << 20,
+            workers_per_tenant: config.workers_per_tenant,
             worker_memory_bytes: (u64::from(config.limits.heap_mib) + BESIDES_HEAP_MIB) << 20,
             worker_tmp_bytes: TMP_MIB << 20,
             idle: config.worker_idle,
             artifacts_dir: config.cache_dir.join("artifacts"),
         };
         let runtime_version = config.deno.version;
+        // Sources that are there run without it, so the start does not wait.
+        let preparing = Arc::clone(&builder);
+        tokio::spawn(async move {
+            while let Err(error) = preparing.prepare().await {
+                tracing::error!(%error, "components cannot be built yet");
+                tokio::time::sleep(PREPARED_AGAIN_AFTER).await;
+            }
+        });
         let pool = Pool::start(pool, launch);
         Ok(Arc::new(Self {
             runtime_version,
@@ -101,6 +121,7 @@ impl DenoEngine {
             pool,
             work_dir: config.work_dir,
             routes,
+            closes_sockets,
             ca_certificates: config.ca.map_or(0, |ca| ca.count()),
         }))
     }
@@ -108,7 +129,7 @@ impl DenoEngine {
     /// What is on disk before the first process.
     fn prepare(
         mut config: EngineConfig,
-    ) -> Result<(EngineConfig, Arc<Sandbox>, Builder), EngineError> {
+    ) -> Result<(EngineConfig, Arc<Sandbox>, Arc<Builder>), EngineError> {
         for folder in [&mut config.cache_dir, &mut config.work_dir] {
             let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
             *folder = made.map_err(|error| unusable(folder, &error))?;
@@ -122,20 +143,21 @@ impl DenoEngine {
         let ca_file = ca_file
             .transpose()
             .map_err(|error| unusable(&config.cache_dir, &error))?;
-        // Apart from the builder's: what it downloads is nothing that a worker may import.
-        let deno_dir = config.cache_dir.join("deno-workers");
         let network = config.network.clone();
+        let confinement = Confinement::start(&config.confinement, &config.deno.path)?;
         let sandbox = SandboxConfig {
-            deno: config.deno.path.clone(),
-            deno_dir,
+            confinement: Arc::clone(&confinement),
+            cache_dir: config.cache_dir.clone(),
             runtime,
             network,
             ca_file,
         };
         let builder = BuilderConfig {
-            deno: config.deno.path.clone(),
+            confinement,
             cache_dir: config.cache_dir.clone(),
+            kept_in: config.kept_in.clone(),
             registry_env: config.registry_env.clone(),
+            code_bytes_max: CODE_BYTES_MAX,
             network: config.network.clone(),
             ca: config.ca.clone(),
         };
@@ -144,8 +166,34 @@ impl DenoEngine {
             builder,
             Arc::new(ThrowawayWorkers::new(Arc::clone(&sandbox))),
         )?;
-        Ok((config, sandbox, builder))
+        Ok((config, sandbox, Arc::new(builder)))
     }
+}
+
+impl DenoEngine {
+    fn layers(&self) -> BTreeMap<String, bool> {
+        let mut layers = self.sandbox.layers();
+        layers.insert("abstract_sockets".into(), self.closes_sockets);
+        layers
+    }
+}
+
+/// Whether components reach no Unix socket but the node's: without one they need none at all.
+fn closes_sockets(sandbox: &Sandbox, api_socket: Option<&PathBuf>, routes: &[Route]) -> bool {
+    let leads_to_node = routes
+        .iter()
+        .any(|route| route.destination == Destination::ThisNode);
+    let closed = match api_socket.is_some() && leads_to_node {
+        true => sandbox.scopes_sockets(),
+        false => sandbox.filters_calls(),
+    };
+    if !closed {
+        tracing::warn!(
+            "components can reach abstract Unix sockets of this machine: with --self-alias, closing them takes \
+             Linux 6.12 or later with Landlock"
+        );
+    }
+    closed
 }
 
 fn unusable(folder: &std::path::Path, error: &io::Error) -> EngineError {
@@ -157,8 +205,8 @@ fn unusable(folder: &std::path::Path, error: &io::Error) -> EngineError {
 
 #[async_trait]
 impl Engine for DenoEngine {
-    async fn build(&self, code: ComponentCode) -> Result<Result<Build, Rejection>, EngineError> {
-        self.builder.build(code).await
+    async fn build(&self, request: BuildRequest) -> Result<Result<Build, Rejection>, EngineError> {
+        self.builder.build(request).await
     }
 
     fn forget_registry_answers(&self) {
@@ -168,8 +216,9 @@ impl Engine for DenoEngine {
     async fn package_modules(
         &self,
         package: &PackageReference,
+        owner: &str,
     ) -> Result<Result<PackageModules, Rejection>, EngineError> {
-        self.builder.package_modules(package).await
+        self.builder.package_modules(package, owner).await
     }
 
     async fn invoke(
@@ -194,7 +243,8 @@ impl Engine for DenoEngine {
             runs: counts.runs,
             routes: self.routes,
             ca_certificates: self.ca_certificates,
-            sandbox: self.sandbox.layers(),
+            sandbox: self.layers(),
+            can_build: !self.builder.lacks_bundler(),
         }
     }
 

@@ -8,9 +8,11 @@
 pub mod api;
 pub mod artifact;
 pub mod build;
+pub mod confine;
 pub mod data_store;
 pub mod deno;
 mod deno_engine;
+mod host_failure;
 mod lock;
 pub mod network;
 mod pool;

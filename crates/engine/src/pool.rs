@@ -4,7 +4,9 @@
 //! between a worker and its host (`worker.rs`), or whether a run should start at all: callers bound that.
 
 mod artifacts;
+mod shares;
 mod slot;
+mod turns;
 mod upkeep;
 mod warm;
 
@@ -19,7 +21,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -27,8 +29,15 @@ use crate::{
     worker::{Worker, WorkerLaunch},
 };
 use artifacts::ArtifactCache;
+use shares::{Place, Shares};
 use slot::Slot;
+use turns::{Turn, Turns};
 use warm::WarmWorkers;
+
+/// Workers that get their code at a time, in turns of their tenants.
+const MADE_READY_AT_A_TIME: usize = 4;
+/// The turn of a worker whose code takes longer than this is over all the same.
+const TURN_MAX: Duration = Duration::from_millis(500);
 
 /// How many workers, and for how long.
 #[derive(Debug, Clone)]
@@ -37,6 +46,8 @@ pub(crate) struct PoolConfig {
     pub(crate) warm_workers: usize,
     /// Memory of all workers together, beyond which idle ones are ended.
     pub(crate) memory_bytes: u64,
+    /// Workers that the sources of one tenant may have.
+    pub(crate) workers_per_tenant: usize,
     /// Memory of one worker, beyond which it is ended whatever it does.
     pub(crate) worker_memory_bytes: u64,
     /// Disk that one worker's temporary files may take, beyond which it is ended whatever it does.
@@ -54,11 +65,20 @@ pub(crate) struct Pool {
     artifacts: ArtifactCache,
     warm: Arc<WarmWorkers>,
     slots: Mutex<HashMap<WorkerOwner, Arc<Slot>>>,
+    shares: Shares,
+    turns: Arc<Turns>,
+    /// Turns to load key-value maps.
+    maps: Semaphore,
     /// A source got a worker: memory has to be looked at.
     grown: Notify,
     closed: AtomicBool,
     closing: CancellationToken,
 }
+
+/// Key-value maps that are read and handed over at a time.
+const MAPS_AT_A_TIME: usize = 2;
+/// How long a worker may take to read what it is told, on a machine under load.
+const TOLD_WITHIN: Duration = Duration::from_secs(10);
 
 /// What there is of what.
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,6 +96,9 @@ impl Pool {
         let pool = Arc::new(Self {
             artifacts: ArtifactCache::new(config.artifacts_dir.clone()),
             warm: WarmWorkers::start(Arc::clone(&launch), config.warm_workers, closing.clone()),
+            shares: Shares::new(config.workers_per_tenant),
+            turns: Turns::new(MADE_READY_AT_A_TIME),
+            maps: Semaphore::new(MAPS_AT_A_TIME),
             config,
             launch,
             slots: Mutex::default(),
@@ -105,7 +128,7 @@ impl Pool {
         sink: &RunSink,
     ) -> Result<(), EngineError> {
         loop {
-            let slot = self.slot(&spec.owner)?;
+            let slot = self.slot(spec)?;
             if let Some(worker) = slot.worker(&spec.artifact_hash)
                 && worker.invoke(invocation, sink)?
             {
@@ -122,8 +145,10 @@ impl Pool {
             }
             // What a dying worker's runs did has to be known before the next one is given the state.
             owner.wait_for_dying().await;
+            let (place, turn) = self.turn(&spec.tenant).await?;
             let worker = self.prepared_worker(spec).await?;
             owner.replace(&spec.artifact_hash, Arc::clone(&worker));
+            hold(Arc::clone(&worker), place, turn);
             self.grown.notify_one();
             if worker.invoke(invocation, sink)? {
                 return Ok(());
@@ -171,7 +196,20 @@ impl Pool {
         }
     }
 
-    fn slot(&self, owner: &WorkerOwner) -> Result<Arc<Slot>, EngineError> {
+    /// Waits until the tenant may have one more worker, and until it is its turn.
+    async fn turn(&self, tenant: &Arc<str>) -> Result<(Place, Turn), EngineError> {
+        let both = async {
+            let place = self.shares.take(tenant, || self.make_room(tenant)).await;
+            (place, self.turns.take(tenant).await)
+        };
+        tokio::select! {
+            both = both => Ok(both),
+            () = self.closing.cancelled() => Err(EngineError::WorkerLost("the engine is shut down".into())),
+        }
+    }
+
+    fn slot(&self, spec: &WorkerSpec) -> Result<Arc<Slot>, EngineError> {
+        let owner = &spec.owner;
         let mut slots = self.slots.lock();
         if let Some(slot) = slots.get(owner) {
             return Ok(Arc::clone(slot));
@@ -179,7 +217,7 @@ impl Pool {
         if self.closed.load(Ordering::Acquire) {
             return Err(EngineError::WorkerLost("the engine is shut down".into()));
         }
-        let slot = Arc::<Slot>::default();
+        let slot = Arc::new(Slot::of(Arc::clone(&spec.tenant)));
         slots.insert(owner.clone(), Arc::clone(&slot));
         Ok(slot)
     }
@@ -197,15 +235,35 @@ impl Pool {
 
     /// A worker with the source's code and state, told to load it.
     async fn prepared_worker(&self, spec: &WorkerSpec) -> Result<Arc<Worker>, EngineError> {
-        let code = self.artifacts.unpacked(spec);
-        let (code, worker, key_values) =
-            tokio::join!(code, self.warm.take(), spec.state.key_values());
+        let (code, worker) = tokio::join!(self.artifacts.unpacked(spec), self.warm.take());
         // One that saw anything of this source never goes to another.
         let (worker, abandoned) = worker?;
         artifacts::link(code?, worker.folder().code()).await?;
-        worker.load(&self.launch, &spec.env, &key_values?)?;
+        self.hand_over(&worker, spec).await?;
         abandoned.disarm();
         Ok(worker)
+    }
+
+    /// Tells a worker what to load. A key-value map is read, made a frame and written before many others are: each is in
+    /// memory several times over meanwhile.
+    async fn hand_over(&self, worker: &Worker, spec: &WorkerSpec) -> Result<(), EngineError> {
+        let _turn = self.maps.acquire().await;
+        let key_values = spec.state.key_values().await?;
+        worker.load(&self.launch, &spec.env, &key_values)?;
+        drop(key_values);
+        // One that does not read what it is told must not keep the others waiting.
+        let _ = tokio::time::timeout(TOLD_WITHIN, worker.told()).await;
+        Ok(())
+    }
+
+    /// Workers that are not over, each with its tenant.
+    fn workers_by_tenant(&self) -> Vec<(Arc<str>, Arc<Worker>)> {
+        let slots = self.slots.lock();
+        let live = slots.values().flat_map(|slot| {
+            let workers = slot.live().into_iter();
+            workers.map(|worker| (Arc::clone(slot.tenant()), worker))
+        });
+        live.collect()
     }
 
     fn source_workers(&self) -> Vec<Arc<Worker>> {
@@ -215,6 +273,20 @@ impl Pool {
             .flat_map(|slot| slot.live())
             .collect()
     }
+}
+
+/// Keeps a worker's turn until it has its code, and its place until it is gone.
+fn hold(worker: Arc<Worker>, place: Place, turn: Turn) {
+    tokio::spawn(async move {
+        tokio::select! {
+            () = worker.loaded() => {}
+            () = worker.gone() => {}
+            () = tokio::time::sleep(TURN_MAX) => {}
+        }
+        drop(turn);
+        worker.gone().await;
+        drop(place);
+    });
 }
 
 impl Drop for Pool {

@@ -4,6 +4,7 @@
 
 use std::{
     fs, io,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -17,10 +18,8 @@ const IMPORT_MAP: &str = include_str!("../../../runtime/import_map.json");
 /// Where the runtime's files are.
 #[derive(Debug, Clone)]
 pub(crate) struct RuntimeFiles {
-    /// The module that a worker runs.
-    pub(crate) main: PathBuf,
-    /// What leads components' built-in modules through the runtime.
-    pub(crate) import_map: PathBuf,
+    /// The folder with all of them.
+    pub(crate) folder: PathBuf,
 }
 
 impl RuntimeFiles {
@@ -43,11 +42,43 @@ impl RuntimeFiles {
             }
             publish(staging, &folder)?;
         }
-        Ok(Self {
-            main: folder.join("worker").join("main.ts"),
-            import_map: folder.join("import_map.json"),
-        })
+        readable(&folder)?;
+        Ok(Self { folder })
     }
+
+    /// The module that a worker runs, in the folder.
+    #[expect(clippy::unused_self, reason = "it belongs to the folder")]
+    pub(crate) fn main(&self) -> &'static Path {
+        Path::new("worker/main.ts")
+    }
+
+    /// Leads components' built-in modules through the runtime, in the folder.
+    #[expect(clippy::unused_self, reason = "it belongs to the folder")]
+    pub(crate) fn import_map(&self) -> &'static Path {
+        Path::new("import_map.json")
+    }
+}
+
+/// Lets everybody read a folder and what is in it, whatever the node's own files are like: whoever runs
+/// code is another user than the node, and reaches no folder that it is not given.
+pub(crate) fn readable(folder: &Path) -> io::Result<()> {
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let metadata = fs::symlink_metadata(&path)?;
+        if metadata.is_symlink() {
+            continue;
+        }
+        let wanted = if metadata.is_dir() { 0o755 } else { 0o644 };
+        if metadata.permissions().mode() & wanted != wanted {
+            fs::set_permissions(&path, fs::Permissions::from_mode(wanted))?;
+        }
+        if metadata.is_dir() {
+            for entry in fs::read_dir(&path)? {
+                waiting.push(entry?.path());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Gives a finished folder its name; another process may have been faster, with the same content.
@@ -92,14 +123,20 @@ mod tests {
     fn the_runtime_is_written_once_and_whole() {
         let cache = tempfile::tempdir().unwrap();
         let first = RuntimeFiles::materialise(cache.path()).unwrap();
-        let written = std::fs::metadata(&first.main).unwrap().modified().unwrap();
+        let written = std::fs::metadata(first.folder.join(first.main()))
+            .unwrap()
+            .modified()
+            .unwrap();
         let again = RuntimeFiles::materialise(cache.path()).unwrap();
-        assert_eq!(first.main, again.main);
+        assert_eq!(first.folder, again.folder);
         assert_eq!(
-            std::fs::metadata(&again.main).unwrap().modified().unwrap(),
+            std::fs::metadata(again.folder.join(again.main()))
+                .unwrap()
+                .modified()
+                .unwrap(),
             written
         );
-        let folder = first.import_map.parent().unwrap();
+        let folder = first.folder;
         assert!(files().len() > 30);
         assert!(
             files()

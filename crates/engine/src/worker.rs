@@ -15,7 +15,7 @@ mod runs;
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use headwater_model::outcome::Limit;
+use headwater_model::{limits::KEY_VALUE_BYTES, outcome::Limit};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::{sync::Notify, time::Instant};
@@ -43,6 +43,7 @@ pub(crate) struct Worker {
     log_limit_bytes: usize,
     deadlines_changed: Notify,
     kill: CancellationToken,
+    loaded: CancellationToken,
     gone: CancellationToken,
     removed: CancellationToken,
 }
@@ -58,7 +59,10 @@ impl Worker {
         env: &BTreeMap<String, String>,
         kv: &Map<String, Value>,
     ) -> Result<(), EngineError> {
-        let entry = self.folder.code().join(artifact::ENTRY);
+        let entry = launch
+            .sandbox
+            .seen_code(&self.folder.code())
+            .join(artifact::ENTRY);
         let entry = Url::from_file_path(&entry)
             .map_err(|()| EngineError::Spawn(format!("{} is not absolute", entry.display())))?;
         let api_socket = launch.linked_api_socket(&self.folder);
@@ -71,6 +75,7 @@ impl Worker {
             entry: entry.as_str(),
             env,
             kv,
+            kv_limit_bytes: KEY_VALUE_BYTES,
             routes,
         })
     }
@@ -156,6 +161,16 @@ impl Worker {
     /// Ends the worker when the guard is dropped, unless it is disarmed: for workers nobody has yet.
     pub(crate) fn end_on_drop(&self) -> DropGuard {
         self.kill.clone().drop_guard()
+    }
+
+    /// Waits until everything that it was told is written to it, or it is gone.
+    pub(crate) async fn told(&self) {
+        Arc::clone(&self.outbox).written(self.gone.clone()).await;
+    }
+
+    /// Waits until it has evaluated its component.
+    pub(crate) async fn loaded(&self) {
+        self.loaded.cancelled().await;
     }
 
     /// Waits until the process has ended and every run has its outcome.

@@ -80,6 +80,8 @@ impl Browser {
                 }
                 answer = self.request(Method::GET, &next, None).await;
                 url = next;
+            } else if answer.text.contains("<button>Go on to ") {
+                answer = self.request(Method::POST, &url, Some(&[])).await;
             } else if answer.text.contains("name=\"login\"") {
                 let login: &[_] = &[("prompt", "login"), ("login", "ann"), ("password", "x")];
                 answer = self.request(Method::POST, &url, Some(login)).await;

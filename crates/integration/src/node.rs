@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    answer::Answer, binary, client::Client, https, process::Process, receiver::Receiver,
-    source::Source,
+    answer::Answer, binary, client::Client, disk::Disk, https, process::Process,
+    receiver::Receiver, source::Source,
 };
 
 const API_KEY: &str = "hw_0123456789abcdef-of-the-tests";
@@ -26,10 +26,12 @@ const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 pub struct NodeBuilder {
     flags: Vec<String>,
     environment: Vec<(String, String)>,
+    disk: Option<Disk>,
     data_dir: Option<TempDir>,
     api_key: Option<Option<String>>,
     has_own_address: bool,
     trusts_authority: bool,
+    open_files: Option<u32>,
 }
 
 /// A running node; dropping it kills it. Requests go to it directly: `node.get("/users/me")`.
@@ -37,9 +39,12 @@ pub struct Node {
     process: Process,
     client: Client,
     address: SocketAddr,
+    /// Given back before the folder it is in is removed.
+    _disk: Option<Disk>,
     data_dir: TempDir,
     flags: Vec<String>,
     environment: Vec<(String, String)>,
+    open_files: Option<u32>,
     api_key: String,
 }
 
@@ -90,6 +95,13 @@ impl NodeBuilder {
         self
     }
 
+    /// Lets the process open no more files than these.
+    #[must_use]
+    pub fn open_files(mut self, most: u32) -> Self {
+        self.open_files = Some(most);
+        self
+    }
+
     /// Puts a file into its data folder.
     #[must_use]
     pub fn file(mut self, path: &str, text: &str) -> Self {
@@ -97,6 +109,39 @@ impl NodeBuilder {
         let path = self.data_dir.get_or_insert_with(new).path().join(path);
         std::fs::create_dir_all(path.parent().expect("files are in the folder")).unwrap();
         std::fs::write(path, text).unwrap();
+        self
+    }
+
+    /// Gives its data folder a disk of its own of so many MiB. `None` where this process may not mount one.
+    #[must_use]
+    pub fn small_disk(mut self, mib: u32) -> Option<Self> {
+        let new = || TempDir::with_prefix("headwater-node-").unwrap();
+        let folder = self.data_dir.get_or_insert_with(new).path();
+        self.disk = Some(Disk::mount(folder, mib)?);
+        Some(self)
+    }
+
+    /// Puts what a node that has stopped left of its store into its data folder: the main file alone.
+    #[must_use]
+    pub fn store_file_of(mut self, other: &Node) -> Self {
+        let new = || TempDir::with_prefix("headwater-node-").unwrap();
+        let folder = self.data_dir.get_or_insert_with(new).path();
+        std::fs::copy(
+            other.data_dir().join("headwater.db"),
+            folder.join("headwater.db"),
+        )
+        .unwrap();
+        self
+    }
+
+    /// Begins with a copy of another node's data folder, as it is this moment.
+    #[must_use]
+    pub fn copy_of(mut self, other: &Node) -> Self {
+        let new = || TempDir::with_prefix("headwater-node-").unwrap();
+        let folder = self.data_dir.get_or_insert_with(new).path();
+        let mut copy = Command::new("cp");
+        copy.arg("-a").arg(other.data_dir().join(".")).arg(folder);
+        assert!(copy.status().unwrap().success());
         self
     }
 
@@ -131,35 +176,35 @@ impl NodeBuilder {
             [127, 0, 0, 1]
         };
         let listen = SocketAddr::from((ip, 0));
-        let (process, address) = serve(listen, data_dir.path(), &self.flags, &environment).await;
+        let command = command(listen, data_dir.path(), self.open_files);
+        let (process, address) = serve(command, &self.flags, &environment).await;
         let api_key = given.unwrap_or_else(|| read_key(data_dir.path()));
         let client = Client::new(format!("http://{address}"), Some(api_key.clone()));
         Node {
             process,
             client,
             address,
+            _disk: self.disk,
             data_dir,
             flags: self.flags,
             environment,
+            open_files: self.open_files,
             api_key,
         }
     }
 }
 
-/// Starts the binary; a thread of its own waits, so that the servers of the test go on meanwhile.
-async fn serve(
-    listen: SocketAddr,
-    data_dir: &Path,
-    flags: &[String],
-    environment: &[(String, String)],
-) -> (Process, SocketAddr) {
-    let mut command = Command::new(binary::path());
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy();
-        if name.starts_with("HEADWATER_") && !KEPT.contains(&&*name) {
-            command.env_remove(&*name);
+/// The command that serves; its flags follow.
+fn command(listen: SocketAddr, data_dir: &Path, open_files: Option<u32>) -> Command {
+    let mut command = match open_files {
+        None => Command::new(binary::path()),
+        Some(most) => {
+            let mut command = Command::new("sh");
+            let script = format!("ulimit -n {most} && exec \"$0\" \"$@\"");
+            command.args(["-c", &script]).arg(binary::path());
+            command
         }
-    }
+    };
     command
         .args([
             "serve",
@@ -169,7 +214,23 @@ async fn serve(
             "1",
             "--data-dir",
         ])
-        .arg(data_dir)
+        .arg(data_dir);
+    command
+}
+
+/// Starts the binary; a thread of its own waits, so that the servers of the test go on meanwhile.
+async fn serve(
+    mut command: Command,
+    flags: &[String],
+    environment: &[(String, String)],
+) -> (Process, SocketAddr) {
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("HEADWATER_") && !KEPT.contains(&&*name) {
+            command.env_remove(&*name);
+        }
+    }
+    command
         .args(flags)
         .envs(environment.iter().map(|(name, value)| (name, value)));
     let started = tokio::task::spawn_blocking(move || {
@@ -250,13 +311,8 @@ impl Node {
     /// Starts it again with the same folder, flags and address, killing it first if it still runs.
     pub async fn restart(&mut self) {
         self.process.kill();
-        let (process, _) = serve(
-            self.address,
-            self.data_dir.path(),
-            &self.flags,
-            &self.environment,
-        )
-        .await;
+        let command = command(self.address, self.data_dir.path(), self.open_files);
+        let (process, _) = serve(command, &self.flags, &self.environment).await;
         self.process = process;
         // Connections of the former process are of no use.
         self.client = Client::new(self.url(), Some(self.api_key.clone()));

@@ -114,6 +114,16 @@ pub fn filter(state: &mut State, emits: Vec<Emit>) -> Filtered {
     filtered
 }
 
+/// The first of these emits that the strategy cannot take, whatever came before.
+pub fn first_rejected(strategy: Strategy, emits: &[Emit]) -> Option<Invalid> {
+    let ordinary = emits
+        .iter()
+        .filter(|emit| emit.options.delivery_ts.is_none());
+    ordinary
+        .filter_map(|emit| required_key(strategy, emit).err())
+        .next()
+}
+
 fn required_key(strategy: Strategy, emit: &Emit) -> Result<(), Invalid> {
     let Some(key) = &emit.options.id else {
         return Err(Invalid::new(

@@ -146,6 +146,34 @@ pub fn hop_limit_error(id: EventId, channel: &Channel, event: &RawValue) -> NewE
     }
 }
 
+/// The event on a listener's `$errors` when events are no longer queued for the sources of its owner.
+pub fn queue_full_error(
+    (emitter, id): (&str, EventId),
+    channel: &Channel,
+    queued_max: u32,
+    hops: u32,
+) -> NewEvent {
+    let message = format!(
+        "{queued_max} events, or their bytes, wait for the sources of this owner: event {id} of {emitter} and those \
+         that follow are not queued until there is room; look for a circle among the subscriptions, or for a source \
+         that cannot keep up"
+    );
+    let error = json!({
+        "error": { "code": "queue_full", "name": "QueueFullError", "message": message },
+        "original_context": { "id": id, "emitter_id": emitter, "event_name": channel },
+    });
+    NewEvent {
+        channel: Channel::errors(),
+        event: to_raw_value(&error).unwrap_or_else(|_| RawValue::NULL.to_owned()),
+        key: None,
+        summary: Some(message),
+        ts: None,
+        scheduled: None,
+        hops,
+        trace: None,
+    }
+}
+
 /// An event of the log.
 #[derive(Debug, Clone)]
 pub struct Event {

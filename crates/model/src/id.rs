@@ -122,8 +122,26 @@ ids! {
     InvocationId, "inv_", "an invocation";
     /// One event for one webhook.
     DeliveryId, "dlv_", "a delivery";
+    /// Where code failed, as `$errors` names it: code of a saved component, or a webhook.
+    CellId, "c_", "a cell";
     /// An API key's record (not the key itself).
     KeyId, "key_", "a key";
+}
+
+impl CellId {
+    /// The cell of a saved component's code.
+    pub fn of_component(id: &ComponentId) -> Self {
+        Self::with_body(&id.0[ComponentId::PREFIX.len()..])
+    }
+
+    /// The cell that stands for a webhook.
+    pub fn of_webhook(id: &WebhookId) -> Self {
+        Self::with_body(&id.0[WebhookId::PREFIX.len()..])
+    }
+
+    fn with_body(body: &str) -> Self {
+        Self(format!("{}{body}", Self::PREFIX))
+    }
 }
 
 /// What emits events: a source or a workflow.
@@ -274,6 +292,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_cell_is_named_after_its_code() {
+        let component = ComponentId::new(7, 9);
+        let cell = CellId::of_component(&component);
+        assert_eq!(cell.as_str(), component.as_str().replace("sc_", "c_"));
+        assert_eq!(cell.as_str().parse(), Ok(cell));
+    }
 
     #[test]
     fn another_kinds_prefix_is_refused() {

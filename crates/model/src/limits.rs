@@ -12,8 +12,8 @@ pub const RETAINED_EVENTS: u32 = 100;
 pub const UNIQUE_CACHE_IDS: usize = 100;
 /// Event data larger than this many bytes of JSON is a preview unless `expand=event`.
 pub const EVENT_PREVIEW_BYTES: usize = 1024;
-/// A static value of a configured prop, in bytes of JSON.
-pub const PROP_VALUE_BYTES: usize = 64 * 1024;
+/// A static value of a configured prop, in characters; escapes of JSON do not count.
+pub const PROP_VALUE_CHARS: usize = 64 * 1024;
 /// A data store's name, in characters.
 pub const DATA_STORE_NAME_CHARS: usize = 100;
 /// The key of a data store's record, in bytes.
@@ -22,6 +22,8 @@ pub const DATA_STORE_KEY_BYTES: usize = 1024;
 pub const DATA_STORE_VALUE_BYTES: usize = 1024 * 1024;
 /// Values in one page of a data store's records, in bytes of JSON; the record that reaches it is the page's last.
 pub const DATA_STORE_PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// Keys and values of a source's key-value map together, in bytes of JSON.
+pub const KEY_VALUE_BYTES: usize = 16 * 1024 * 1024;
 /// A request body at an HTTP interface, in bytes.
 pub const INGRESS_BODY_BYTES: usize = 10 * 1024 * 1024;
 /// Events pass through at most this many sources and workflows.

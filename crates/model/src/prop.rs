@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     data_store::{DataStoreName, InvalidDataStore},
     error::Invalid,
-    limits::PROP_VALUE_BYTES,
+    limits::PROP_VALUE_CHARS,
     schedule::Schedule,
 };
 
@@ -55,6 +55,15 @@ const INPUT_TYPES: [&str; 6] = ["string", "integer", "boolean", "object", "any",
 pub type ConfiguredProps = Map<String, Value>;
 
 impl PropDefinition {
+    /// A prop that takes any value and may be left out.
+    pub fn any(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            type_name: "any".to_owned(),
+            attributes: Map::from_iter([("optional".to_owned(), Value::Bool(true))]),
+        }
+    }
+
     /// What the prop is to the platform.
     pub fn kind(&self) -> PropKind {
         match self.type_name.as_str() {
@@ -209,11 +218,10 @@ impl PropDefinition {
             PropKind::DataStore => check_data_store(&self.final_value(value))
                 .map(|name| json!(name))
                 .map_err(|reason| Invalid::new(&self.name, reason)),
-            PropKind::Input => {
-                self.check_input(value)
-                    .map_err(|reason| Invalid::new(&self.name, reason))?;
-                Ok(value.clone())
-            }
+            PropKind::Input => self
+                .check_input(value)
+                .map(|()| self.as_typed(value))
+                .map_err(|reason| Invalid::new(&self.name, reason)),
         }
     }
 
@@ -228,6 +236,22 @@ impl PropDefinition {
                 })
             }
             None => self.check_scalar(&self.type_name, value),
+        }
+    }
+
+    /// The value, with text of objects read: forms and command lines know text only.
+    fn as_typed(&self, value: &Value) -> Value {
+        match (self.type_name.as_str(), value) {
+            ("object", Value::String(text)) => object_in(text).unwrap_or_else(|| value.clone()),
+            ("object[]", Value::Array(items)) => items
+                .iter()
+                .map(|item| {
+                    item.as_str()
+                        .and_then(object_in)
+                        .unwrap_or_else(|| item.clone())
+                })
+                .collect(),
+            _ => value.clone(),
         }
     }
 
@@ -249,9 +273,15 @@ impl PropDefinition {
             "string" if !value.is_string() => {
                 Err(format!("expected a string, got {}", kind_of(value)))
             }
-            "object" if !value.is_object() && !value.is_string() => {
-                Err(format!("expected an object, got {}", kind_of(value)))
-            }
+            "object" => match value {
+                Value::Object(_) => Ok(()),
+                // Published components take several objects as the text of a list, which they read themselves.
+                Value::String(text) if object_in(text).is_some() || is_list(text) => Ok(()),
+                Value::String(_) => {
+                    Err("expected an object, got text that is not a JSON object or list".to_owned())
+                }
+                other => Err(format!("expected an object, got {}", kind_of(other))),
+            },
             "integer" => self.check_integer(value),
             _ => Ok(()),
         }
@@ -281,12 +311,35 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
+/// The object that JSON text is.
+fn object_in(text: &str) -> Option<Value> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    value.is_object().then_some(value)
+}
+
+fn is_list(text: &str) -> bool {
+    serde_json::from_str(text).is_ok_and(|value: Value| value.is_array())
+}
+
 fn check_size(value: &Value) -> Result<(), String> {
-    match value.to_string().len() {
-        size if size > PROP_VALUE_BYTES => Err(format!(
-            "is {size} bytes; a prop's value may have at most {PROP_VALUE_BYTES}"
+    match size(value) {
+        size if size > PROP_VALUE_CHARS => Err(format!(
+            "is {size} characters; a prop's value may have at most {PROP_VALUE_CHARS}"
         )),
         _ => Ok(()),
+    }
+}
+
+/// Characters of a value. Text counts as it is, not as JSON escapes it; of lists and objects what stands between their items
+/// counts too, so that many empty ones are not for nothing.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.chars().count(),
+        Value::Array(items) => items.iter().fold(2, |sum, item| sum + size(item) + 1),
+        Value::Object(fields) => fields.iter().fold(2, |sum, (name, value)| {
+            sum + name.chars().count() + size(value) + 2
+        }),
+        other => other.to_string().len(),
     }
 }
 
@@ -423,7 +476,7 @@ mod tests {
             (json!({"name": "p", "type": "data_store"}), json!(" ")),
             (
                 json!({"name": "p", "type": "string"}),
-                json!("x".repeat(PROP_VALUE_BYTES)),
+                json!("x".repeat(PROP_VALUE_CHARS + 1)),
             ),
             (
                 json!({"name": "p", "type": "$.interface.timer"}),
@@ -433,6 +486,40 @@ mod tests {
             let error = configured(definition.clone(), value).expect_err(&definition.to_string());
             assert!(error.starts_with('p'), "{error}");
         }
+    }
+
+    #[test]
+    fn text_counts_its_characters_and_no_escapes() {
+        let definition = json!({"name": "p", "type": "string"});
+        for character in ["\n", "\"", "\u{1}", "ü", "😀", "\\"] {
+            let fits = json!(character.repeat(PROP_VALUE_CHARS));
+            assert_eq!(
+                configured(definition.clone(), fits.clone()).unwrap()["p"],
+                fits
+            );
+            let more = json!(character.repeat(PROP_VALUE_CHARS + 1));
+            let refused = configured(definition.clone(), more).unwrap_err();
+            assert!(refused.contains("65537 characters"), "{refused}");
+        }
+        let many = json!(vec![""; PROP_VALUE_CHARS]);
+        let list = json!({"name": "p", "type": "string[]"});
+        configured(list, many).unwrap_err();
+    }
+
+    #[test]
+    fn text_of_an_object_prop_is_read_as_json() {
+        let object = json!({"name": "p", "type": "object"});
+        let read = configured(object.clone(), json!(" {\"a\": [1]} ")).unwrap();
+        assert_eq!(read["p"], json!({"a": [1]}));
+        let list = configured(object.clone(), json!("[{}]")).unwrap();
+        assert_eq!(list["p"], json!("[{}]"), "for the component to read");
+        for text in ["", "x", "7", "{", "null", "{\"a\": 1} more"] {
+            let refused = configured(object.clone(), json!(text)).unwrap_err();
+            assert!(refused.contains("not a JSON object"), "{refused}");
+        }
+        let list = json!({"name": "p", "type": "object[]"});
+        let read = configured(list, json!(["{}", {"b": 2}])).unwrap();
+        assert_eq!(read["p"], json!([{}, {"b": 2}]));
     }
 
     #[test]

@@ -17,6 +17,18 @@ pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of a response that are kept with its attempt.
 pub const RESPONSE_EXCERPT_BYTES: usize = 1024;
 
+/// In which order a webhook gets an emitter's events.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryOrder {
+    /// One after the other, in the order of the log, while the webhook takes them.
+    #[default]
+    Strict,
+    /// Side by side, as many as a webhook may have in flight.
+    #[serde(rename = "none")]
+    Unordered,
+}
+
 /// Where a delivery is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

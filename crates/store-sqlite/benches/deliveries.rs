@@ -214,6 +214,7 @@ fn webhook(number: u32) -> Webhook {
         description: None,
         url: "https://receiver.example/".to_owned(),
         active: true,
+        ordering: Default::default(),
         disabled_reason: None,
         secret: vec![0; 32],
         former_secret: None,
@@ -239,7 +240,10 @@ async fn dispatch(store: &SqliteStore) -> (Duration, Duration) {
     let (begin, mut longest) = (Instant::now(), Duration::ZERO);
     loop {
         let step = Instant::now();
-        let progress = store.dispatch(NOW_MS, BATCH).await.expect("dispatched");
+        let progress = store
+            .dispatch(NOW_MS, BATCH, u32::MAX)
+            .await
+            .expect("dispatched");
         longest = longest.max(step.elapsed());
         if !progress.more {
             return (begin.elapsed(), longest);

@@ -111,7 +111,7 @@ fn invocation(source_id: &SourceId, caller: u32, number: u32) -> NewInvocation {
         id: InvocationId::new(NOW_MS, entropy),
         source_id: source_id.clone(),
         trigger: Trigger::Http,
-        event: json(),
+        event: json().into(),
         hops: 0,
         now_ms: NOW_MS,
         origin: Origin::default(),

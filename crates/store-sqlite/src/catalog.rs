@@ -7,8 +7,8 @@ use headwater_model::{
     page::{Page, PageRequest},
 };
 use headwater_store::{
-    ArtifactBytes, Catalog, NewSource, Owner, SavedComponent, SettledSource, Source, SourceFilter,
-    SourceState, StoreError,
+    ArtifactBytes, Catalog, NewSource, Owner, Progress, SavedComponent, SettledSource, Source,
+    SourceFilter, SourceState, StoreError,
 };
 
 use crate::{SqliteStore, components, settle, sources};
@@ -70,6 +70,12 @@ impl Catalog for SqliteStore {
     ) -> Result<(), StoreError> {
         let (id, name) = (id.clone(), name.to_owned());
         self.write(move |connection| sources::rename(connection, id.as_str(), &name, now_at))
+            .await
+    }
+
+    async fn empty_source(&self, id: &SourceId, limit: u32) -> Result<Progress, StoreError> {
+        let id = id.clone();
+        self.write(move |connection| sources::empty(connection, id.as_str(), limit))
             .await
     }
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     connection::failed,
-    registry::search,
+    registry::{drafts, search},
     row::{get, json, parsed, parsed_opt, signed, to_json, unsigned},
 };
 
@@ -58,13 +58,10 @@ pub(crate) fn by_key(
     owner: &Owner,
     key: &str,
 ) -> Result<Option<SavedComponent>, StoreError> {
-    let (of_owner, owner_id) = match &owner.workspace_id {
-        Some(id) => ("workspace_id = ?2", id.as_str()),
-        None => ("user_id = ?2", owner.user_id.as_str()),
-    };
-    let sql =
-        format!("SELECT * FROM components WHERE key = ?1 AND {of_owner} ORDER BY id DESC LIMIT 1");
-    one(connection, &sql, &[key, owner_id])
+    match drafts::meant(connection, owner, key)? {
+        Some(id) => by_id(connection, &id),
+        None => Ok(None),
+    }
 }
 
 pub(crate) fn one(

@@ -17,7 +17,7 @@ use headwater_model::{
 use headwater_store::{
     AttemptRecord, ClaimLimit, ClaimedDelivery, DeliveredEvent, Deliveries, Delivery,
     DeliveryLease, DisabledWebhook, LeaseTerm, NodeEpoch, Progress, RecordedAttempts, Replay,
-    StoreError,
+    StoreError, WebhookBacklog,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -27,6 +27,9 @@ use crate::{
     queue,
     row::{get, parsed, raw, signed, trace, unsigned},
 };
+
+/// Deliveries given up together with the webhook; more are given up in steps of their own.
+const GIVEN_UP_AT_ONCE: u32 = 1_000;
 
 /// A delivery that may be claimed: nobody holds it, or the lease ran out.
 const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
@@ -47,6 +50,16 @@ impl Deliveries for SqliteStore {
 
     async fn webhooks_with_work(&self, now_ms: u64) -> Result<Progress, StoreError> {
         self.read(move |connection| waiting::webhooks_with_work(connection, now_ms))
+            .await
+    }
+
+    async fn retries_due(
+        &self,
+        after_ms: u64,
+        now_ms: u64,
+        limit: u32,
+    ) -> Result<Progress, StoreError> {
+        self.read(move |connection| waiting::retries_due(connection, (after_ms, now_ms), limit))
             .await
     }
 
@@ -102,6 +115,17 @@ impl Deliveries for SqliteStore {
             .await
     }
 
+    async fn webhook_backlogs(&self, ids: &[WebhookId]) -> Result<Vec<WebhookBacklog>, StoreError> {
+        let ids = ids.to_vec();
+        self.read(move |connection| {
+            let backlogs = ids
+                .iter()
+                .map(|id| waiting::backlog(connection, id.as_str()));
+            backlogs.collect()
+        })
+        .await
+    }
+
     async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, StoreError> {
         let id = id.clone();
         self.read(move |connection| listing::by_id(connection, id.as_str()))
@@ -152,20 +176,35 @@ pub(crate) fn void_leases(connection: &Connection) -> rusqlite::Result<()> {
         .map(drop)
 }
 
-/// Makes what a webhook has not taken yet dead letters.
-pub(crate) fn give_up_pending(
-    connection: &Connection,
-    webhook_id: &str,
-    now_ms: u64,
-) -> Result<(), StoreError> {
+/// Begins to make dead letters of deliveries that a webhook has not taken; trimming goes on where there are many.
+pub(crate) fn begin_giving_up(connection: &Connection, webhook_id: &str) -> Result<(), StoreError> {
+    if give_up(connection, webhook_id, GIVEN_UP_AT_ONCE)? < GIVEN_UP_AT_ONCE {
+        return Ok(());
+    }
     connection
-        .execute(
-            "UPDATE deliveries SET state = 'dead', ended_at_ms = ?, lease_epoch = NULL, lease_expires_at_ms = NULL
-             WHERE webhook_id = ? AND state = 'pending'",
-            params![signed(now_ms), webhook_id],
+        .prepare_cached(
+            "INSERT INTO untrimmed_deliveries (webhook_id) VALUES (?) ON CONFLICT DO NOTHING",
         )
+        .and_then(|mut statement| statement.execute([webhook_id]))
         .map_err(failed("giving deliveries up"))
         .map(drop)
+}
+
+/// Makes dead letters of up to `limit` deliveries that a webhook which is inactive by now has not taken.
+pub(crate) fn give_up(
+    connection: &Connection,
+    webhook_id: &str,
+    limit: u32,
+) -> Result<u32, StoreError> {
+    let given_up = connection
+        .prepare_cached(
+            "UPDATE deliveries SET state = 'dead', lease_epoch = NULL, lease_expires_at_ms = NULL,
+                                   ended_at_ms = (SELECT updated_at * 1000 FROM webhooks WHERE id = ?1)
+             WHERE position IN (SELECT position FROM deliveries WHERE webhook_id = ?1 AND state = 'pending' LIMIT ?2)",
+        )
+        .and_then(|mut statement| statement.execute(params![webhook_id, limit]))
+        .map_err(failed("giving deliveries up"))?;
+    Ok(u32::try_from(given_up).unwrap_or(u32::MAX))
 }
 
 fn claim(

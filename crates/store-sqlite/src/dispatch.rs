@@ -3,6 +3,7 @@
 
 mod cursor;
 mod pairs;
+mod room;
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,10 @@ use rusqlite::{Connection, Row};
 
 use crate::{
     connection::failed,
-    dispatch::cursor::{Cursor, Partial},
+    dispatch::{
+        cursor::{Cursor, Partial},
+        room::Rooms,
+    },
     row::{get, raw, unsigned},
     run_commit,
 };
@@ -67,6 +71,7 @@ struct Step<'a> {
     passed: u32,
     pairs_left: u32,
     copied_bytes: u64,
+    rooms: Rooms,
     woken: BTreeSet<SourceId>,
     woken_webhooks: BTreeSet<WebhookId>,
 }
@@ -75,7 +80,7 @@ struct Step<'a> {
 pub(crate) fn run(
     connection: &Connection,
     now_ms: u64,
-    limit: u32,
+    (limit, queued_max): (u32, u32),
 ) -> Result<Progress, StoreError> {
     let mut step = Step {
         connection,
@@ -83,6 +88,7 @@ pub(crate) fn run(
         passed: 0,
         pairs_left: limit,
         copied_bytes: 0,
+        rooms: Rooms::new(queued_max),
         woken: BTreeSet::new(),
         woken_webhooks: BTreeSet::new(),
     };
@@ -102,13 +108,27 @@ pub(crate) fn run(
         cursor = Cursor::behind(event.position);
     }
     cursor.write(connection)?;
+    let behind = match more {
+        true => events_behind(connection, cursor.position)?,
+        false => 0,
+    };
     Ok(Progress {
+        behind,
         done: u64::from(step.passed),
         more,
         next_due_ms: None,
         woken: step.woken.into_iter().collect(),
         woken_webhooks: step.woken_webhooks.into_iter().collect(),
     })
+}
+
+/// Counts places in the log instead of events: the last one is found at once.
+fn events_behind(connection: &Connection, position: i64) -> Result<u64, StoreError> {
+    let last: Option<i64> = connection
+        .prepare_cached("SELECT max(position) FROM events")
+        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
+        .map_err(failed("looking for events to dispatch"))?;
+    Ok(last.map_or(0, |last| last.saturating_sub(position).unsigned_abs()))
 }
 
 fn next_event(connection: &Connection, position: i64) -> Result<Option<Passing>, StoreError> {
@@ -158,8 +178,9 @@ impl Step<'_> {
         pairs.truncate(self.pairs_left as usize);
         let mut deliveries = 0;
         for pair in &pairs {
+            let queued = self.takes_room(event, pair)?;
             // All deliveries of an event share one copy.
-            let is_copied = pair.is_source || (pair.is_webhook && deliveries == 0);
+            let is_copied = queued == Some(true) || (pair.is_webhook && deliveries == 0);
             if is_copied && !self.may_copy(event.bytes) {
                 is_cut = true;
                 break;
@@ -170,15 +191,32 @@ impl Step<'_> {
                 pairs::deliver(self.connection, event, pair, self.now_ms)?;
                 self.woken_webhooks.insert(pair.webhook()?);
                 deliveries += 1;
-            } else if pair.is_source && event.hops < HOPS_MAX {
+            } else if queued == Some(true) {
                 pairs::enqueue(self.connection, event, pair, self.now_ms)?;
                 self.woken.insert(pair.source()?);
-            } else if pair.is_source {
+            } else if queued.is_none() && pair.source_owner.is_some() {
                 self.tell_hop_limit(event, &mut partial)?;
             }
         }
         pairs::keep_event(self.connection, event, deliveries)?;
         Ok(is_cut.then_some(partial))
+    }
+
+    /// Whether the event is to be queued for a listening source and finds room there; `None` when it is not to be.
+    fn takes_room(
+        &mut self,
+        event: &Passing,
+        pair: &pairs::Pair,
+    ) -> Result<Option<bool>, StoreError> {
+        let Some(owner) = pair.source_owner.as_deref() else {
+            return Ok(None);
+        };
+        if event.hops >= HOPS_MAX {
+            return Ok(None);
+        }
+        let to = (owner, pair.listener.as_str());
+        let taken = self.rooms.take(self.connection, event, to, self.now_ms)?;
+        Ok(Some(taken))
     }
 
     /// Counts a copy, unless the step has copied what it may. A step always has one, or nothing would go on.

@@ -69,12 +69,17 @@ impl EventLog for SqliteStore {
             .await
     }
 
-    async fn dispatch(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+    async fn dispatch(
+        &self,
+        now_ms: u64,
+        limit: u32,
+        queued_max: u32,
+    ) -> Result<Progress, StoreError> {
         // Most nudges find nothing new; a look that only reads costs no transaction.
         if !self.read(dispatch::has_events).await? {
             return Ok(Progress::default());
         }
-        self.write(move |connection| dispatch::run(connection, now_ms, limit))
+        self.write(move |connection| dispatch::run(connection, now_ms, (limit, queued_max)))
             .await
     }
 

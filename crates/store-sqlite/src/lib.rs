@@ -32,6 +32,7 @@ mod subscriptions;
 mod tail;
 mod tenants;
 mod timers;
+mod upkeep;
 mod usage;
 mod users;
 mod webhooks;
@@ -40,14 +41,14 @@ mod writer;
 
 use std::{
     fs::{File, TryLockError},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
 use headwater_store::StoreError;
 use rusqlite::Connection;
 
-use crate::{readers::Readers, writer::Writer};
+use crate::{readers::Readers, upkeep::Health, writer::Writer};
 
 /// Connections that read; more would only compete with the writer for the two cores.
 const READERS: usize = 4;
@@ -56,6 +57,9 @@ const READERS: usize = 4;
 pub struct SqliteStore {
     writer: Writer,
     readers: Option<Arc<Readers>>,
+    health: Arc<Health>,
+    /// Where it is, if it has a file.
+    path: Option<PathBuf>,
     /// Held until the writer has ended: fields are dropped in this order.
     _lock: Option<File>,
 }
@@ -71,9 +75,12 @@ impl SqliteStore {
         let connection = connection::writing(path)?;
         migration::run(&connection)?;
         let readers = Readers::open(path, READERS)?;
+        let health = Arc::<Health>::default();
         Ok(Self {
-            writer: Writer::start(connection)?,
+            writer: Writer::start(connection, Arc::clone(&health))?,
             readers: Some(Arc::new(readers)),
+            health,
+            path: Some(path.to_owned()),
             _lock: Some(lock),
         })
     }
@@ -85,9 +92,12 @@ impl SqliteStore {
     pub fn open_in_memory() -> Result<Self, StoreError> {
         let connection = connection::in_memory()?;
         migration::run(&connection)?;
+        let health = Arc::<Health>::default();
         Ok(Self {
-            writer: Writer::start(connection)?,
+            writer: Writer::start(connection, Arc::clone(&health))?,
             readers: None,
+            health,
+            path: None,
             _lock: None,
         })
     }

@@ -9,6 +9,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_every_way_out.sql"),
     include_str!("../migrations/0003_component_model.sql"),
+    include_str!("../migrations/0004_on_time.sql"),
+    include_str!("../migrations/0005_ordering.sql"),
+    include_str!("../migrations/0006_bounded_queues.sql"),
 ];
 
 /// Brings the schema up to date.

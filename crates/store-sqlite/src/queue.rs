@@ -90,7 +90,7 @@ impl WorkQueue for SqliteStore {
             .await
     }
 
-    async fn commit_runs(&self, commits: Vec<RunCommit>) -> Vec<Result<(), StoreError>> {
+    async fn commit_runs(&self, commits: Arc<[RunCommit]>) -> Vec<Result<(), StoreError>> {
         let count = commits.len();
         let written = self
             .write(move |connection| Ok(run_commit::commit_all(connection, &commits)))
@@ -236,7 +236,7 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
         },
         source_id: parsed(row, "source_id")?,
         trigger: named(&get::<String>(row, "trigger")?)?,
-        event: raw(row, "event")?,
+        event: raw(row, "event")?.into(),
         hops: get(row, "hops")?,
         queued_at_ms: unsigned(row, "queued_at_ms")?,
         origin: Origin {

@@ -1,5 +1,6 @@
 //! Published components.
 
+pub(crate) mod drafts;
 pub(crate) mod search;
 
 use async_trait::async_trait;

@@ -1,6 +1,9 @@
 //! The commit of a run: everything it leaves behind, or nothing.
 
-use headwater_model::{event::NewEvent, id::EventId};
+use headwater_model::{
+    event::NewEvent,
+    id::{EventId, SourceId},
+};
 use headwater_store::{KvWrite, Lease, Owner, RunCommit, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -18,14 +21,25 @@ pub(crate) fn commit_all(
     commits: &[RunCommit],
 ) -> Vec<Result<(), StoreError>> {
     let mut results = Vec::with_capacity(commits.len());
+    // Later dedupe states of these sources count events that were not appended.
+    let mut ahead: Vec<&SourceId> = Vec::new();
     for part in commits {
         let result = match results.last() {
             Some(Err(StoreError::Unavailable { .. })) => Err(StoreError::unavailable(
                 "committing runs",
                 "an earlier commit could not be tried",
             )),
+            _ if part.dedupe.is_some() && ahead.contains(&&part.source_id) => {
+                Err(StoreError::Conflict(format!(
+                    "the dedupe state of source `{}` counts events of a refused commit",
+                    part.source_id
+                )))
+            }
             _ => savepoint(connection, || commit(connection, part)),
         };
+        if part.dedupe.is_some() && matches!(result, Err(StoreError::Conflict(_))) {
+            ahead.push(&part.source_id);
+        }
         results.push(result);
     }
     results

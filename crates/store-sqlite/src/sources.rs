@@ -5,7 +5,7 @@ use headwater_model::{
     page::{Page, PageRequest},
 };
 use headwater_store::{
-    Endpoint, NewSource, Source, SourceFilter, SourceSpec, SourceState, StoreError,
+    Endpoint, NewSource, Progress, Source, SourceFilter, SourceSpec, SourceState, StoreError,
 };
 use rusqlite::{Connection, Row, params};
 use serde_json::Value;
@@ -156,6 +156,28 @@ pub(crate) fn rename(
 
 pub(crate) fn gone(id: &str) -> StoreError {
     StoreError::Conflict(format!("source `{id}` is gone"))
+}
+
+/// Deletes a bounded part of what there may be much of.
+pub(crate) fn empty(connection: &Connection, id: &str, limit: u32) -> Result<Progress, StoreError> {
+    const MUCH: &[&str] = &[
+        "DELETE FROM invocations WHERE position IN (SELECT position FROM invocations WHERE source_id = ?1 LIMIT ?2)",
+        "DELETE FROM events WHERE position IN (SELECT position FROM events INDEXED BY events_by_id WHERE emitter_id = ?1
+             AND position <= (SELECT position FROM dispatch_cursor) LIMIT ?2)",
+    ];
+    let mut left = limit as usize;
+    for sql in MUCH {
+        left -= connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(params![id, left as i64]))
+            .map_err(failed("emptying a source"))?
+            .min(left);
+    }
+    Ok(Progress {
+        done: u64::from(limit) - left as u64,
+        more: left == 0,
+        ..Progress::default()
+    })
 }
 
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {

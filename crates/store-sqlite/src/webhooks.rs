@@ -13,7 +13,7 @@ use crate::{
     connection::failed,
     deliveries,
     page::{Listing, page_of},
-    row::{get, parsed, signed, unsigned, unsigned_opt},
+    row::{get, name_of, named, parsed, signed, unsigned, unsigned_opt},
 };
 
 #[async_trait]
@@ -104,7 +104,7 @@ pub(crate) fn disable(
             params![reason, signed(now_ms / 1000), id],
         )
         .map_err(failed("disabling a webhook"))?;
-    deliveries::give_up_pending(connection, id, now_ms)
+    deliveries::begin_giving_up(connection, id)
 }
 
 fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> {
@@ -112,8 +112,8 @@ fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> 
     connection
         .execute(
             "INSERT INTO webhooks (id, user_id, workspace_id, name, description, url, active, disabled_reason, secret,
-                                   former_secret, former_valid_until_ms, failing_since_ms, created_at, updated_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                   former_secret, former_valid_until_ms, failing_since_ms, created_at, updated_at, ordering)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 webhook.id.as_str(),
                 webhook.owner.user_id.as_str(),
@@ -129,6 +129,7 @@ fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> 
                 webhook.failing_since_ms.map(signed),
                 signed(webhook.created_at),
                 signed(webhook.updated_at),
+                name_of(&webhook.ordering)?,
             ],
         )
         .map_err(failed("writing a webhook"))
@@ -140,6 +141,10 @@ fn update(
     id: &str,
     change: &WebhookChange,
 ) -> Result<Webhook, StoreError> {
+    if change.active == Some(true) && is_active(connection, id)? == Some(false) {
+        // Those that were given up when it became inactive, and not yet one by one, must not be delivered after all.
+        deliveries::give_up(connection, id, u32::MAX)?;
+    }
     let secrets = change.secrets.as_ref();
     let former = secrets.and_then(|secrets| secrets.former.as_ref());
     connection
@@ -153,7 +158,7 @@ fn update(
                  secret = coalesce(?8, secret),
                  former_secret = CASE WHEN ?8 IS NULL THEN former_secret ELSE ?9 END,
                  former_valid_until_ms = CASE WHEN ?8 IS NULL THEN former_valid_until_ms ELSE ?10 END,
-                 updated_at = ?11
+                 updated_at = ?11, ordering = coalesce(?12, ordering)
              WHERE id = ?1",
             params![
                 id,
@@ -167,12 +172,13 @@ fn update(
                 former.map(|former| &former.sealed),
                 former.map(|former| signed(former.valid_until_ms)),
                 signed(change.updated_at),
+                change.ordering.as_ref().map(name_of).transpose()?,
             ],
         )
         .map_err(failed("writing a webhook"))?;
     let webhook = by_id(connection, id)?.ok_or_else(|| gone(id))?;
     if change.active == Some(false) {
-        deliveries::give_up_pending(connection, id, change.updated_at * 1000)?;
+        deliveries::begin_giving_up(connection, id)?;
     }
     Ok(webhook)
 }
@@ -222,6 +228,7 @@ fn webhook(row: &Row<'_>) -> Result<Webhook, StoreError> {
         description: get(row, "description")?,
         url: get(row, "url")?,
         active: get(row, "active")?,
+        ordering: named(&get::<String>(row, "ordering")?)?,
         disabled_reason: get(row, "disabled_reason")?,
         secret: get(row, "secret")?,
         former_secret,

@@ -5,25 +5,36 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
+    },
     thread::JoinHandle,
+    time::Duration,
 };
 
 use headwater_store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use crate::connection::failed;
+use crate::{
+    connection::failed,
+    upkeep::{Health, checkpoint},
+};
 
 /// Steps waiting before those who ask have to wait themselves.
 const WAITING: usize = 4096;
 /// Steps per transaction.
 const GROUP: usize = 512;
+/// When nothing was to be written for so long, what was written is copied into the main file.
+const IDLE: Duration = Duration::from_secs(1);
 
 /// Called with whether the transaction is on disk.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+/// Whether what a step wrote is kept; if not, what the database said if that is why.
+type Kept = Result<(), Option<String>>;
 /// Runs in a savepoint; tells whether to keep what it wrote.
-type Step = Box<dyn FnOnce(&Connection) -> (bool, Answer) + Send>;
+type Step = Box<dyn FnOnce(&Connection) -> (Kept, Answer) + Send>;
 
 /// The way to the writer thread, which ends with it.
 pub(crate) struct Writer {
@@ -33,11 +44,11 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Gives the connection to a thread of its own.
-    pub(crate) fn start(connection: Connection) -> Result<Self, StoreError> {
+    pub(crate) fn start(connection: Connection, health: Arc<Health>) -> Result<Self, StoreError> {
         let (steps, waiting) = sync_channel(WAITING);
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || write_in_groups(&connection, &waiting))
+            .spawn(move || write_in_groups(&connection, &waiting, &health))
             .map_err(|error| StoreError::unavailable("starting the writer", error))?;
         Ok(Self {
             steps: Some(steps),
@@ -53,7 +64,11 @@ impl Writer {
         let (sender, answer) = oneshot::channel();
         let step: Step = Box::new(move |connection| {
             let result = step(connection);
-            let kept = result.is_ok();
+            let kept = match &result {
+                Ok(_) => Ok(()),
+                Err(StoreError::Unavailable { source, .. }) => Err(Some(source.to_string())),
+                Err(_) => Err(None),
+            };
             let answer = move |committed: Result<(), StoreError>| {
                 let _ = sender.send(committed.and(result));
             };
@@ -94,30 +109,50 @@ fn gone() -> StoreError {
     )
 }
 
-fn write_in_groups(connection: &Connection, waiting: &Receiver<Step>) {
-    while let Ok(first) = waiting.recv() {
+fn write_in_groups(connection: &Connection, waiting: &Receiver<Step>, health: &Health) {
+    let mut is_written = false;
+    while let Some(first) = next(connection, waiting, &mut is_written) {
         let group = std::iter::once(first).chain(waiting.try_iter().take(GROUP - 1));
         if let Err(error) = begin(connection) {
             // Nothing may be run outside a transaction: the steps are dropped, which their callers see.
-            tracing::error!(%error, "a transaction could not begin");
+            health.note(Err(&error.in_full()));
             group.for_each(drop);
             continue;
         }
-        let mut answers = Vec::new();
+        let (mut answers, mut cause) = (Vec::new(), None);
         for step in group {
             // An error such as a full disk ends the whole transaction, and with it every step before.
             if !connection.is_autocommit() {
-                answers.push(run_step(connection, step));
+                answers.push(run_step(connection, step, &mut cause));
             }
         }
-        let committed = commit(connection);
+        is_written = true;
+        let committed = commit(connection, cause.as_deref());
+        let failure = committed.as_ref().err().or(cause.as_ref());
+        health.note(failure.map_or(Ok(()), |cause| Err(cause.as_str())));
         for answer in answers {
             answer(match &committed {
                 Ok(()) => Ok(()),
-                Err(error) => Err(StoreError::unavailable("committing", error.to_string())),
+                Err(cause) => Err(StoreError::unavailable("committing", cause.clone())),
             });
         }
     }
+}
+
+/// The next step to run; `None` once nobody can send one. Time in which there is none is used.
+fn next(connection: &Connection, waiting: &Receiver<Step>, is_written: &mut bool) -> Option<Step> {
+    if std::mem::take(is_written) {
+        match waiting.recv_timeout(IDLE) {
+            Ok(step) => return Some(step),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(error) = checkpoint(connection, "PASSIVE") {
+                    tracing::debug!(error = error.in_full(), "the store is not consolidated");
+                }
+            }
+        }
+    }
+    waiting.recv().ok()
 }
 
 fn begin(connection: &Connection) -> Result<(), StoreError> {
@@ -126,36 +161,42 @@ fn begin(connection: &Connection) -> Result<(), StoreError> {
         .map_err(failed("beginning a transaction"))
 }
 
-fn commit(connection: &Connection) -> Result<(), StoreError> {
+/// Commits, or tells why nothing is written. `cause`: the database's last error within the transaction.
+fn commit(connection: &Connection, cause: Option<&str>) -> Result<(), String> {
     if connection.is_autocommit() {
-        let ended = "an error of the database ended the transaction";
-        return Err(StoreError::unavailable("committing", ended));
+        let unknown = "an error of the database ended the transaction";
+        return Err(cause.unwrap_or(unknown).to_owned());
     }
-    let committed = connection
-        .execute_batch("COMMIT")
-        .map_err(failed("committing"));
+    let committed = connection.execute_batch("COMMIT");
     if committed.is_err() && !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");
     }
-    committed
+    committed.map_err(|error| error.to_string())
 }
 
 /// Runs a step on its own terms. One that panics is rolled back, and its caller told by the dropped answer.
-fn run_step(connection: &Connection, step: Step) -> Answer {
+fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> Answer {
     let mut answer: Option<Answer> = None;
     let kept = savepoint(connection, || {
         let (kept, own) = catch_unwind(AssertUnwindSafe(|| step(connection)))
             .map_err(|_| StoreError::Corrupt("a step panicked".to_owned()))?;
         answer = Some(own);
-        match kept {
-            true => Ok(()),
-            false => Err(StoreError::Conflict("rolled back".to_owned())),
-        }
+        kept.map_err(|said| {
+            *cause = said.or(cause.take());
+            StoreError::Conflict("rolled back".to_owned())
+        })
     });
     match (answer, kept) {
         // The step's own error is what its caller wants to see.
         (Some(answer), Ok(()) | Err(StoreError::Conflict(_))) => answer,
-        (Some(answer), Err(error)) => Box::new(move |_| answer(Err(error))),
+        (Some(answer), Err(error)) => {
+            // Where the database has ended the transaction there is no savepoint any more, which is not why.
+            let error = match cause.as_deref() {
+                Some(cause) => StoreError::unavailable("writing", cause.to_owned()),
+                None => error,
+            };
+            Box::new(move |_| answer(Err(error)))
+        }
         (None, _) => Box::new(|_| ()),
     }
 }
@@ -187,7 +228,7 @@ mod tests {
     fn started() -> Writer {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE a (x)").unwrap();
-        Writer::start(connection).unwrap()
+        Writer::start(connection, Arc::default()).unwrap()
     }
 
     fn insert(connection: &Connection, number: u32) -> Result<u32, StoreError> {
@@ -287,13 +328,47 @@ mod tests {
         assert_eq!(rows(&writer).await, [7]);
     }
 
+    /// The node is not well until something can be written again, and says why in the database's words.
+    #[tokio::test]
+    async fn a_full_database_is_known_until_a_write_succeeds() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE a (x)").unwrap();
+        let health = Arc::<Health>::default();
+        let writer = Writer::start(connection, Arc::clone(&health)).unwrap();
+        let limit = |pages: u32| {
+            move |connection: &Connection| {
+                connection
+                    .pragma_update(None, "max_page_count", pages)
+                    .map_err(failed("testing"))
+            }
+        };
+        let large = |connection: &Connection| {
+            let inserted = connection.execute("INSERT INTO a VALUES (zeroblob(100000))", ());
+            inserted.map_err(failed("testing"))
+        };
+        writer.run(limit(8)).await.unwrap();
+        assert!(!health.is_failing());
+        let refused = writer.run(large).await.unwrap_err();
+        assert!(health.is_failing());
+        assert!(
+            refused.in_full().contains("database or disk is full"),
+            "{}",
+            refused.in_full()
+        );
+        assert!(!refused.to_string().contains("disk"), "{refused}");
+        writer.run(limit(1_000_000)).await.unwrap();
+        assert!(!health.is_failing());
+        writer.run(large).await.unwrap();
+        assert!(!health.is_failing());
+    }
+
     #[tokio::test]
     async fn closing_waits_for_what_is_queued() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let connection = Connection::open(&path).unwrap();
         connection.execute_batch("CREATE TABLE a (x)").unwrap();
-        let writer = Writer::start(connection).unwrap();
+        let writer = Writer::start(connection, Arc::default()).unwrap();
         for number in 0..100 {
             let mut step = Box::pin(writer.run(move |connection| insert(connection, number)));
             // The caller goes away at once.

@@ -11,8 +11,8 @@ use headwater_model::{
 use crate::{
     error::StoreError,
     record::{
-        ArtifactBytes, NewSource, Owner, SavedComponent, SettledSource, Source, SourceFilter,
-        SourceState, SubscriptionFilter,
+        ArtifactBytes, NewSource, Owner, Progress, SavedComponent, SettledSource, Source,
+        SourceFilter, SourceState, SubscriptionFilter,
     },
 };
 
@@ -29,7 +29,9 @@ pub trait Catalog {
     /// A saved component.
     async fn component(&self, id: &ComponentId) -> Result<Option<SavedComponent>, StoreError>;
 
-    /// The newest component with this `key`: of those in the owner's workspace if there is one, else of those that the user made.
+    /// The component that this `key` means: of those in the owner's workspace if there is one, else of those that the user made.
+    /// MUST be the last saved, unless that one is not published, its version is semantic, and another one that is not
+    /// published has a higher one (`conformance::catalog::a_key_means_the_highest_version`).
     async fn component_by_key(
         &self,
         owner: &Owner,
@@ -65,6 +67,11 @@ pub trait Catalog {
     /// Renames a source. `Conflict` when the source is gone.
     async fn rename_source(&self, id: &SourceId, name: &str, now_at: u64)
     -> Result<(), StoreError>;
+
+    /// Deletes up to `limit` rows of a source that is being deleted: its queue, and its events that dispatch has passed.
+    /// Calling again goes on; `done` counts. Where there is much of it, [`Catalog::delete_source`] would keep everybody
+    /// else waiting (`conformance::deletion::a_source_is_emptied_in_bounded_steps`).
+    async fn empty_source(&self, id: &SourceId, limit: u32) -> Result<Progress, StoreError>;
 
     /// Deletes a source with its events, state, timers, queue, endpoints and subscriptions. Deleting twice is harmless.
     /// Events that dispatch has not passed reach nobody any more: see [`crate::EventLog::awaits_dispatch`].

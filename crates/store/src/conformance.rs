@@ -54,6 +54,7 @@ macro_rules! conformance_tests {
             catalog {
                 a_component_is_found_by_its_id,
                 a_key_means_the_newest_component_of_the_workspace_or_the_user,
+                a_key_means_the_highest_version,
                 an_artifact_is_kept_once,
                 events_are_paged_both_ways,
                 a_page_begins_behind_a_cursor_that_is_gone,
@@ -111,6 +112,7 @@ macro_rules! conformance_tests {
                 a_commit_is_refused_after_the_source_was_deleted,
                 a_source_that_is_inactive_or_being_deleted_may_still_commit,
                 a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it,
+                a_dedupe_state_behind_a_refused_one_is_refused,
                 a_batch_is_committed_in_its_order,
                 key_values_are_set_overwritten_and_deleted,
                 usage_counts_per_user_workspace_and_utc_day,
@@ -167,6 +169,8 @@ macro_rules! conformance_tests {
             backlog {
                 a_step_copies_a_bounded_number_of_bytes,
                 an_emitter_awaits_dispatch_until_its_last_event_is_passed,
+                events_beyond_what_may_wait_are_not_queued_and_that_is_said_once,
+                a_step_tells_how_far_behind_it_is,
             }
             dispatch {
                 each_event_reaches_its_listener_exactly_once_across_reopen,
@@ -217,6 +221,7 @@ macro_rules! conformance_tests {
                 an_update_leaves_what_it_does_not_name,
                 a_webhook_is_not_disabled_for_a_former_url,
                 deliveries_of_a_webhook_made_inactive_are_dead_letters,
+                a_large_backlog_is_given_up_in_bounded_steps,
                 deleting_a_webhook_removes_everything_of_it,
                 a_disabled_webhook_gives_up_what_waits_and_says_so,
                 a_webhook_is_disabled_though_the_emitter_is_gone,
@@ -244,6 +249,8 @@ macro_rules! conformance_tests {
                 a_retried_delivery_begins_anew,
                 retrying_a_held_delivery_leaves_it_to_its_holder,
                 retrying_is_refused_where_nobody_delivers,
+                a_retry_is_found_at_its_time,
+                a_webhook_knows_how_far_it_is_behind,
                 replaying_makes_ended_deliveries_pending_again,
             }
             scheduled {
@@ -274,6 +281,7 @@ macro_rules! conformance_tests {
                 trim_never_passes_the_dispatch_cursor,
                 trim_does_not_spin_on_what_it_may_not_delete,
                 trimming_to_fewer_than_before_deletes_more,
+                a_source_is_emptied_in_bounded_steps,
             }
             tail {
                 every_event_is_read_once_in_the_order_of_appending,

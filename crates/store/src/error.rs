@@ -25,6 +25,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Everything that is known, for the node's log: the database's own words are for nobody else.
+    pub fn in_full(&self) -> String {
+        match self {
+            Self::Unavailable { source, .. } => format!("{self}: {source}"),
+            Self::Conflict(_) | Self::Corrupt(_) => self.to_string(),
+        }
+    }
+
     /// An error of the database while doing `context`.
     pub fn unavailable(context: impl Into<String>, source: impl Into<Source>) -> Self {
         Self::Unavailable {

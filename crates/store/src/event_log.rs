@@ -21,6 +21,9 @@ use crate::{
     record::{ChannelFilter, EventDeletion, Progress},
 };
 
+/// Of the events that wait for an owner's sources, so many bytes times the number that may wait.
+pub const QUEUED_EVENT_BYTES: i64 = 64 * 1024;
+
 /// A place in the order in which all events were appended. 0 is before the first one; a place is never used twice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogPosition(pub u64);
@@ -117,7 +120,17 @@ pub trait EventLog {
     /// webhooks, where a chain ends, get it (`conformance::dispatch::a_webhook_gets_events_with_the_most_hops`).
     /// MUST NOT pass a source's own `$logs` and `$errors` to itself
     /// (`conformance::dispatch::a_source_is_not_fed_its_own_errors_and_logs`).
-    async fn dispatch(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
+    /// `behind` tells how many events are left (`conformance::backlog::a_step_tells_how_far_behind_it_is`).
+    /// MUST NOT queue an event for a source of whose owner `queued_max` such events wait, or more than
+    /// [`QUEUED_EVENT_BYTES`] times as many bytes of them; and append `event::queue_full_error` to the `$errors` of the
+    /// first source that misses one, once until half of the room is free again
+    /// (`conformance::backlog::events_beyond_what_may_wait_are_not_queued_and_that_is_said_once`).
+    async fn dispatch(
+        &self,
+        now_ms: u64,
+        limit: u32,
+        queued_max: u32,
+    ) -> Result<Progress, StoreError>;
 
     /// Whether the emitter has events that dispatch has not passed. Whoever deletes the emitter waits for that.
     /// MUST tell of those alone (`conformance::backlog::an_emitter_awaits_dispatch_until_its_last_event_is_passed`).

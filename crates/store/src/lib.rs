@@ -16,6 +16,7 @@ pub mod record;
 pub mod registry;
 pub mod sealed;
 pub mod tenants;
+pub mod upkeep;
 pub mod webhooks;
 pub mod work_queue;
 
@@ -25,11 +26,12 @@ pub use data_stores::{
     DataStore, DataStoreRef, DataStores, NewRecord, Record, RecordRange, RecordWritten,
 };
 pub use error::StoreError;
-pub use event_log::{Appended, EventLog, KeyValue, LogPosition, Tail};
+pub use event_log::{Appended, EventLog, KeyValue, LogPosition, QUEUED_EVENT_BYTES, Tail};
 pub use record::*;
 pub use registry::{ComponentFilter, ListedComponent, Publication, Published, Registry};
 pub use sealed::{Resealed, SealedRecord, SealedRecords};
 pub use tenants::Tenants;
+pub use upkeep::Upkeep;
 pub use webhooks::*;
 pub use work_queue::WorkQueue;
 
@@ -47,6 +49,7 @@ pub trait Store:
     + KeyValue
     + DataStores
     + WorkQueue
+    + Upkeep
     + Send
     + Sync
     + 'static
@@ -66,6 +69,7 @@ impl<T> Store for T where
         + KeyValue
         + DataStores
         + WorkQueue
+        + Upkeep
         + Send
         + Sync
         + 'static

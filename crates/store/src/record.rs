@@ -1,5 +1,7 @@
 //! The records that stores keep. `_at` is epoch seconds (as the API shows it), `_ms` epoch milliseconds.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use headwater_model::{
     channel::{Channel, ChannelClass},
@@ -24,6 +26,14 @@ pub struct Owner {
     pub user_id: UserId,
     /// The workspace it lives in.
     pub workspace_id: Option<WorkspaceId>,
+}
+
+impl Owner {
+    /// With whom it shares what one tenant may have: the workspace, or else the user.
+    pub fn tenant(&self) -> &str {
+        let workspace = self.workspace_id.as_ref();
+        workspace.map_or(self.user_id.as_str(), |id| id.as_str())
+    }
 }
 
 /// A user.
@@ -273,8 +283,8 @@ pub struct NewInvocation {
     pub source_id: SourceId,
     /// What started it.
     pub trigger: Trigger,
-    /// What `run` gets, as JSON text.
-    pub event: Box<RawValue>,
+    /// What `run` gets, as JSON text; who queues it and who runs it share one copy.
+    pub event: Arc<RawValue>,
     /// Sources and workflows that its cause has passed through.
     pub hops: u32,
     /// Epoch milliseconds.
@@ -304,7 +314,7 @@ pub struct Claimed {
     /// What started it.
     pub trigger: Trigger,
     /// What `run` gets.
-    pub event: Box<RawValue>,
+    pub event: Arc<RawValue>,
     /// Sources and workflows that its cause has passed through.
     pub hops: u32,
     /// When it was queued, epoch milliseconds.
@@ -435,6 +445,8 @@ pub struct Progress {
     pub woken: Vec<SourceId>,
     /// Webhooks that got deliveries to make.
     pub woken_webhooks: Vec<WebhookId>,
+    /// Events that dispatch has not reached yet, deleted ones among them; 0 unless it stopped at its bound.
+    pub behind: u64,
 }
 
 /// What a store has yet to do, for those who watch the node.

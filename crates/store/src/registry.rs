@@ -96,7 +96,7 @@ pub trait Registry {
     async fn is_published(&self, id: &ComponentId) -> Result<bool, StoreError>;
 
     /// A page of what the owner may use, in the order of keys, then of what has none in creation order.
-    /// MUST list one component per key: the owner's newest, unless that one is published, else the
+    /// MUST list one component per key: the owner's that the key means, unless that one is published, else the
     /// published one that wins (`conformance::registry::one_component_per_key_is_listed`).
     /// MUST count and page what the filter leaves
     /// (`conformance::registry::components_are_searched`, `conformance::registry::components_are_paged_both_ways`).

@@ -14,7 +14,7 @@ use headwater_model::{
     id::{DeliveryId, EmitterId, EventId, SubscriptionId, WebhookId},
     page::{Page, PageRequest},
     trace::TraceParent,
-    webhook::DeliveryState,
+    webhook::{DeliveryOrder, DeliveryState},
 };
 use serde_json::value::RawValue;
 
@@ -38,6 +38,8 @@ pub struct Webhook {
     pub url: String,
     /// Whether events are delivered. Those that are dispatched while it is not are not.
     pub active: bool,
+    /// In which order it gets an emitter's events.
+    pub ordering: DeliveryOrder,
     /// Why the platform made it inactive, if it did.
     pub disabled_reason: Option<String>,
     /// The sealed secret that deliveries are signed with.
@@ -72,6 +74,8 @@ pub struct WebhookChange {
     pub url: Option<String>,
     /// Whether events are delivered.
     pub active: Option<bool>,
+    /// Another order.
+    pub ordering: Option<DeliveryOrder>,
     /// Other secrets.
     pub secrets: Option<WebhookSecrets>,
     /// Epoch seconds.
@@ -85,6 +89,20 @@ pub struct WebhookSecrets {
     pub current: Vec<u8>,
     /// The one before, if it is to stay valid.
     pub former: Option<FormerSecret>,
+}
+
+/// How far a webhook is behind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WebhookBacklog {
+    /// Deliveries that it has not taken yet, counted up to [`WebhookBacklog::COUNTED_MAX`].
+    pub pending: u64,
+    /// When the oldest of them was dispatched, epoch milliseconds.
+    pub oldest_at_ms: Option<u64>,
+}
+
+impl WebhookBacklog {
+    /// Counting goes no further: whoever is so far behind is behind.
+    pub const COUNTED_MAX: u32 = 10_000;
 }
 
 /// How much one claim may lease.
@@ -255,7 +273,9 @@ pub trait Webhooks {
     /// MUST begin a new count of failure with another URL
     /// (`conformance::webhooks::a_webhook_at_another_url_has_failed_for_no_time`).
     /// MUST make pending deliveries dead when it becomes inactive
-    /// (`conformance::webhooks::deliveries_of_a_webhook_made_inactive_are_dead_letters`).
+    /// (`conformance::webhooks::deliveries_of_a_webhook_made_inactive_are_dead_letters`): a bounded number of them at
+    /// once, the others when it is trimmed or becomes active again
+    /// (`conformance::webhooks::a_large_backlog_is_given_up_in_bounded_steps`).
     async fn update_webhook(
         &self,
         id: &WebhookId,
@@ -286,6 +306,18 @@ pub trait Deliveries {
     /// `woken_webhooks`: all active webhooks with deliveries that are due and held by nobody, those that are due first
     /// before others; `next_due_ms`: when a delivery is due next.
     async fn webhooks_with_work(&self, now_ms: u64) -> Result<Progress, StoreError>;
+
+    /// `woken_webhooks`: those with deliveries to be attempted again that became due after `after_ms`, up to `now_ms`;
+    /// at most `limit` such deliveries are looked at, those that are due first before others, and `more` tells of
+    /// others. `next_due_ms`: when the next delivery is to be attempted again, or behind which moment to go on.
+    /// MUST find each retry at its time, and cost what is due, not what waits
+    /// (`conformance::redelivery::a_retry_is_found_at_its_time`).
+    async fn retries_due(
+        &self,
+        after_ms: u64,
+        now_ms: u64,
+        limit: u32,
+    ) -> Result<Progress, StoreError>;
 
     /// Prolongs leases. Those that were lost are not prolonged and not reported.
     async fn extend_delivery_leases(
@@ -321,6 +353,10 @@ pub trait Deliveries {
         page: &PageRequest<DeliveryId>,
     ) -> Result<Page<Delivery>, StoreError>;
 
+    /// How far each of these webhooks is behind, in their order. Costs no more than a bound per webhook
+    /// (`conformance::redelivery::a_webhook_knows_how_far_it_is_behind`).
+    async fn webhook_backlogs(&self, ids: &[WebhookId]) -> Result<Vec<WebhookBacklog>, StoreError>;
+
     /// A delivery.
     async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, StoreError>;
 
@@ -336,7 +372,7 @@ pub trait Deliveries {
         limit: u32,
     ) -> Result<Progress, StoreError>;
 
-    /// Deletes up to `limit` deliveries: delivered ones beyond the newest `keep` per webhook, dead ones that ended before
+    /// Deletes up to `limit` deliveries, or makes them dead where their webhook has become inactive: delivered ones beyond the newest `keep` per webhook, dead ones that ended before
     /// `dead_before_ms`; and events that no delivery needs any more.
     /// MUST NOT delete one that is pending (`conformance::deliveries::pending_deliveries_are_never_trimmed`).
     async fn trim_deliveries(

@@ -1,5 +1,7 @@
 //! Durable work: invocations and timers. Everything claimed is leased; completing twice is harmless.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use headwater_model::id::SourceId;
 
@@ -64,9 +66,12 @@ pub trait WorkQueue {
     /// expiring alone, and it is of one source.
     /// MUST refuse with `Conflict` a commit whose lease was lost; nothing of it is written
     /// (`conformance::commits::a_commit_is_refused_after_a_later_attempt_claimed_the_invocation`).
+    /// MUST refuse with `Conflict` a commit with a dedupe state behind a refused one of its source that had one: its
+    /// state counts events that were not appended, and would have them dropped when they are emitted again
+    /// (`conformance::commits::a_dedupe_state_behind_a_refused_one_is_refused`).
     /// MUST refuse with `Conflict` a commit whose source is gone; nothing of it is written
     /// (`conformance::commits::a_commit_is_refused_after_the_source_was_deleted`).
-    async fn commit_runs(&self, commits: Vec<RunCommit>) -> Vec<Result<(), StoreError>>;
+    async fn commit_runs(&self, commits: Arc<[RunCommit]>) -> Vec<Result<(), StoreError>>;
 
     /// Fires up to `limit` due timers of active sources. Per timer, together: queue one invocation with the
     /// schedule's tick event and move to the tick after it. While an earlier tick of the timer waits, no further one

@@ -80,6 +80,8 @@ const OWNED_LIBRARIES: &[(&str, &[&str])] = &[
         "http",
         &["headwater-api", "headwater-ui", "headwater-integration"],
     ),
+    ("hyper", &["headwater"]),
+    ("hyper-util", &["headwater"]),
     ("clap", &["headwater"]),
     (
         "anyhow",

@@ -2,7 +2,6 @@
 //! A field that both have counts as the body gives it, because that is the spec's place for it.
 
 use axum::{
-    body::Body,
     extract::{FromRequest, Request},
     http::{HeaderMap, Method, header::CONTENT_TYPE},
 };
@@ -11,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use crate::{body, error::ApiError, fields::BodySelection};
+use crate::{body::RequestBody, error::ApiError, fields::BodySelection};
 
 /// A request's body at the API: components come with their code in it.
 const BODY_BYTES: usize = 20 * 1024 * 1024;
@@ -26,7 +25,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Params<T> {
         let (parts, body) = request.into_parts();
         let mut fields = query_fields(parts.uri.query().unwrap_or_default());
         if parts.method != Method::GET && parts.method != Method::HEAD {
-            let given = body_fields(&parts.headers, body).await?;
+            let reading = parts.extensions.get::<RequestBody>();
+            let reading = reading.expect("every route but endpoints lets its handlers read");
+            let bytes = reading.read(body, BODY_BYTES).await?;
+            let given = body_fields(&parts.headers, &bytes)?;
             if let Some(selection) = parts.extensions.get::<BodySelection>() {
                 selection.note(&given);
             }
@@ -43,13 +45,12 @@ fn query_fields(query: &str) -> Map<String, Value> {
         .collect()
 }
 
-async fn body_fields(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, ApiError> {
-    let bytes = body::read(body, BODY_BYTES).await?;
+fn body_fields(headers: &HeaderMap, bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
     }
     check_media_type(headers)?;
-    object(&bytes)
+    object(bytes)
 }
 
 /// A body without a type is taken for JSON; whatever charset is named, JSON is UTF-8.
@@ -97,13 +98,16 @@ fn typed<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ApiError>
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
+    use axum::{body::Body, http::HeaderValue};
     use headwater_model::{id::WorkspaceId, prop::ConfiguredProps};
     use serde::Deserialize;
     use serde_json::json;
 
     use super::*;
-    use crate::extract;
+    use crate::{
+        body::{Bodies, BodyLimits},
+        extract,
+    };
 
     #[derive(Debug, PartialEq, Deserialize)]
     struct Wanted {
@@ -117,6 +121,7 @@ mod tests {
 
     async fn read(query: &str, body: &'static str) -> Result<Wanted, ApiError> {
         let request = Request::post(format!("/?{query}"))
+            .extension(RequestBody::new(&Bodies::new(BodyLimits::default())))
             .body(Body::from(body))
             .unwrap();
         Params::<Wanted>::from_request(request, &())
@@ -170,7 +175,10 @@ mod tests {
             #[expect(dead_code, reason = "only whether it is there matters")]
             name: String,
         }
-        let request = Request::post("/").body(Body::empty()).unwrap();
+        let request = Request::post("/")
+            .extension(RequestBody::new(&Bodies::new(BodyLimits::default())))
+            .body(Body::empty())
+            .unwrap();
         match Params::<Strict>::from_request(request, &()).await {
             Err(ApiError::MalformedBody(reason)) => assert!(reason.contains("`name`"), "{reason}"),
             Ok(_) => panic!("taken without its field"),

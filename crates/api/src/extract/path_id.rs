@@ -1,4 +1,4 @@
-//! Ids in paths. One that is malformed names nothing that exists, so it is answered like an
+//! Ids and names in paths. One that is malformed names nothing that exists, so it is answered like an
 //! unknown one: 404.
 
 use std::str::FromStr;
@@ -13,10 +13,28 @@ use headwater_model::id::{
     AccountId, ConnectId, DeliveryId, KeyId, SourceId, UserId, WebhookId, WorkflowId, WorkspaceId,
 };
 
+use serde::de::DeserializeOwned;
+
 use crate::error::ApiError;
 
 /// The one id in a route's path.
 pub(crate) struct PathId<T>(pub(crate) T);
+
+/// The names in a route's path, as text.
+pub(crate) struct PathText<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send + 'static> FromRequestParts<S> for PathText<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let path = parts.extract::<Path<T>>().await;
+        // Bytes that are no text.
+        let Path(text) = path.map_err(|_| ApiError::NoRoute {
+            method: parts.method.clone(),
+        })?;
+        Ok(Self(text))
+    }
+}
 
 /// What an id names, in the spec's words.
 pub(crate) trait Named {

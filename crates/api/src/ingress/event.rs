@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::{
     content::Content,
     fields::{self, Fields},
+    site,
 };
 
 /// A request at an endpoint, arrived whole.
@@ -68,7 +69,7 @@ impl Arrived<'_> {
     }
 }
 
-/// Header names in lower case; repeated ones joined as one line.
+/// Header names in lower case; repeated ones joined as one line. Cookies of the node's own pages are not shown.
 struct Headers<'a>(&'a HeaderMap);
 
 impl Serialize for Headers<'_> {
@@ -81,7 +82,13 @@ impl Serialize for Headers<'_> {
             let line = values.fold(first, |line, value| {
                 Cow::Owned(format!("{line}{separator}{}", text(value)))
             });
-            map.serialize_entry(name.as_str(), &line)?;
+            let line = match *name == header::COOKIE {
+                true => site::without_nodes_cookies(line),
+                false => Some(line),
+            };
+            if let Some(line) = line {
+                map.serialize_entry(name.as_str(), &line)?;
+            }
         }
         map.end()
     }
@@ -125,7 +132,7 @@ mod tests {
             .header("X-Two", "1")
             .header("x-two", "2")
             .header("cookie", "a=1")
-            .header("cookie", "b=2");
+            .header("cookie", "headwater_c_1=x; b=2");
         assert_eq!(
             event(request, br#"{"n": 1}"#),
             json!({

@@ -10,22 +10,23 @@ use axum::{
 };
 use headwater_app::Ingress;
 
+use super::{Place, Sites};
 use crate::error::ApiError;
 
 const ACCEPTED: &str = r#"{"success":true}"#;
 
 /// The response that tells how the request was taken.
-pub(super) fn to(ingress: Ingress) -> Response {
+pub(super) fn to(ingress: Ingress, sites: &Sites, place: Place<'_>) -> Response {
     match ingress {
         Ingress::Accepted => ([(CONTENT_TYPE, "application/json")], ACCEPTED).into_response(),
-        Ingress::Responded(response) => responded(response),
+        Ingress::Responded(response) => responded(response, sites, place),
         Ingress::NoResponse => StatusCode::OK.into_response(),
         Ingress::Threw => ApiError::RunThrew.into_response(),
         Ingress::TimedOut => ApiError::RunTimedOut.into_response(),
     }
 }
 
-fn responded(given: headwater_app::Response) -> Response {
+fn responded(given: headwater_app::Response, sites: &Sites, place: Place<'_>) -> Response {
     // The spec lets components say 100 to 199, but such a response never ends a request.
     let status = StatusCode::from_u16(given.status).ok();
     let Some(status) = status.filter(|status| !status.is_informational()) else {
@@ -42,12 +43,12 @@ fn responded(given: headwater_app::Response) -> Response {
     };
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    *response.headers_mut() = headers(given.headers);
+    *response.headers_mut() = headers(given.headers, sites, place);
     response
 }
 
-/// The component's headers without those that are the connection's, and without malformed ones.
-fn headers(given: Vec<(String, String)>) -> HeaderMap {
+/// The component's headers without those that are the connection's or the node's, and without malformed ones.
+fn headers(given: Vec<(String, String)>, sites: &Sites, place: Place<'_>) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(given.len());
     for (name, value) in given {
         let parsed = HeaderName::from_bytes(name.as_bytes())
@@ -56,7 +57,9 @@ fn headers(given: Vec<(String, String)>) -> HeaderMap {
         match parsed {
             Some((name, _)) if is_connections(&name) => {}
             Some((name, value)) => {
-                headers.append(name, value);
+                if let Some(value) = sites.header(place, &name, value) {
+                    headers.append(name, value);
+                }
             }
             None => tracing::debug!(
                 name,
@@ -85,6 +88,10 @@ mod tests {
     use axum::body::to_bytes;
 
     use super::*;
+
+    fn to(ingress: Ingress) -> Response {
+        super::to(ingress, &Sites::default(), Place::Host)
+    }
 
     fn given(status: u16, headers: &[(&str, &str)]) -> Response {
         let headers = headers

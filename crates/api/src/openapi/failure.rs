@@ -57,6 +57,11 @@ const SHARED: &[(&str, &str, &str)] = &[
         "`unauthenticated`: the key is missing or unknown.",
     ),
     (
+        "408",
+        "RequestTimeout",
+        "`request_timeout`: the body did not arrive in time.",
+    ),
+    (
         "413",
         "PayloadTooLarge",
         "`payload_too_large`: the body is over 20 MiB.",
@@ -80,7 +85,8 @@ const SHARED: &[(&str, &str, &str)] = &[
     (
         "503",
         "Unavailable",
-        "`unavailable`: something that the node needs cannot be reached now; try again.",
+        "`unavailable`: something that the node needs cannot be reached now, or \
+         the bodies of other requests take all the memory they may; try again.",
     ),
 ];
 

@@ -49,7 +49,7 @@ fn complete_operation(operation: &mut Map<String, Value>) {
         failures.push("400");
     }
     if operation.contains_key("requestBody") {
-        failures.extend(["400", "413", "415"]);
+        failures.extend(["400", "408", "413", "415"]);
     }
     if !is_open {
         failures.extend(["401", "429", "500", "503"]);

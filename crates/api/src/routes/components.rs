@@ -2,14 +2,14 @@
 
 use axum::{
     Json,
-    extract::{Extension, Path, State},
+    extract::{Extension, State},
 };
 use headwater_app::ComponentRef;
 use headwater_model::id::ComponentId;
 
 use super::{AppState, CallerExtension, DataReply, PageReply, data};
 use crate::{
-    extract::{Paging, Params, cursor},
+    extract::{Paging, Params, PathText, cursor},
     openapi::{Pages, failure},
     wire::{
         ActionReport, CallRequest, Component, ComponentProps, ComponentSummary, Data,
@@ -45,8 +45,8 @@ pub(crate) async fn save(
 
 /// Shows a saved component
 ///
-/// By its id, or by the key that its code gives it: the caller's newest of that key, unless that one
-/// is published; else the published one of the highest version. `key@version` is a published version
+/// By its id, or by the key that its code gives it: the caller's of that key with the highest semantic version
+/// (the last saved, if that has none), unless the last saved is published; else the published one of the highest version. `key@version` is a published version
 /// (spec "Components").
 #[utoipa::path(
     get,
@@ -59,7 +59,7 @@ pub(crate) async fn save(
 pub(crate) async fn show(
     State(app): AppState,
     Extension(caller): CallerExtension,
-    Path(reference): Path<String>,
+    PathText(reference): PathText<String>,
     Params(scope): Params<WorkspaceScope>,
 ) -> DataReply<Component> {
     let reference = ComponentRef::parse(&reference);
@@ -115,7 +115,7 @@ pub(crate) async fn list(
 pub(crate) async fn options(
     State(app): AppState,
     Extension(caller): CallerExtension,
-    Path(reference): Path<String>,
+    PathText(reference): PathText<String>,
     Params(request): Params<OptionsRequest>,
 ) -> DataReply<PropOptions> {
     let (target, query) = request.into_parts(&reference);
@@ -138,7 +138,7 @@ pub(crate) async fn options(
 pub(crate) async fn props(
     State(app): AppState,
     Extension(caller): CallerExtension,
-    Path(reference): Path<String>,
+    PathText(reference): PathText<String>,
     Params(request): Params<PropsRequest>,
 ) -> DataReply<ComponentProps> {
     let target = request.target(&reference);
@@ -162,7 +162,7 @@ pub(crate) async fn props(
 pub(crate) async fn run(
     State(app): AppState,
     Extension(caller): CallerExtension,
-    Path(reference): Path<String>,
+    PathText(reference): PathText<String>,
     Params(request): Params<CallRequest>,
 ) -> DataReply<ActionReport> {
     let target = request.target(&reference);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::{
     body::Body,
-    extract::{Path, Request, State},
+    extract::{Extension, State},
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::{Html, IntoResponse, Response},
 };
@@ -16,49 +16,51 @@ use serde_json::{Map, Value};
 use url::form_urlencoded;
 
 use super::AppState;
-use crate::{body, error::ApiError};
+use crate::{body::RequestBody, error::ApiError, extract::PathText};
 
 /// A filled-in form. Keys of services are a few KiB at most.
 const FORM_BYTES: usize = 256 * 1024;
 /// A little longer than the link that it belongs to.
 const COOKIE_MAX_AGE_S: u32 = 900;
 
-/// A link is opened. Machines that only look whether it is there do not use it up.
+/// A link is opened. That does not use it up, so machines may look at it as often as they like.
 pub(crate) async fn open(
     State(app): AppState,
-    Path(slug): Path<String>,
-    request: Request,
+    PathText(slug): PathText<String>,
+    uri: Uri,
 ) -> Response {
-    if request.method() == axum::http::Method::HEAD {
-        return guarded(StatusCode::OK.into_response());
-    }
-    let token = parameter(request.uri(), "token");
-    let opened = app.open_link(&slug, &token).await;
+    let opened = app.open_link(&slug, &parameter(&uri, "token")).await;
     answer(&app, opened)
 }
 
 /// The form of a link is sent.
 pub(crate) async fn fill_in(
     State(app): AppState,
-    Path(slug): Path<String>,
+    PathText(slug): PathText<String>,
     uri: Uri,
+    Extension(reading): Extension<RequestBody>,
     body: Body,
 ) -> Response {
-    let bytes = match body::read(body, FORM_BYTES).await {
+    let token = parameter(&uri, "token");
+    // Nothing is read for a link that is not valid.
+    if let Err(error) = app.open_link(&slug, &token).await {
+        return guarded(failed(error));
+    }
+    let bytes = match reading.read(body, FORM_BYTES).await {
         Ok(bytes) => bytes,
         Err(error) => return guarded(error.into_response()),
     };
     let entered: Map<String, Value> = form_urlencoded::parse(&bytes)
         .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
         .collect();
-    let opened = app.fill_in(&slug, &parameter(&uri, "token"), entered).await;
+    let opened = app.fill_in(&slug, &token, entered).await;
     answer(&app, opened)
 }
 
 /// An app sends its user back.
 pub(crate) async fn come_back(
     State(app): AppState,
-    Path(slug): Path<String>,
+    PathText(slug): PathText<String>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Response {
@@ -124,20 +126,12 @@ fn failed(error: ConnectError) -> Response {
 }
 
 /// Keeps what is in the address, and what is entered, between the browser and the node.
-fn guarded(mut response: Response) -> Response {
-    let headers = [
-        (header::CACHE_CONTROL, "no-store"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-        ),
-    ];
-    for (name, value) in headers {
-        let value = HeaderValue::from_static(value);
-        response.headers_mut().insert(name, value);
-    }
+fn guarded(response: Response) -> Response {
+    let mut response = crate::page::guarded(response);
+    let no_store = HeaderValue::from_static("no-store");
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_store);
     response
 }
 

@@ -2,7 +2,7 @@
 
 use axum::{
     Json,
-    extract::{Extension, Path, State},
+    extract::{Extension, State},
     http::StatusCode,
 };
 use headwater_model::data_store::DataStoreName;
@@ -10,7 +10,7 @@ use headwater_model::data_store::DataStoreName;
 use super::{AppState, CallerExtension, PageReply};
 use crate::{
     error::ApiError,
-    extract::{Paging, Params, cursor},
+    extract::{Paging, Params, PathText, cursor},
     openapi::{Pages, failure},
     wire::{DataStore, Paged, Record, TextCursor, WorkspaceScope, place},
 };
@@ -57,7 +57,7 @@ pub(crate) async fn list(
 pub(crate) async fn records(
     State(app): AppState,
     Extension(caller): CallerExtension,
-    Path(name): Path<String>,
+    PathText(name): PathText<String>,
     Paging(page): Paging<TextCursor<String>>,
     Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<Record> {
@@ -86,7 +86,7 @@ pub(crate) async fn records(
 pub(crate) async fn delete(
     State(app): AppState,
     Extension(caller): CallerExtension,
-    Path(name): Path<String>,
+    PathText(name): PathText<String>,
     Params(scope): Params<WorkspaceScope>,
 ) -> Result<StatusCode, ApiError> {
     app.delete_data_store(&caller, &name, scope.workspace_id())

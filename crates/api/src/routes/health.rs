@@ -3,7 +3,17 @@
 use axum::{Json, extract::State, http::StatusCode};
 
 use super::AppState;
-use crate::wire::{Checks, Health, Readiness, RuntimeCheck, Status, StoreCheck};
+use crate::wire::{
+    BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
+};
+
+/// The advice about a node that saves no components.
+const NO_BUILDER: &str = "the bundler that builds components is not there yet; \
+     `headwater runtime install` on a machine that reaches the npm registry fetches it";
+
+/// The cause is the operator's, and in the log.
+const STORE_HINT: &str = "it cannot be read or written: see whether the disk of the node's data folder has room; \
+                          the node's log has the cause";
 
 /// Says that the node serves
 #[utoipa::path(
@@ -20,7 +30,7 @@ pub(crate) async fn healthz() -> Json<Health> {
 
 /// Says whether the node can do its work
 ///
-/// Whether its store and its runtime answer.
+/// Whether its store and its runtime answer, and what it accepts gets to disk.
 #[utoipa::path(
     get,
     path = "/readyz",
@@ -32,7 +42,7 @@ pub(crate) async fn healthz() -> Json<Health> {
 pub(crate) async fn readyz(State(app): AppState) -> (StatusCode, Json<Readiness>) {
     let found = app.readiness().await;
     if let Some(reason) = &found.store_error {
-        tracing::warn!(reason, "the store does not answer");
+        tracing::warn!(reason, "the store cannot be read or written");
     }
     // The version is known once the runtime has been started.
     let engine = found.engine;
@@ -41,8 +51,20 @@ pub(crate) async fn readyz(State(app): AppState) -> (StatusCode, Json<Readiness>
         status(!engine.runtime_version.is_empty()),
     );
     let ready = status(store == Status::Ok && runtime == Status::Ok);
+    let is_fit = found.is_secret_key_fit;
+    let secret_key = SecretKeyCheck {
+        status: status(is_fit),
+        hint: (!is_fit).then_some(
+            "stored accounts, webhooks and secret props are sealed with another secret key: restore that one \
+             (DATA_DIR/secret-key, or HEADWATER_SECRET_KEY) and restart, or make them anew",
+        ),
+    };
     let checks = Checks {
-        store: StoreCheck { status: store },
+        secret_key,
+        store: StoreCheck {
+            status: store,
+            hint: found.store_error.map(|_| STORE_HINT),
+        },
         runtime: RuntimeCheck {
             status: runtime,
             version: engine.runtime_version,
@@ -51,6 +73,10 @@ pub(crate) async fn readyz(State(app): AppState) -> (StatusCode, Json<Readiness>
             runs: engine.runs,
             routes: engine.routes,
             ca_certificates: engine.ca_certificates,
+        },
+        builder: BuilderCheck {
+            status: status(engine.can_build),
+            hint: (!engine.can_build).then_some(NO_BUILDER),
         },
         sandbox: engine.sandbox,
     };

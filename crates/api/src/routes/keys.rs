@@ -32,11 +32,8 @@ pub(crate) async fn create(
     Params(request): Params<CreateKey>,
 ) -> DataReply<NewKey> {
     let name = request.name.unwrap_or_default();
-    data(
-        app.create_key(&caller, &name, request.user_id)
-            .await?
-            .into(),
-    )
+    let new = app.create_key(&caller, &name, request.user_id).await?;
+    data(NewKey::seen_with(new, caller.key_id()))
 }
 
 /// Lists the caller's API keys
@@ -57,7 +54,8 @@ pub(crate) async fn list(
     Params(request): Params<KeysRequest>,
 ) -> PageReply<Key> {
     let page = app.keys(&caller, request.user_id, &page).await?;
-    Ok(Json(Paged::new(page, |key| cursor(&key.id), Key::from)))
+    let seen = |key| Key::seen_with(key, caller.key_id());
+    Ok(Json(Paged::new(page, |key| cursor(&key.id), seen)))
 }
 
 /// Revokes an API key

@@ -1,11 +1,11 @@
 //! `/components/registry` and `/packages`: components for every user of the node, and where they
 //! come from.
 
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 
 use super::{AppState, CallerExtension, DataReply, data, required};
 use crate::{
-    extract::Params,
+    extract::{Params, PathText},
     openapi::failure,
     wire::{Component, Data, PackageModules, PackageRequest, PublishComponent, PublishedComponent},
 };
@@ -47,7 +47,10 @@ pub(crate) async fn publish(
     params(("key" = String, Path, description = "The component's globally unique key.")),
     responses((status = 200, description = "The component.", body = Data<Component>), failure::NotFound),
 )]
-pub(crate) async fn show(State(app): AppState, Path(key): Path<String>) -> DataReply<Component> {
+pub(crate) async fn show(
+    State(app): AppState,
+    PathText(key): PathText<String>,
+) -> DataReply<Component> {
     data(app.registry_component(&key).await?.into())
 }
 
@@ -65,8 +68,9 @@ pub(crate) async fn show(State(app): AppState, Path(key): Path<String>) -> DataR
 )]
 pub(crate) async fn package_modules(
     State(app): AppState,
+    Extension(caller): CallerExtension,
     Params(request): Params<PackageRequest>,
 ) -> DataReply<PackageModules> {
     let specifier = required("specifier", request.specifier)?;
-    data(app.package_modules(&specifier).await?.into())
+    data(app.package_modules(&caller, &specifier).await?.into())
 }

@@ -6,7 +6,10 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_model::id::{SourceId, UserId, WebhookId};
+use headwater_model::{
+    id::{SourceId, UserId, WebhookId},
+    page::Page,
+};
 
 use super::{AppState, CallerExtension, DataReply, PageReply, data};
 use crate::{
@@ -79,10 +82,20 @@ pub(crate) async fn webhooks(
     Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<Webhook> {
     let page = app.webhooks(&caller, scope.workspace_id(), &page).await?;
+    let ids: Vec<WebhookId> = page
+        .items
+        .iter()
+        .map(|webhook| webhook.id.clone())
+        .collect();
+    let backlogs = app.webhook_backlogs(&ids).await?;
+    let page = Page {
+        total_count: page.total_count,
+        items: page.items.into_iter().zip(backlogs).collect(),
+    };
     Ok(Json(Paged::new(
         page,
-        |webhook| cursor(&webhook.id),
-        Webhook::from,
+        |(webhook, _)| cursor(&webhook.id),
+        |(webhook, backlog)| Webhook::from(webhook).behind(backlog),
     )))
 }
 

@@ -4,6 +4,7 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
+use headwater_app::App;
 use headwater_model::id::WebhookId;
 
 use super::{AppState, CallerExtension, DataReply, data};
@@ -51,7 +52,8 @@ pub(crate) async fn show(
     Extension(caller): CallerExtension,
     PathId(id): PathId<WebhookId>,
 ) -> DataReply<Webhook> {
-    data(app.webhook(&caller, &id).await?.into())
+    let webhook = app.webhook(&caller, &id).await?;
+    data(behind(&app, webhook.into(), id).await?)
 }
 
 /// Changes what is named of a webhook
@@ -74,7 +76,7 @@ pub(crate) async fn patch(
     Params(request): Params<UpdateWebhook>,
 ) -> DataReply<Webhook> {
     let webhook = app.update_webhook(&caller, &id, request.into()).await?;
-    data(webhook.into())
+    data(behind(&app, webhook.into(), id).await?)
 }
 
 /// Deletes a webhook
@@ -119,5 +121,11 @@ pub(crate) async fn rotate_secret(
     let rotated = app
         .rotate_webhook_secret(&caller, &id, request.secret)
         .await?;
-    data(rotated.into())
+    data(behind(&app, rotated.into(), id).await?)
+}
+
+/// A webhook with how far it is behind.
+async fn behind(app: &App, webhook: Webhook, id: WebhookId) -> Result<Webhook, ApiError> {
+    let backlogs = app.webhook_backlogs(&[id]).await?;
+    Ok(webhook.behind(backlogs.first().copied().unwrap_or_default()))
 }

@@ -3,7 +3,7 @@
 
 use axum::{
     Json,
-    extract::{Extension, Path, State},
+    extract::{Extension, State},
     http::StatusCode,
 };
 use headwater_app::AppError;
@@ -12,7 +12,7 @@ use headwater_model::id::{UserId, WorkspaceId};
 use super::{AppState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
-    extract::{Paging, Params, PathId, cursor},
+    extract::{Paging, Params, PathId, PathText, cursor},
     openapi::{Pages, failure},
     wire::{AddMember, CreateWorkspace, Data, Paged, Subscription, User, Workspace, id},
 };
@@ -140,7 +140,7 @@ pub(crate) async fn add_member(
 pub(crate) async fn remove_member(
     State(app): AppState,
     Extension(caller): CallerExtension,
-    Path((id, user_id)): Path<(String, String)>,
+    PathText((id, user_id)): PathText<(String, String)>,
 ) -> Result<StatusCode, ApiError> {
     let id: WorkspaceId = id
         .parse()

@@ -1,5 +1,7 @@
 //! Components (spec "Component (saved component)").
 
+use std::collections::BTreeMap;
+
 use headwater_app::{
     ComponentFilter, ComponentInput, ListedComponent, SavedComponent, locked_packages,
 };
@@ -28,6 +30,9 @@ pub(crate) struct SaveComponent {
     /// Where the code is to be fetched from, `npm:PACKAGE[@VERSION]/path` included; with
     /// `component_code`, only kept.
     component_url: Option<String>,
+    /// Version ranges of npm packages that `component_code` imports without one, by name, as `dependencies` of the
+    /// nearest `package.json` has them; what is not in here is the latest release. An extension of the spec.
+    component_dependencies: Option<BTreeMap<String, String>>,
     /// The workspace that it is for.
     #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
@@ -42,6 +47,7 @@ impl SaveComponent {
             component_id: None,
             component_code: self.component_code,
             component_url: self.component_url,
+            component_dependencies: self.component_dependencies.unwrap_or_default(),
         };
         (input, self.workspace_id.or(self.org_id))
     }

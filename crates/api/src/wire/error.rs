@@ -20,6 +20,7 @@ pub(crate) enum ErrorCode {
     MethodNotAllowed,
     Conflict,
     PayloadTooLarge,
+    RequestTimeout,
     UnsupportedMediaType,
     InvalidProps,
     InvalidComponent,

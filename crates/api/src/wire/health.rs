@@ -31,14 +31,37 @@ pub(crate) struct Readiness {
 pub(crate) struct Checks {
     pub(crate) store: StoreCheck,
     pub(crate) runtime: RuntimeCheck,
+    pub(crate) builder: BuilderCheck,
+    pub(crate) secret_key: SecretKeyCheck,
     /// Sandbox layers by name, and whether they are on.
     pub(crate) sandbox: BTreeMap<String, bool>,
 }
 
-/// Whether the store answers.
+/// Whether the store answers and can be written.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StoreCheck {
     pub(crate) status: Status,
+    /// The place to look at when it is unavailable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<&'static str>,
+}
+
+/// Whether components can be saved. Sources that are there run either way, so that a node is ready without.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BuilderCheck {
+    pub(crate) status: Status,
+    /// The next step, while it is not ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<&'static str>,
+}
+
+/// Whether what is stored encrypted opens with the node's secret key. The node is ready without.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SecretKeyCheck {
+    pub(crate) status: Status,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<&'static str>,
 }
 
 /// Whether components can run.

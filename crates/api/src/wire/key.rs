@@ -39,6 +39,22 @@ pub(crate) struct Key {
     /// Null if never; to the minute.
     #[schema(required)]
     last_used_at: Option<u64>,
+    /// Whether the request was made with it.
+    is_current: bool,
+}
+
+impl Key {
+    /// The key, as the caller sees it who came with `current`.
+    pub(crate) fn seen_with(key: ApiKey, current: &KeyId) -> Self {
+        Self {
+            is_current: key.id == *current,
+            id: key.id,
+            user_id: key.user_id,
+            name: key.name,
+            created_at: key.created_at,
+            last_used_at: key.last_used_at,
+        }
+    }
 }
 
 /// A key that has just been made.
@@ -50,22 +66,11 @@ pub(crate) struct NewKey {
     key: String,
 }
 
-impl From<ApiKey> for Key {
-    fn from(key: ApiKey) -> Self {
+impl NewKey {
+    /// The key, as the caller sees it who came with `current`.
+    pub(crate) fn seen_with(new: headwater_app::NewKey, current: &KeyId) -> Self {
         Self {
-            id: key.id,
-            user_id: key.user_id,
-            name: key.name,
-            created_at: key.created_at,
-            last_used_at: key.last_used_at,
-        }
-    }
-}
-
-impl From<headwater_app::NewKey> for NewKey {
-    fn from(new: headwater_app::NewKey) -> Self {
-        Self {
-            shown: new.key.into(),
+            shown: Key::seen_with(new.key, current),
             key: new.secret,
         }
     }

@@ -1,5 +1,7 @@
 //! Publishing components, and what packages have to publish.
 
+use std::collections::BTreeMap;
+
 use headwater_app::ComponentInput;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -13,6 +15,9 @@ pub(crate) struct PublishComponent {
     component_code: Option<String>,
     /// Where the code is to be fetched from, `npm:PACKAGE[@VERSION]/path` included.
     component_url: Option<String>,
+    /// Version ranges of npm packages that `component_code` imports without one, by name, as `dependencies` of the
+    /// nearest `package.json` has them; what is not in here is the latest release. An extension of the spec.
+    component_dependencies: Option<BTreeMap<String, String>>,
 }
 
 impl From<PublishComponent> for ComponentInput {
@@ -21,6 +26,7 @@ impl From<PublishComponent> for ComponentInput {
             component_id: None,
             component_code: request.component_code,
             component_url: request.component_url,
+            component_dependencies: request.component_dependencies.unwrap_or_default(),
         }
     }
 }

@@ -28,6 +28,9 @@ pub(crate) struct DeploySource {
     component_code: Option<String>,
     /// Where the code is to be fetched from; with one of the others, only kept.
     component_url: Option<String>,
+    /// Version ranges of npm packages that `component_code` imports without one, by name, as `dependencies` of the
+    /// nearest `package.json` has them; what is not in here is the latest release. An extension of the spec.
+    component_dependencies: Option<BTreeMap<String, String>>,
     /// The source's name; the component's by default.
     name: Option<String>,
     /// Values for the component's props, by name.
@@ -46,9 +49,10 @@ impl From<DeploySource> for headwater_app::DeploySource {
     fn from(request: DeploySource) -> Self {
         Self {
             component: ComponentInput {
-                component_id: request.component_id,
+                component_id: request.component_id.filter(|id| !id.is_empty()),
                 component_code: request.component_code,
                 component_url: request.component_url,
+                component_dependencies: request.component_dependencies.unwrap_or_default(),
             },
             name: request.name,
             configured_props: request.configured_props.unwrap_or_default(),
@@ -67,6 +71,9 @@ pub(crate) struct UpdateSource {
     component_code: Option<String>,
     /// Where the code is to be fetched from; with one of the others, only kept.
     component_url: Option<String>,
+    /// Version ranges of npm packages that `component_code` imports without one, by name, as `dependencies` of the
+    /// nearest `package.json` has them; what is not in here is the latest release. An extension of the spec.
+    component_dependencies: Option<BTreeMap<String, String>>,
     name: Option<String>,
     /// Whether the source is to run. Absent in a `PUT`: true.
     #[serde(default, deserialize_with = "extract::boolean")]
@@ -92,9 +99,10 @@ impl UpdateSource {
     pub(crate) fn patch(self) -> headwater_app::UpdateSource {
         headwater_app::UpdateSource {
             component: ComponentInput {
-                component_id: self.component_id,
+                component_id: self.component_id.filter(|id| !id.is_empty()),
                 component_code: self.component_code,
                 component_url: self.component_url,
+                component_dependencies: self.component_dependencies.unwrap_or_default(),
             },
             name: self.name,
             active: self.active,

@@ -7,10 +7,6 @@ use utoipa::ToSchema;
 
 use super::{Workspace, id};
 
-/// What a quota shows when there is none: quotas are integers, and this is the largest that every
-/// client reads exactly.
-pub(crate) const UNLIMITED: u64 = 9_007_199_254_740_991;
-
 /// The caller.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Me {
@@ -28,11 +24,14 @@ pub(crate) struct Me {
 enum Plan {
     /// With `--plan free`, the default.
     Free {
-        /// Milliseconds.
-        daily_compute_time_quota: u64,
+        /// Null: there is none.
+        #[schema(required)]
+        daily_compute_time_quota: Option<u64>,
         /// Milliseconds.
         daily_compute_time_used: u64,
-        daily_invocations_quota: u64,
+        /// Null if there is none.
+        #[schema(required)]
+        daily_invocations_quota: Option<u64>,
         daily_invocations_used: u64,
         orgs: Vec<Workspace>,
     },
@@ -52,9 +51,9 @@ impl From<UserView> for Me {
                 usage,
                 workspaces,
             } => Plan::Free {
-                daily_compute_time_quota: UNLIMITED,
+                daily_compute_time_quota: None,
                 daily_compute_time_used: usage.compute_ms,
-                daily_invocations_quota: invocations_quota.unwrap_or(UNLIMITED),
+                daily_invocations_quota: invocations_quota,
                 daily_invocations_used: usage.invocations,
                 orgs: workspaces.into_iter().map(Workspace::from).collect(),
             },

@@ -1,12 +1,29 @@
 //! Webhooks (spec "Webhook"). Their secrets go out with the answers that make them, and never again.
 
-use headwater_app::{NewWebhook, WebhookWithSecret};
-use headwater_model::id::{UserId, WebhookId, WorkspaceId};
+use headwater_app::{NewWebhook, WebhookBacklog, WebhookWithSecret};
+use headwater_model::{
+    id::{UserId, WebhookId, WorkspaceId},
+    webhook::DeliveryOrder,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::id;
 use crate::extract;
+
+/// In which order a webhook gets an emitter's events.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(
+    dead_code,
+    reason = "the shape of the document; the model has the values"
+)]
+pub(crate) enum Ordering {
+    /// One after the other, while the webhook takes them.
+    Strict,
+    /// Side by side, as many as the node has in flight per webhook.
+    None,
+}
 
 /// `POST /webhooks`.
 #[derive(Debug, Deserialize, IntoParams, ToSchema)]
@@ -18,6 +35,10 @@ pub(crate) struct CreateWebhook {
     name: Option<String>,
     /// For people.
     description: Option<String>,
+    /// In which order it gets an emitter's events: `strict` unless given.
+    #[param(value_type = Option<Ordering>)]
+    #[schema(value_type = Option<Ordering>)]
+    ordering: Option<DeliveryOrder>,
     /// The workspace that it is for.
     #[param(value_type = Option<id::Workspace>)]
     #[schema(value_type = Option<id::Workspace>)]
@@ -34,6 +55,7 @@ impl From<CreateWebhook> for NewWebhook {
             url: request.url.unwrap_or_default(),
             name: request.name,
             description: request.description,
+            ordering: request.ordering.unwrap_or_default(),
             workspace_id: request.workspace_id.or(request.org_id),
         }
     }
@@ -55,6 +77,9 @@ pub(crate) struct UpdateWebhook {
     /// Whether events are delivered.
     #[serde(default, deserialize_with = "extract::boolean")]
     active: Option<bool>,
+    /// In which order it gets an emitter's events.
+    #[schema(value_type = Option<Ordering>)]
+    ordering: Option<DeliveryOrder>,
 }
 
 impl From<UpdateWebhook> for headwater_app::UpdateWebhook {
@@ -64,6 +89,7 @@ impl From<UpdateWebhook> for headwater_app::UpdateWebhook {
             description: request.description,
             url: request.url,
             active: request.active,
+            ordering: request.ordering,
         }
     }
 }
@@ -92,6 +118,14 @@ pub(crate) struct Webhook {
     url: String,
     /// Whether events are delivered.
     active: bool,
+    /// In which order it gets an emitter's events.
+    #[schema(value_type = Ordering)]
+    ordering: DeliveryOrder,
+    /// Deliveries that it has not taken yet, counted up to 10,000.
+    pending_deliveries: u64,
+    /// When the oldest of them was queued, epoch milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oldest_pending_at_ms: Option<u64>,
     /// Why the platform made it inactive, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     disabled_reason: Option<String>,
@@ -117,11 +151,25 @@ impl From<headwater_app::Webhook> for Webhook {
             description: webhook.description,
             url: webhook.url,
             active: webhook.active,
+            ordering: webhook.ordering,
+            pending_deliveries: 0,
+            oldest_pending_at_ms: None,
             disabled_reason: webhook.disabled_reason,
             failing_since_ms: webhook.failing_since_ms,
             created_at: webhook.created_at,
             updated_at: webhook.updated_at,
             secret: None,
+        }
+    }
+}
+
+impl Webhook {
+    /// The same with how far it is behind.
+    pub(crate) fn behind(self, backlog: WebhookBacklog) -> Self {
+        Self {
+            pending_deliveries: backlog.pending,
+            oldest_pending_at_ms: backlog.oldest_at_ms,
+            ..self
         }
     }
 }

@@ -5,7 +5,7 @@ use headwater_model::id::WorkspaceId;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{id, user::UNLIMITED};
+use super::id;
 
 /// The parameters of every listing that can be one of a workspace (spec "Common parameters").
 #[derive(Debug, Deserialize, IntoParams)]
@@ -69,13 +69,12 @@ pub(crate) struct Workspace {
     orgname: String,
     name: String,
     email: String,
-    daily_credits_quota: u64,
+    /// Null: there is none. So it is with those of compute time and invocations, which are left out.
+    #[schema(required)]
+    daily_credits_quota: Option<u64>,
     daily_credits_used: u64,
     /// Milliseconds.
-    daily_compute_time_quota: u64,
-    /// Milliseconds.
     daily_compute_time_used: u64,
-    daily_invocations_quota: u64,
     daily_invocations_used: u64,
 }
 
@@ -86,11 +85,9 @@ impl From<WorkspaceView> for Workspace {
             orgname: view.workspace.orgname,
             name: view.workspace.name,
             email: view.workspace.email,
-            daily_credits_quota: UNLIMITED,
+            daily_credits_quota: None,
             daily_credits_used: view.usage.invocations,
-            daily_compute_time_quota: UNLIMITED,
             daily_compute_time_used: view.usage.compute_ms,
-            daily_invocations_quota: UNLIMITED,
             daily_invocations_used: view.usage.invocations,
         }
     }

@@ -21,7 +21,7 @@ use crate::{
 /// What the browser gets for a link.
 #[derive(Debug)]
 pub enum LinkOpened {
-    /// Something has to be entered.
+    /// Something has to be entered, or only to be confirmed.
     Form(FieldsForm),
     /// The user goes to the app, with a cookie by which it is known again.
     Leave {
@@ -52,22 +52,15 @@ pub struct FieldsForm {
 }
 
 impl App {
-    /// A link was opened, for the app in its path.
+    /// A link was opened, for the app in its path. It is not used up: whatever shows previews of links opens
+    /// them too. Only the form's button goes on, even where nothing has to be entered.
     ///
     /// # Errors
-    /// `Invalid` when it is of no use, `Failed` when the way ends here.
-    pub async fn open_link(
-        self: &Arc<Self>,
-        slug: &str,
-        token: &str,
-    ) -> Result<LinkOpened, ConnectError> {
+    /// `Invalid` when it is of no use.
+    pub async fn open_link(&self, slug: &str, token: &str) -> Result<LinkOpened, ConnectError> {
         let (connect, app) = self.linked(slug, token).await?;
         let known = self.open_known(&connect)?;
-        let is_form = app.auth == AuthType::Fields || app.missing(&known.fields).next().is_some();
-        match is_form {
-            true => self.form(&app, &connect, known.fields, None),
-            false => self.leave(&app, &connect, known.fields).await,
-        }
+        self.form(&app, &connect, known.fields, None)
     }
 
     /// The form of a link was filled in.

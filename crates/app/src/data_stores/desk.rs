@@ -2,12 +2,16 @@
 //!
 //! A run may ask for a hundred records at once, and read what it has just written without waiting for it. Reads go on
 //! side by side, and so do writes; but a read waits for the writes before it, and a write for the reads.
+//!
+//! Responsible too for which stores a run may ask for: those that its props name. Code of packages runs in the same
+//! process as the component, so a request for another is not the component's word that it was given it.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use futures::{StreamExt, stream::FuturesUnordered};
 use headwater_engine::StoreRequest;
 use headwater_store::Owner;
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use crate::app::App;
@@ -15,18 +19,38 @@ use crate::app::App;
 /// Requests of one run that are under way at once.
 const AT_ONCE: usize = 64;
 
+/// The final value of a `data_store` prop; the runtime makes the store's methods of it.
+pub(crate) const STORE_FIELD: &str = "$data_store";
+
 /// Where a run's requests go. There is a task behind it once the first has come.
-#[derive(Default)]
 pub(crate) struct Desk {
+    owner: Owner,
+    stores: BTreeSet<String>,
     requests: Option<mpsc::UnboundedSender<StoreRequest>>,
 }
 
 impl Desk {
-    /// Takes a request of a run of this owner.
-    pub(crate) fn take(&mut self, app: &Arc<App>, owner: &Owner, request: StoreRequest) {
+    /// The desk of a run of this owner with these final values of its props.
+    pub(crate) fn new(owner: Owner, props: &Map<String, Value>) -> Self {
+        let names = props.values().filter_map(|value| value.get(STORE_FIELD));
+        let stores = names.filter_map(Value::as_str).map(str::to_owned).collect();
+        Self {
+            owner,
+            stores,
+            requests: None,
+        }
+    }
+
+    /// Takes a request of the run. Of a store that its props do not name, it does nothing but say so.
+    pub(crate) fn take(&mut self, app: &Arc<App>, request: StoreRequest) {
+        if !self.stores.contains(&request.store) {
+            let refusal =
+                "no prop of the component is configured with it; add a prop of type data_store";
+            return request.reply.answer(Err(refusal.to_owned()));
+        }
         let requests = self.requests.get_or_insert_with(|| {
             let (sender, requests) = mpsc::unbounded_channel();
-            let (app, owner) = (Arc::clone(app), owner.clone());
+            let (app, owner) = (Arc::clone(app), self.owner.clone());
             let tasks = app.tasks.clone();
             tasks.spawn(async move { serve(&app, &owner, requests).await });
             sender

@@ -12,8 +12,10 @@ use std::{
 };
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use headwater_model::id::WebhookId;
-use headwater_store::{Attempt, AttemptRecord, ClaimedDelivery, DeliveryLease, DisabledWebhook};
+use headwater_model::{id::WebhookId, webhook::DeliveryOrder};
+use headwater_store::{
+    AfterAttempt, Attempt, AttemptRecord, ClaimedDelivery, DeliveryLease, DisabledWebhook,
+};
 use tokio::sync::mpsc;
 
 use super::{
@@ -101,7 +103,7 @@ impl Actor {
     /// Delivers until there is nothing to do or the node stops.
     pub(super) async fn run(mut self) {
         let app = Arc::clone(&self.app);
-        let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        let mut heartbeat = tokio::time::interval(self.app.env.lasting(HEARTBEAT));
         loop {
             self.advance();
             let couriers = &app.couriers;
@@ -164,8 +166,9 @@ impl Actor {
             return;
         };
         let failing = self.failing_since_ms.is_some();
+        let unordered = failing || target.webhook.ordering == DeliveryOrder::Unordered;
         let concurrency = self.app.config.deliveries.webhook_concurrency.max(1);
-        while self.attempts.len() < concurrency && self.queue.has_next(failing) {
+        while self.attempts.len() < concurrency && self.queue.has_next(unordered) {
             if self.permit.is_none() && self.permitting.is_none() {
                 self.permit = target.gate.try_acquire(failing);
             }
@@ -176,7 +179,7 @@ impl Actor {
                 });
                 return;
             };
-            if let Some(delivery) = self.queue.next(failing) {
+            if let Some(delivery) = self.queue.next(unordered) {
                 let app = Arc::clone(&self.app);
                 let attempt = attempt(app, Arc::clone(&target), delivery, permit);
                 self.attempts.push(Box::pin(attempt));
@@ -260,6 +263,9 @@ impl Actor {
         for (record, result) in recorded.attempts {
             match result {
                 Ok(()) => {
+                    if let AfterAttempt::RetryAt(due_ms) = record.after {
+                        self.nudged |= self.app.note_retry(due_ms);
+                    }
                     let again = self.held.let_go(&record.lease.delivery_id);
                     again.into_iter().for_each(|again| self.take_in(again));
                 }

@@ -1,7 +1,7 @@
 //! Deliveries of one webhook that wait in memory, and which of them is attempted next.
 //!
 //! While the webhook is healthy, each emitter's first attempts are made one after the other, in
-//! order. While it fails order is lost anyway, and whatever waits may go. Retries never hold first
+//! order. While it fails order is lost anyway, and whatever waits may go; so it may for a webhook that wants no order. Retries never hold first
 //! attempts back: they come after them and may have half of the webhook's attempts in flight.
 
 use std::collections::{HashMap, VecDeque};
@@ -99,9 +99,9 @@ impl Queue {
     }
 
     /// Whether something may be attempted now.
-    pub(super) fn has_next(&self, failing: bool) -> bool {
+    pub(super) fn has_next(&self, unordered: bool) -> bool {
         let retry = !self.retries.is_empty() && self.retries_in_flight < self.retries_max;
-        let first = match failing {
+        let first = match unordered {
             true => self.first_len() > 0,
             false => self.ready.iter().any(|emitter| self.is_ready(emitter)),
         };
@@ -109,8 +109,8 @@ impl Queue {
     }
 
     /// What is attempted next; it counts as in flight until [`Queue::ended`].
-    pub(super) fn next(&mut self, failing: bool) -> Option<ClaimedDelivery> {
-        let next = self.next_first(failing).or_else(|| self.next_retry())?;
+    pub(super) fn next(&mut self, unordered: bool) -> Option<ClaimedDelivery> {
+        let next = self.next_first(unordered).or_else(|| self.next_retry())?;
         self.waiting -= 1;
         self.bytes -= bytes_of(&next);
         Some(next)
@@ -152,13 +152,13 @@ impl Queue {
         lane.is_some_and(|lane| lane.in_flight == 0 && !lane.waiting.is_empty())
     }
 
-    fn next_first(&mut self, failing: bool) -> Option<ClaimedDelivery> {
+    fn next_first(&mut self, unordered: bool) -> Option<ClaimedDelivery> {
         while let Some(emitter) = self.ready.pop_front() {
             if self.is_ready(&emitter) {
                 return self.take(&emitter);
             }
         }
-        if !failing || self.first_len() == 0 {
+        if !unordered || self.first_len() == 0 {
             return None;
         }
         let mut lanes = self.lanes.iter();

@@ -3,6 +3,7 @@
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
+    id::CellId,
     webhook::{Backoff, is_given_up},
 };
 use headwater_store::{AfterAttempt, ClaimedDelivery, DisabledWebhook, Webhook};
@@ -114,7 +115,7 @@ fn disabled_event(
             "message": message,
             "stack": null,
             "ts": iso_8601(now_ms),
-            "cellId": delivery.lease.delivery_id,
+            "cellId": CellId::of_webhook(id),
         },
         "original_event": event.event,
         "original_context": {

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Closing, Command, HookCall, LoadedSource, WAITING_MAX,
+    Closing, Command, HookCall, HookEnded, LoadedSource, WAITING_MAX,
     commits::{Batch, Commits},
     flight::{Ended, Flight},
     journal,
@@ -86,7 +86,7 @@ impl Actor {
     /// Runs until there has been nothing to do for a while, until closed, or until the node stops.
     pub(super) async fn run(mut self) {
         self.read_ledger(Commits::reset).await;
-        let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        let mut heartbeat = tokio::time::interval(self.app.env.lasting(HEARTBEAT));
         let app = Arc::clone(&self.app);
         loop {
             self.advance().await;
@@ -163,7 +163,7 @@ impl Actor {
         }
         let user_id = &loaded.source.owner.user_id;
         while self.flight.serial() == 0
-            && let Some(work) = self.queue.next_serial(|| self.app.admit(user_id))
+            && let Some(work) = self.queue.next_serial(|of| self.app.admit_run(user_id, of))
         {
             self.start(loaded, work);
         }
@@ -269,7 +269,7 @@ impl Actor {
         journal::begins(&self.id, &work);
         let event = work.event.clone();
         let props = loaded.props.clone();
-        let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
+        let worker = loaded.worker(&self.app.store, &self.commits);
         let span = journal::span(
             &self.app,
             &self.id,
@@ -294,17 +294,15 @@ impl Actor {
             ended,
         } = call;
         let Some(loaded) = self.loaded.clone().filter(|loaded| loaded.has_hook(hook)) else {
-            let _ = ended.send(Outcome::Returned { value: None });
+            let _ = ended.send(HookEnded::not_there());
             return;
         };
         if let Some(reason) = &loaded.broken {
-            let _ = ended.send(Outcome::Threw {
-                error: configuration_error(reason),
-            });
+            let _ = ended.send(HookEnded::broken(reason));
             return;
         }
         self.app.count_hook(&loaded.source.owner.user_id);
-        let worker = loaded.worker(&self.app.store, self.commits.uncommitted());
+        let worker = loaded.worker(&self.app.store, &self.commits);
         let invocation_id = self.app.env.id(InvocationId::new);
         journal::hook_begins(&self.id, &invocation_id, &origin, hook);
         let span = journal::span(&self.app, &self.id, hook.name(), (&invocation_id, &origin));
@@ -319,7 +317,7 @@ impl Actor {
             .start((task, span), owner, worker, |run| Invocation {
                 run,
                 entry: Entry::Hook { name: hook },
-                event: RawValue::NULL.to_owned(),
+                event: RawValue::NULL.to_owned().into(),
                 props: loaded.props.clone(),
             });
     }
@@ -343,21 +341,22 @@ impl Actor {
                 ended,
             } => {
                 let origin = Origin { trace, ..origin };
+                let told = HookEnded::of(outcome, &effects, hold, self.loaded.as_deref());
                 let part = Part::of_hook(invocation_id, origin, self.app.env.now_ms());
                 let part = Part {
                     effects,
-                    outcome: Some(outcome.clone()),
+                    outcome: Some(told.outcome.clone()),
                     usage,
                     ..part
                 };
                 // Told now: what is held back of a failed deployment is never committed.
-                self.app.metrics.ran(None, &outcome);
-                journal::ended(&self.id, &part, &outcome);
+                self.app.metrics.ran(None, &told.outcome);
+                journal::ended(&self.id, &part, &told.outcome);
                 match hold {
                     true => self.held.push(part),
                     false => self.commits.push(part),
                 }
-                let _ = ended.send(outcome);
+                let _ = ended.send(told);
             }
             Task::Work(work) if !began && work.is_owed() => {
                 self.app.metrics.not_started();
@@ -381,7 +380,7 @@ impl Actor {
                 };
                 self.commits.push(Part {
                     effects,
-                    outcome: Some(outcome),
+                    outcome: Some(work.given_up(outcome)),
                     usage,
                     ..Part::last(work, after)
                 });

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     journal,
     ledger::{Entry, Ledger},
+    map_size::MapSize,
     report,
     run::{After, CustomResponse, Part},
 };
@@ -51,6 +52,7 @@ pub(super) struct Commits {
     store: Arc<dyn Store>,
     metrics: Arc<Metrics>,
     ledger: Ledger,
+    map_size: MapSize,
     waiting: VecDeque<Part>,
     in_flight: Option<BoxFuture<'static, Batch>>,
     /// Counts what the store does not have yet.
@@ -64,11 +66,13 @@ pub(super) struct Commits {
 impl Commits {
     /// The commits of a source of whose dedupe state nothing is known yet.
     pub(super) fn new(app: &App, source_id: SourceId) -> Self {
+        let map_size = MapSize::default();
         Self {
             source_id,
             store: Arc::clone(&app.store),
             metrics: Arc::clone(&app.metrics),
-            ledger: Ledger::new(None),
+            ledger: Ledger::new(None, map_size.clone()),
+            map_size,
             waiting: VecDeque::new(),
             in_flight: None,
             uncommitted: watch::Sender::new(0),
@@ -79,6 +83,11 @@ impl Commits {
 
     pub(super) fn uncommitted(&self) -> watch::Receiver<usize> {
         self.uncommitted.subscribe()
+    }
+
+    /// The size of the map, for whoever gives it to a worker.
+    pub(super) fn map_size(&self) -> MapSize {
+        self.map_size.clone()
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -202,7 +211,8 @@ impl Commits {
 
     /// Begins anew from what the store has, because a commit was refused.
     pub(super) fn reset(&mut self, state: Option<dedupe::State>) {
-        self.ledger = Ledger::new(state);
+        // The worker goes too, and the next begins with what the store has.
+        self.ledger = Ledger::new(state, self.map_size.clone());
     }
 
     /// Counts the runs that left nothing behind; called before the runner leaves.
@@ -210,7 +220,7 @@ impl Commits {
         let usage = std::mem::take(&mut self.uncounted);
         if usage != Usage::default() {
             self.store
-                .commit_runs(vec![Ledger::usage_only(source, usage, now_ms)])
+                .commit_runs([Ledger::usage_only(source, usage, now_ms)].into())
                 .await;
         }
     }
@@ -219,12 +229,13 @@ impl Commits {
 /// Commits; as long as the store is unavailable, tries again, because the runs have happened.
 async fn commit(
     store: &dyn Store,
-    mut commits: Vec<RunCommit>,
+    commits: Vec<RunCommit>,
     stopping: &CancellationToken,
 ) -> Vec<Result<(), StoreError>> {
     let mut results = Vec::with_capacity(commits.len());
+    let mut commits: Arc<[RunCommit]> = commits.into();
     loop {
-        let step = store.commit_runs(commits.clone()).await;
+        let step = store.commit_runs(Arc::clone(&commits)).await;
         let settled = step
             .iter()
             .take_while(|result| !matches!(result, Err(StoreError::Unavailable { .. })))
@@ -232,7 +243,7 @@ async fn commit(
         let mut step = step;
         let unavailable = step.split_off(settled);
         results.extend(step);
-        commits.drain(..settled);
+        commits = commits[settled..].into();
         match unavailable.into_iter().next() {
             None => return results,
             Some(Err(error)) => tracing::error!(%error, "a commit has to wait for the store"),

@@ -126,22 +126,18 @@ impl Flight {
         let run = self.next_run;
         self.next_run += 1;
         self.count(&task, 1);
+        let invocation = invocation(run);
         let tracked = Run {
             task,
             span,
             effects: Effects::default(),
-            owner,
-            desk: Desk::default(),
+            desk: Desk::new(owner, &invocation.props),
             started: Instant::now(),
             flushed: false,
             stored: false,
         };
         self.runs.insert(run, tracked);
-        let (engine, sink, invocation) = (
-            Arc::clone(&self.app.engine),
-            self.sink.clone(),
-            invocation(run),
-        );
+        let (engine, sink) = (Arc::clone(&self.app.engine), self.sink.clone());
         let mut start: Start =
             Box::pin(async move { (run, engine.invoke(&worker, invocation, sink).await) });
         // A worker that is there takes the run at once, and nothing is to be said of it.
@@ -219,7 +215,7 @@ impl Flight {
             RunMessage::Respond(response) => respond(run, response, commits),
             RunMessage::StoreAsked(request) => {
                 run.stored |= request.operation.is_write();
-                run.desk.take(&self.app, &run.owner, request);
+                run.desk.take(&self.app, request);
             }
             // Of actions, which no runner runs.
             RunMessage::Exported(_) | RunMessage::Exited(_) => {}

@@ -11,7 +11,10 @@ use headwater_model::{
 };
 use headwater_store::{KvWrite, RunCommit, Source, Usage};
 
+use serde_json::value::RawValue;
+
 use super::{
+    map_size::{self, MapSize},
     report,
     run::{Effects, Part},
 };
@@ -32,14 +35,16 @@ pub(super) struct Ledger {
     state: Option<dedupe::State>,
     /// By key, the place of the last write that was committed.
     written: HashMap<String, u64>,
+    map_size: MapSize,
 }
 
 impl Ledger {
     /// Goes on from what the store has.
-    pub(super) fn new(state: Option<dedupe::State>) -> Self {
+    pub(super) fn new(state: Option<dedupe::State>, map_size: MapSize) -> Self {
         Self {
             state,
             written: HashMap::new(),
+            map_size,
         }
     }
 
@@ -65,6 +70,7 @@ impl Ledger {
         let filtered = self.dedupe(source.spec.dedupe, dedupe::order(emits));
         let dropped = ordinary - filtered.kept.len() - filtered.rejected.len();
         rejected.extend(filtered.rejected);
+        let kv_writes = self.writes(kv, &mut rejected);
         let mut events: Vec<NewEvent> = filtered
             .kept
             .into_iter()
@@ -89,8 +95,8 @@ impl Ledger {
             source_id: source.id.clone(),
             lease: part.lease.clone(),
             events,
-            dedupe: self.state.clone().filter(|_| emitted > 0),
-            kv_writes: self.writes(kv),
+            dedupe: self.state.as_ref().filter(|_| emitted > 0).cloned(),
+            kv_writes,
             usage: part.usage,
             now_ms,
         };
@@ -122,11 +128,20 @@ impl Ledger {
 
     /// The writes that no committed write of another run has overtaken: runs may end in another order
     /// than they wrote, and the last write of a key wins.
-    fn writes(&mut self, kv: Vec<(u64, headwater_engine::KvChange)>) -> Vec<KvWrite> {
+    fn writes(
+        &mut self,
+        kv: Vec<(u64, headwater_engine::KvChange)>,
+        rejected: &mut Vec<Invalid>,
+    ) -> Vec<KvWrite> {
         let mut writes = Vec::with_capacity(kv.len());
         for (place, change) in kv {
             let last = self.written.entry(change.key.clone()).or_insert(place);
             if *last <= place {
+                let value = change.value.as_deref().map(RawValue::get);
+                if let Err(invalid) = self.map_size.admit(&change.key, value) {
+                    rejected.push(invalid);
+                    continue;
+                }
                 *last = place;
                 writes.push(KvWrite {
                     key: change.key,
@@ -185,11 +200,14 @@ fn with_rejections(outcome: Outcome, rejected: &[Invalid]) -> Outcome {
     }
 }
 
-/// The error that calls of `$emit` amount to which broke a rule.
-fn broken_rules(rejected: &[Invalid]) -> Option<ComponentError> {
+/// The error that calls of `$emit` and `db.set` amount to which broke a rule.
+pub(super) fn broken_rules(rejected: &[Invalid]) -> Option<ComponentError> {
     let first = rejected.first()?;
     Some(ComponentError {
-        name: "EmitError".to_owned(),
+        name: match first.field == map_size::FIELD {
+            true => "RangeError".to_owned(),
+            false => "EmitError".to_owned(),
+        },
         message: match rejected.len() {
             1 => first.reason.clone(),
             more => format!("{} ({more} calls)", first.reason),

@@ -14,6 +14,7 @@ use headwater_store::{SavedComponent, Source, SourceState, Store};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
+use super::{commits::Commits, map_size::MapSize};
 use crate::{accounts::UsedAccount, app::App, components, error::AppError, props::FinalProps};
 
 /// After how many seconds props are made again whose credentials could not be renewed.
@@ -63,22 +64,20 @@ impl LoadedSource {
         }
     }
 
-    /// The worker that runs this version. `uncommitted` counts what the store does not have yet.
-    pub(super) fn worker(
-        &self,
-        store: &Arc<dyn Store>,
-        uncommitted: watch::Receiver<usize>,
-    ) -> WorkerSpec {
+    /// The worker that runs this version, whose writes are in these commits.
+    pub(super) fn worker(&self, store: &Arc<dyn Store>, commits: &Commits) -> WorkerSpec {
         let id = &self.source.id;
         WorkerSpec {
             owner: id.clone().into(),
+            tenant: self.source.owner.tenant().into(),
             artifact_hash: self.source.spec.artifact_hash.clone(),
             env: BTreeMap::from([("PD_COMPONENT".to_owned(), id.to_string())]),
             state: Arc::new(StoredState {
                 store: Arc::clone(store),
                 source_id: id.clone(),
                 artifact_hash: self.source.spec.artifact_hash.clone(),
-                uncommitted,
+                uncommitted: commits.uncommitted(),
+                map_size: commits.map_size(),
             }),
         }
     }
@@ -98,7 +97,9 @@ struct StoredState {
     store: Arc<dyn Store>,
     source_id: SourceId,
     artifact_hash: String,
+    /// Counts what the store does not have yet.
     uncommitted: watch::Receiver<usize>,
+    map_size: MapSize,
 }
 
 #[async_trait]
@@ -111,13 +112,13 @@ impl WorkerState for StoredState {
         // A former worker's last runs may have ended but not be committed: the map must have them.
         let mut uncommitted = self.uncommitted.clone();
         let _ = uncommitted.wait_for(|count| *count == 0).await;
-        self.store
-            .key_values(&self.source_id)
-            .await
-            .map_err(|error| EngineError::Unavailable {
-                context: "loading the key-value store".to_owned(),
-                reason: error.to_string(),
-            })
+        let loaded = self.store.key_values(&self.source_id).await;
+        let map = loaded.map_err(|error| EngineError::Unavailable {
+            context: "loading the key-value store".to_owned(),
+            reason: error.to_string(),
+        })?;
+        self.map_size.begin(&map);
+        Ok(map)
     }
 }
 

@@ -117,16 +117,16 @@ impl Queue {
     }
 
     /// The next serial work. Its order holds: what has to wait lets nothing past, except for what was
-    /// asked for by hand while the rest waits for the quota of another day. `admit` gives a place in the
-    /// quota or says when to ask again.
+    /// asked for by hand while the rest waits for the quota of another day, or for dispatch. `admit` gives a
+    /// place in the quota or says when to ask again.
     pub(super) fn next_serial(
         &mut self,
-        admit: impl FnOnce() -> Result<(), Duration>,
+        admit: impl FnOnce(Trigger) -> Result<(), Duration>,
     ) -> Option<Work> {
         let first = self.serial.front_mut().filter(|work| is_due(work))?;
         let admitted = match first.is_admitted {
             true => Ok(()),
-            false => admit(),
+            false => admit(first.trigger),
         };
         first.is_admitted = admitted.is_ok();
         let place = match admitted {

@@ -4,7 +4,7 @@ use headwater_engine::LogLevel;
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
-    id::InvocationId,
+    id::{CellId, InvocationId},
     outcome::{ComponentError, Outcome},
 };
 use headwater_store::Source;
@@ -100,9 +100,9 @@ pub(super) fn error_event(
             "message": error.message,
             "stack": error.stack,
             "ts": iso_8601(now_ms),
-            "cellId": part.invocation_id,
+            "cellId": CellId::of_component(&source.spec.component_id),
         },
-        "original_event": part.event,
+        "original_event": &*part.event,
         "original_context": {
             "id": part.invocation_id,
             "ts": iso_8601(part.queued_at_ms),

@@ -1,5 +1,7 @@
 //! One run in flight: what started it, what it has done so far, who waits for it.
 
+use std::sync::Arc;
+
 use headwater_engine::{KvChange, LogLevel, Response};
 use headwater_model::{
     error::Invalid,
@@ -8,11 +10,11 @@ use headwater_model::{
     origin::Origin,
     outcome::{Limit, Outcome},
 };
-use headwater_store::{Lease, NewInvocation, Owner, Trigger, Usage};
+use headwater_store::{Lease, NewInvocation, Trigger, Usage};
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::report::RunReport;
+use super::{HookEnded, report::RunReport};
 use crate::{accounts::UsedAccount, data_stores::Desk, spans::Span};
 
 /// How often a run is started whose worker is lost through no fault of its own.
@@ -51,7 +53,7 @@ pub(crate) struct Work {
     /// The right to run it; `None` for work that is not queued.
     pub(crate) lease: Option<Lease>,
     pub(crate) trigger: Trigger,
-    pub(crate) event: Box<RawValue>,
+    pub(crate) event: Arc<RawValue>,
     pub(crate) hops: u32,
     pub(crate) queued_at_ms: u64,
     pub(crate) origin: Origin,
@@ -86,6 +88,23 @@ impl Work {
     /// Whether it is started again: its worker was lost, but not too often.
     pub(super) fn is_retried(&self, outcome: &Outcome) -> bool {
         matches!(outcome, Outcome::Lost { .. }) && self.tries < TRIES_MAX
+    }
+
+    /// The outcome to commit of its last start, which tells of a lost worker that the run is not started again.
+    pub(super) fn given_up(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Lost { message } => Outcome::Lost {
+                message: match self.tries {
+                    TRIES_MAX.. => {
+                        format!("{message}; the run was started {TRIES_MAX} times, and is given up")
+                    }
+                    _ => format!(
+                        "{message}; part of the run had been committed, so that it is not started again"
+                    ),
+                },
+            },
+            outcome => outcome,
+        }
     }
 
     /// Work that has never been started, and that no lease holds.
@@ -144,7 +163,7 @@ pub(crate) enum Task {
         invocation_id: InvocationId,
         origin: Origin,
         hold: bool,
-        ended: oneshot::Sender<Outcome>,
+        ended: oneshot::Sender<HookEnded>,
     },
 }
 
@@ -163,8 +182,6 @@ pub(crate) struct Run {
     pub(crate) task: Task,
     pub(crate) span: Span,
     pub(crate) effects: Effects,
-    /// Whose data stores it may use.
-    pub(crate) owner: Owner,
     pub(crate) desk: Desk,
     pub(crate) started: std::time::Instant,
     /// Whether something of it has been committed already, so that it cannot be started anew.
@@ -185,7 +202,7 @@ pub(crate) enum After {
 pub(crate) struct Part {
     pub(crate) invocation_id: InvocationId,
     pub(crate) trigger: Option<Trigger>,
-    pub(crate) event: Box<RawValue>,
+    pub(crate) event: Arc<RawValue>,
     pub(crate) queued_at_ms: u64,
     pub(crate) hops: u32,
     pub(crate) origin: Origin,
@@ -236,7 +253,7 @@ impl Part {
         Self {
             invocation_id,
             trigger: None,
-            event: RawValue::NULL.to_owned(),
+            event: RawValue::NULL.to_owned().into(),
             queued_at_ms: now_ms,
             hops: 0,
             origin,

@@ -1,6 +1,13 @@
 //! The node's secret keys: the one that seals, and former ones that still open what they sealed.
 
-use std::{io, str::FromStr, sync::Arc};
+use std::{
+    io,
+    str::FromStr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
@@ -41,6 +48,8 @@ pub trait KeyFile: Send + Sync + 'static {
 pub(crate) struct SecretKeys {
     ring: RwLock<KeyRing>,
     file: Option<Arc<dyn KeyFile>>,
+    /// Whether what was stored at the start is sealed with another key.
+    is_unfit: AtomicBool,
     /// Held while a new key comes in.
     pub(super) rotation: tokio::sync::Mutex<()>,
 }
@@ -182,8 +191,19 @@ impl SecretKeys {
         Self {
             ring: RwLock::new(ring),
             file,
+            is_unfit: AtomicBool::new(false),
             rotation: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// Stored secrets are sealed with another key.
+    pub(super) fn note_unfit(&self) {
+        self.is_unfit.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether what was stored at the start opens with these keys.
+    pub(crate) fn are_fit(&self) -> bool {
+        !self.is_unfit.load(Ordering::Relaxed)
     }
 
     /// The keys as they are now.

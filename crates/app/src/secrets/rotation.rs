@@ -5,7 +5,7 @@
 //! keys open until the node's next start, which looks once more, before anybody can have read anything, and drops them.
 
 use headwater_model::prop::ConfiguredProps;
-use headwater_store::{Resealed, SealedRecord};
+use headwater_store::{Resealed, SealedRecord, Store};
 
 use super::{KeyRing, sealed_bytes};
 use crate::{access::Caller, app::App, delivery::signature::purpose, error::AppError};
@@ -59,13 +59,15 @@ impl App {
 
     /// Says at the start whether the key is another than that of what is stored. One record tells of all.
     async fn check_key(&self) -> Result<(), AppError> {
-        let first = self.store.sealed_records(None, 1).await?;
-        if let Some(record) = first.first()
-            && let Err(error) = opened(&self.secret_keys.ring(), record)
-        {
+        let Some(record) = first_sealed(&*self.store).await? else {
+            return Ok(());
+        };
+        if let Err(error) = opened(&self.secret_keys.ring(), &record) {
+            self.secret_keys.note_unfit();
             tracing::error!(
-                record = name(record), %error,
-                "the accounts, webhooks and secret props that are stored cannot be used with this secret key"
+                record = name(&record), %error,
+                "the accounts, webhooks and secret props that are stored cannot be used with this secret key; \
+                 restore the one they were sealed with and restart, or make them anew"
             );
         }
         Ok(())
@@ -144,6 +146,42 @@ impl App {
             }
         }
         Ok(props)
+    }
+}
+
+/// Whether the store holds anything that only a secret key opens.
+///
+/// # Errors
+/// The store does not answer.
+pub async fn holds_secrets(store: &dyn Store) -> Result<bool, AppError> {
+    Ok(first_sealed(store).await?.is_some())
+}
+
+/// The first record in which something is sealed.
+async fn first_sealed(store: &dyn Store) -> Result<Option<SealedRecord>, AppError> {
+    let mut last: Option<SealedRecord> = None;
+    loop {
+        let page = store.sealed_records(last.as_ref(), BATCH).await?;
+        let Some(end) = page.last().cloned() else {
+            return Ok(None);
+        };
+        if let Some(found) = page.into_iter().find(is_sealed) {
+            return Ok(Some(found));
+        }
+        last = Some(end);
+    }
+}
+
+/// Whether a record has sealed values; sources need not.
+fn is_sealed(record: &SealedRecord) -> bool {
+    match record {
+        SealedRecord::Account { .. } | SealedRecord::Webhook { .. } => true,
+        SealedRecord::Source {
+            configured_props, ..
+        } => {
+            let mut values = configured_props.values();
+            values.any(|value| sealed_bytes(value).is_some())
+        }
     }
 }
 

@@ -11,9 +11,12 @@ use crate::{
     app::App,
     background::Chore,
     error::AppError,
-    runner::Closing,
+    runner::{Closing, Reached},
     sources::{DeploySource, SourceView, plan::Wanted},
 };
+
+/// Rows of a source that are deleted in one step.
+const EMPTIED_AT_ONCE: u32 = 500;
 
 impl App {
     /// Deploys a component as a new source (`POST /sources/`). Its endpoint answers before its hooks run;
@@ -51,10 +54,12 @@ impl App {
             now_at: self.env.now_at(),
         };
         let source = self.store.begin_deploy(new).await?;
-        match self.deploy_hooks(&source, &component).await {
+        let mut reached = Reached::default();
+        match self.deploy_hooks(&source, &component, &mut reached).await {
             Ok(source) => Ok(SourceView::new(self, source).of_component(&component)),
             Err(error) => {
-                self.undo_deploy(&source, &component).await;
+                self.undo_deploy(&source, &component, reached.is_taken_back())
+                    .await;
                 Err(error)
             }
         }
@@ -64,11 +69,16 @@ impl App {
         self: &Arc<Self>,
         source: &Source,
         component: &SavedComponent,
+        reached: &mut Reached,
     ) -> Result<Source, AppError> {
         let loaded = self.load(source.clone(), component.clone()).await?;
         let runner = self.open_runner(&source.id, loaded);
-        runner.hook(Hook::Deploy, true).await?;
-        runner.hook(Hook::Activate, true).await?;
+        for hook in [Hook::Deploy, Hook::Activate] {
+            reached.begins(hook);
+            let ended = runner.call_hook(hook, true).await?;
+            reached.ended(hook, &ended);
+            ended.verdict(hook)?;
+        }
         let settled = SettledSource::new(
             source.id.clone(),
             source.spec.clone(),
@@ -81,9 +91,15 @@ impl App {
         Ok(source)
     }
 
-    /// Takes back what the hooks of a failed deployment may have registered outside.
-    pub(super) async fn undo_deploy(self: &Arc<Self>, source: &Source, component: &SavedComponent) {
-        if let Ok(loaded) = self.load(source.clone(), component.clone()).await {
+    /// Deletes the source of a failed deployment; before that, if wanted, takes back what its hooks may have registered
+    /// outside.
+    pub(super) async fn undo_deploy(
+        self: &Arc<Self>,
+        source: &Source,
+        component: &SavedComponent,
+        is_taken_back: bool,
+    ) {
+        if is_taken_back && let Ok(loaded) = self.load(source.clone(), component.clone()).await {
             let deactivated = self
                 .open_runner(&source.id, loaded)
                 .hook(Hook::Deactivate, false)
@@ -120,8 +136,17 @@ impl App {
         {
             tracing::warn!(source_id = %source.id, %error, "`deactivate` failed; the source is deleted all the same");
         }
+        // Nothing is queued any more for a source that is being deleted, and nobody waits for what was.
+        self.close_runner(&source.id, Closing::Ended).await;
+        self.empty(&source.id).await?;
         self.pass_on_the_last(&source.id).await?;
         self.remove(&source.id).await
+    }
+
+    /// Deletes in steps what there may be much of, so that everybody else is served in between.
+    async fn empty(&self, id: &SourceId) -> Result<(), AppError> {
+        while self.store.empty_source(id, EMPTIED_AT_ONCE).await?.more {}
+        Ok(())
     }
 
     /// What a source emitted last reaches its listeners before its subscriptions go with it.
@@ -147,6 +172,7 @@ impl App {
     async fn remove(&self, id: &SourceId) -> Result<(), AppError> {
         self.close_runner(id, Closing::Ended).await;
         self.engine.evict(&id.clone().into()).await;
+        self.empty(id).await?;
         self.store.delete_source(id).await?;
         self.feeds.end(&id.clone().into());
         Ok(())

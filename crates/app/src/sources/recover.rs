@@ -48,7 +48,8 @@ impl App {
         match source.state {
             SourceState::Deploying => {
                 let component = self.component_of(source).await?;
-                self.undo_deploy(source, &component).await;
+                // How far its hooks came died with the node.
+                self.undo_deploy(source, &component, true).await;
                 Ok(())
             }
             SourceState::Updating => {

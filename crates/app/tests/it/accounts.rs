@@ -72,7 +72,11 @@ async fn connected_and(
         url,
         cookie,
         browser,
-    } = world.app.open_link("acme", token).await.unwrap()
+    } = world
+        .app
+        .fill_in("acme", token, serde_json::Map::new())
+        .await
+        .unwrap()
     else {
         panic!("there is nothing to enter");
     };
@@ -243,7 +247,10 @@ async fn what_a_run_logged_before_it_is_made_again_stays() {
 async fn a_run_that_wrote_to_a_data_store_is_not_made_again() {
     let (world, endpoint) = acme().await;
     let account = connected(&world, &endpoint, Value::Null).await;
-    let source = world.try_deploy(&caller("c"), props(&account)).await;
+    let keeper = caller("c").prop(json!({"name": "store", "type": "data_store"}));
+    let mut values = props(&account);
+    values["store"] = json!("counts");
+    let source = world.try_deploy(&keeper, values).await;
     let id = source.unwrap().source.id;
     world.clock.advance(61_000);
     let (run, report) = world.manual(&id, json!({})).await;

@@ -234,11 +234,20 @@ async fn a_run_that_throws_still_commits_what_it_did_and_an_error_in_the_specs_s
     assert_eq!(error["message"], "cannot read properties of undefined");
     assert!(error["stack"].as_str().unwrap().contains("component.mjs"));
     assert_eq!(error["ts"], "2023-11-14T22:13:20.000Z");
-    assert!(error["cellId"].is_string());
+    let component = world
+        .store
+        .source(&id)
+        .await
+        .unwrap()
+        .unwrap()
+        .spec
+        .component_id;
+    let cell = component.as_str().replace("sc_", "c_");
+    assert_eq!(error["cellId"], cell);
     assert_eq!(event["original_event"], json!({ "body": "x" }));
     let context = &event["original_context"];
     assert_eq!(context["ts"], "2023-11-14T22:13:20.000Z");
-    assert_eq!(context["id"], error["cellId"]);
+    assert!(context["id"].as_str().unwrap().starts_with("inv_"));
     assert_eq!(context["source_id"], json!(id));
     assert_eq!(context["trigger"], "http");
     assert_eq!(context["owner_id"], json!(world.caller.user_id()));

@@ -267,3 +267,54 @@ async fn a_source_whose_additional_props_fail_can_still_be_renamed_and_paused() 
         "other"
     );
 }
+
+fn table() -> Component {
+    Component::named("table")
+        .action()
+        .prop(json!({ "name": "table", "type": "string" }))
+        .additional_props()
+}
+
+#[tokio::test]
+async fn an_action_runs_with_the_values_given_whatever_computing_its_props_does() {
+    for computed in [
+        thrown("the service is down"),
+        returned_with(json!({})),
+        returned_with(json!({ "row": { "name": "row", "type": "string" } })),
+    ] {
+        let world = World::new().await;
+        world
+            .engine
+            .on("table", Call::AdditionalProps, move |_| computed.clone());
+        world.engine.on("table", Call::Run, |run| {
+            returned_with(Value::Object(run.props.clone()))
+        });
+        let id = saved(&world, &table()).await;
+        let given = json!({ "table": "t", "row": "r" });
+        let target = target(&id, given.clone());
+        let report = world.app.run_action(&world.caller, &target).await.unwrap();
+        assert_eq!(report.outcome, returned_with(given));
+        let calls = world.engine.calls();
+        let computed = calls.iter().filter(|call| call.contains("additional"));
+        assert_eq!(computed.count(), 1, "{calls:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_action_is_still_refused_values_that_its_computed_props_do_not_take() {
+    let world = World::new().await;
+    world.engine.on("table", Call::AdditionalProps, |_| {
+        returned_with(json!({ "row": { "name": "row", "type": "integer" } }))
+    });
+    let id = saved(&world, &table()).await;
+    for given in [json!({ "table": "t", "row": "r" }), json!({ "row": 1 })] {
+        let refused = world
+            .app
+            .run_action(&world.caller, &target(&id, given))
+            .await;
+        assert!(
+            matches!(refused, Err(AppError::InvalidProps(_))),
+            "{refused:?}"
+        );
+    }
+}

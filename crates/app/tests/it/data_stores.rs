@@ -87,11 +87,34 @@ async fn sources_of_an_owner_share_a_store_by_its_name() {
         value(run.asks("orders", get("k")).await),
         Some(json!({ "n": 1 }))
     );
-    assert_eq!(value(run.asks("others", get("k")).await), None);
     let key = "k".to_owned();
     let deleted = run.asks("orders", StoreOperation::Delete { key }).await;
     assert_eq!(value(deleted), Some(json!(true)));
     assert_eq!(value(run.asks("orders", get("k")).await), None);
+}
+
+#[tokio::test]
+async fn a_store_that_no_prop_names_is_refused() {
+    let world = World::new().await;
+    let mine = deploy(&world, &world.caller, "secrets").await;
+    let given = run_as(&world, &world.caller, &mine).await;
+    given
+        .asks("secrets", set("k", &json!(1), None))
+        .await
+        .unwrap();
+    let other = deploy(&world, &world.caller, "orders").await;
+    let run = run_as(&world, &world.caller, &other).await;
+    let every = [
+        get("k"),
+        set("k", &json!(2), None),
+        StoreOperation::Clear,
+        StoreOperation::Keys { after: None },
+    ];
+    for operation in every {
+        let refused = run.asks("secrets", operation).await.unwrap_err();
+        assert!(refused.starts_with("no prop of the component"), "{refused}");
+    }
+    assert_eq!(value(given.asks("secrets", get("k")).await), Some(json!(1)));
 }
 
 #[tokio::test]
@@ -212,13 +235,12 @@ async fn what_is_over_a_limit_is_refused_with_the_reason() {
     let id = deploy(&world, &world.caller, "s").await;
     let run = run_as(&world, &world.caller, &id).await;
     let large = json!("x".repeat(DATA_STORE_VALUE_BYTES));
-    for (store, key, value, reason) in [
-        ("s", "k", &large, "the value of `k` is 1048578 bytes"),
-        ("s", &*"k".repeat(1025), &json!(1), "key is 1025 bytes"),
-        ("s", "", &json!(1), "key is empty"),
-        ("", "k", &json!(1), "name is empty"),
+    for (key, value, reason) in [
+        ("k", &large, "the value of `k` is 1048578 bytes"),
+        (&*"k".repeat(1025), &json!(1), "key is 1025 bytes"),
+        ("", &json!(1), "key is empty"),
     ] {
-        let refused = run.asks(store, set(key, value, None)).await.unwrap_err();
+        let refused = run.asks("s", set(key, value, None)).await.unwrap_err();
         assert!(refused.contains(reason), "{refused}");
     }
     assert_eq!(
@@ -234,6 +256,7 @@ async fn a_name_that_is_none_names_the_prop() {
         (json!({}), "is required"),
         (json!({ "store": 7 }), "expected the name of a data store"),
         (json!({ "store": " s" }), "no space at its ends"),
+        (json!({ "store": "" }), "name is empty"),
     ] {
         let refused = world.try_deploy(&keeper(), props).await.unwrap_err();
         let message = refused.to_string();

@@ -1,7 +1,10 @@
 //! Webhooks that hang, and those beside them.
 
 use headwater_engine::network::NetworkPolicy;
-use headwater_model::webhook::DeliveryState::{Delivered, Pending};
+use headwater_model::webhook::{
+    DeliveryOrder,
+    DeliveryState::{Delivered, Pending},
+};
 use serde_json::json;
 
 use crate::{
@@ -123,4 +126,29 @@ async fn a_long_backlog_arrives_completely_and_in_order() {
     }
     let deliveries = world.attempted(&webhook, 90).await;
     assert!(deliveries.iter().all(|each| each.state == Delivered));
+}
+
+#[tokio::test]
+async fn a_webhook_that_wants_no_order_gets_one_sources_events_side_by_side() {
+    let world = local().await;
+    let receiver = Receiver::new().await;
+    let (source, webhook) = world.delivering_to(&receiver.url()).await;
+    world
+        .emit(&source, (1..=3).map(|number| json!(number)))
+        .await;
+    let first = receiver.next().await;
+    assert!(receiver.nothing_arrived().await, "the others wait for it");
+    world
+        .change(&webhook, |webhook| {
+            webhook.ordering = DeliveryOrder::Unordered;
+        })
+        .await;
+    let others = [receiver.next().await, receiver.next().await];
+    let mut bodies: Vec<_> = others.iter().map(|post| post.body()).collect();
+    bodies.sort_by_key(ToString::to_string);
+    assert_eq!(bodies, [json!(2), json!(3)]);
+    others.into_iter().for_each(|post| post.status(200));
+    first.status(200);
+    world.attempted(&webhook, 3).await;
+    assert_eq!(states(&world.deliveries(&webhook).await), [Delivered; 3]);
 }

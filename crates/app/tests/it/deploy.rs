@@ -97,7 +97,9 @@ async fn a_hook_that_throws_leaves_nothing(throws: Call, name: &str) {
     assert_eq!(error.message, "the service said no");
     assert!(error.stack.contains("component.mjs:3:7"));
     let calls = world.engine.calls();
-    assert!(calls.contains(&"new deactivate".to_owned()), "{calls:?}");
+    // Only what `activate` has begun is taken back.
+    let taken_back = calls.contains(&"new deactivate".to_owned());
+    assert_eq!(taken_back, throws == Call::Activate, "{calls:?}");
     assert_eq!(calls.last().map(String::as_str), Some("evict"));
 
     let (id, token) = id.lock().clone().unwrap();
@@ -121,9 +123,67 @@ async fn an_activate_hook_that_throws_leaves_nothing_and_is_named() {
 }
 
 #[tokio::test]
+async fn an_activate_hook_that_throws_before_it_stored_anything_is_not_taken_back() {
+    let world = World::new().await;
+    world.engine.on("new", Call::Deploy, |run| {
+        run.emit(json!("seen"));
+        returned()
+    });
+    world.engine.on("new", Call::Activate, |_| thrown("no"));
+    let refused = world
+        .try_deploy(&Component::named("new").hooks(), json!({}))
+        .await;
+    refused.unwrap_err();
+    let calls = world.engine.calls();
+    assert!(!calls.contains(&"new deactivate".to_owned()), "{calls:?}");
+}
+
+#[tokio::test]
+async fn what_deploy_stored_is_taken_back_after_activate_threw() {
+    let world = World::new().await;
+    world.engine.on("new", Call::Deploy, |run| {
+        run.set("hook", json!("id-1"));
+        returned()
+    });
+    world.engine.on("new", Call::Activate, |_| thrown("no"));
+    let refused = world
+        .try_deploy(&Component::named("new").hooks(), json!({}))
+        .await;
+    refused.unwrap_err();
+    let calls = world.engine.calls();
+    assert!(calls.contains(&"new deactivate".to_owned()), "{calls:?}");
+}
+
+#[tokio::test]
+async fn an_emit_of_a_hook_without_an_id_under_a_strategy_fails_the_deployment() {
+    for hook in [Call::Deploy, Call::Activate] {
+        let world = World::new().await;
+        world.engine.on("new", hook, |run| {
+            run.emit(json!("without an id"));
+            returned()
+        });
+        let component = Component::named("new").hooks().dedupe("unique");
+        let refused = world.try_deploy(&component, json!({})).await;
+        let Err(AppError::Component { stage, error }) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(stage.ends_with("hook threw"), "{stage}");
+        assert_eq!(error.name, "EmitError");
+        assert!(
+            error.message.starts_with("$emit needs an `id`"),
+            "{error:?}"
+        );
+        assert!(world.store.unsettled_sources(10).await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
 async fn a_failed_deployment_is_gone_even_if_deactivate_throws_too() {
     let world = World::new().await;
-    world.engine.on("new", Call::Activate, |_| thrown("first"));
+    world.engine.on("new", Call::Activate, |run| {
+        run.set("hook", json!("id-1"));
+        thrown("first")
+    });
     world
         .engine
         .on("new", Call::Deactivate, |_| thrown("second"));

@@ -13,9 +13,10 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{
-    Artifact, Build, BuildStage, ComponentCode, Engine, EngineError, EngineStatus, Entry, Export,
-    Hook, Invocation, KvChange, LogLevel, PackageModules, Rejection, Replier, Response, RunId,
-    RunMessage, RunSink, StoreOperation, StoreReply, StoreRequest, WorkerOwner, WorkerSpec,
+    Artifact, Build, BuildRequest, BuildStage, ComponentCode, Engine, EngineError, EngineStatus,
+    Entry, Export, Hook, Invocation, KvChange, LogLevel, PackageModules, Rejection, Replier,
+    Response, RunId, RunMessage, RunSink, StoreOperation, StoreReply, StoreRequest, WorkerOwner,
+    WorkerSpec,
 };
 use headwater_model::{
     component::Description,
@@ -207,8 +208,8 @@ impl FakeEngine {
 
 #[async_trait]
 impl Engine for FakeEngine {
-    async fn build(&self, code: ComponentCode) -> Result<Result<Build, Rejection>, EngineError> {
-        let ComponentCode::Text(code) = code else {
+    async fn build(&self, request: BuildRequest) -> Result<Result<Build, Rejection>, EngineError> {
+        let ComponentCode::Text(code) = request.code else {
             return Err(EngineError::Unavailable {
                 context: "fetching the component".to_owned(),
                 reason: "there is no network here".to_owned(),
@@ -237,6 +238,7 @@ impl Engine for FakeEngine {
     async fn package_modules(
         &self,
         package: &PackageReference,
+        _owner: &str,
     ) -> Result<Result<PackageModules, Rejection>, EngineError> {
         Err(EngineError::Unavailable {
             context: format!("getting {package} from the registry"),
@@ -304,7 +306,10 @@ impl Engine for FakeEngine {
     }
 
     fn status(&self) -> EngineStatus {
-        EngineStatus::default()
+        EngineStatus {
+            can_build: true,
+            ..EngineStatus::default()
+        }
     }
 
     async fn shutdown(&self) {

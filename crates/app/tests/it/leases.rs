@@ -60,7 +60,7 @@ async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
         usage: Usage::default(),
         now_ms: T0,
     };
-    assert!(world.store.commit_runs(vec![end]).await[0].is_ok());
+    assert!(world.store.commit_runs([end].into()).await[0].is_ok());
 }
 
 #[tokio::test]

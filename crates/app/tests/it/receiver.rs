@@ -138,6 +138,7 @@ pub(crate) fn everything(webhook: Webhook) -> WebhookChange {
         description: Some(webhook.description),
         url: Some(webhook.url),
         active: Some(webhook.active),
+        ordering: Some(webhook.ordering),
         secrets: Some(WebhookSecrets {
             current: webhook.secret,
             former: webhook.former_secret,
@@ -160,6 +161,7 @@ impl World {
             description: None,
             url: url.to_owned(),
             active: true,
+            ordering: Default::default(),
             disabled_reason: None,
             secret: seal(env, &id, SECRET),
             former_secret: None,

@@ -128,6 +128,7 @@ impl World {
             daily_invocations_quota: None,
             rate_limit: None,
             trusted_proxies: TrustedProxies::default(),
+            queued_events_per_owner: u32::MAX,
         };
         configure(&mut config);
         let app = App::start(Parts {
@@ -311,7 +312,10 @@ impl World {
         let (source, webhook) = self.delivering_to(NOWHERE).await;
         self.emit(&source, [json!("hello")]).await;
         // Harmless if the node's own dispatch was faster.
-        self.store.dispatch(self.clock.now_ms(), 100).await.unwrap();
+        self.store
+            .dispatch(self.clock.now_ms(), 100, u32::MAX)
+            .await
+            .unwrap();
         self.deliveries(&webhook).await.remove(0)
     }
 

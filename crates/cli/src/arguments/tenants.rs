@@ -112,11 +112,20 @@ pub(crate) enum KeysCommand {
         user: Option<String>,
     },
     /// Revoke a key: it opens nothing from then on
+    ///
+    /// The key in DATA_DIR/api-key is replaced by a new one first, if it is the one that is revoked.
     Revoke {
         /// Key: its id, or its name if only one of yours is called so
         #[arg(value_name = "ID_OR_NAME")]
         key: String,
+        /// Revoke the very key that was given with --api-key or HEADWATER_API_KEY without asking
+        #[arg(long)]
+        yes: bool,
     },
+    /// Make a new key for the administrator of a node that is stopped; prints it, and keeps it in DATA_DIR/api-key
+    ///
+    /// For operators who have no key left. Works on the data folder; the administrator's other keys stay.
+    Reset,
     /// Seal all stored secrets with a new secret key; for the administrator
     ///
     /// Prints how many accounts, webhooks and sources were sealed anew.

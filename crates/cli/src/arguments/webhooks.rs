@@ -16,7 +16,7 @@ pub(crate) enum WebhooksCommand {
     List,
     /// Show a webhook
     Describe(WebhookArgument),
-    /// Change a webhook's URL, name or description
+    /// Change a webhook's URL, name, description or ordering
     Update(UpdateWebhookArguments),
     /// Deliver events again, also after the node has given the webhook up
     Activate(WebhookArgument),
@@ -48,6 +48,9 @@ pub(crate) struct CreateWebhookArguments {
     /// What it is for
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
+    /// Whether each source's events go out one after the other, or side by side; strict when left out
+    #[arg(long)]
+    pub(crate) ordering: Option<WebhookOrdering>,
 }
 
 #[derive(Debug, Args)]
@@ -64,6 +67,28 @@ pub(crate) struct UpdateWebhookArguments {
     /// New description; empty takes it away
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
+    /// Whether each source's events go out one after the other, or side by side
+    #[arg(long)]
+    pub(crate) ordering: Option<WebhookOrdering>,
+}
+
+/// In which order a webhook gets a source's events.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum WebhookOrdering {
+    /// One after the other, while the webhook takes them
+    Strict,
+    /// Side by side
+    None,
+}
+
+impl WebhookOrdering {
+    /// As the API calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::None => "none",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -213,7 +213,7 @@ impl<'a> Dev<'a> {
         let local = bundle::component(&self.file).await;
         self.watch
             .follow(local.as_ref().ok().map(|local| &*local.files));
-        let body = json!({"component_code": local?.code});
+        let body = local?.body();
         let component = self
             .session
             .client

@@ -1,6 +1,8 @@
 //! `doctor`: checks that a node answers, is ready, takes the key, and that this machine has what
 //! the other commands need. It reports and repairs nothing; each failing line says what to do.
 
+mod sandbox;
+
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -8,6 +10,9 @@ use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::table;
+
+/// With less on the disk of its data folder a node is about to accept nothing any more.
+const LITTLE_ROOM_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -72,7 +77,10 @@ async fn readiness(session: &Session) -> Vec<Check> {
     let checks = body.get("checks").and_then(Value::as_object);
     let checks = checks.into_iter().flatten();
     std::iter::once(overall)
-        .chain(checks.map(|(name, value)| node_check(name, value)))
+        .chain(checks.flat_map(|(name, value)| match name.as_str() {
+            "sandbox" => sandbox::checks(value),
+            name => vec![node_check(name, value)],
+        }))
         .collect()
 }
 
@@ -130,7 +138,7 @@ async fn key(session: &Session) -> Check {
 fn data_dir(session: &Session) -> Check {
     let path = session.data_dir.display().to_string();
     match std::fs::read_dir(&session.data_dir) {
-        Ok(_) => Check::ok("data folder", &path),
+        Ok(_) => room(&session.data_dir, &path),
         Err(_) if session.key_given => Check {
             verdict: Verdict::Skipped,
             ..Check::ok("data folder", &format!("{path} is not on this machine"))
@@ -140,6 +148,23 @@ fn data_dir(session: &Session) -> Check {
             &format!("{path}: {error}"),
             "name the node's data folder with --data-dir or HEADWATER_DATA_DIR, or give --api-key",
         ),
+    }
+}
+
+/// How much may still be written there.
+fn room(folder: &std::path::Path, path: &str) -> Check {
+    let Ok(disk) = rustix::fs::statvfs(folder) else {
+        return Check::ok("data folder", path);
+    };
+    let free_bytes = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let detail = format!("{path}, {free_bytes} bytes free");
+    match free_bytes < LITTLE_ROOM_BYTES {
+        true => Check::failed(
+            "data folder",
+            &detail,
+            "free some room on its disk: without it nothing is accepted",
+        ),
+        false => Check::ok("data folder", &detail),
     }
 }
 

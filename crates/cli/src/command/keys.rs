@@ -1,12 +1,17 @@
 //! `keys`: makes, lists and revokes API keys, and rotates the node's secret key. An API key is printed when it is made
 //! and never again; the secret key never.
 
-use anyhow::Result;
+use std::io::IsTerminal as _;
+
+use anyhow::{Result, bail};
+use inquire::Confirm;
 use serde_json::{Value, json};
 
 use crate::arguments::{KeysArguments, KeysCommand};
+use crate::client::Client;
 use crate::exit::Exit;
 use crate::output;
+use crate::serve;
 use crate::session::Session;
 use crate::source::text;
 use crate::table;
@@ -17,7 +22,8 @@ pub(super) async fn run(session: &Session, arguments: KeysArguments) -> Result<E
     match arguments.command {
         KeysCommand::Create { name, user } => create(session, &name, user.as_deref()).await?,
         KeysCommand::List { user } => list(session, user.as_deref()).await?,
-        KeysCommand::Revoke { key } => revoke(session, &key).await?,
+        KeysCommand::Revoke { key, yes } => revoke(session, &key, yes).await?,
+        KeysCommand::Reset => bail!("`keys reset` is for a node that is stopped"),
         KeysCommand::RotateSecret => rotate_secret(session).await?,
     }
     Ok(Exit::Success)
@@ -53,12 +59,52 @@ async fn list(session: &Session, user: Option<&str>) -> Result<()> {
     session.print(&Value::from(keys.clone()), |_| listing(&keys))
 }
 
-async fn revoke(session: &Session, id_or_name: &str) -> Result<()> {
-    let id = tenant::key_id(&session.client, id_or_name).await?;
-    session.client.delete(&["keys", &id]).await?;
+/// Revokes a key, but locks nobody out: if it is the key that the command itself uses, it is replaced first, or
+/// whoever gave it is asked.
+async fn revoke(session: &Session, id_or_name: &str, yes: bool) -> Result<()> {
+    let keys = session.client.list(&["keys"]).await?;
+    let id = tenant::key_id_among(&keys, id_or_name)?;
+    let key = keys.iter().find(|key| text(key, "id") == id);
+    let current = key.filter(|key| key["is_current"] == true);
+    let mut client = None;
+    match current {
+        Some(key) if !session.key_given => client = Some(replace(session, key).await?),
+        Some(_) if !yes => confirm()?,
+        _ => {}
+    }
+    let client = client.as_ref().unwrap_or(&session.client);
+    client.delete(&["keys", &id]).await?;
     session.print(&json!({"id": id}), |_| id.clone())?;
     output::note("revoked");
     Ok(())
+}
+
+/// Makes another key of the same name and keeps it where the node's commands find it.
+async fn replace(session: &Session, key: &Value) -> Result<Client> {
+    let body = json!({"name": text(key, "name")});
+    let new = session.client.post(&["keys"], &body).await?;
+    let file = serve::keep_api_key(&session.data_dir, text(&new, "key"))?;
+    output::note(&format!(
+        "this was the key in {}, which has a new one now: {}",
+        file.display(),
+        text(&new, "id")
+    ));
+    session.client.with_key(text(&new, "key"))
+}
+
+/// Asks whether the key in use is to be revoked.
+fn confirm() -> Result<()> {
+    const NEXT: &str =
+        "make another key first (`headwater keys create NAME`) and use that one, or say --yes";
+    if !std::io::stdin().is_terminal() {
+        bail!("this is the key that the command itself uses; {NEXT}");
+    }
+    let asked =
+        Confirm::new("This is the key that the command itself uses. Revoke it all the same?");
+    match asked.with_default(false).prompt()? {
+        true => Ok(()),
+        false => bail!("nothing was revoked; {NEXT}"),
+    }
 }
 
 async fn rotate_secret(session: &Session) -> Result<()> {

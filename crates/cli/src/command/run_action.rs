@@ -25,7 +25,7 @@ pub(super) async fn run(session: &Session, arguments: RunActionArguments) -> Res
         ))
         .into());
     }
-    let props = prop::collect(client, &component, given, None).await?;
+    let props = prop::collect_for_run(client, &component, given).await?;
     let path = ["components", text(&component, "id"), "run"];
     let body = json!({"configured_props": props});
     let report = client.post_scoped(&path, body).await?;

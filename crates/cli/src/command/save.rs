@@ -15,11 +15,11 @@ use crate::reference::ComponentReference;
 /// Saves the code and returns the component.
 pub(super) async fn save(client: &Client, reference: &str) -> Result<Value> {
     let body = match ComponentReference::parse(reference)? {
-        ComponentReference::File(path) => code_of(&path).await?,
+        ComponentReference::File(path) => bundle::body(&path).await?,
         ComponentReference::Url(url) => json!({"component_url": url.as_str()}),
         ComponentReference::Npm(npm) => json!({"component_code": module_of(&npm)?}),
         ComponentReference::Saved(key) if Path::new(&key).is_file() => {
-            code_of(Path::new(&key)).await?
+            bundle::body(Path::new(&key)).await?
         }
         ComponentReference::Saved(key) => return saved(client, &key).await,
     };
@@ -42,10 +42,6 @@ pub(super) fn file_of(reference: &str) -> Option<PathBuf> {
         ComponentReference::Saved(key) => Some(PathBuf::from(key)).filter(|path| path.is_file()),
         ComponentReference::Url(_) | ComponentReference::Npm(_) => None,
     }
-}
-
-async fn code_of(path: &Path) -> Result<Value> {
-    Ok(json!({"component_code": bundle::component_code(path).await?}))
 }
 
 fn module_of(package: &PackageReference) -> Result<String, UsageError> {

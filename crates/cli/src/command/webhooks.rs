@@ -18,6 +18,9 @@ use crate::table;
 use crate::timestamp;
 use crate::webhook;
 
+/// The node counts no further.
+const PENDING_COUNTED_MAX: u64 = 10_000;
+
 pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Result<Exit> {
     match arguments.command {
         WebhooksCommand::Create(arguments) => create(session, arguments).await?,
@@ -42,6 +45,10 @@ async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<
         ("url", Some(arguments.address)),
         ("name", arguments.name),
         ("description", arguments.description),
+        (
+            "ordering",
+            arguments.ordering.map(|order| order.name().to_owned()),
+        ),
     ];
     let webhook = session
         .client
@@ -60,7 +67,10 @@ async fn list(session: &Session) -> Result<()> {
     }
     let rows = |_: &Value| {
         let rows = webhooks.iter().map(row);
-        table::listing(&["id", "name", "active", "url", "created"], rows.collect())
+        table::listing(
+            &["id", "name", "active", "url", "pending", "created"],
+            rows.collect(),
+        )
     };
     session.print(&Value::from(webhooks.clone()), rows)
 }
@@ -76,10 +86,14 @@ async fn update(session: &Session, arguments: UpdateWebhookArguments) -> Result<
         ("url", arguments.address),
         ("name", arguments.name),
         ("description", arguments.description),
+        (
+            "ordering",
+            arguments.ordering.map(|order| order.name().to_owned()),
+        ),
     ];
     let body = body(given);
     if body.as_object().is_some_and(Map::is_empty) {
-        let complaint = "nothing to update: give --address, --name or --description";
+        let complaint = "nothing to update: give --address, --name, --description or --ordering";
         return Err(UsageError(complaint.to_owned()).into());
     }
     change(session, &arguments.webhook, &body).await
@@ -157,8 +171,18 @@ fn row(webhook: &Value) -> Vec<String> {
         text(webhook, "name").to_owned(),
         show::active(webhook).to_owned(),
         text(webhook, "url").to_owned(),
+        pending(webhook),
         timestamp::from_seconds(&webhook["created_at"]),
     ]
+}
+
+/// How many deliveries it has not taken yet, as far as they are counted.
+fn pending(webhook: &Value) -> String {
+    match webhook["pending_deliveries"].as_u64() {
+        Some(count @ PENDING_COUNTED_MAX..) => format!("{count} or more"),
+        Some(count) => count.to_string(),
+        None => String::new(),
+    }
 }
 
 fn card(webhook: &Value) -> String {
@@ -170,6 +194,7 @@ fn card(webhook: &Value) -> String {
     for (field, label) in [
         ("name", "name"),
         ("description", "description"),
+        ("ordering", "ordering"),
         ("secret", "secret"),
         ("disabled_reason", "disabled because"),
     ] {
@@ -181,6 +206,13 @@ fn card(webhook: &Value) -> String {
     if webhook["failing_since_ms"].is_u64() {
         let since = timestamp::from_millis(&webhook["failing_since_ms"]);
         rows.push(("failing since".to_owned(), since));
+    }
+    if webhook["pending_deliveries"].is_u64() {
+        rows.push(("pending".to_owned(), pending(webhook)));
+    }
+    if webhook["oldest_pending_at_ms"].is_u64() {
+        let oldest = timestamp::from_millis(&webhook["oldest_pending_at_ms"]);
+        rows.push(("oldest pending".to_owned(), oldest));
     }
     for event in ["created", "updated"] {
         let seconds = &webhook[format!("{event}_at").as_str()];

@@ -20,7 +20,19 @@ pub(crate) async fn collect(
     given: Given,
     former: Option<&Value>,
 ) -> Result<Props> {
-    let mut form = Form::new(client, component, given, former)?;
+    fill(Form::new(client, component, given, former)?).await
+}
+
+/// The values for one run of an action. Props that cannot be computed keep none of them out.
+pub(crate) async fn collect_for_run(
+    client: &Client,
+    component: &Value,
+    given: Given,
+) -> Result<Props> {
+    fill(Form::new(client, component, given, None)?.for_run()).await
+}
+
+async fn fill(mut form: Form<'_>) -> Result<Props> {
     form.fill_in().await?;
     // Where props can still appear, a name that is unknown may be one of theirs.
     if !form.may_grow() {
@@ -30,6 +42,7 @@ pub(crate) async fn collect(
         true => interview(&mut form).await?,
         false => refuse_missing(&mut form).await?,
     }
+    form.take_unnamed();
     form.refuse_unknown()?;
     Ok(form.into_values())
 }

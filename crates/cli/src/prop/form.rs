@@ -6,11 +6,13 @@ use std::collections::HashSet;
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
+use super::ask;
 use super::definition::{self, Element, PropDefinition, PropOption};
 use super::given::Given;
 use crate::account;
-use crate::client::Client;
+use crate::client::{Client, ClientError};
 use crate::exit::UsageError;
+use crate::output;
 use crate::source::text;
 
 pub(super) type Props = Map<String, Value>;
@@ -30,6 +32,10 @@ pub(super) struct Form<'a> {
     /// Props that are to stay without a value.
     left_out: HashSet<String>,
     told: HashSet<String>,
+    /// Whether the values are for one run of an action, which goes ahead with what is given.
+    is_for_run: bool,
+    /// Whether the component could not say which props it has.
+    is_unknown: bool,
 }
 
 /// What comes next in filling the form in.
@@ -73,7 +79,16 @@ impl<'a> Form<'a> {
             asked: HashSet::new(),
             left_out: HashSet::new(),
             told: HashSet::new(),
+            is_for_run: false,
+            is_unknown: false,
         })
+    }
+
+    pub(super) fn for_run(self) -> Self {
+        Self {
+            is_for_run: true,
+            ..self
+        }
     }
 
     pub(super) fn into_values(self) -> Props {
@@ -93,11 +108,29 @@ impl<'a> Form<'a> {
         });
         loop {
             reload |= self.take_given().await?;
-            if !reload {
+            // The node computes the props of an action when it runs it: here only who has to be asked, or a text whose
+            // type is not known yet, is worth doing it twice.
+            let is_complete = self.is_for_run && self.given.is_empty() && !ask::possible();
+            if !reload || is_complete {
                 return Ok(());
             }
-            self.reload().await?;
+            match self.reload().await {
+                // A person can give another value instead.
+                Err(error) if self.is_for_run && !ask::possible() && is_refusal(&error) => {
+                    output::note(&format!("{error:#}; the action runs with the values given"));
+                    self.is_unknown = true;
+                    return Ok(());
+                }
+                reloaded => reloaded?,
+            }
             reload = false;
+        }
+    }
+
+    /// Takes what was given for props that the component could not name: the action knows them perhaps all the same.
+    pub(super) fn take_unnamed(&mut self) {
+        if self.is_unknown {
+            self.values.extend(self.given.take_untyped());
         }
     }
 
@@ -251,4 +284,10 @@ async fn resolve_account(
         *value = account::prop_value(&id);
     }
     Ok(())
+}
+
+/// Whether the node has answered, and will answer the same again.
+fn is_refusal(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<ClientError>();
+    refused.is_some_and(|refused| !refused.is_transient())
 }

@@ -68,6 +68,15 @@ impl Given {
         value.map(Some)
     }
 
+    /// All values that nobody has taken, for props of an unknown type: JSON where a text is JSON.
+    pub(super) fn take_untyped(&mut self) -> impl Iterator<Item = (String, Value)> {
+        let taken = std::mem::take(&mut self.0).into_iter();
+        taken.map(|(name, value)| match value {
+            GivenValue::Json(value) => (name, value),
+            GivenValue::Text(text) => (name, serde_json::from_str(&text).unwrap_or(text.into())),
+        })
+    }
+
     /// A flag wins over the file, and over the same flag before it.
     fn put(&mut self, name: String, value: GivenValue) {
         self.0.retain(|(known, _)| *known != name);
@@ -116,5 +125,12 @@ mod tests {
         assert_eq!(given.take(&definition).unwrap(), Some(Value::from(3)));
         assert_eq!(given.take(&definition).unwrap(), None);
         assert_eq!(given.left_over(), Some("b"));
+        given.put("c".into(), GivenValue::Text("text".into()));
+        let untyped: Vec<_> = given.take_untyped().collect();
+        assert_eq!(
+            untyped,
+            [("b".into(), 2.into()), ("c".into(), "text".into())]
+        );
+        assert_eq!(given.left_over(), None);
     }
 }

@@ -3,7 +3,12 @@
 //! One struct serves the command line and the file, so that neither knows an option which the
 //! other does not. Only this crate reads the environment and the file.
 
-use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{
+    net::SocketAddr,
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
@@ -43,10 +48,17 @@ options! {
     /// Serve endpoints at https://TOKEN.DOMAIN/ too
     #[arg(long, env = "HEADWATER_ENDPOINT_DOMAIN", value_name = "DOMAIN")]
     endpoint_domain: String,
+    /// Answer endpoints on this node's own site as another site would be: pages in a sandbox, no headers or
+    /// cookies that reach beyond the endpoint; false only where all authors of components are trusted [default: true]
+    #[arg(long, env = "HEADWATER_SANDBOX_ENDPOINTS", value_name = "BOOL")]
+    sandbox_endpoints: bool,
     /// Let components and webhooks reach private and loopback addresses: all, or these ranges
     #[arg(long, env = "HEADWATER_ALLOW_PRIVATE_NETWORK", value_name = "CIDR,…",
         num_args = 0..=1, require_equals = true, default_missing_value = "")]
     allow_private_network: String,
+    /// Run components even where the kernel cannot keep them from this node's files; for people you trust
+    #[arg(long, env = "HEADWATER_ALLOW_UNCONFINED", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    allow_unconfined: bool,
     /// Host names that components reach this node's API under, such as api.pipedream.com
     #[arg(long, env = "HEADWATER_SELF_ALIAS", value_name = "HOST,…", value_delimiter = ',')]
     self_alias: Vec<String>,
@@ -63,6 +75,26 @@ options! {
     /// Proxies in front of this node, whose X-Forwarded-For says who called an endpoint
     #[arg(long, env = "HEADWATER_TRUSTED_PROXIES", value_name = "CIDR,…")]
     trusted_proxies: String,
+    /// Connections at once; beyond that, those without a request make room [default: 10000, or fewer where
+    /// the process may not open as many files]
+    #[arg(long, env = "HEADWATER_MAX_CONNECTIONS", value_name = "N")]
+    max_connections: NonZeroUsize,
+    /// How long the head of a request may take to arrive [default: 10s]
+    #[arg(long, env = "HEADWATER_HEAD_TIMEOUT", value_name = "TIME", value_parser = duration)]
+    #[serde(deserialize_with = "duration_in_file")]
+    head_timeout: Duration,
+    /// How long the body of a request may take to arrive [default: 120s]
+    #[arg(long, env = "HEADWATER_BODY_TIMEOUT", value_name = "TIME", value_parser = duration)]
+    #[serde(deserialize_with = "duration_in_file")]
+    body_timeout: Duration,
+    /// How long a connection without a request stays [default: 120s]
+    #[arg(long, env = "HEADWATER_IDLE_TIMEOUT", value_name = "TIME", value_parser = duration)]
+    #[serde(deserialize_with = "duration_in_file")]
+    idle_timeout: Duration,
+    /// Memory that the bodies of requests may take together, in MiB; a quarter is for those up to 64 KiB
+    /// [default: 128]
+    #[arg(long, env = "HEADWATER_BODIES_MEMORY_MIB", value_name = "MIB")]
+    bodies_memory_mib: NonZeroUsize,
     /// HTTP invocations that run at once per source [default: 16]
     #[arg(long, env = "HEADWATER_SOURCE_CONCURRENCY", value_name = "N")]
     source_concurrency: usize,
@@ -89,6 +121,10 @@ options! {
     /// Memory that workers may use together, in MiB; the least recently used end first [default: 2048]
     #[arg(long, env = "HEADWATER_WORKERS_MEMORY_MIB", value_name = "MIB")]
     workers_memory_mib: u64,
+    /// Workers that the sources of one user, or of one workspace, may have; others wait for their turn
+    /// [default: one per 64 MiB of --workers-memory-mib]
+    #[arg(long, env = "HEADWATER_WORKERS_PER_OWNER", value_name = "N")]
+    workers_per_owner: usize,
     /// How long a worker without runs stays [default: 300s]
     #[arg(long, env = "HEADWATER_WORKER_IDLE", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]
@@ -96,6 +132,10 @@ options! {
     /// Events kept per source and channel class; 100 at least [default: 100]
     #[arg(long, env = "HEADWATER_RETAINED_EVENTS", value_name = "N")]
     retained_events: u32,
+    /// Events that may wait for the sources of one owner, with 64 KiB each on average; more are not queued
+    /// [default: 10000]
+    #[arg(long, env = "HEADWATER_QUEUED_EVENTS_PER_OWNER", value_name = "N")]
+    queued_events_per_owner: u32,
     /// How long to wait after each failed attempt of a delivery, up to a tenth longer; after the last one
     /// it is a dead letter [default: 5s,5m,30m,2h,5h,10h,10h]
     #[arg(long, env = "HEADWATER_WEBHOOK_BACKOFF", value_name = "TIME,…")]
@@ -110,6 +150,10 @@ options! {
     #[arg(long, env = "HEADWATER_SHUTDOWN_GRACE", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]
     shutdown_grace: Duration,
+    /// Make a new secret key where DATA_DIR/secret-key is missing, though stored secrets are sealed with the
+    /// former one: they are lost then
+    #[arg(long, env = "HEADWATER_NEW_SECRET_KEY", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    new_secret_key: bool,
     /// Name of the first user, made at the first start [default: admin]
     #[arg(long, env = "HEADWATER_USERNAME", value_name = "NAME")]
     username: String,

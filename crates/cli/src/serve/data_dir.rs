@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result, anyhow};
 use headwater_app::{KeyFile, KeyRing};
 use tokio::net::UnixListener;
 
+const STORE: &str = "headwater.db";
 const SECRET_KEY: &str = "secret-key";
 
 /// A node's data folder. Everything in it is the owner's alone.
@@ -28,12 +29,37 @@ impl DataDir {
         fs::create_dir_all(root).with_context(failed)?;
         let root = root.canonicalize().with_context(failed)?;
         fs::set_permissions(&root, Permissions::from_mode(0o700)).with_context(failed)?;
-        Ok(Self { root })
+        let data_dir = Self { root };
+        data_dir.close_store().with_context(failed)?;
+        Ok(data_dir)
+    }
+
+    /// Whether a node's store is there.
+    pub(crate) fn is_at(root: &Path) -> bool {
+        root.join(STORE).is_file()
+    }
+
+    /// Makes the store the owner's alone, also where a copy of the folder is open to others. What SQLite puts
+    /// beside it later has the same mode.
+    fn close_store(&self) -> io::Result<()> {
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(self.store())?;
+        for suffix in ["", "-wal", "-shm"] {
+            let file = self.root.join(format!("{STORE}{suffix}"));
+            match fs::set_permissions(file, Permissions::from_mode(0o600)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The embedded store.
     pub(crate) fn store(&self) -> PathBuf {
-        self.root.join("headwater.db")
+        self.root.join(STORE)
     }
 
     /// Folders of running workers; emptied at each start.
@@ -65,7 +91,17 @@ impl DataDir {
             .with_context(|| format!("cannot open the API's socket {}", path.display()))
     }
 
-    /// The secret keys: the given ones, else those in the folder, where the first is made at the first start.
+    /// Whether secret keys are kept in the folder.
+    pub(crate) fn has_secret_keys(&self) -> bool {
+        self.root.join(SECRET_KEY).exists()
+    }
+
+    /// Where secret keys are kept, for people.
+    pub(crate) fn shown_secret_key_path(&self) -> String {
+        self.root.join(SECRET_KEY).display().to_string()
+    }
+
+    /// The secret keys: the given ones, else those in the folder, where the first is made if there is none.
     pub(crate) fn secret_keys(&self, given: Option<&str>) -> Result<KeyRing> {
         let path = self.root.join(SECRET_KEY);
         let (text, origin) = match given {
@@ -95,7 +131,7 @@ impl DataDir {
 
     /// Keeps the first user's key where the command line on this machine finds it.
     pub(crate) fn write_api_key(&self, key: &str) -> Result<()> {
-        write_private(&self.root.join("api-key"), key)
+        keep_api_key(&self.root, key).map(drop)
     }
 
     /// Where the first user's key is, for people.
@@ -110,6 +146,13 @@ impl KeyFile for SecretKeyFile {
     fn write(&self, keys: &str) -> io::Result<()> {
         write_private(&self.0, keys).map_err(io::Error::other)
     }
+}
+
+/// Keeps a key where the command line on this machine finds it, and says where that is.
+pub(crate) fn keep_api_key(root: &Path, key: &str) -> Result<PathBuf> {
+    let file = root.join("api-key");
+    write_private(&file, key)?;
+    Ok(file)
 }
 
 /// A new API key.
@@ -166,10 +209,10 @@ mod tests {
             error.contains("HEADWATER_SECRET_KEY") && error.contains("64"),
             "{error}"
         );
-        let mode = fs::metadata(folder.path().join("data/secret-key"))
-            .unwrap()
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o600);
+        for file in ["secret-key", "headwater.db"] {
+            let path = folder.path().join("data").join(file);
+            let mode = fs::metadata(path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{file}");
+        }
     }
 }

@@ -3,10 +3,13 @@
 use std::{
     cell::RefCell,
     sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use anyhow::Result;
 use headwater_app::{Clock, Environment, Random};
+
+use crate::exit::UsageError;
 
 struct SystemClock;
 
@@ -16,6 +19,35 @@ impl Clock for SystemClock {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// `SPEED@SINCE_MS`, for soaks only: see CONTRIBUTING.md.
+const TEST_CLOCK: &str = "HEADWATER_TEST_CLOCK";
+
+/// A clock that has run faster than time since a moment, the same for every start of a node.
+struct FastClock {
+    speed: u32,
+    since_ms: u64,
+}
+
+impl Clock for FastClock {
+    fn now_ms(&self) -> u64 {
+        let passed = SystemClock.now_ms().saturating_sub(self.since_ms);
+        self.since_ms + passed * u64::from(self.speed)
+    }
+
+    fn lasting(&self, span: Duration) -> Duration {
+        span / self.speed
+    }
+}
+
+impl FastClock {
+    fn parse(text: &str) -> Option<Self> {
+        let (speed, since_ms) = text.split_once('@')?;
+        let speed = speed.parse().ok().filter(|speed| *speed > 0)?;
+        let since_ms = since_ms.parse().ok()?;
+        Some(Self { speed, since_ms })
     }
 }
 
@@ -44,10 +76,48 @@ impl Random for SystemRandom {
     }
 }
 
-/// The system's clock and randomness.
-pub(super) fn system() -> Environment {
-    Environment {
-        clock: Arc::new(SystemClock),
+/// The system's clock and randomness; the clock of a soak where one is asked for.
+pub(super) fn system() -> Result<Environment> {
+    Ok(Environment {
+        clock: clock(std::env::var(TEST_CLOCK).ok().as_deref())?,
         random: Arc::new(SystemRandom),
+    })
+}
+
+fn clock(asked: Option<&str>) -> Result<Arc<dyn Clock>> {
+    let Some(asked) = asked else {
+        return Ok(Arc::new(SystemClock));
+    };
+    let wrong = || UsageError(format!("{TEST_CLOCK}: `{asked}` is not SPEED@SINCE_MS"));
+    let clock = FastClock::parse(asked).ok_or_else(wrong)?;
+    tracing::warn!(
+        "the clock runs {} times as fast as time ({TEST_CLOCK}): never keep what this node writes",
+        clock.speed
+    );
+    Ok(Arc::new(clock))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fast_clock_goes_on_where_a_former_start_left_it() {
+        let since_ms = SystemClock.now_ms() - 60_000;
+        let text = format!("10@{since_ms}");
+        let clock = clock(Some(&text)).unwrap();
+        let ahead_ms = clock.now_ms() - SystemClock.now_ms();
+        assert!((540_000..600_000).contains(&ahead_ms), "{ahead_ms}");
+        let span = Duration::from_secs(60);
+        assert_eq!(clock.lasting(span), Duration::from_secs(6));
+    }
+
+    #[test]
+    fn a_clock_that_cannot_be_read_is_refused_and_without_one_time_is_time() {
+        for wrong in ["", "10", "0@1", "-1@1", "fast@1", "10@now"] {
+            assert!(clock(Some(wrong)).is_err(), "{wrong}");
+        }
+        let span = Duration::from_secs(60);
+        assert_eq!(clock(None).unwrap().lasting(span), span);
     }
 }

@@ -32,12 +32,9 @@ impl Notes {
         }
     }
 
-    /// Says something together with a secret, which no log gets.
-    pub(super) fn secret(self, text: &str, secret: &str) {
-        match self.as_json {
-            true => self.note(text),
-            false => output::note(&format!("{text}: {secret}")),
-        }
+    /// Whether only a person reads it: what goes elsewhere than to a terminal may be kept.
+    pub(super) fn are_read_and_gone(self) -> bool {
+        !self.as_json && std::io::stderr().is_terminal()
     }
 }
 

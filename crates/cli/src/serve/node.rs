@@ -1,10 +1,11 @@
 //! Putting a node together from its options.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
+use headwater_api::BodyLimits;
 use headwater_app::{App, AppConfig, DeliveryConfig, Parts, Plan, Tracer};
-use headwater_engine::{DenoEngine, EngineConfig};
+use headwater_engine::{DenoEngine, EngineConfig, confine::ConfinementConfig};
 use headwater_model::{
     app::AppCatalog,
     limits::{RETAINED_EVENTS, RunLimits},
@@ -14,18 +15,47 @@ use headwater_store_sqlite::SqliteStore;
 use super::{
     apps,
     arguments::{self, ServeArguments},
+    connections::ConnectionLimits,
     data_dir::DataDir,
-    environment,
+    descriptors, environment,
     network::Network,
 };
-use crate::{exit::UsageError, runtime};
+use crate::{exit::UsageError, launcher, runtime};
 
 const SOURCE_CONCURRENCY: usize = 16;
 const WARM_WORKERS: usize = 2;
 const WORKERS_MEMORY_MIB: u64 = 2048;
+/// A common worker with its component.
+const MIB_PER_WORKER: u64 = 64;
 const WORKER_IDLE: Duration = Duration::from_secs(300);
+const QUEUED_EVENTS_PER_OWNER: u32 = 10_000;
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longer than clients that keep connections for later usually do: it is for them to close.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 const MIB: usize = 1024 * 1024;
+
+/// The room that request bodies may take.
+pub(super) fn body_limits(options: &ServeArguments) -> BodyLimits {
+    let defaults = BodyLimits::default();
+    BodyLimits {
+        memory_bytes: options
+            .bodies_memory_mib
+            .map_or(defaults.memory_bytes, |mib| mib.get() * MIB),
+        within: options.body_timeout.unwrap_or(defaults.within),
+    }
+}
+
+/// How connections are bounded, with as many descriptors as the process may have.
+pub(super) fn connection_limits(options: &ServeArguments) -> ConnectionLimits {
+    let descriptors = descriptors::raise_limit();
+    let wanted = options.max_connections.map(NonZeroUsize::get);
+    ConnectionLimits {
+        most: descriptors::connections(wanted, descriptors),
+        head: options.head_timeout.unwrap_or(HEAD_TIMEOUT),
+        idle: options.idle_timeout.unwrap_or(IDLE_TIMEOUT),
+    }
+}
 
 /// The store, which no other node has open.
 pub(super) fn open_store(data_dir: &DataDir) -> Result<SqliteStore> {
@@ -46,18 +76,34 @@ pub(super) async fn start(
     })?;
     let config = app_config(options, address, &network, apps)?;
     let given = std::env::var("HEADWATER_SECRET_KEY").ok();
+    if given.is_none() && !options.new_secret_key.unwrap_or(false) {
+        refuse_to_replace_key(data_dir, &store).await?;
+    }
     let secret_keys = data_dir.secret_keys(given.as_deref())?;
     let engine = DenoEngine::start(engine_config(options, data_dir, network).await?).await?;
     let parts = Parts {
         store: Arc::new(store),
         engine,
-        env: environment::system(),
+        env: environment::system()?,
         secret_keys,
         key_file: given.is_none().then(|| data_dir.key_file()),
         tracer,
         config,
     };
     Ok(App::start(parts).await?)
+}
+
+/// A key that was lost is not replaced without a word: what it sealed would be lost with it.
+async fn refuse_to_replace_key(data_dir: &DataDir, store: &SqliteStore) -> Result<()> {
+    if data_dir.has_secret_keys() || !headwater_app::holds_secrets(store).await? {
+        return Ok(());
+    }
+    let file = data_dir.shown_secret_key_path();
+    anyhow::bail!(
+        "the secret key {file} is missing, and stored accounts, webhooks or secret props are sealed with it; \
+         restore the file from a backup or set HEADWATER_SECRET_KEY, or start once with --new-secret-key, \
+         which makes a new key: those secrets are lost then, and are to be made anew"
+    )
 }
 
 fn app_config(
@@ -90,6 +136,9 @@ fn app_config(
             .unwrap_or(SOURCE_CONCURRENCY)
             .max(1),
         retained_events,
+        queued_events_per_owner: options
+            .queued_events_per_owner
+            .unwrap_or(QUEUED_EVENTS_PER_OWNER),
         shutdown_grace: options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
         deliveries: delivery_config(options, network)?,
         apps,
@@ -136,9 +185,15 @@ async fn engine_config(
     network: Network,
 ) -> Result<EngineConfig> {
     let defaults = RunLimits::default();
+    let workers_memory_mib = options.workers_memory_mib.unwrap_or(WORKERS_MEMORY_MIB);
     Ok(EngineConfig {
         deno: runtime::locate().await?,
+        confinement: ConfinementConfig {
+            launcher: launcher::of_this_binary(),
+            allow_unconfined: options.allow_unconfined.unwrap_or(false),
+        },
         cache_dir: data_dir.cache(),
+        kept_in: Some(runtime::deno_dir()?),
         work_dir: data_dir.workers(),
         limits: RunLimits {
             run_wall: options.run_timeout.unwrap_or(defaults.run_wall),
@@ -155,7 +210,10 @@ async fn engine_config(
         ca: network.ca,
         routes: network.routes,
         warm_workers: options.warm_workers.unwrap_or(WARM_WORKERS),
-        workers_memory_mib: options.workers_memory_mib.unwrap_or(WORKERS_MEMORY_MIB),
+        workers_memory_mib,
+        workers_per_tenant: options
+            .workers_per_owner
+            .unwrap_or(usize::try_from(workers_memory_mib / MIB_PER_WORKER).unwrap_or(usize::MAX)),
         worker_idle: options.worker_idle.unwrap_or(WORKER_IDLE),
         api_socket: options.self_alias.is_some().then(|| data_dir.api_socket()),
         registry_env: runtime::client_env(),

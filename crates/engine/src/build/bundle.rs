@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use url::Url;
@@ -23,7 +23,10 @@ use crate::{api::EngineError, artifact};
 pub(super) const NO_EXPORT: &str = "No matching export";
 
 /// How it begins about a package, or a module of one, that is not there.
-const NO_PACKAGE: &str = "Could not resolve 'npm:";
+pub(super) const NO_PACKAGE: &str = "Could not resolve 'npm:";
+
+/// The refusal of what leads out of the component; the file itself is nobody's business.
+const OUTSIDE: &str = "the component, or a package that it imports, imports a file that is neither the component's nor a package's";
 
 /// A build folder with its sources, below the folder of Deno's cache.
 #[derive(Debug)]
@@ -112,8 +115,29 @@ impl Bundling<'_> {
 
     /// What a failed bundling says, with files named as their author knows them.
     pub(super) fn readable(&self, error: &str) -> String {
+        if self.tells_of_other_files(error) {
+            tracing::warn!(
+                error,
+                "a build failed over a file that is not the component's"
+            );
+            return OUTSIDE.to_owned();
+        }
         let names = self.names();
         names.without_package_folder(&names.readable(error), self.folder, &self.tool.deno_dir)
+    }
+
+    /// Whether an error names a file of the machine that is neither the component's nor a package's.
+    fn tells_of_other_files(&self, error: &str) -> bool {
+        let known = [self.folder, &self.tool.deno_dir].map(|folder| {
+            let url = Url::from_directory_path(folder).map(String::from);
+            url.unwrap_or_default()
+        });
+        let mut named = error.match_indices("file:///").map(|(at, _)| &error[at..]);
+        named.any(|url| {
+            !known
+                .iter()
+                .any(|known| !known.is_empty() && url.starts_with(known.as_str()))
+        })
     }
 
     async fn bundle(
@@ -146,6 +170,13 @@ impl Bundling<'_> {
             .await
             .map_err(|error| disk(file, &error))?;
         let bundle = Bundle::parse(&text)?;
+        if let Some(outside) = data_modules(&bundle.code).find(|name| !self.is_inside(name)) {
+            tracing::warn!(
+                outside,
+                "a bundle has a file in it that is not the component's"
+            );
+            return Err(not_resolved(OUTSIDE));
+        }
         let base = file
             .parent()
             .and_then(|folder| Url::from_directory_path(folder).ok());
@@ -164,6 +195,20 @@ impl Bundling<'_> {
             }
         }
         Ok(bundle)
+    }
+
+    /// Whether a module that the bundler names, relative to the build folder, is the component's or a package's.
+    fn is_inside(&self, name: &str) -> bool {
+        let mut path = self.folder.to_owned();
+        for part in Path::new(name).components() {
+            match part {
+                Component::ParentDir => {
+                    path.pop();
+                }
+                part => path.push(part),
+            }
+        }
+        path.starts_with(self.code) || path.starts_with(&self.tool.deno_dir)
     }
 
     async fn write(&self, file: &Path, bundle: Bundle) -> BuildResult<()> {
@@ -188,6 +233,17 @@ impl Bundling<'_> {
             origins: &self.sources.origins,
         }
     }
+}
+
+/// The modules in a bundle's text that may have been made of data: those have no mappings, so that the source map
+/// does not list them. The bundler writes a comment before each module; what follows it is a variable here.
+fn data_modules(code: &str) -> impl Iterator<Item = &str> {
+    let next = code.lines().skip(1);
+    code.lines().zip(next).filter_map(|(comment, next)| {
+        let name = comment.strip_prefix("// ")?;
+        let leads_up = name.starts_with("../") || name.starts_with('/');
+        (leads_up && next.starts_with("var ")).then_some(name)
+    })
 }
 
 /// The files in a bundle that is at `file`.

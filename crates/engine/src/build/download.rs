@@ -42,7 +42,7 @@ pub(super) async fn download(
         LOCK,
         PACKAGES,
     ];
-    let step = tool.run(folder, arguments).await?;
+    let step = tool.run_at_registry(folder, arguments).await?;
     let complaint = if step.success {
         None
     } else {

@@ -4,7 +4,10 @@ use std::{io, path::Path};
 
 use headwater_model::outcome::ComponentError;
 
-use crate::api::{BuildStage, EngineError, Rejection};
+use crate::{
+    api::{BuildStage, EngineError, Rejection},
+    host_failure,
+};
 
 pub(super) type BuildResult<T> = Result<T, BuildFailure>;
 
@@ -54,8 +57,10 @@ pub(super) fn not_resolved(message: impl Into<String>) -> BuildFailure {
 
 /// The disk failed us.
 pub(super) fn disk(path: &Path, error: &io::Error) -> BuildFailure {
+    // The path is for whoever runs the node; the reason is told to whoever saves a component.
+    tracing::warn!(path = %path.display(), %error, "building a component failed");
     BuildFailure::Host(EngineError::Unavailable {
-        context: format!("building a component in {}", path.display()),
-        reason: error.to_string(),
+        context: "building a component".into(),
+        reason: host_failure::in_cache(error),
     })
 }

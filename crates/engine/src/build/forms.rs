@@ -20,9 +20,6 @@ use crate::{
     artifact,
 };
 
-/// More than this would be unpacked on every node, and read on every cold start.
-const CODE_BYTES: u64 = 128 * 1024 * 1024;
-
 /// An archive on its way, and what it takes to make the other form of it.
 struct Packed {
     artifact: Artifact,
@@ -82,11 +79,13 @@ impl Builder {
 
     async fn packed(&self, folder: PathBuf, lock: String) -> BuildResult<Packed> {
         let packing = folder.clone();
-        let packed = tokio::task::spawn_blocking(move || match artifact::size(&packing)? {
-            size @ 0..=CODE_BYTES => {
-                artifact::pack(&packing).map(|artifact| (size, Some(artifact)))
-            }
-            size => Ok((size, None)),
+        let limit = self.code_bytes_max;
+        let packed = tokio::task::spawn_blocking(move || {
+            let size = artifact::size(&packing)?;
+            let artifact = (size <= limit)
+                .then(|| artifact::pack(&packing))
+                .transpose()?;
+            std::io::Result::Ok((size, artifact))
         });
         let (size, artifact) = packed
             .await
@@ -94,7 +93,7 @@ impl Builder {
             .and_then(|packed| packed)
             .map_err(|error| disk(&folder, &error))?;
         let Some(artifact) = artifact else {
-            let (size, limit) = (size >> 20, CODE_BYTES >> 20);
+            let (size, limit) = (size >> 20, limit >> 20);
             let message = format!(
                 "the component and its packages take {size} MiB, more than the {limit} MiB allowed"
             );

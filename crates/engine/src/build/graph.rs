@@ -122,6 +122,11 @@ pub(super) async fn read(
     }
     arguments.push(entry.as_os_str().to_owned());
     let output = tool.run(folder, arguments).await?;
+    if !output.success && output.stderr.contains("overflowed its stack") {
+        return Ok(Err(SyntaxError {
+            message: "the code is nested too deeply to be parsed".to_owned(),
+        }));
+    }
     let info: Info =
         serde_json::from_str(&output.stdout).map_err(|error| EngineError::Unavailable {
             context: "reading a component's imports".into(),
@@ -133,9 +138,11 @@ pub(super) async fn read(
             continue;
         };
         match &module.error {
+            // A file outside is nobody's code, and what is in it nobody's business.
             Some(message)
-                if message.starts_with("SyntaxError")
-                    || message.contains("could not be parsed") =>
+                if file.starts_with(folder)
+                    && (message.starts_with("SyntaxError")
+                        || message.contains("could not be parsed")) =>
             {
                 return Ok(Err(SyntaxError {
                     message: message.clone(),

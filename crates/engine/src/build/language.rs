@@ -6,6 +6,7 @@ use super::{
     command::DenoTool,
     failure::{BuildResult, disk},
     graph,
+    imports::judge_own,
     script::is_common_js,
 };
 
@@ -29,17 +30,20 @@ pub(super) async fn write_module(
         .is_some_and(|ending| KNOWN.iter().any(|known| ending == *known))
     {
         write(&full, code).await?;
+        judge_own(tool, folder, vec![full.clone()]).await?;
         return Ok(full);
     }
     if is_common_js(code) {
         let path = with_ending(&full, "cjs");
         write(&path, code).await?;
+        judge_own(tool, folder, vec![path.clone()]).await?;
         return Ok(path);
     }
     let mut failures = Vec::new();
     for ending in ["mjs", "ts"] {
         let path = with_ending(&full, ending);
         write(&path, code).await?;
+        judge_own(tool, folder, vec![path.clone()]).await?;
         match graph::read(tool, folder, None, &path).await? {
             Ok(_) => return Ok(path),
             Err(error) => failures.push(error),

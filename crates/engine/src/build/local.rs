@@ -5,16 +5,20 @@ use std::{
     collections::BTreeSet,
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    command::{DenoTool, StepOutput},
+    command::{DenoTool, Program, StepOutput},
     source_map::Bundle,
 };
-use crate::api::EngineError;
+use crate::{
+    api::EngineError,
+    deno::{Bundler, BundlerSource},
+};
 
 /// Resolve nothing but local files, and those as leniently as component code is written: imports
 /// without an extension, built-ins without `node:`. A configuration that happens to lie around must
@@ -39,7 +43,7 @@ const WRAPPED_REQUIRE: &str = "__deno_internal_createRequire";
 pub struct LocalBundling {
     /// Deno, as [`crate::deno::locate`] found it.
     pub deno: PathBuf,
-    /// The user's cache folder: Deno gets its bundler from the registry once.
+    /// The user's cache folder, below which Deno has its own.
     pub cache_dir: PathBuf,
     /// As in [`super::BuilderConfig`].
     pub registry_env: Vec<(OsString, OsString)>,
@@ -79,6 +83,7 @@ pub struct LocalBundle {
 /// The file cannot be read, does not parse, or imports a file that is not there.
 pub async fn bundle_local(config: &LocalBundling, file: &Path) -> Result<LocalBundle, EngineError> {
     let bundling = Bundling::of(config, file)?;
+    bundling.tool.bundler.ready().await?;
     let info = bundling.run("info", &["--json".into()]).await?;
     let info: Info = serde_json::from_str(&info).map_err(|error| bundling.failed(error))?;
     let files = info
@@ -109,10 +114,17 @@ impl Bundling {
             .canonicalize()
             .map_err(|error| unbundled(&shown, error))?;
         let name = full.file_name().unwrap_or(OsStr::new("component"));
+        let deno_dir = config.cache_dir.join("deno-dir");
+        let source = BundlerSource {
+            deno: config.deno.clone(),
+            kept_in: None,
+            registry_env: config.registry_env.clone(),
+        };
         Ok(Self {
             tool: DenoTool {
-                deno: config.deno.clone(),
-                deno_dir: config.cache_dir.join("deno-dir"),
+                program: Program::OnOwnFiles(config.deno.clone()),
+                bundler: Arc::new(Bundler::new(source, deno_dir.clone())),
+                deno_dir,
                 registry_env: [
                     config.registry_env.clone(),
                     vec![("DENO_NO_PACKAGE_JSON".into(), "1".into())],

@@ -6,14 +6,16 @@
 //! Not responsible for what packages there are, nor for files of theirs other than `package.json`.
 
 use std::{
-    fs,
-    io::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use serde_json::Value;
 
-use super::failure::{BuildResult, disk};
+use super::{
+    failure::{BuildResult, disk},
+    replacement::replace,
+};
 
 const MANIFEST: &str = "package.json";
 /// Says in a package's folder that this was done.
@@ -74,11 +76,7 @@ fn drop_module(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     manifest.remove("module");
-    // Other builds may be reading it.
-    let mut staging = tempfile::NamedTempFile::new_in(folder)?;
-    staging.write_all(Value::Object(manifest).to_string().as_bytes())?;
-    staging.persist(&path).map_err(|error| error.error)?;
-    Ok(())
+    replace(&path, Value::Object(manifest).to_string().as_bytes())
 }
 
 /// Whether there is what Node takes as the package's main module.

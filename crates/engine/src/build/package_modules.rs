@@ -28,16 +28,21 @@ impl Builder {
     pub async fn package_modules(
         &self,
         package: &PackageReference,
+        owner: &str,
     ) -> Result<Result<PackageModules, Rejection>, EngineError> {
-        match self.list_package(package).await {
+        match self.list_package(package, owner).await {
             Ok(modules) => Ok(Ok(modules)),
             Err(BuildFailure::Rejected(rejection)) => Ok(Err(*rejection)),
             Err(BuildFailure::Host(error)) => Err(error),
         }
     }
 
-    async fn list_package(&self, package: &PackageReference) -> BuildResult<PackageModules> {
-        let _permit = self.permit().await?;
+    async fn list_package(
+        &self,
+        package: &PackageReference,
+        owner: &str,
+    ) -> BuildResult<PackageModules> {
+        let _turn = self.turns.take(owner).await?;
         let staging = self.staging()?;
         let import = import_of(package)?;
         let mut sources = Sources {
@@ -46,6 +51,7 @@ impl Builder {
             packages: vec![import],
             addresses: BTreeMap::new(),
             origins: BTreeMap::new(),
+            ranges: BTreeMap::new(),
             release_age: None,
         };
         self.answers.drop_stale(&self.tool.deno_dir).await;
@@ -79,7 +85,7 @@ fn import_of(package: &PackageReference) -> BuildResult<PackageImport> {
     }
 }
 
-async fn modules(package: &Downloaded) -> BuildResult<Vec<String>> {
+pub(super) async fn modules(package: &Downloaded) -> BuildResult<Vec<String>> {
     let folder = package.local_path.clone();
     let found = tokio::task::spawn_blocking(move || component_files(&folder)).await;
     let files = found

@@ -148,6 +148,9 @@ pub(super) async fn resolve(
             return Ok(resolved);
         }
     }
+    // What older releases lack is not what is wrong: the newest are asked once more for why.
+    sources.release_age = None;
+    write_config(folder, sources).await?;
     download(tool, folder, &sources.packages).await?;
     Err(dependency_not_resolved(&reason))
 }
@@ -177,7 +180,7 @@ async fn attempt(
         LOCK,
         PACKAGES,
     ];
-    let output = tool.run(folder, arguments).await?;
+    let output = tool.run_at_registry(folder, arguments).await?;
     serde_json::from_str(&output.stdout)
         .map_err(|error| unavailable(&format!("{error}: {}", output.error())).into())
 }
@@ -185,7 +188,7 @@ async fn attempt(
 /// Why packages do not resolve, which their graph leaves out.
 async fn incompleteness(tool: &DenoTool, folder: &Path) -> BuildResult<String> {
     let arguments = ["cache", "--no-lock", "--config", CONFIG, PACKAGES];
-    let step = tool.run(folder, arguments).await?;
+    let step = tool.run_at_registry(folder, arguments).await?;
     step.unavailable().map_or(Ok(()), Err)?;
     Ok(step.error())
 }
@@ -250,7 +253,7 @@ impl Installation {
         for package in packages.iter().filter(|package| package.range.is_none()) {
             installation
                 .dependencies
-                .insert(package.name.clone(), "latest".into());
+                .insert(package.name.clone(), package.range().to_owned());
         }
         for package in packages {
             let Some(range) = &package.range else {

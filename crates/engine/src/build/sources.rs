@@ -15,6 +15,7 @@ use super::{
     failure::{BuildResult, disk, not_fetched, not_resolved},
     fetch::ModuleFetcher,
     graph::{self, Graph, Import},
+    imports::{judge_own, require_readable},
     language,
     specifier::{PackageImport, Specifier},
 };
@@ -40,6 +41,8 @@ pub(super) struct Sources {
     pub(super) addresses: BTreeMap<String, PathBuf>,
     /// Where fetched files came from.
     pub(super) origins: BTreeMap<PathBuf, Url>,
+    /// Version ranges of packages that are imported without one.
+    pub(super) ranges: BTreeMap<String, String>,
     /// How old the packages' releases have to be, if not all can be the newest.
     pub(super) release_age: Option<&'static str>,
 }
@@ -71,6 +74,7 @@ impl Gathering<'_> {
             let graph = self.graph(&sources).await?;
             let missing = self.missing(&graph, &mut sources)?;
             if missing.is_empty() {
+                require_readable(self.tool, self.folder, &graph.files).await?;
                 sources.packages = packages(&graph, self.folder)?;
                 return Ok(sources);
             }
@@ -79,9 +83,11 @@ impl Gathering<'_> {
                     "the component has more than {MODULES_MAX} modules of its own"
                 )));
             }
+            let mut fetched = Vec::new();
             for wanted in missing {
-                self.fetch(wanted, &mut sources).await?;
+                fetched.push(self.fetch(wanted, &mut sources).await?);
             }
+            judge_own(self.tool, self.folder, fetched).await?;
         }
     }
 
@@ -103,6 +109,7 @@ impl Gathering<'_> {
             packages: Vec::new(),
             addresses: BTreeMap::new(),
             origins,
+            ranges: BTreeMap::new(),
             release_age: None,
         })
     }
@@ -171,7 +178,8 @@ impl Gathering<'_> {
         }))
     }
 
-    async fn fetch(&self, wanted: Wanted, sources: &mut Sources) -> BuildResult<()> {
+    /// Fetches a module and returns its file.
+    async fn fetch(&self, wanted: Wanted, sources: &mut Sources) -> BuildResult<PathBuf> {
         let mut failure = None;
         for (url, path) in &wanted.places {
             let module = match self.fetcher.fetch(url).await {
@@ -192,7 +200,7 @@ impl Gathering<'_> {
                 .await
                 .map_err(|error| disk(path, &error))?;
             sources.origins.insert(path.clone(), module.url);
-            return Ok(());
+            return Ok(path.clone());
         }
         Err(failure.unwrap_or_else(|| {
             not_fetched(format!(

@@ -71,6 +71,8 @@ pub(super) struct PackageImport {
     pub(super) name: String,
     /// The version range, when one is pinned.
     pub(super) range: Option<String>,
+    /// The version range that holds when none is pinned, if not the latest.
+    pub(super) declared: Option<String>,
     /// The module inside the package, with its leading `/`; empty for the main one.
     pub(super) path: String,
     /// Whether it was written with `npm:`.
@@ -131,18 +133,20 @@ impl PackageImport {
         };
         let path = path.trim_end_matches('/').to_owned();
         let written = written.to_owned();
-        is_package_name(name).then(|| Self {
+        (is_package_name(name) && stays_inside(&path)).then(|| Self {
             written,
             name: name.to_owned(),
             range,
+            declared: None,
             path,
             prefixed,
         })
     }
 
-    /// The range to resolve: an unpinned import gets the latest release.
+    /// The range to resolve: an unpinned import gets what is declared, or else the latest release.
     pub(super) fn range(&self) -> &str {
-        self.range.as_deref().unwrap_or("latest")
+        let range = self.range.as_deref().or(self.declared.as_deref());
+        range.unwrap_or("latest")
     }
 
     /// What to install, for people: `axios@latest`.
@@ -154,6 +158,14 @@ impl PackageImport {
     pub(super) fn resolvable(&self) -> String {
         format!("npm:{}{}", self.requirement(), self.path)
     }
+}
+
+/// Whether a path names something in its package, also once it is decoded.
+fn stays_inside(path: &str) -> bool {
+    let decoded = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
+    let twice = percent_encoding::percent_decode_str(&decoded).decode_utf8_lossy();
+    let mut parts = twice.split(['/', '\\']);
+    parts.all(|part| !matches!(part.trim(), "." | "..")) && !twice.contains('\0')
 }
 
 fn is_package_name(name: &str) -> bool {
@@ -192,6 +204,13 @@ mod tests {
             ("#internal", "Unsupported"),
             ("@scope", "Unsupported"),
             ("npm:", "Unsupported"),
+            ("npm:ms@2.1.3/../../x", "Unsupported"),
+            ("ms/a/./b.js", "Unsupported"),
+            ("ms/%2e%2e/x", "Unsupported"),
+            ("ms/a%2f..%2fx", "Unsupported"),
+            ("ms/%252e%252e/x", "Unsupported"),
+            ("ms/..\\x", "Unsupported"),
+            ("ms@../x/..", "Unsupported"),
         ] {
             let parsed = format!("{:?}", Specifier::parse(written));
             assert_eq!(parsed, expected, "{written}");

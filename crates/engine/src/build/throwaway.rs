@@ -3,13 +3,18 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
+    os::unix::process::ExitStatusExt,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use async_trait::async_trait;
-use headwater_model::outcome::ComponentError;
+use headwater_model::{limits::KEY_VALUE_BYTES, outcome::ComponentError};
+use rustix::process::Signal;
 use serde_json::{Map, Value};
 use tokio::{
     io::AsyncWriteExt,
@@ -22,9 +27,10 @@ use super::describe::Describe;
 use crate::{
     api::EngineError,
     artifact,
+    confine::Confinement,
     network::NetworkPolicy,
-    runtime_files::RuntimeFiles,
-    sandbox::{Permissions, Sandbox, SandboxConfig},
+    runtime_files::{RuntimeFiles, readable},
+    sandbox::{Folders, Permissions, Sandbox, SandboxConfig},
     worker::{
         frames::{FrameReader, Piece, SessionToken, append_frame},
         process::{Pipes, processor_time, tail},
@@ -36,6 +42,8 @@ use crate::{
 const PROCESSOR: Duration = Duration::from_secs(10);
 /// How long it may take at most: an import may wait for ever.
 const WALL: Duration = Duration::from_secs(60);
+/// How long a process may take until the runtime is loaded, of which nothing is the component's.
+const START: Duration = Duration::from_secs(30);
 /// How often the processor time is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 /// V8's heap.
@@ -65,17 +73,16 @@ impl ThrowawayWorkers {
     ///
     /// # Errors
     /// The runtime cannot be written, or the thread that starts processes cannot be started.
-    pub fn start(deno: PathBuf, cache_dir: &Path) -> Result<Self, EngineError> {
+    pub fn start(confinement: Arc<Confinement>, cache_dir: &Path) -> Result<Self, EngineError> {
         let runtime =
             RuntimeFiles::materialise(cache_dir).map_err(|error| EngineError::Unavailable {
                 context: format!("writing the runtime into {}", cache_dir.display()),
                 reason: error.to_string(),
             })?;
-        let deno_dir = cache_dir.join("worker-deno-dir");
         let network = NetworkPolicy::PublicOnly;
         Ok(Self::new(Arc::new(Sandbox::new(SandboxConfig {
-            deno,
-            deno_dir,
+            confinement,
+            cache_dir: cache_dir.to_owned(),
             runtime,
             network,
             ca_file: None,
@@ -86,43 +93,79 @@ impl ThrowawayWorkers {
 #[async_trait]
 impl Describe for ThrowawayWorkers {
     async fn describe(&self, folder: &Path) -> Result<Described, EngineError> {
+        let shown = readable(folder);
+        shown.map_err(|error| EngineError::Spawn(format!("{}: {error}", folder.display())))?;
         let permissions = Permissions {
-            read: vec![folder.to_owned()],
-            write: Vec::new(),
+            folders: Folders {
+                code: folder.to_owned(),
+                tmp: None,
+                sockets: None,
+            },
             network: false,
             heap_mib: HEAP_MIB,
         };
-        let mut child = self.sandbox.spawn(folder, folder, &permissions).await?;
-        let pid = child.id();
-        tokio::select! {
-            described = talk(&mut child, folder) => described,
-            message = out_of_time(pid) => Ok(Err(failure("TimeoutError", message))),
-        }
+        let code = self.sandbox.seen_code(folder);
+        started_again(|| async {
+            let mut child = self.sandbox.spawn(&permissions).await?;
+            let pid = child.id();
+            let is_ready = AtomicBool::new(false);
+            tokio::select! {
+                described = talk(&mut child, &code, &is_ready) => described.map(Some),
+                described = out_of_time(pid, &is_ready) => Ok(described),
+            }
+        })
+        .await
     }
 }
 
-/// Waits until the process has had the time that it may take, and says so.
-async fn out_of_time(pid: Option<u32>) -> String {
+/// The result of an attempt, or a second one if the first process never began: that is nothing of the component's.
+async fn started_again<F>(mut attempt: impl FnMut() -> F) -> Result<Described, EngineError>
+where
+    F: Future<Output = Result<Option<Described>, EngineError>>,
+{
+    for _ in 0..2 {
+        if let Some(described) = attempt().await? {
+            return Ok(described);
+        }
+        tracing::warn!("a process that was to describe a component did not begin");
+    }
+    Err(EngineError::Unavailable {
+        context: "describing a component".into(),
+        reason: "a process did not begin in time; try again in a moment".into(),
+    })
+}
+
+/// Waits until the process has had the time that it may take, and says so; nothing when it never began.
+async fn out_of_time(pid: Option<u32>, is_ready: &AtomicBool) -> Option<Described> {
     let started = Instant::now();
     loop {
         tokio::time::sleep(LOOK).await;
-        if pid.and_then(processor_time) > Some(PROCESSOR) {
-            let seconds = PROCESSOR.as_secs();
-            return format!(
-                "evaluating the component takes more than {seconds} s of processor time; is there an endless loop?"
-            );
+        if started.elapsed() > START && !is_ready.load(Ordering::Relaxed) {
+            return None;
         }
-        if started.elapsed() > WALL {
+        let message = if pid.and_then(processor_time) > Some(PROCESSOR) {
+            let seconds = PROCESSOR.as_secs();
+            format!(
+                "evaluating the component takes more than {seconds} s of processor time; is there an endless loop?"
+            )
+        } else if started.elapsed() > WALL {
             let seconds = WALL.as_secs();
-            return format!(
+            format!(
                 "evaluating the component took longer than {seconds} s; \
                  is there a top-level await that waits for ever?"
-            );
-        }
+            )
+        } else {
+            continue;
+        };
+        return Some(Err(failure("TimeoutError", message)));
     }
 }
 
-async fn talk(child: &mut Child, folder: &Path) -> Result<Described, EngineError> {
+async fn talk(
+    child: &mut Child,
+    folder: &Path,
+    is_ready: &AtomicBool,
+) -> Result<Described, EngineError> {
     let Pipes {
         mut stdin,
         stdout,
@@ -132,10 +175,12 @@ async fn talk(child: &mut Child, folder: &Path) -> Result<Described, EngineError
     let stderr = tokio::spawn(tail(stderr));
     // A worker that is gone already says why on standard error.
     let _ = stdin.write_all(&opening(token, folder)?).await;
-    match answer(stdout, token).await? {
-        Some(described) => Ok(described),
-        None => died(&stderr.await.unwrap_or_default()),
+    if let Some(described) = answer(stdout, token, is_ready).await? {
+        return Ok(described);
     }
+    let told = stderr.await.unwrap_or_default();
+    let signal = child.wait().await.ok().and_then(|status| status.signal());
+    died(&told, is_ready.load(Ordering::Relaxed), signal)
 }
 
 /// Everything the host says to a worker that only describes.
@@ -147,6 +192,7 @@ fn opening(token: SessionToken, folder: &Path) -> Result<Vec<u8>, EngineError> {
         entry: entry.as_str(),
         env: &env,
         kv: &kv,
+        kv_limit_bytes: KEY_VALUE_BYTES,
         routes: Vec::new(),
     };
     let hello = HostFrame::Hello {
@@ -164,6 +210,7 @@ fn opening(token: SessionToken, folder: &Path) -> Result<Vec<u8>, EngineError> {
 async fn answer(
     mut stdout: ChildStdout,
     token: SessionToken,
+    is_ready: &AtomicBool,
 ) -> Result<Option<Described>, EngineError> {
     let mut reader = FrameReader::new(token, FRAME_BYTES);
     let mut output_bytes = 0;
@@ -172,7 +219,7 @@ async fn answer(
             match piece {
                 Piece::Frame(body) => {
                     output_bytes += body.len();
-                    if let Some(described) = described(body)? {
+                    if let Some(described) = described(body, is_ready)? {
                         return Ok(Some(described));
                     }
                 }
@@ -194,21 +241,35 @@ async fn answer(
     }
 }
 
-fn described(body: &[u8]) -> Result<Option<Described>, EngineError> {
+fn described(body: &[u8], is_ready: &AtomicBool) -> Result<Option<Described>, EngineError> {
     let frame =
         WorkerFrame::parse(body).map_err(|error| EngineError::Protocol(error.to_string()))?;
     Ok(match frame.kind {
+        Kind::Ready => {
+            is_ready.store(true, Ordering::Relaxed);
+            None
+        }
         Kind::Described => Some(Ok(frame.component.unwrap_or_default())),
         Kind::LoadFailed | Kind::DescribeFailed => Some(Err(frame.error.unwrap_or_default())),
         _ => None,
     })
 }
 
-/// What a worker means that ended without an answer: the heap's end is the component's doing.
-fn died(stderr: &str) -> Result<Described, EngineError> {
+/// The meaning of a worker that ended without an answer. The heap's end is the component's doing, and so is every
+/// other end once the runtime was loaded, but for one that the system makes.
+fn died(stderr: &str, was_ready: bool, signal: Option<i32>) -> Result<Described, EngineError> {
     if stderr.to_lowercase().contains("out of memory") {
         let message = format!("evaluating the component needs more than {HEAP_MIB} MiB of memory");
         return Ok(Err(failure("MemoryError", message)));
+    }
+    if was_ready && signal != Some(Signal::KILL.as_raw()) {
+        tracing::info!(
+            stderr,
+            signal,
+            "a component ended the process that described it"
+        );
+        let message = "evaluating the component ends the process that it is evaluated in";
+        return Ok(Err(failure("ProcessEndedError", message.to_owned())));
     }
     let reason = stderr.trim();
     let reason = if reason.is_empty() {
@@ -224,5 +285,50 @@ fn failure(name: &str, message: String) -> ComponentError {
         name: name.to_owned(),
         message,
         ..ComponentError::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{EngineError, Signal, died, started_again};
+
+    #[tokio::test]
+    async fn a_process_that_never_began_is_started_once_more() {
+        let mut attempts = [None, Some(Ok(json!({})))].into_iter();
+        let described =
+            started_again(|| std::future::ready(Ok(attempts.next().expect("two")))).await;
+        assert_eq!(described.expect("a host").expect("a component"), json!({}));
+        let mut attempts = 0;
+        let failed = started_again(|| {
+            attempts += 1;
+            std::future::ready(Ok(None))
+        })
+        .await;
+        assert!(
+            matches!(failed, Err(EngineError::Unavailable { .. })),
+            "{failed:?}"
+        );
+        assert_eq!(attempts, 2);
+    }
+
+    #[test]
+    fn whose_fault_an_end_is() {
+        let kill = Some(Signal::KILL.as_raw());
+        for (stderr, was_ready, signal, is_component) in [
+            ("", true, None, true),
+            ("panicked", true, Some(Signal::ABORT.as_raw()), true),
+            ("V8: out of memory", true, kill, true),
+            ("", true, kill, false),
+            ("no such file", false, None, false),
+        ] {
+            let ended = died(stderr, was_ready, signal);
+            assert_eq!(
+                ended.is_ok(),
+                is_component,
+                "{stderr} {was_ready} {signal:?}"
+            );
+        }
     }
 }

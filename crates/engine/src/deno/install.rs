@@ -176,7 +176,7 @@ fn tail(text: &str) -> &str {
 }
 
 /// Compares the digest of a file with the pinned one, off the async threads: it is 100 MB.
-async fn verify(path: PathBuf, pinned: &'static str) -> Result<(), String> {
+pub(super) async fn verify(path: PathBuf, pinned: &'static str) -> Result<(), String> {
     let digest = tokio::task::spawn_blocking(move || digest(&path)).await;
     let digest = digest
         .map_err(|error| error.to_string())?
@@ -201,7 +201,7 @@ fn digest(path: &Path) -> io::Result<String> {
     }
 }
 
-fn make_executable(path: &Path) -> io::Result<()> {
+pub(super) fn make_executable(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }

@@ -1,12 +1,15 @@
-//! The release of Deno that Headwater is built for, and its binaries' digests. A new release is
-//! an edit of this file only.
+//! The release of Deno that Headwater is built for, the bundler that this release runs, and the digests of
+//! their binaries. A new release is an edit of this file only.
 
 use crate::api::EngineError;
 
 /// The pinned version. Later patches of the same minor version are accepted where the user provides Deno.
 pub const VERSION: &str = "2.9.6";
 
-/// A binary of the pinned release.
+/// The version of esbuild that the pinned Deno looks for.
+pub const BUNDLER_VERSION: &str = "0.25.5";
+
+/// The binaries of the pinned release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Release {
     os: &'static str,
@@ -15,6 +18,10 @@ pub(super) struct Release {
     pub(super) npm_package: &'static str,
     /// SHA-256 of the binary, which is the same file in both registries.
     pub(super) sha256: &'static str,
+    /// The platform as the bundler's package and file are called.
+    pub(super) bundler_platform: &'static str,
+    /// SHA-256 of the bundler's binary.
+    pub(super) bundler_sha256: &'static str,
 }
 
 const RELEASES: &[Release] = &[
@@ -23,24 +30,32 @@ const RELEASES: &[Release] = &[
         arch: "x86_64",
         npm_package: "@deno/linux-x64-glibc",
         sha256: "bceb5b6a6239b0b010418406d8c77a508f67cf4337d94288f1c19fe71304aab0",
+        bundler_platform: "linux-x64",
+        bundler_sha256: "3331e0b23c99d93d9a39e436a4838de40ca1c95ac3bcbd9874ba169d8545b634",
     },
     Release {
         os: "linux",
         arch: "aarch64",
         npm_package: "@deno/linux-arm64-glibc",
         sha256: "d08d392418df53f4e6e88a08909c0e1bccbf9adcead7232df72b6ad6075ec416",
+        bundler_platform: "linux-arm64",
+        bundler_sha256: "d6d656d9326ce1c55c01f73604a3cffda35c63cce60016e9ed795ac91cd1e67d",
     },
     Release {
         os: "macos",
         arch: "x86_64",
         npm_package: "@deno/darwin-x64",
         sha256: "ec9fbd8e8f5f6ca5ceb0ebe4a564636f2c698bf60e3187460ded400cc0147fd5",
+        bundler_platform: "darwin-x64",
+        bundler_sha256: "e7b2a105f88836f1e080a76180e5cd8e59d1c22f6575d63f5a77a104954c427e",
     },
     Release {
         os: "macos",
         arch: "aarch64",
         npm_package: "@deno/darwin-arm64",
         sha256: "b3ac3bd206e48c26026cadd80c1367e96c149f9c66130952382a642b09fa8a71",
+        bundler_platform: "darwin-arm64",
+        bundler_sha256: "58d144357454bca840167171380785b133b1e5e682d0c51afa8c80158bfd3f8a",
     },
 ];
 

@@ -3,6 +3,7 @@
 use std::{
     fmt, fs,
     io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -77,6 +78,8 @@ impl CaCertificates {
             staging.write_all(&self.pem)?;
             staging.persist(&path).map_err(|error| error.error)?;
         }
+        // No secret: workers read it as another user than the node.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
         Ok(path)
     }
 

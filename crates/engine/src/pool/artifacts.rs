@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -12,7 +13,7 @@ use tokio::task::spawn_blocking;
 use crate::{
     api::{EngineError, WorkerSpec},
     artifact,
-    runtime_files::publish,
+    runtime_files::{publish, readable},
 };
 
 /// Unpacked archives by hash.
@@ -90,6 +91,7 @@ fn unpack(archive: &Bytes, hash: &str, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(parent)?;
     let staging = tempfile::Builder::new().prefix("new-").tempdir_in(parent)?;
     artifact::unpack(archive, staging.path())?;
+    readable(staging.path())?;
     publish(staging, folder)
 }
 
@@ -100,6 +102,7 @@ fn link_folder(from: &Path, to: &Path) -> io::Result<()> {
         let kind = entry.file_type()?;
         if kind.is_dir() {
             fs::create_dir(&target)?;
+            fs::set_permissions(&target, fs::Permissions::from_mode(0o755))?;
             link_folder(&source, &target)?;
         } else if kind.is_symlink() {
             std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use crate::worker::Worker;
 
 /// A source's place. Invocations look; whoever changes it has to own it.
-#[derive(Default)]
 pub(super) struct Slot {
+    tenant: Arc<str>,
     workers: Mutex<Workers>,
     /// Whether the slot is open: a closed one has left the pool, and must not get a worker.
     ownership: tokio::sync::Mutex<Closed>,
@@ -31,6 +31,20 @@ pub(super) struct Owner<'a> {
 }
 
 impl Slot {
+    /// An empty one, of a source of that tenant.
+    pub(super) fn of(tenant: Arc<str>) -> Self {
+        Self {
+            tenant,
+            workers: Mutex::default(),
+            ownership: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// The owner of the source.
+    pub(super) fn tenant(&self) -> &Arc<str> {
+        &self.tenant
+    }
+
     /// The worker, if it runs this code and takes runs.
     pub(super) fn worker(&self, artifact_hash: &str) -> Option<Arc<Worker>> {
         let workers = self.workers.lock();

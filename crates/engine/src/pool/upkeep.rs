@@ -1,6 +1,10 @@
 //! What is done about workers that nobody asks for: ending idle ones, and keeping to the memory.
 
-use std::{cmp::Reverse, sync::Weak, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use headwater_model::outcome::Limit;
 use tokio::time::Instant;
@@ -32,6 +36,7 @@ pub(super) async fn look_after(pool: Weak<Pool>, closing: CancellationToken) {
         }
         current.end_idle_workers(Instant::now());
         current.keep_to_memory();
+        current.keep_to_shares();
     }
 }
 
@@ -95,15 +100,37 @@ impl Pool {
         }
     }
 
-    /// Ends workers that are too large, and the longest idle ones while all together are.
+    /// Lets tenants of whom somebody waits for a worker have the place of one that has nothing to do.
+    fn keep_to_shares(&self) {
+        for (tenant, waiting) in self.shares.waiting() {
+            for _ in 0..waiting {
+                self.make_room(&tenant);
+            }
+        }
+    }
+
+    /// Ends the tenant's worker that has had nothing to do for longest.
+    pub(super) fn make_room(&self, tenant: &Arc<str>) {
+        let workers = self.workers_by_tenant();
+        let own = workers.into_iter().filter(|(whose, _)| whose == tenant);
+        let idle = own.filter_map(|(_, worker)| Some((worker.idle_since()?, worker)));
+        if let Some((_, worker)) = idle.min_by_key(|(since, _)| *since) {
+            worker.dismiss_if_idle();
+        }
+    }
+
+    /// Ends workers that are too large, and, while all together are, idle ones: of the tenant whose workers hold most,
+    /// so that nobody who has many takes those of others, the one that has been idle for longest.
     fn keep_to_memory(&self) {
-        let mut workers: Vec<_> = self
-            .source_workers()
+        let workers: Vec<_> = self
+            .workers_by_tenant()
             .into_iter()
-            .map(|worker| (worker.memory(), worker))
+            .map(|(tenant, worker)| (tenant, worker.memory(), worker))
             .collect();
         let limit = self.config.worker_memory_bytes;
-        for (memory, worker) in &workers {
+        let mut held: HashMap<Arc<str>, u64> = HashMap::new();
+        for (tenant, memory, worker) in &workers {
+            *held.entry(Arc::clone(tenant)).or_default() += memory;
             if *memory > limit {
                 let message = format!(
                     "the component's process holds more than {} MiB",
@@ -112,15 +139,27 @@ impl Pool {
                 worker.dismiss_for_excess(Limit::Memory, message);
             }
         }
-        let mut total: u64 = workers.iter().map(|(memory, _)| memory).sum();
-        workers
-            .sort_by_key(|(_, worker)| Reverse(worker.idle_since().map(|since| since.elapsed())));
-        for (memory, worker) in workers {
-            if total <= self.config.memory_bytes {
+        let mut total: u64 = held.values().sum();
+        let mut idle: Vec<_> = workers
+            .into_iter()
+            .filter_map(|(tenant, memory, worker)| {
+                Some((tenant, memory, worker.idle_since()?, worker))
+            })
+            .collect();
+        // The longest idle one comes last.
+        idle.sort_by_key(|(_, _, since, _)| std::cmp::Reverse(*since));
+        while total > self.config.memory_bytes {
+            let most = idle
+                .iter()
+                .enumerate()
+                .max_by_key(|(place, (tenant, ..))| (held.get(tenant).copied(), *place));
+            let Some(place) = most.map(|(place, _)| place) else {
                 return;
-            }
+            };
+            let (tenant, memory, _, worker) = idle.remove(place);
             if worker.dismiss_if_idle() {
-                total -= memory;
+                total = total.saturating_sub(memory);
+                held.entry(tenant).and_modify(|held| *held -= memory);
             }
         }
     }

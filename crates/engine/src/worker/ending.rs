@@ -73,6 +73,10 @@ pub(super) fn outcome_of_loss(
         Some(Ending::Protocol(reason)) => lost(format!("the worker was ended: {reason}")),
         Some(Ending::Dismissed) => lost("the worker was ended by the platform".into()),
         None if !is_alone => lost(format!("the worker {}", exit.in_words())),
+        None if exit.was_killed() => lost(format!(
+            "the worker {} from outside, as the kernel does when the machine has no memory left",
+            exit.in_words()
+        )),
         None if exit.ran_out_of_memory() => limit(
             Limit::Memory,
             "the component needs more heap than a worker has".into(),
@@ -113,6 +117,13 @@ impl Exit {
     fn overfilled_a_file(&self) -> bool {
         let signal = self.status.and_then(|status| status.signal());
         signal == Some(Signal::XFSZ.as_raw())
+    }
+
+    /// Whether it was ended by a signal that the node did not send, and that no component can send itself:
+    /// whoever is out of memory, it need not be this one.
+    fn was_killed(&self) -> bool {
+        let signal = self.status.and_then(|status| status.signal());
+        signal == Some(Signal::KILL.as_raw())
     }
 
     fn as_error(&self) -> ComponentError {

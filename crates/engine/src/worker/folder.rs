@@ -3,7 +3,7 @@
 
 use std::{
     fs, io,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -30,8 +30,11 @@ impl WorkerFolder {
             .tempdir_in(work_dir)?
             .keep();
         let folder = Self { path };
-        fs::create_dir(folder.code())?;
-        fs::create_dir(folder.tmp())?;
+        for path in [folder.code(), folder.tmp(), folder.sockets()] {
+            fs::create_dir(&path)?;
+            // The worker may be another user than the node, whose other folders are its own.
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        }
         Ok(folder)
     }
 
@@ -68,17 +71,17 @@ impl WorkerFolder {
         false
     }
 
-    /// The node's own API, when the worker is to reach it.
-    pub(crate) fn api_socket(&self) -> PathBuf {
-        self.path.join("api.sock")
+    /// Where the worker finds the node's own API, when it is to reach that.
+    pub(crate) fn sockets(&self) -> PathBuf {
+        self.path.join("sockets")
     }
 
     /// Notes whose folder this is.
     pub(crate) fn mark(&self, pid: u32) {
-        let Some(started) = start_of(pid) else {
+        let Some(mark) = mark_of(pid, &self.path) else {
             return;
         };
-        if let Err(error) = fs::write(self.path.join(PROCESS_MARK), format!("{pid} {started}")) {
+        if let Err(error) = fs::write(self.path.join(PROCESS_MARK), mark) {
             tracing::warn!(%error, "a worker's process cannot be noted");
         }
     }
@@ -116,19 +119,30 @@ pub(crate) fn wipe(work_dir: &Path) -> io::Result<()> {
 
 fn end_leftover(folder: &Path) {
     let mark = fs::read_to_string(folder.join(PROCESS_MARK)).unwrap_or_default();
-    let Some((pid, started)) = mark.split_once(' ') else {
-        return;
-    };
-    // An id alone may be another process's by now.
-    let same = pid
-        .parse()
-        .ok()
-        .filter(|&pid| start_of(pid).as_deref() == Some(started));
+    let pid = mark.split(' ').next().and_then(|pid| pid.parse().ok());
+    // An id alone may be another process's by now, and the folder a copy of that of a node that goes on.
+    let same = pid.filter(|&pid| mark_of(pid, folder).as_ref() == Some(&mark));
     if let Some(group) = same.and_then(|pid: u32| Pid::from_raw(pid.cast_signed())) {
         tracing::warn!(pid, "ending a worker that a former node left behind");
         // It may have ended in between.
         let _ = kill_process_group(group, Signal::KILL);
     }
+}
+
+/// A mark that tells this process in this folder from every other: also from one of an earlier start of the machine,
+/// and the folder from its copies.
+fn mark_of(pid: u32, folder: &Path) -> Option<String> {
+    let started = start_of(pid)?;
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let folder = folder.canonicalize().ok()?;
+    let metadata = folder.metadata().ok()?;
+    Some(format!(
+        "{pid} {started} {} {} {} {}",
+        boot.trim(),
+        metadata.dev(),
+        metadata.ino(),
+        folder.display()
+    ))
 }
 
 /// When the process started, in the kernel's ticks: with its id, its identity. Linux only.
@@ -168,6 +182,26 @@ mod tests {
     }
 
     #[test]
+    fn processes_of_the_folder_that_was_copied_go_on() {
+        let (original, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut process = Command::new("sleep")
+            .arg("3600")
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let folder = WorkerFolder::create(original.path()).unwrap();
+        folder.mark(process.id());
+        let copied = copy.path().join(folder.path.file_name().unwrap());
+        fs::create_dir(&copied).unwrap();
+        let mark = folder.path.join(super::PROCESS_MARK);
+        fs::copy(mark, copied.join(super::PROCESS_MARK)).unwrap();
+        wipe(copy.path()).unwrap();
+        assert!(process.try_wait().unwrap().is_none());
+        wipe(original.path()).unwrap();
+        assert_eq!(process.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
     fn processes_that_outlived_their_node_are_ended_and_no_others() {
         let work_dir = tempfile::tempdir().unwrap();
         let mut processes = [(); 2].map(|()| {
@@ -183,11 +217,11 @@ mod tests {
             folder
         });
         // The second id is now another process's.
-        fs::write(
-            folders[1].path.join(super::PROCESS_MARK),
-            format!("{} 1", processes[1].id()),
-        )
-        .unwrap();
+        let mark = folders[1].path.join(super::PROCESS_MARK);
+        let text = fs::read_to_string(&mark).unwrap();
+        let mut words: Vec<_> = text.split(' ').collect();
+        words[1] = "1";
+        fs::write(&mark, words.join(" ")).unwrap();
         wipe(work_dir.path()).unwrap();
         assert_eq!(processes[0].wait().unwrap().signal(), Some(9));
         assert!(processes[1].try_wait().unwrap().is_none());

@@ -24,13 +24,15 @@ use crate::{
     api::EngineError,
     data_store::{Replier, StoreReply},
     network::{Destination, Route},
-    sandbox::{Permissions, Sandbox},
+    sandbox::{Folders, Permissions, Sandbox},
 };
 
 /// How long a process may take to be ready, on a machine under load.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 /// What a frame has besides what its run put out.
 const FRAME_SLACK_BYTES: usize = 64 * 1024;
+/// The node's own API, when a worker is to reach it.
+const API_SOCKET: &str = "api.sock";
 
 /// How to start workers.
 pub(crate) struct WorkerLaunch {
@@ -58,10 +60,11 @@ impl Worker {
                 ),
                 reason: error.to_string(),
             })?;
-        let spawned = launch
-            .sandbox
-            .spawn(&folder.code(), &folder.tmp(), &launch.permissions(&folder))
-            .await;
+        if let Err(error) = launch.sandbox.give(&folder.tmp()) {
+            folder.remove();
+            return Err(EngineError::Spawn(format!("a worker's folder: {error}")));
+        }
+        let spawned = launch.sandbox.spawn(&launch.permissions(&folder)).await;
         match spawned {
             Ok(child) => Self::greet(launch, folder, child).await,
             Err(error) => {
@@ -91,6 +94,7 @@ impl Worker {
             log_limit_bytes: launch.limits.log_bytes,
             deadlines_changed: Notify::new(),
             kill: CancellationToken::new(),
+            loaded: CancellationToken::new(),
             gone,
             removed: CancellationToken::new(),
         });
@@ -156,17 +160,15 @@ fn answer(outbox: &Outbox, id: u64, request: u64, reply: &StoreReply) {
 
 impl WorkerLaunch {
     fn permissions(&self, folder: &WorkerFolder) -> Permissions {
-        let mut permissions = Permissions {
-            read: vec![folder.code(), folder.tmp()],
-            write: vec![folder.tmp()],
+        Permissions {
+            folders: Folders {
+                code: folder.code(),
+                tmp: Some(folder.tmp()),
+                sockets: self.leads_to_node().then(|| folder.sockets()),
+            },
             network: true,
             heap_mib: self.limits.heap_mib,
-        };
-        if self.leads_to_node() {
-            permissions.read.push(folder.api_socket());
-            permissions.write.push(folder.api_socket());
         }
-        permissions
     }
 
     fn leads_to_node(&self) -> bool {
@@ -179,9 +181,14 @@ impl WorkerLaunch {
     /// names nothing that another has.
     pub(super) fn linked_api_socket(&self, folder: &WorkerFolder) -> Option<PathBuf> {
         let socket = self.api_socket.as_ref().filter(|_| self.leads_to_node())?;
-        let link = folder.api_socket();
-        match std::fs::hard_link(socket, &link) {
-            Ok(()) => Some(link),
+        let link = folder.sockets().join(API_SOCKET);
+        let linked = std::fs::hard_link(socket, &link).and_then(|()| self.sandbox.give(&link));
+        match linked {
+            Ok(()) => Some(
+                self.sandbox
+                    .seen_sockets(&folder.sockets())
+                    .join(API_SOCKET),
+            ),
             Err(error) => {
                 tracing::warn!(%error, socket = %socket.display(), "a worker cannot be given the node's own API");
                 None

@@ -93,6 +93,7 @@ impl Worker {
                             let _ = ready.send(());
                         }
                     }
+                    Ok(frame) if frame.kind == Kind::Loaded => self.loaded.cancel(),
                     Ok(frame) => runs.frame(frame, body.len(), now),
                     Err(error) => {
                         runs.end(Ending::Protocol(format!(

@@ -2,7 +2,14 @@
 //!
 //! Not responsible for what goes through the pipes (`worker.rs`), nor for starting it (`sandbox.rs`).
 
-use std::{process::ExitStatus, sync::Arc, time::Duration};
+use std::{
+    process::ExitStatus,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -50,6 +57,8 @@ impl Pipes {
 #[derive(Default)]
 pub(super) struct Outbox {
     waiting: Mutex<Vec<u8>>,
+    /// Whether what was taken is still being written. Changes only while `waiting` is locked.
+    is_writing: AtomicBool,
     changed: Notify,
     taken: Notify,
 }
@@ -64,10 +73,25 @@ impl Outbox {
 
     /// Ends when little is left to be written, or the process is gone.
     pub(super) async fn room(self: Arc<Self>, gone: CancellationToken) {
+        self.until(gone, |waiting, _| waiting < ROOM_BYTES).await;
+    }
+
+    /// Ends when nothing is left to be written, or the process is gone.
+    pub(super) async fn written(self: Arc<Self>, gone: CancellationToken) {
+        self.until(gone, |waiting, is_writing| waiting == 0 && !is_writing)
+            .await;
+    }
+
+    /// Ends when so many waiting bytes, and whether others are being written, are few enough.
+    async fn until(&self, gone: CancellationToken, is_little: impl Fn(usize, bool) -> bool) {
         let there_is = async {
             loop {
                 let taken = self.taken.notified();
-                if self.waiting.lock().len() < ROOM_BYTES {
+                let is_done = {
+                    let waiting = self.waiting.lock();
+                    is_little(waiting.len(), self.is_writing.load(Ordering::Relaxed))
+                };
+                if is_done {
                     return;
                 }
                 taken.await;
@@ -83,7 +107,12 @@ impl Outbox {
     pub(super) async fn write_to(self: Arc<Self>, mut stdin: ChildStdin, gone: CancellationToken) {
         let mut writing = Vec::new();
         loop {
-            std::mem::swap(&mut *self.waiting.lock(), &mut writing);
+            {
+                let mut waiting = self.waiting.lock();
+                std::mem::swap(&mut *waiting, &mut writing);
+                self.is_writing
+                    .store(!writing.is_empty(), Ordering::Relaxed);
+            }
             self.taken.notify_waiters();
             if writing.is_empty() {
                 tokio::select! {

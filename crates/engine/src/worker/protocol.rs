@@ -34,6 +34,7 @@ pub(crate) enum HostFrame<'a> {
         entry: &'a str,
         env: &'a BTreeMap<String, String>,
         kv: &'a Map<String, Value>,
+        kv_limit_bytes: usize,
         routes: Vec<RouteFrame<'a>>,
     },
     Describe,

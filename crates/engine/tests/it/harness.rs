@@ -39,12 +39,15 @@ pub(crate) async fn config(work_dir: &Path) -> EngineConfig {
             path: support::deno().await,
             version: "of the machine".into(),
         },
+        confinement: support::confinement(),
         cache_dir: support::cache_dir(),
+        kept_in: None,
         work_dir: work_dir.to_owned(),
         limits: RunLimits::default(),
         network: NetworkPolicy::PublicOnly,
         warm_workers: 1,
         workers_memory_mib: 2048,
+        workers_per_tenant: 64,
         worker_idle: Duration::from_secs(600),
         ca: None,
         routes: Vec::new(),
@@ -106,7 +109,7 @@ impl Node {
         let invocation = Invocation {
             run,
             entry,
-            event,
+            event: event.into(),
             props,
         };
         self.engine
@@ -179,6 +182,7 @@ impl Source {
         let number = LAST_SOURCE.fetch_add(1, Ordering::Relaxed);
         let spec = WorkerSpec {
             owner: SourceId::new(1, u128::from(number) << 64).into(),
+            tenant: format!("tenant {number}").into(),
             artifact_hash,
             env: BTreeMap::from([("PD_COMPONENT".to_owned(), name.to_owned())]),
             state: Arc::clone(&state) as Arc<dyn WorkerState>,

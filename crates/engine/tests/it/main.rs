@@ -10,6 +10,7 @@
 )]
 
 mod build;
+mod confine;
 mod harness;
 mod network;
 mod registry;

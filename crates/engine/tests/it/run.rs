@@ -5,3 +5,4 @@ mod limits;
 mod messages;
 mod sandbox;
 mod speed;
+mod tenants;

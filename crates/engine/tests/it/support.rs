@@ -10,7 +10,10 @@ use std::{
 use axum::{Router, extract::State, http::Uri, response::IntoResponse};
 use headwater_engine::{
     Build, ComponentCode, EngineError, Rejection,
-    build::{Builder, BuilderConfig, LocalBundling, ThrowawayWorkers, bundle_local},
+    build::{
+        Builder, BuilderConfig, CODE_BYTES_MAX, LocalBundling, ThrowawayWorkers, bundle_local,
+    },
+    confine::{Confinement, ConfinementConfig, Launcher},
     deno::{self, DenoSearch},
     network::NetworkPolicy,
 };
@@ -32,6 +35,24 @@ pub(crate) async fn deno() -> PathBuf {
     deno::locate(&search, &|_| {}).await.expect("Deno").path
 }
 
+/// As a node is: confined, or not at all.
+pub(crate) fn confinement() -> ConfinementConfig {
+    ConfinementConfig {
+        launcher: Launcher {
+            program: env!("CARGO_BIN_EXE_headwater-launcher").into(),
+            arguments: Vec::new(),
+        },
+        allow_unconfined: false,
+    }
+}
+
+/// As on a kernel without these ways of confining.
+pub(crate) fn confinement_without(ways: &str) -> ConfinementConfig {
+    let mut config = confinement();
+    config.launcher.arguments = vec![format!("--without={ways}").into()];
+    config
+}
+
 pub(crate) async fn builder(network: NetworkPolicy) -> Builder {
     builder_with(network, registry_env()).await
 }
@@ -41,12 +62,34 @@ pub(crate) async fn builder_with(
     network: NetworkPolicy,
     registry_env: Vec<(OsString, OsString)>,
 ) -> Builder {
+    builder_of(network, registry_env, CODE_BYTES_MAX).await
+}
+
+/// One that takes code up to a size of one's own.
+pub(crate) async fn builder_of(
+    network: NetworkPolicy,
+    registry_env: Vec<(OsString, OsString)>,
+    code_bytes_max: u64,
+) -> Builder {
+    builder_confined(network, registry_env, code_bytes_max, &confinement()).await
+}
+
+/// A builder that is confined in a way of one's own.
+pub(crate) async fn builder_confined(
+    network: NetworkPolicy,
+    registry_env: Vec<(OsString, OsString)>,
+    code_bytes_max: u64,
+    confinement: &ConfinementConfig,
+) -> Builder {
     let deno = deno().await;
-    let describer = ThrowawayWorkers::start(deno.clone(), &cache_dir()).unwrap();
+    let confinement = Confinement::start(confinement, &deno).unwrap();
+    let describer = ThrowawayWorkers::start(Arc::clone(&confinement), &cache_dir()).unwrap();
     let config = BuilderConfig {
-        deno,
+        confinement,
         cache_dir: cache_dir(),
+        kept_in: None,
         registry_env,
+        code_bytes_max,
         network,
         ca: None,
     };

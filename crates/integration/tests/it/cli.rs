@@ -10,5 +10,6 @@ mod init;
 mod prompts;
 mod refresh_deps;
 mod run_action;
+mod runtime;
 mod sources;
 mod tenants;

@@ -2,6 +2,7 @@
 
 mod data_stores;
 mod failures;
+mod key_values;
 mod languages;
 mod packages;
 mod props;

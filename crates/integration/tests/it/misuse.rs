@@ -1,5 +1,8 @@
-//! Components that misbehave: it is reported, it costs nobody else anything, and the node serves on.
+//! Components and clients that misbehave: it is reported, it costs nobody else anything, and the node serves on.
 
+mod bodies;
+mod bomb;
+mod connections;
 mod limits;
 mod neighbour;
 mod network;

@@ -39,6 +39,19 @@ async fn a_node_that_is_asked_to_stop_ends_well_and_keeps_everything() {
 }
 
 #[tokio::test]
+async fn the_stores_main_file_is_whole_after_a_clean_stop() {
+    let mut node = Node::start().await;
+    let source = node.deploy(COUNTING, json!({})).await;
+    node.run(&source, json!({})).await;
+    let before = node.events(&source).await;
+    assert!(node.terminate().await.success());
+    let copy = Node::builder().store_file_of(&node).start().await;
+    assert_eq!(copy.events(&source).await, before);
+    copy.run(&source, json!({})).await;
+    assert_eq!(payloads(&copy.events(&source).await), [1, 2]);
+}
+
+#[tokio::test]
 async fn runs_may_finish_when_a_node_is_asked_to_stop() {
     let mut node = Node::builder()
         .own_address()
@@ -140,9 +153,36 @@ async fn event_ids_keep_increasing_over_a_kill() {
 }
 
 #[tokio::test]
-async fn the_first_key_is_made_told_once_and_kept_for_its_owner() {
+async fn at_a_terminal_the_first_key_is_told_once() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let data_dir = folder.path().join("data");
+    let data_dir = data_dir.to_str().unwrap();
+    let serve = [
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--api-key",
+        "",
+        "--data-dir",
+        data_dir,
+    ];
+    for times in [1, 0] {
+        let mut terminal = node.cli_at_terminal(folder.path(), &serve);
+        let told = terminal.expect("is ready on").await;
+        let key = std::fs::read_to_string(folder.path().join("data/api-key")).unwrap();
+        assert_eq!(told.matches(key.trim()).count(), times, "{told}");
+        terminal.signal("INT").await;
+        terminal.end().await;
+    }
+}
+
+#[tokio::test]
+async fn the_first_key_is_made_and_kept_for_its_owner_but_in_no_log() {
     let mut node = Node::builder().own_address().without_key().start().await;
-    assert!(node.output().contains(node.api_key()), "{}", node.output());
+    assert!(!node.output().contains(node.api_key()), "{}", node.output());
+    let file = node.data_dir().join("api-key").display().to_string();
+    assert!(node.output().contains(&file), "{}", node.output());
     node.get("/users/me").await.is(200);
     let mode = std::fs::metadata(node.data_dir().join("api-key"))
         .unwrap()

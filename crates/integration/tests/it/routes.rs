@@ -53,6 +53,7 @@ mod docs {
     mod get;
 }
 mod endpoints {
+    mod apart;
     mod custom_response;
     mod plain;
 }

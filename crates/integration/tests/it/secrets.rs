@@ -129,3 +129,65 @@ async fn the_data_folder_is_its_owners_alone() {
         assert_eq!(mode(&node.data_dir().join(name)), 0o600, "{name}");
     }
 }
+
+#[tokio::test]
+async fn a_lost_secret_key_is_not_replaced_without_a_word() {
+    let mut node = Node::builder().own_address().start().await;
+    node.account("shop", json!({"api_key": API_KEY})).await;
+    let file = node.data_dir().join("secret-key");
+    let key = std::fs::read(&file).unwrap();
+    node.terminate().await;
+    std::fs::remove_file(&file).unwrap();
+
+    let refused = node.cli(&["serve", "--listen", "127.0.0.1:0"]).await;
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    for told in [&*file.display().to_string(), "--new-secret-key", "backup"] {
+        assert!(refused.stderr.contains(told), "{told}: {}", refused.stderr);
+    }
+    assert!(!file.exists());
+
+    node.add_env("HEADWATER_NEW_SECRET_KEY", "true");
+    node.restart().await;
+    let seen = node.cli(&["doctor", "--json"]).await;
+    assert_eq!(seen.code, 1);
+    let checks = seen.json();
+    let mut checks = checks.as_array().unwrap().iter();
+    let check = checks
+        .find(|check| check["check"] == "ready: secret_key")
+        .unwrap();
+    assert_eq!(check["result"], "failed");
+    assert!(
+        check["next"].as_str().unwrap().contains("restore"),
+        "{check}"
+    );
+
+    std::fs::write(&file, key).unwrap();
+    node.restart().await;
+    node.cli(&["doctor"]).await.ok();
+}
+
+#[tokio::test]
+async fn where_nothing_is_sealed_a_lost_key_is_no_loss() {
+    let mut node = Node::builder().own_address().start().await;
+    node.deploy(crate::code::EMITTER, json!({})).await;
+    std::fs::remove_file(node.data_dir().join("secret-key")).unwrap();
+    node.restart().await;
+    assert!(node.data_dir().join("secret-key").exists());
+}
+
+#[tokio::test]
+async fn the_files_of_the_store_are_the_owners_alone() {
+    let mut node = Node::builder().own_address().start().await;
+    for round in ["made", "mended"] {
+        let files = node.store_files();
+        assert!(files.len() >= 3, "{files:?}");
+        for file in files {
+            let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{round}: {}", file.display());
+        }
+        // As an earlier release left them.
+        let open = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(node.data_dir().join("headwater.db"), open).unwrap();
+        node.restart().await;
+    }
+}

@@ -1,9 +1,9 @@
-//! Retention of deliveries, and of the events that are kept for them.
+//! Retention of deliveries, and of the events that are kept for them; and the end of those that are given up in numbers.
 
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, ToSql, params};
 
-use crate::{connection::failed, row::signed, webhooks};
+use crate::{connection::failed, deliveries, row::signed, webhooks};
 
 pub(super) fn trim(
     connection: &Connection,
@@ -23,7 +23,11 @@ pub(super) fn trim(
         if left == 0 {
             break;
         }
-        left -= match webhooks::is_active(connection, webhook_id)? {
+        let is_active = webhooks::is_active(connection, webhook_id)?;
+        if is_active == Some(false) {
+            left -= deliveries::give_up(connection, webhook_id, left)?;
+        }
+        left -= match is_active {
             Some(_) => delete_beyond(connection, webhook_id, keep, left)?,
             None => delete(
                 connection,

@@ -1,13 +1,13 @@
-//! Which webhooks have deliveries to make.
+//! The webhooks that have deliveries to make, and when.
 
 use headwater_model::id::WebhookId;
-use headwater_store::{Progress, StoreError};
+use headwater_store::{Progress, StoreError, WebhookBacklog};
 use rusqlite::{Connection, params};
 
 use super::FREE;
 use crate::{
     connection::failed,
-    row::{parsed, signed, unsigned_opt},
+    row::{parsed, signed, unsigned, unsigned_opt},
 };
 
 /// Goes from webhook to webhook through the index of pending deliveries, and looks at the first of each only: the work
@@ -50,4 +50,75 @@ pub(super) fn webhooks_with_work(
         woken_webhooks: due.into_iter().map(|(_, id)| id).collect(),
         ..Progress::default()
     })
+}
+
+/// Goes through the index of what is to be attempted again, from one moment to another.
+pub(super) fn retries_due(
+    connection: &Connection,
+    (after_ms, now_ms): (u64, u64),
+    limit: u32,
+) -> Result<Progress, StoreError> {
+    let failed = failed("looking for retries");
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT webhook_id, due_at_ms FROM deliveries INDEXED BY deliveries_retried
+             WHERE state = 'pending' AND due_at_ms > 0 AND due_at_ms > ? AND due_at_ms <= ?
+             ORDER BY due_at_ms LIMIT ?",
+        )
+        .map_err(&failed)?;
+    let mut rows = statement
+        .query(params![signed(after_ms), signed(now_ms), limit])
+        .map_err(&failed)?;
+    let (mut woken, mut found, mut last_ms) = (Vec::new(), 0, after_ms);
+    while let Some(row) = rows.next().map_err(&failed)? {
+        let webhook: WebhookId = parsed(row, "webhook_id")?;
+        (found, last_ms) = (found + 1, unsigned(row, "due_at_ms")?);
+        if !woken.contains(&webhook) {
+            woken.push(webhook);
+        }
+    }
+    let more = found == limit;
+    let next_due_ms = match more {
+        true => Some(last_ms),
+        false => next_retry(connection, now_ms)?,
+    };
+    Ok(Progress {
+        more,
+        next_due_ms,
+        woken_webhooks: woken,
+        ..Progress::default()
+    })
+}
+
+fn next_retry(connection: &Connection, now_ms: u64) -> Result<Option<u64>, StoreError> {
+    let next: Option<i64> = connection
+        .prepare_cached(
+            "SELECT min(due_at_ms) FROM deliveries INDEXED BY deliveries_retried
+             WHERE state = 'pending' AND due_at_ms > 0 AND due_at_ms > ?",
+        )
+        .and_then(|mut statement| statement.query_row([signed(now_ms)], |row| row.get(0)))
+        .map_err(failed("looking for the next retry"))?;
+    Ok(next.map(i64::unsigned_abs))
+}
+
+/// Counts in an index and no further than the bound; the oldest is the first there, because ids are ordered by time.
+pub(super) fn backlog(
+    connection: &Connection,
+    webhook_id: &str,
+) -> Result<WebhookBacklog, StoreError> {
+    connection
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE webhook_id = ?1 AND state = 'pending' LIMIT ?2)),
+                    (SELECT created_at_ms FROM deliveries WHERE webhook_id = ?1 AND state = 'pending' ORDER BY id LIMIT 1)",
+        )
+        .and_then(|mut statement| {
+            statement.query_row(params![webhook_id, WebhookBacklog::COUNTED_MAX], |row| {
+                let oldest_at_ms: Option<i64> = row.get(1)?;
+                Ok(WebhookBacklog {
+                    pending: row.get::<_, i64>(0)?.unsigned_abs(),
+                    oldest_at_ms: oldest_at_ms.map(i64::unsigned_abs),
+                })
+            })
+        })
+        .map_err(failed("counting deliveries"))
 }

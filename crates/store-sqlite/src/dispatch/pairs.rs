@@ -21,9 +21,9 @@ pub(super) struct Pair {
     /// Its position.
     pub(super) subscription: i64,
     subscription_id: String,
-    listener: String,
-    /// Whether the listener is a source that takes events.
-    pub(super) is_source: bool,
+    pub(super) listener: String,
+    /// The owner of the listener if it is a source that takes events.
+    pub(super) source_owner: Option<String>,
     /// Whether the listener is a webhook that takes events.
     pub(super) is_webhook: bool,
 }
@@ -62,8 +62,8 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
     .join(" UNION ALL ");
     format!(
         "SELECT position, id, listener,
-                EXISTS (SELECT 1 FROM sources
-                        WHERE id = listener AND state IN ('active', 'updating', 'deploying')) AS is_source,
+                (SELECT coalesce(workspace_id, user_id) FROM sources
+                 WHERE id = listener AND state IN ('active', 'updating', 'deploying')) AS source_owner,
                 EXISTS (SELECT 1 FROM webhooks WHERE id = listener AND active) AS is_webhook
          FROM ({arms} ORDER BY position LIMIT ?8)"
     )
@@ -102,7 +102,7 @@ fn pair(row: &Row<'_>) -> Result<Pair, StoreError> {
         subscription: get(row, "position")?,
         subscription_id: get(row, "id")?,
         listener: get(row, "listener")?,
-        is_source: get(row, "is_source")?,
+        source_owner: get(row, "source_owner")?,
         is_webhook: get(row, "is_webhook")?,
     })
 }
@@ -126,8 +126,8 @@ pub(super) fn enqueue(
     let trigger = name_of(&Trigger::Event)?;
     connection
         .prepare_cached(
-            "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms, traceparent)
-             SELECT ?, ?, ?, event, hops + 1, ?, traceparent FROM events WHERE position = ?",
+            "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms, owner_id, traceparent)
+             SELECT ?, ?, ?, event, hops + 1, ?, ?, traceparent FROM events WHERE position = ?",
         )
         .and_then(|mut statement| {
             statement.execute(params![
@@ -135,6 +135,7 @@ pub(super) fn enqueue(
                 pair.listener,
                 trigger,
                 signed(now_ms),
+                pair.source_owner,
                 event.position
             ])
         })

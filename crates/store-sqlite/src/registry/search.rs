@@ -8,6 +8,7 @@ use headwater_model::{
 use headwater_store::{ComponentFilter, ListedComponent, Owner, SavedComponent, StoreError};
 use rusqlite::{Connection, Row, named_params, params};
 
+use super::drafts;
 use crate::{
     connection::failed,
     row::{get, json, name_of, parsed, to_json, unsigned},
@@ -16,15 +17,18 @@ use crate::{
 /// One row per key that the owner can use, and one per component without a key; then the filter.
 /// `place` is where a row stands in the listing.
 const FOUND: &str = "
-    WITH newest AS (
+    WITH not_last AS (SELECT id, key FROM component_search WHERE id IN (SELECT value FROM json_each(:not_last))),
+    meant AS (
         SELECT max(id) AS id, key AS place FROM component_search
-        WHERE {owner} AND key IS NOT NULL GROUP BY key
+        WHERE {owner} AND key IS NOT NULL AND key NOT IN (SELECT key FROM not_last) GROUP BY key
+        UNION ALL
+        SELECT id, key FROM not_last
         UNION ALL
         SELECT id, {keyless} FROM component_search WHERE {owner} AND key IS NULL
     ),
     drafts AS (
-        SELECT id, place FROM newest
-        WHERE NOT EXISTS (SELECT 1 FROM registry WHERE component_id = newest.id)
+        SELECT id, place FROM meant
+        WHERE NOT EXISTS (SELECT 1 FROM registry WHERE component_id = meant.id)
     ),
     winners AS (SELECT component_id AS id, key AS place, max(rank) FROM registry GROUP BY key),
     listed AS (
@@ -85,12 +89,10 @@ pub(super) fn page(
     page: &PageRequest<ComponentId>,
 ) -> Result<Page<ListedComponent>, StoreError> {
     let failed = failed("listing components");
-    let (of_owner, owner_id) = match &owner.workspace_id {
-        Some(id) => ("workspace_id = :owner", id.as_str()),
-        None => ("user_id = :owner", owner.user_id.as_str()),
-    };
+    let (of_owner, owner_id) = drafts::of_owner(owner, ":owner");
+    let not_last = to_json(&drafts::not_last(connection, owner)?)?;
     let found = FOUND
-        .replace("{owner}", of_owner)
+        .replace("{owner}", &of_owner)
         .replace("{keyless}", KEYLESS_PLACE);
     let component_type = filter.component_type.as_ref().map(name_of).transpose()?;
     let app = filter.app.as_ref().map(|app| format!(" {app} "));
@@ -104,7 +106,7 @@ pub(super) fn page(
         .prepare_cached(&format!("{found} SELECT count(*) FROM found"))
         .and_then(|mut statement| {
             let parameters = named_params! {
-                ":owner": owner_id, ":type": component_type, ":app": app, ":words": words,
+                ":owner": owner_id, ":not_last": not_last, ":type": component_type, ":app": app, ":words": words,
             };
             statement.query_row(parameters, |row| row.get(0))
         })
@@ -124,7 +126,7 @@ pub(super) fn page(
     );
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let parameters = named_params! {
-        ":owner": owner_id, ":type": component_type, ":app": app, ":words": words,
+        ":owner": owner_id, ":not_last": not_last, ":type": component_type, ":app": app, ":words": words,
         ":cursor": cursor, ":limit": page.limit,
     };
     let mut rows = statement.query(parameters).map_err(&failed)?;

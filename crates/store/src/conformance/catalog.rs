@@ -8,7 +8,7 @@ use headwater_model::{
 };
 
 use super::{Factory, fixture::*};
-use crate::{ChannelFilter, Owner, SourceFilter};
+use crate::{ChannelFilter, ComponentFilter, Owner, SourceFilter};
 
 /// A component reads back as it was saved.
 pub async fn a_component_is_found_by_its_id(factory: &dyn Factory) {
@@ -63,6 +63,39 @@ pub async fn a_key_means_the_newest_component_of_the_workspace_or_the_user(facto
     }
     assert_eq!(find(&private, "b").await, Some(private_b));
     assert_eq!(find(&owner(), "a").await, None);
+}
+
+/// A lower version that is saved later does not hide a higher one, wherever a key is looked up.
+pub async fn a_key_means_the_highest_version(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let owner = Owner {
+        workspace_id: None,
+        ..owner()
+    };
+    for (version, meant) in [
+        ("2.0.0", "2.0.0"),
+        ("1.9.1", "2.0.0"),
+        ("10.0.0", "10.0.0"),
+        ("9.0.0", "10.0.0"),
+        // Without an order the last saved counts.
+        ("next", "next"),
+    ] {
+        let mut component = saved_component(&owner, Some("k"));
+        component.description.version = Some(version.to_owned());
+        store
+            .save_component(component, artifact(b"archive"))
+            .await
+            .unwrap();
+        let found = store.component_by_key(&owner, "k").await.unwrap();
+        let found = found.unwrap().description.version;
+        assert_eq!(found.as_deref(), Some(meant), "after {version}");
+        let filter = ComponentFilter::default();
+        let page = PageRequest::first(10);
+        let listed = store.components(&owner, &filter, &page).await.unwrap();
+        assert_eq!((listed.total_count, listed.items.len()), (1, 1));
+        let listed = listed.items[0].description.version.as_deref();
+        assert_eq!(listed, Some(meant), "after {version}");
+    }
 }
 
 /// The first bytes under a hash stay.

@@ -314,16 +314,42 @@ pub async fn a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it(
         ..full_commit(&other)
     };
     let results = store
-        .commit_runs(vec![
-            run_of(&source.id, vec![event("1")], T0),
-            lost,
-            run_of(&source.id, vec![event("2")], T0),
-        ])
+        .commit_runs(
+            [
+                run_of(&source.id, vec![event("1")], T0),
+                lost,
+                run_of(&source.id, vec![event("2")], T0),
+            ]
+            .into(),
+        )
         .await;
     let kept: Vec<bool> = results.iter().map(Result::is_ok).collect();
     assert_eq!(kept, [true, false, true]);
     assert_eq!(texts(&*store, &source).await, ["2", "1"]);
     assert_nothing_was_written(&*store, &other).await;
+}
+
+/// The state of a later run counts the events of the refused one, which would be dropped as known when that one is run
+/// again. A run without a state goes on.
+pub async fn a_dedupe_state_behind_a_refused_one_is_refused(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    let lease = store
+        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .await
+        .unwrap();
+    claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
+    let lost = RunCommit {
+        lease,
+        ..full_commit(&source)
+    };
+    let behind = full_commit(&source);
+    let stateless = run_of(&source.id, vec![event("8")], T0);
+    let results = store.commit_runs([lost, behind, stateless].into()).await;
+    let kept: Vec<bool> = results.iter().map(Result::is_ok).collect();
+    assert_eq!(kept, [false, false, true]);
+    assert_eq!(texts(&*store, &source).await, ["8"]);
+    assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
 }
 
 /// Commits of a batch apply in its order.
@@ -340,7 +366,7 @@ pub async fn a_batch_is_committed_in_its_order(factory: &dyn Factory) {
         .map(|number: u32| number.to_string())
         .collect();
     assert_eq!(texts(&*store, &source).await, newest_first);
-    assert!(store.commit_runs(Vec::new()).await.is_empty());
+    assert!(store.commit_runs([].into()).await.is_empty());
 }
 
 /// Writes to `$.service.db` apply in order; the last one to a key stands.

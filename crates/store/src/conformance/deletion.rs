@@ -206,7 +206,7 @@ pub async fn a_deletion_never_overtakes_dispatch(factory: &dyn Factory) {
         .await
         .unwrap();
     assert_eq!(run_all_deletions(&*store, 100).await, 0);
-    store.dispatch(T0, 1).await.unwrap();
+    store.dispatch(T0, 1, u32::MAX).await.unwrap();
     assert_eq!(run_all_deletions(&*store, 100).await, 1);
     assert!(texts(&*store, &from).await.is_empty());
     dispatch_all(&*store, 100).await;
@@ -276,7 +276,7 @@ pub async fn trim_never_passes_the_dispatch_cursor(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let (source, _) = five(&*store).await;
     assert_eq!(trim_all(&*store, 1, 100).await, 0);
-    store.dispatch(T0, 2).await.unwrap();
+    store.dispatch(T0, 2, u32::MAX).await.unwrap();
     assert_eq!(trim_all(&*store, 1, 100).await, 2);
     assert_eq!(texts(&*store, &source).await, ["5", "4", "3"]);
     let store = factory.reopen(store).await;
@@ -313,4 +313,34 @@ pub async fn trimming_to_fewer_than_before_deletes_more(factory: &dyn Factory) {
     let store = factory.reopen(store).await;
     assert_eq!(trim_all(&*store, 2, 100).await, 2);
     assert_eq!(texts(&*store, &source).await, ["5", "4"]);
+}
+
+/// A step deletes no more than it may; what dispatch has not passed stays for it.
+pub async fn a_source_is_emptied_in_bounded_steps(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = owner();
+    let (source, other) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
+    listen(&*store, &mine, &source, &other).await;
+    for text in ["1", "2", "3"] {
+        store.enqueue(manual(&source.id, text), None).await.unwrap();
+    }
+    emit(&*store, &source, &["4", "5"], T0).await;
+    dispatch_all(&*store, 10).await;
+    emit(&*store, &source, &["6"], T0).await;
+    let mut steps = Vec::new();
+    loop {
+        let step = store.empty_source(&source.id, 2).await.unwrap();
+        steps.push(step.done);
+        if !step.more {
+            break;
+        }
+    }
+    assert_eq!(steps, [2, 2, 1]);
+    assert!(claim_all(&*store, &source.id, epoch, T0).await.is_empty());
+    assert_eq!(texts(&*store, &source).await, ["6"]);
+    dispatch_all(&*store, 10).await;
+    assert_eq!(
+        given(&claim_all(&*store, &other.id, epoch, T0).await),
+        ["4", "5", "6"]
+    );
 }

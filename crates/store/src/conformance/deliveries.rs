@@ -78,7 +78,7 @@ pub async fn a_delivery_reads_back_as_it_was_dispatched(factory: &dyn Factory) {
     store.subscribe(wanted.clone()).await.unwrap();
     emit_on(&*store, &from, Channel::named("orders"), "{ \"a\":  1.0 }").await;
     let id = ids(&*store, &from).await.remove(0);
-    store.dispatch(T0 + 5, 10).await.unwrap();
+    store.dispatch(T0 + 5, 10, u32::MAX).await.unwrap();
     // The log does not keep it as long.
     store.delete_source(&from.id).await.unwrap();
     let store = factory.reopen(store).await;
@@ -393,7 +393,10 @@ pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(fact
     for (webhook, now_ms, text) in webhooks.iter().rev() {
         deliver(&*store, &mine, &from, webhook).await;
         emit(&*store, &from, &[text], *now_ms).await;
-        store.dispatch(T0 + 10 - now_ms % 10, 10).await.unwrap();
+        store
+            .dispatch(T0 + 10 - now_ms % 10, 10, u32::MAX)
+            .await
+            .unwrap();
     }
     let ids: Vec<_> = webhooks
         .iter()

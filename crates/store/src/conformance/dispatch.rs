@@ -50,7 +50,7 @@ pub async fn each_event_reaches_its_listener_exactly_once_across_reopen(factory:
     let (mine, from, to) = pair(&*store).await;
     listen(&*store, &mine, &from, &to).await;
     emit(&*store, &from, &["1", "2", "3"], T0).await;
-    let step = store.dispatch(T0 + 5, 2).await.unwrap();
+    let step = store.dispatch(T0 + 5, 2, u32::MAX).await.unwrap();
     assert_eq!(
         (step.done, step.more, step.woken),
         (2, true, vec![to.id.clone()])
@@ -74,7 +74,7 @@ pub async fn a_dispatched_event_has_one_hop_more_and_its_exact_text(factory: &dy
     commit(&*store, run_of(&from.id, vec![event], T0))
         .await
         .unwrap();
-    store.dispatch(T0 + 5, 10).await.unwrap();
+    store.dispatch(T0 + 5, 10, u32::MAX).await.unwrap();
     let claimed = claim_all(&*store, &to.id, epoch, T0).await.remove(0);
     assert_eq!(claimed.event.get(), "{ \"a\":  1.0 }");
     assert_eq!((claimed.hops, claimed.queued_at_ms), (4, T0 + 5));
@@ -97,7 +97,7 @@ pub async fn every_subscription_gets_its_own_invocation(factory: &dyn Factory) {
     )
     .await;
     emit(&*store, &from, &["1"], T0).await;
-    let woken = store.dispatch(T0, 10).await.unwrap().woken;
+    let woken = store.dispatch(T0, 10, u32::MAX).await.unwrap().woken;
     assert_eq!(woken.len(), 2);
     assert_eq!(received(&*store, &to, epoch).await, ["1", "1"]);
     assert_eq!(received(&*store, &other, epoch).await, ["1"]);
@@ -337,7 +337,7 @@ pub async fn a_step_may_stop_among_the_listeners_of_an_event(factory: &dyn Facto
     }
     listen(&*store, &mine, &from, &to).await;
     emit(&*store, &from, &["1", "2"], T0).await;
-    let step = store.dispatch(T0, 4).await.unwrap();
+    let step = store.dispatch(T0, 4, u32::MAX).await.unwrap();
     let mut woken: Vec<_> = webhooks[..4].iter().map(|one| one.id.clone()).collect();
     woken.sort_unstable();
     assert_eq!(
@@ -369,7 +369,7 @@ pub async fn a_step_goes_on_behind_an_event_that_is_gone(factory: &dyn Factory) 
     }
     emit(&*store, &from, &["1"], T0).await;
     emit(&*store, &other, &["2"], T0).await;
-    store.dispatch(T0, 2).await.unwrap();
+    store.dispatch(T0, 2, u32::MAX).await.unwrap();
     store.delete_source(&from.id).await.unwrap();
     dispatch_all(&*store, 2).await;
     let mut received = Vec::new();
@@ -394,7 +394,7 @@ pub async fn a_webhook_gets_a_delivery_per_event_and_subscription(factory: &dyn 
         emit(&*store, source, &[text], T0).await;
         emit_on(&*store, source, Channel::named("orders"), "4").await;
     }
-    let step = store.dispatch(T0 + 5, 100).await.unwrap();
+    let step = store.dispatch(T0 + 5, 100, u32::MAX).await.unwrap();
     assert_eq!(step.woken_webhooks, std::slice::from_ref(&webhook.id));
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0 + 5).await;
     let found: Vec<_> = claimed
@@ -418,7 +418,7 @@ pub async fn an_inactive_webhook_misses_events(factory: &dyn Factory) {
         };
         rewrite(&*store, &changed).await;
         emit(&*store, &from, &[text], T0).await;
-        let step = store.dispatch(T0, 10).await.unwrap();
+        let step = store.dispatch(T0, 10, u32::MAX).await.unwrap();
         assert_eq!(step.woken_webhooks.len(), usize::from(active));
     }
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
@@ -448,7 +448,7 @@ pub async fn inactive_listeners_miss_events(factory: &dyn Factory) {
     for state in [SourceState::Inactive, SourceState::Deleting] {
         store.set_source_state(&to.id, state).await.unwrap();
         emit(&*store, &from, &["1"], T0).await;
-        let step = store.dispatch(T0, 10).await.unwrap();
+        let step = store.dispatch(T0, 10, u32::MAX).await.unwrap();
         assert_eq!((step.done, step.woken.len()), (1, 0));
     }
     store

@@ -310,7 +310,7 @@ pub(super) fn end_of_lease(source_id: &SourceId, lease: &Lease) -> RunCommit {
 }
 
 pub(super) async fn commit(store: &dyn Store, run: RunCommit) -> Result<(), StoreError> {
-    let mut results = store.commit_runs(vec![run]).await;
+    let mut results = store.commit_runs([run].into()).await;
     assert_eq!(results.len(), 1, "one result per commit");
     results.remove(0)
 }
@@ -395,7 +395,7 @@ pub(super) fn manual(source_id: &SourceId, text: &str) -> NewInvocation {
         id: InvocationId::new(T0, entropy()),
         source_id: source_id.clone(),
         trigger: Trigger::Manual,
-        event: json(text),
+        event: json(text).into(),
         hops: 0,
         now_ms: T0,
         origin: Origin::default(),
@@ -469,7 +469,7 @@ pub(super) async fn listen(
 pub(super) async fn dispatch_all(store: &dyn Store, limit: u32) -> u64 {
     let mut passed = 0;
     for _ in 0..STEPS_MAX {
-        let progress = store.dispatch(T0, limit).await.unwrap();
+        let progress = store.dispatch(T0, limit, u32::MAX).await.unwrap();
         assert!(progress.done <= u64::from(limit), "a bounded step");
         passed += progress.done;
         if !progress.more {

@@ -257,7 +257,10 @@ impl<'a> World<'a> {
                 self.model.trim(keep);
             }
             Step::Dispatch { limit } => {
-                self.store().dispatch(self.now_ms, limit).await.unwrap();
+                self.store()
+                    .dispatch(self.now_ms, limit, u32::MAX)
+                    .await
+                    .unwrap();
                 self.model.dispatch(limit);
             }
             Step::Read { limit } => self.read(limit).await?,

@@ -11,7 +11,7 @@ use super::{
     deliveries::{RETRY, record, waiting, waiting_of},
     fixture::*,
 };
-use crate::{AfterAttempt, Replay, Webhook};
+use crate::{AfterAttempt, Replay, Webhook, WebhookBacklog};
 
 fn replay(delivered: bool) -> Replay {
     Replay {
@@ -189,4 +189,70 @@ pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factor
     let step = store.replay(&webhook.id, &all, 10).await.unwrap();
     assert_eq!((step.done, step.more), (0, false));
     assert_eq!(texts_in(&*store, &other, pending).await, ["5"]);
+}
+
+/// Each retry when it is due and not before, whoever else waits; what was passed is not found again.
+pub async fn a_retry_is_found_at_its_time(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, webhook) = waiting_of(&*store, &["0", "1", "2"]).await;
+    let other = listening_webhook(&*store, &mine, &from).await;
+    emit(&*store, &from, &["3"], T0).await;
+    dispatch_all(&*store, 10).await;
+    for (webhook, dues) in [(&webhook, vec![30, 10, 20]), (&other, vec![25])] {
+        let claimed = claim_deliveries(&*store, webhook, epoch, T0).await;
+        let attempts = claimed
+            .iter()
+            .zip(dues)
+            .map(|(claimed, due)| attempted(claimed, AfterAttempt::RetryAt(T0 + due), T0));
+        record(&*store, webhook, attempts.collect()).await;
+    }
+    for (after, now, limit, woken, next, more) in [
+        (0, 9, 9, vec![], Some(10), false),
+        (9, 10, 9, vec![&webhook.id], Some(20), false),
+        (10, 30, 9, vec![&webhook.id, &other.id], None, false),
+        (30, 99, 9, vec![], None, false),
+        (10, 30, 2, vec![&webhook.id, &other.id], Some(25), true),
+        (25, 30, 2, vec![&webhook.id], None, false),
+    ] {
+        let step = store
+            .retries_due(T0 + after, T0 + now, limit)
+            .await
+            .unwrap();
+        let found: Vec<_> = step.woken_webhooks.iter().collect();
+        assert_eq!(
+            (found, step.next_due_ms, step.more),
+            (woken, next.map(|next| T0 + next), more),
+            "after {after}, at {now}"
+        );
+    }
+    // A first attempt is due at once, and for whoever dispatched it.
+    assert_eq!(
+        store.retries_due(0, T0, 9).await.unwrap().woken_webhooks,
+        []
+    );
+}
+
+/// Deliveries count while they are pending, whoever holds them, and no longer when they have ended.
+pub async fn a_webhook_knows_how_far_it_is_behind(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (mine, from, webhook) = waiting_of(&*store, &["0", "1"]).await;
+    let other = listening_webhook(&*store, &mine, &from).await;
+    let ids = [other.id.clone(), webhook.id.clone()];
+    let oldest = deliveries_of(&*store, &webhook, None).await.pop().unwrap();
+    let behind = |pending, oldest_at_ms| WebhookBacklog {
+        pending,
+        oldest_at_ms,
+    };
+    let waiting = behind(2, Some(oldest.created_at_ms));
+    let found = store.webhook_backlogs(&ids).await.unwrap();
+    assert_eq!(found, [WebhookBacklog::default(), waiting]);
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    let found = store.webhook_backlogs(&ids[1..]).await.unwrap();
+    assert_eq!(found, [waiting], "somebody attempts them");
+    let ended = [AfterAttempt::Delivered, AfterAttempt::Dead];
+    let attempts = claimed.iter().zip(ended);
+    let attempts = attempts.map(|(claimed, after)| attempted(claimed, after, T0));
+    record(&*store, &webhook, attempts.collect()).await;
+    let found = store.webhook_backlogs(&ids[1..]).await.unwrap();
+    assert_eq!(found, [WebhookBacklog::default()]);
 }

@@ -35,6 +35,7 @@ pub async fn a_webhook_reads_back_as_it_was_written(factory: &dyn Factory) {
     let full = Webhook {
         description: Some("all of them".to_owned()),
         active: false,
+        ordering: headwater_model::webhook::DeliveryOrder::Unordered,
         disabled_reason: Some("410 Gone".to_owned()),
         failing_since_ms: Some(T0 + 1),
         updated_at: T0,
@@ -409,4 +410,40 @@ pub async fn a_webhook_is_disabled_though_the_emitter_is_gone(factory: &dyn Fact
         .await;
     assert!(results.unwrap().results[0].is_ok());
     assert!(!store.webhook(&webhook.id).await.unwrap().unwrap().active);
+}
+
+/// Nobody waits for thousands of them; none of them is delivered after all.
+pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (_, from, webhook) = listening(&*store).await;
+    let texts: Vec<String> = (0..2_500).map(|number| number.to_string()).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    emit(&*store, &from, &texts, T0).await;
+    dispatch_all(&*store, 1_000).await;
+    let pending = async || {
+        let backlogs = store
+            .webhook_backlogs(std::slice::from_ref(&webhook.id))
+            .await;
+        backlogs.unwrap()[0].pending
+    };
+    assert_eq!(pending().await, 2_500);
+    let off = Webhook {
+        active: false,
+        ..webhook.clone()
+    };
+    rewrite(&*store, &off).await;
+    let left = pending().await;
+    assert!((1..2_500).contains(&left), "{left}");
+    assert!(
+        claim_deliveries(&*store, &webhook, epoch, T0)
+            .await
+            .is_empty()
+    );
+    let step = store.trim_deliveries(100, 0, 100).await.unwrap();
+    assert_eq!((step.done, step.more), (100, true));
+    assert_eq!(pending().await, left - 100);
+    rewrite(&*store, &webhook).await;
+    assert_eq!(pending().await, 0);
+    rewrite(&*store, &off).await;
+    assert_eq!(trim_all_deliveries(&*store, 100, 0, 1_000).await, 0);
 }

@@ -45,9 +45,11 @@ pub(super) async fn ask(client: &Client, app: &str) -> Result<Map<String, Value>
     match known.map(|known| text(known, "auth_type")) {
         None => Err(UsageError(format!(
             "the node knows nothing of `{app}`; give what its components find in `$auth`: --field KEY=VALUE. \
-             `headwater apps` lists the apps that it knows"
+             `headwater apps` lists the apps that it knows; one that needs no credentials is made known with \
+             `auth = \"none\"` in a file for `serve --apps`"
         ))),
-        Some("none") => Err(UsageError(format!("`{app}` needs no account"))),
+        // It needs none. Whoever moves here may want one all the same, for what names it.
+        Some("none") => Ok(()),
         Some("oauth2") => Err(UsageError(format!(
             "`{app}` gives its tokens in a browser: `headwater accounts connect {app}`; or give some that you have: \
              --field oauth_access_token=…"

@@ -46,7 +46,7 @@ impl Unit {
     /// What to send for it.
     pub(super) async fn body(&self) -> Result<Value> {
         Ok(match self {
-            Self::File(path) => json!({"component_code": bundle::component_code(path).await?}),
+            Self::File(path) => bundle::body(path).await?,
             Self::Url(url) | Self::Npm { url, .. } => json!({"component_url": url}),
         })
     }

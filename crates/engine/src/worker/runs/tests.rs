@@ -29,7 +29,7 @@ fn invocation(run: RunId, entry: Entry) -> Invocation {
     Invocation {
         run,
         entry,
-        event,
+        event: event.into(),
         props,
     }
 }
@@ -136,6 +136,38 @@ fn an_end_is_the_only_runs_fault_and_nobodys_among_several() {
             assert_eq!(runs.len(), 0);
         }
     }
+}
+
+#[test]
+fn a_kill_from_outside_is_nobodys_fault_and_one_at_a_limit_is_the_runs() {
+    let killed = Exit {
+        status: Some(ExitStatus::from_raw(Signal::KILL.as_raw())),
+        stderr: String::new(),
+    };
+    let (mut runs, mut messages) = with_runs(1);
+    runs.process_gone(&killed);
+    let outcomes_of_kill = outcomes(&mut messages);
+    assert!(
+        matches!(&outcomes_of_kill[..], [Outcome::Lost { message }] if message.contains("signal 9")),
+        "{outcomes_of_kill:?}"
+    );
+    let (mut runs, mut messages) = with_runs(1);
+    runs.end(Ending::Excess {
+        limit: Limit::Memory,
+        message: "too much".into(),
+    });
+    runs.process_gone(&killed);
+    let outcomes_of_limit = outcomes(&mut messages);
+    assert!(
+        matches!(
+            outcomes_of_limit[..],
+            [Outcome::LimitExceeded {
+                limit: Limit::Memory,
+                ..
+            }]
+        ),
+        "{outcomes_of_limit:?}"
+    );
 }
 
 #[test]

@@ -8,7 +8,11 @@ use crate::support::builder;
 async fn a_packages_sources_and_actions_are_listed() {
     let builder = builder(NetworkPolicy::PublicOnly).await;
     let package = "npm:@pipedream/pipedream@^0.4".parse().unwrap();
-    let listed = builder.package_modules(&package).await.unwrap().unwrap();
+    let listed = builder
+        .package_modules(&package, "")
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(listed.package.name, "@pipedream/pipedream");
     assert!(listed.package.is_pinned(), "{}", listed.package);
     assert_eq!(
@@ -27,7 +31,11 @@ async fn a_packages_sources_and_actions_are_listed() {
 async fn a_package_without_components_has_no_modules() {
     let builder = builder(NetworkPolicy::PublicOnly).await;
     let package = "npm:ms@2.1.3/index.js".parse().unwrap();
-    let listed = builder.package_modules(&package).await.unwrap().unwrap();
+    let listed = builder
+        .package_modules(&package, "")
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(listed.package.to_string(), "npm:ms@2.1.3");
     assert!(listed.modules.is_empty());
 }
@@ -38,7 +46,7 @@ async fn a_package_or_version_that_does_not_exist_is_named() {
     for text in ["npm:@headwater-none/none", "npm:ms@99999"] {
         let package = text.parse().unwrap();
         let rejection = builder
-            .package_modules(&package)
+            .package_modules(&package, "")
             .await
             .unwrap()
             .unwrap_err();

@@ -8,19 +8,23 @@ use serde_json::json;
 
 use crate::{
     registry::{Registry, SCOPE},
-    support::{builder_with, files, registry_env},
+    support::{builder_of, builder_with, files, registry_env},
 };
 
 async fn build(registry: &Registry, name: &str) -> Result<Result<Build, Rejection>, EngineError> {
-    let code = format!(
-        "import thing from \"{SCOPE}/{name}@1\"; export default {{ name: \"a\", version: \"1\", run() {{ return thing; }} }};"
-    );
+    let code = importing(name);
     let builder = builder_with(
         NetworkPolicy::PublicOnly,
         registry.client_env(registry_env()),
     )
     .await;
     builder.build(ComponentCode::Text(code)).await
+}
+
+fn importing(name: &str) -> String {
+    format!(
+        "import thing from \"{SCOPE}/{name}@1\"; export default {{ name: \"a\", version: \"1\", run() {{ return thing; }} }};"
+    )
 }
 
 async fn refused(registry: &Registry, name: &str) -> String {
@@ -201,20 +205,23 @@ async fn code_of_a_package_that_runs_at_saving_reaches_nothing() {
 #[tokio::test]
 async fn a_package_larger_than_an_archive_may_be_is_refused() {
     let registry = Registry::start().await;
-    let large = "x".repeat(130 << 20);
+    let env = registry.client_env(registry_env());
+    let builder = builder_of(NetworkPolicy::PublicOnly, env, 4 << 20).await;
+    let large = "x".repeat(5 << 20);
     let code = "module.exports = require('fs').readFileSync(__dirname + '/index.js').length;";
     registry.publish(
         "large",
         &json!({}),
         &[("index.js", code), ("data.txt", &large)],
     );
-    let built = build(&registry, "large").await.expect("a working host");
+    let built = builder.build(ComponentCode::Text(importing("large"))).await;
     let rejection = built
+        .expect("a working host")
         .map(|build| build.description)
         .expect_err("a rejection");
     assert_eq!(rejection.error.name, "SizeError");
     assert!(
-        rejection.error.message.contains("128 MiB"),
+        rejection.error.message.contains("4 MiB"),
         "{}",
         rejection.error.message
     );

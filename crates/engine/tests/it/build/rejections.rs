@@ -239,3 +239,47 @@ async fn evaluation_reaches_neither_network_nor_files() {
         assert!(said.contains(denied), "{code}: {said}");
     }
 }
+
+#[tokio::test]
+async fn code_that_is_nested_too_deeply_is_refused_in_words_for_its_author() {
+    let (open, close) = ("(".repeat(20_000), ")".repeat(20_000));
+    let code =
+        format!("export default {{name: 'a', version: '1', run() {{ return {open}1{close}; }}}};");
+    let rejection = rejected(&code).await;
+    let message = &rejection.error.message;
+    assert!(
+        !message.contains("thread") && !message.contains("overflowed"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn a_module_that_ends_the_process_is_refused() {
+    for end in [
+        "process.reallyExit(3)",
+        "process.abort()",
+        "process.kill(process.pid, 'SIGABRT')",
+        "Deno[Deno.internal].core.ops.op_exit()",
+        "Deno[Deno.internal].core.ops.op_panic()",
+    ] {
+        let code = format!("{end}; export default {{name: 'a', version: '1'}};");
+        let rejection = rejected(&code).await;
+        assert_eq!(rejection.stage, BuildStage::Evaluate, "{end}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_a_package_lacks_is_told_with_those_it_has() {
+    let message =
+        rejected("export { default } from \"@pipedream/pipedream@^0.4/sources/none.mjs\";")
+            .await
+            .error
+            .message;
+    for part in [
+        "`@pipedream/pipedream` 0.4.",
+        "has no file `sources/none.mjs`",
+        "its components: sources/new-scheduled-tasks/new-scheduled-tasks.mjs",
+    ] {
+        assert!(message.contains(part), "{part} is missing: {message}");
+    }
+}

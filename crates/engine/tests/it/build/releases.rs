@@ -9,13 +9,14 @@ use axum::{
     routing::get,
 };
 use headwater_engine::{
-    BuildStage, ComponentCode,
-    build::{Builder, BuilderConfig, ThrowawayWorkers},
+    BuildRequest, BuildStage, ComponentCode,
+    build::{Builder, BuilderConfig, CODE_BYTES_MAX, ThrowawayWorkers},
+    confine::Confinement,
     network::NetworkPolicy,
 };
 use serde_json::{Value, json};
 
-use crate::support::{cache_dir, deno};
+use crate::support::{cache_dir, confinement, deno};
 
 /// Old enough for whoever asks.
 const OLD: &str = "2020-01-01T00:00:00.000Z";
@@ -26,11 +27,15 @@ const CODE: &str =
 /// 1.0.0.
 struct Registry {
     address: String,
-    /// When 2.0.0 was released.
-    released_at: String,
+    /// When 1.0.0 and 2.0.0 were released.
+    released_at: [String; 2],
 }
 
 async fn registry(released_at: String) -> String {
+    registry_of([OLD.to_owned(), released_at]).await
+}
+
+async fn registry_of(released_at: [String; 2]) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let registry = Registry {
@@ -60,7 +65,7 @@ async fn metadata(
             "name": name,
             "dist-tags": { "latest": "2.0.0" },
             "versions": { "1.0.0": release("1.0.0"), "2.0.0": release("2.0.0") },
-            "time": { "1.0.0": OLD, "2.0.0": registry.released_at },
+            "time": { "1.0.0": registry.released_at[0], "2.0.0": registry.released_at[1] },
         }))),
         "item" => Ok(Json(json!({
             "name": name,
@@ -99,11 +104,14 @@ async fn tarball(Path((name, file)): Path<(String, String)>) -> Vec<u8> {
 
 async fn builder(registry: &str) -> Builder {
     let deno = deno().await;
-    let describer = ThrowawayWorkers::start(deno.clone(), &cache_dir()).unwrap();
+    let confinement = Confinement::start(&confinement(), &deno).unwrap();
+    let describer = ThrowawayWorkers::start(Arc::clone(&confinement), &cache_dir()).unwrap();
     let config = BuilderConfig {
-        deno,
+        confinement,
         cache_dir: cache_dir(),
+        kept_in: None,
         registry_env: vec![("NPM_CONFIG_REGISTRY".into(), registry.into())],
+        code_bytes_max: CODE_BYTES_MAX,
         network: NetworkPolicy::PublicOnly,
         ca: None,
     };
@@ -137,7 +145,7 @@ async fn what_no_release_age_can_help_is_named() {
     let built = builder.build(code).await.unwrap().unwrap_err();
     let package = "npm:list".parse().unwrap();
     let listed = builder
-        .package_modules(&package)
+        .package_modules(&package, "")
         .await
         .unwrap()
         .unwrap_err();
@@ -145,5 +153,50 @@ async fn what_no_release_age_can_help_is_named() {
         assert_eq!(rejection.stage, BuildStage::Resolve);
         let message = rejection.error.message;
         assert!(message.contains("'item' matching '^2.0.0'"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_the_newest_is_told_when_there_are_no_older_ones() {
+    let registry = registry_of([days_ago(1), days_ago(1)]).await;
+    let code = ComponentCode::Text(CODE.to_owned());
+    let built = builder(&registry).await.build(code).await.unwrap();
+    let message = built.unwrap_err().error.message;
+    assert!(message.contains("'item' matching '^2.0.0'"), "{message}");
+    assert!(!message.contains("minimum dependency"), "{message}");
+}
+
+/// The version of `list` that a build took, with this `package.json`'s range for it.
+async fn taken(code: &str, range: &str) -> String {
+    let registry = registry(days_ago(40)).await;
+    let request = BuildRequest {
+        code: ComponentCode::Text(code.to_owned()),
+        ranges: [("list".to_owned(), range.to_owned())].into(),
+        owner: "somebody".into(),
+    };
+    let built = builder(&registry).await.build(request).await.unwrap();
+    match built {
+        Ok(build) => build.description.version.unwrap_or_default(),
+        Err(rejection) => rejection.error.message,
+    }
+}
+
+#[tokio::test]
+async fn an_import_without_a_version_gets_what_is_declared() {
+    // The newest release cannot be resolved here, so that nothing else than the range leads to the older one.
+    for range in ["^1.0.0", "1", "~1.0", ">=1 <2", "0.9.x || 1.0.x", "1.0.0"] {
+        assert_eq!(taken(CODE, range).await, "1.0.0", "{range}");
+    }
+    let pinned = CODE.replace("\"list\"", "\"list@1.0.0\"");
+    assert_eq!(taken(&pinned, "^2").await, "1.0.0");
+    let prefixed = CODE.replace("\"list\"", "\"npm:list\"");
+    assert_eq!(taken(&prefixed, "^1").await, "1.0.0");
+}
+
+#[tokio::test]
+async fn a_declared_range_that_nothing_matches_is_named() {
+    for range in ["^7", ">=7 <9"] {
+        let told = taken(CODE, range).await;
+        assert!(told.contains("`list`: no release matches"), "{told}");
     }
 }

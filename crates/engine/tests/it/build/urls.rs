@@ -371,3 +371,21 @@ async fn a_component_of_too_many_modules_is_refused() {
     let told = refused(server.join("1.mjs").unwrap()).await;
     assert!(told.contains("more than 200 modules"), "{told}");
 }
+
+#[tokio::test]
+async fn paths_may_have_characters_that_mean_something_to_tools() {
+    let server = module_server(&[
+        (
+            "/v=1/new.mjs",
+            "import { name } from \"./a=b.mjs\"; import data from \"./data.json\" with { type: \"json\" };
+             export default { name: name + data, version: \"1\", run() {} };",
+        ),
+        ("/v=1/a=b.mjs", "export const name = \"Equal\";"),
+        ("/v=1/data.json", "\"s\""),
+    ])
+    .await;
+    let build = build_url(server.join("v=1/new.mjs").unwrap(), NetworkPolicy::All)
+        .await
+        .unwrap();
+    assert_eq!(build.description.name, "Equals");
+}

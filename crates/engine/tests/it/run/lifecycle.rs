@@ -114,7 +114,7 @@ async fn shutdown_ends_runs_removes_folders_and_refuses_more() {
     let invocation = Invocation {
         run: 1,
         entry: Entry::Run,
-        event: RawValue::NULL.to_owned(),
+        event: RawValue::NULL.to_owned().into(),
         props: Map::new(),
     };
     let refused = node.engine.invoke(&source.spec, invocation, sink).await;
@@ -138,7 +138,7 @@ async fn an_archive_that_is_another_is_refused() {
         let invocation = Invocation {
             run: 1,
             entry: Entry::Run,
-            event: RawValue::NULL.to_owned(),
+            event: RawValue::NULL.to_owned().into(),
             props: Map::new(),
         };
         let refused = node

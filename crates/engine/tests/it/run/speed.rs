@@ -22,7 +22,7 @@ async fn warm_invocations_per_second() {
         let invocation = Invocation {
             run,
             entry: Entry::Run,
-            event,
+            event: event.into(),
             props: Map::new(),
         };
         node.engine

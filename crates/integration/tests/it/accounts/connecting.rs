@@ -233,6 +233,7 @@ async fn a_form_asks_for_what_the_app_wants_and_the_app_is_asked_whether_that_is
         ("cache-control", "no-store"),
         ("referrer-policy", "no-referrer"),
         ("x-frame-options", "DENY"),
+        ("x-content-type-options", "nosniff"),
     ] {
         assert_eq!(form.header(header), value);
     }
@@ -260,6 +261,20 @@ async fn a_form_asks_for_what_the_app_wants_and_the_app_is_asked_whether_that_is
     let accounts = node.get("/accounts").await.items();
     assert_eq!(accounts.len(), 1);
     assert_eq!(accounts[0]["health"]["status"], "healthy");
+}
+
+#[tokio::test]
+async fn a_preview_of_a_link_does_not_use_it_up() {
+    let provider = OAuthProvider::start().await;
+    let node = node_with(&provider).await;
+    let link = link(&node).await;
+    for _ in 0..2 {
+        let page = Browser::new(&node).open_only(url(&link)).await.is(200);
+        assert!(page.text.contains("<button>Go on to Acme"), "{}", page.text);
+        assert!(!page.headers.contains_key("set-cookie"));
+    }
+    Browser::new(&node).consent(url(&link)).await.is(200);
+    assert_eq!(status(&node, &link).await["status"], "connected");
 }
 
 #[tokio::test]

@@ -46,6 +46,26 @@ async fn accounts_are_added_listed_and_deleted_and_never_shown() {
     assert_eq!(node.cli(&["accounts", "add", "shop"]).await.code, 2);
 }
 
+#[tokio::test]
+async fn an_app_that_asks_nobody_who_they_are_is_used_without_a_field() {
+    let node = Node::start().await;
+    let code = r#"export default { name: "Search", key: "pushshift-search", version: "0.0.1", type: "action",
+      props: { app: { type: "app", app: "pushshift_reddit_search" } },
+      run() { return this.app.$auth; } };"#;
+    let saved = node.save(code).await;
+    let path = format!("/components/{}/run", saved["id"].as_str().unwrap());
+    let without = node.post(&path, json!({"configured_props": {}})).await;
+    assert_eq!(without.is(200).data()["outcome"]["value"], json!({}));
+    let add = ["accounts", "add", "pushshift_reddit_search", "--json"];
+    let account = node.cli(&add).await.ok().json();
+    let props = json!({"app": {"authProvisionId": account["id"]}});
+    let with = node.post(&path, json!({"configured_props": props})).await;
+    assert_eq!(
+        with.is(200).data()["outcome"]["value"],
+        json!({"oauth_uid": account["id"]})
+    );
+}
+
 /// Shows what is in its account.
 const TELLING: &str = r#"export default { name: "Tell", key: "shop-tell", version: "0.0.1", type: "action",
   props: { shop: { type: "app", app: "shop" } },

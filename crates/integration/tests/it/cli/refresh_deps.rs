@@ -99,3 +99,66 @@ async fn refreshing_goes_without_new_code() {
     let error = node.put(&source.path(), body).await.is(400).error();
     assert_eq!(error["param"], "refresh_deps");
 }
+
+#[tokio::test]
+async fn a_file_gets_the_versions_of_the_nearest_package_json() {
+    let registry = NpmRegistry::start().await;
+    for version in ["1.0.0", "2.0.0"] {
+        registry.publish("words", version, &words(version));
+    }
+    let node = Node::builder().env("HOME", registry.home()).start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let sources = folder.path().join("sources");
+    std::fs::create_dir(&sources).unwrap();
+    let manifest = r#"{"dependencies": {"@local/words": "^1.0.0"}}"#;
+    std::fs::write(folder.path().join("package.json"), manifest).unwrap();
+    let code = CODE.replace("@local/words@^1.0.0", "@local/words");
+    std::fs::write(sources.join("words.mjs"), &code).unwrap();
+
+    let seen = node
+        .cli_in(folder.path(), &["deploy", "sources/words.mjs", "--json"])
+        .await
+        .ok();
+    let deployed = seen.json();
+    let path = format!("/components/{}", deployed["component_id"].as_str().unwrap());
+    let packages = async |path: &str| node.get(path).await.is(200).data()["packages"].clone();
+    let locked =
+        |version: &str| json!([{"name": "@local/words", "version": version, "range": "1"}]);
+    assert_eq!(packages(&path).await, locked("1.0.0"));
+
+    // The range outlives the folder: newer packages are those that it allows.
+    registry.publish("words", "1.4.0", &words("1.4.0"));
+    let id = deployed["id"].as_str().unwrap();
+    node.cli(&["update", id, "--refresh-deps"]).await.ok();
+    let source = node.get(&format!("/sources/{id}")).await.is(200).data();
+    let path = format!("/components/{}", source["component_id"].as_str().unwrap());
+    assert_eq!(packages(&path).await, locked("1.4.0"));
+
+    // Every command that takes a file sends them.
+    let published = node
+        .cli_in(folder.path(), &["publish", "sources/words.mjs", "--json"])
+        .await;
+    assert_eq!(published.code, 0, "{}", published.stderr);
+    let key = node
+        .get("/components/registry/words-words")
+        .await
+        .is(200)
+        .data();
+    assert_eq!(key["packages"], locked("1.4.0"));
+}
+
+#[tokio::test]
+async fn versions_that_are_none_are_refused_by_name() {
+    let node = Node::start().await;
+    let code = "export default { name: \"A\", version: \"0.0.1\", run() {} };";
+    for dependencies in [
+        json!({"a": "file:../x"}),
+        json!({"../a": "1"}),
+        json!({"a": "1/../../x"}),
+        json!({"a": "1\n2"}),
+    ] {
+        let body = json!({"component_code": code, "component_dependencies": dependencies});
+        let error = node.post("/components", body).await.is(400).error();
+        assert_eq!(error["param"], "component_dependencies");
+    }
+}

@@ -52,6 +52,36 @@ async fn a_file_is_saved_and_run_once() {
 }
 
 #[tokio::test]
+async fn props_that_cannot_be_computed_keep_no_given_value_out() {
+    let node = Node::start().await;
+    let code = r#"
+export default { name: "Row", key: "tables-row", version: "0.0.1", type: "action",
+  props: { table: { type: "string", reloadProps: true } },
+  additionalProps() { throw new Error("the service is down"); },
+  run() { return { table: this.table, row: this.row, count: this.count }; } };"#;
+    node.save(code).await;
+    let arguments = [
+        "run-action",
+        "tables-row",
+        "--prop",
+        "table=t",
+        "--prop",
+        "row=r",
+        "--json",
+    ];
+    let seen = node.cli(&arguments).await.ok();
+    assert_eq!(
+        seen.json()["outcome"]["value"],
+        json!({"table": "t", "row": "r"})
+    );
+    assert!(
+        seen.stderr.contains("runs with the values given"),
+        "{}",
+        seen.stderr
+    );
+}
+
+#[tokio::test]
 async fn an_action_that_throws_fails_the_command_and_shows_its_own_lines() {
     let node = Node::start().await;
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! `headwater users`, `workspaces` and `keys`.
 
-use headwater_integration::Node;
+use headwater_integration::{Node, Seen};
 
 #[tokio::test]
 async fn a_colleague_gets_a_user_a_workspace_and_a_key() {
@@ -89,4 +89,62 @@ async fn two_users_work_in_a_workspace_by_its_name() {
         "{}",
         refused.stderr
     );
+}
+
+/// Runs a command with the key that the node keeps in its folder.
+async fn with_kept_key(node: &Node, arguments: &[&str]) -> Seen {
+    let mut command = node.command(arguments);
+    command.env_remove("HEADWATER_API_KEY");
+    command.output().await.unwrap().into()
+}
+
+#[tokio::test]
+async fn revoking_the_kept_key_puts_another_in_its_place() {
+    let node = Node::builder().without_key().start().await;
+    with_kept_key(&node, &["keys", "revoke", "first"])
+        .await
+        .ok();
+    node.get("/users/me").await.is(401);
+    let listed = with_kept_key(&node, &["keys", "list", "--json"])
+        .await
+        .ok()
+        .json();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed[0]["name"], "first");
+}
+
+#[tokio::test]
+async fn a_given_key_that_revokes_itself_is_asked_about() {
+    let node = Node::start().await;
+    node.cli(&["keys", "create", "spare"]).await.ok();
+    let refused = node.cli(&["keys", "revoke", "first"]).await;
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("--yes"), "{}", refused.stderr);
+    node.get("/users/me").await.is(200);
+    node.cli(&["keys", "revoke", "first", "--yes"]).await.ok();
+    node.get("/users/me").await.is(401);
+}
+
+#[tokio::test]
+async fn an_operator_without_a_key_gets_one_on_the_stopped_node() {
+    let mut node = Node::builder().own_address().start().await;
+    let running = node.cli(&["keys", "reset"]).await;
+    assert_eq!(running.code, 1);
+    assert!(
+        running.stderr.contains("stop the node"),
+        "{}",
+        running.stderr
+    );
+    node.terminate().await;
+    let made = node.cli(&["keys", "reset"]).await.ok();
+    let nowhere = tempfile::tempdir().unwrap();
+    let missing = nowhere.path().join("none");
+    let missing = missing.to_str().unwrap();
+    let seen = node.cli(&["keys", "reset", "--data-dir", missing]).await;
+    assert_eq!(seen.code, 1);
+    assert!(seen.stderr.contains("--data-dir"), "{}", seen.stderr);
+    node.restart().await;
+    let admin = node.with_key(Some(made.stdout.trim()));
+    admin.get("/users").await.is(200);
+    with_kept_key(&node, &["users", "list"]).await.ok();
 }

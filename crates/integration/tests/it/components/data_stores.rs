@@ -132,3 +132,42 @@ export default {
         [json!({"failure": failure, "size": 0})]
     );
 }
+
+/// Code of a package needs no token to ask: it can import the module of the runtime that asks.
+const INTRUDER: &str = r#"
+export default {
+  name: "Intruder",
+  version: "0.0.1",
+  props: { own: { type: "data_store" } },
+  async run() {
+    const folder = /file:\S+\/worker\//.exec(new Error().stack)[0];
+    const load = new Function("specifier", "return import(specifier)");
+    const { createDataStore } = await load(folder + "data_store.ts");
+    const { currentInvocation } = await load(folder + "invocation_context.ts");
+    const tried = [];
+    for (const name of ["shared", "own"]) {
+      const store = createDataStore(name, currentInvocation());
+      tried.push(await store.set("count", 7).then(() => store.get("count")).catch((error) => error.message));
+    }
+    this.$emit(tried);
+  },
+};
+"#;
+
+#[tokio::test]
+async fn a_store_that_no_prop_names_cannot_be_reached_through_the_runtime() {
+    let node = Node::start().await;
+    let keeper = node.deploy(COUNTER, json!({"store": "shared"})).await;
+    node.run(&keeper, json!({})).await;
+    let intruder = node.deploy(INTRUDER, json!({"own": "own"})).await;
+    node.run(&intruder, json!({})).await;
+    let refusal = "data store \"shared\": no prop of the component is configured with it; \
+                   add a prop of type data_store";
+    assert_eq!(
+        payloads(&node.events(&intruder).await),
+        [json!([refusal, 7])]
+    );
+    node.run(&keeper, json!({})).await;
+    let events = payloads(&node.events(&keeper).await);
+    assert_eq!(events.last().unwrap()["next"], 2);
+}

@@ -5,23 +5,26 @@ use std::time::SystemTime;
 const VARIABLE: &str = "HEADWATER_TEST_SEED";
 
 /// A generator (splitmix64) that says how to repeat it when its test fails.
-pub(super) struct Seed {
+pub(crate) struct Seed {
     first: u64,
     state: u64,
 }
 
 impl Seed {
     /// The seed in `HEADWATER_TEST_SEED`, else a new one.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap();
+        Self::fixed(u64::from(now.subsec_nanos()) ^ (u64::from(std::process::id()) << 32))
+    }
+
+    /// The seed in `HEADWATER_TEST_SEED`, else this one.
+    pub(crate) fn fixed(first: u64) -> Self {
         let given = std::env::var(VARIABLE)
             .ok()
             .and_then(|text| text.parse().ok());
-        let first = given.unwrap_or_else(|| {
-            let now = SystemTime::now()
-                .duration_since(SystemTime::UNIX_EPOCH)
-                .unwrap();
-            u64::from(now.subsec_nanos()) ^ (u64::from(std::process::id()) << 32)
-        });
+        let first = given.unwrap_or(first);
         Self {
             first,
             state: first,
@@ -29,7 +32,7 @@ impl Seed {
     }
 
     /// A number below `end`.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -39,7 +42,7 @@ impl Seed {
     }
 
     /// One of them.
-    pub(super) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }
 }

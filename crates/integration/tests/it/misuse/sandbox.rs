@@ -234,20 +234,30 @@ async fn another_sources_files_and_module_state_are_its_own() {
     // The one keeps it between its runs, and another made from the same component has none of it.
     assert_eq!(deed(&node, &one, "kept", json!({})).await, "of the one");
     assert_eq!(deed(&node, &other, "kept", json!({})).await, "nothing");
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "of the one");
-    assert_refused(&node, &other, json!({"path": path}), &READING).await;
-    assert_refused(&node, &other, json!({"path": path}), &WRITING).await;
-    let folder = Path::new(&path).parent().unwrap();
+    // The machine's name for what the one calls by a name of its own.
+    let name = Path::new(&path).file_name().unwrap();
+    let workers = node.data_dir().join("workers");
+    let kept = std::fs::read_dir(&workers)
+        .unwrap()
+        .map(|worker| worker.unwrap().path().join("tmp").join(name))
+        .find(|file| std::fs::read_to_string(file).is_ok_and(|text| text == "of the one"))
+        .expect("the file of the one");
+    assert_refused(&node, &other, json!({"path": kept}), &READING).await;
+    assert_refused(&node, &other, json!({"path": kept}), &WRITING).await;
+    let folder = kept.parent().unwrap();
     assert_refused(&node, &other, json!({"path": folder}), &["list"]).await;
-    let workers = folder.parent().unwrap().parent().unwrap();
     assert_refused(&node, &other, json!({"path": workers}), &["list"]).await;
     // Under the same name it has a file of its own.
     let others = deed(&node, &other, "keep", json!({"text": "of the other"})).await;
-    assert_ne!(others, path);
+    assert_eq!(
+        deed(&node, &other, "read", json!({"path": others})).await,
+        "of the other"
+    );
     assert_eq!(
         deed(&node, &one, "read", json!({"path": path})).await,
         "of the one"
     );
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "of the one");
     assert_eq!(deed(&node, &one, "kept", json!({})).await, "of the one");
 }
 

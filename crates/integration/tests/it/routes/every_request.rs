@@ -34,6 +34,24 @@ async fn unknown_paths_and_methods_are_told_apart() {
 }
 
 #[tokio::test]
+async fn bytes_in_a_path_that_are_no_text_name_nothing() {
+    let node = Node::start().await;
+    for (method, path) in [
+        (Method::GET, "/components/%ff"),
+        (Method::GET, "/components/registry/%ff"),
+        (Method::POST, "/components/%ff/run"),
+        (Method::DELETE, "/data_stores/%ff"),
+        (Method::DELETE, "/workspaces/%ff/members/%ff"),
+        (Method::GET, "/sources/%ff"),
+        (Method::GET, "//connect/%ff"),
+    ] {
+        let request = node.request(method, path);
+        let answer = node.send(request).await.is(404);
+        assert_eq!(answer.error()["code"], "not_found", "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_trailing_slash_makes_no_difference() {
     let node = Node::start().await;
     assert_eq!(

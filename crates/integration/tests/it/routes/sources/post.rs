@@ -223,8 +223,9 @@ async fn deploy_runs_before_activate() {
 async fn a_hook_that_throws_leaves_nothing() {
     let node = Node::builder().private_network().start().await;
     for (fails, calls) in [
-        ("deploy", &["1 deploy", "1 deactivate"][..]),
-        ("activate", &["1 deploy", "1 activate", "1 deactivate"]),
+        // They stored nothing that `deactivate` could go by.
+        ("deploy", &["1 deploy"][..]),
+        ("activate", &["1 deploy", "1 activate"]),
     ] {
         let receiver = Receiver::start().await;
         let props = json!({"url": receiver.url(), "fails": fails});

@@ -286,3 +286,16 @@ async fn what_is_not_there_cannot_be_updated() {
         .await
         .is(404);
 }
+
+#[tokio::test]
+async fn an_empty_component_id_is_as_good_as_none() {
+    let node = Node::start().await;
+    let body = json!({"component_id": "", "component_code": EMITTER});
+    let source = node.post("/sources", body.clone()).await.is(200).data();
+    let path = format!("/sources/{}", source["id"].as_str().unwrap());
+    node.put(&path, body.clone()).await.is(200);
+    node.patch(&path, body).await.is(200);
+    let only_empty = json!({"component_id": ""});
+    let error = node.post("/sources", only_empty).await.is(400).error();
+    assert_eq!(error["param"], "component_id");
+}

@@ -19,6 +19,7 @@ async fn only_what_is_named_changes() {
             "url",
             json!("http://other.example/x"),
         ),
+        (json!({"ordering": "none"}), "ordering", json!("none")),
         (json!({"active": false}), "active", json!(false)),
         (json!({"active": "true"}), "active", json!(true)),
         (json!({"name": null}), "name", Value::Null),
@@ -45,6 +46,7 @@ async fn a_wrong_change_changes_nothing() {
         (json!({"name": "new", "url": ""}), "url"),
         (json!({"name": "x".repeat(257)}), "name"),
         (json!({"name": "new", "active": "maybe"}), "active"),
+        (json!({"name": "new", "ordering": "some"}), "ordering"),
     ] {
         let error = node.patch(&path, body.clone()).await.is(400).error();
         assert_eq!(error["param"], param, "{body}");

@@ -106,3 +106,22 @@ async fn options_are_computed_with_the_values_of_a_source_that_is_to_be_updated(
     let page = node.post(&path, body).await.is(200).data();
     assert_eq!(page["options"][0]["value"], "of hunter2");
 }
+
+#[tokio::test]
+async fn a_prop_that_is_not_computed_either_is_named() {
+    let node = Node::start().await;
+    let code = r#"export default { name: "Computed", key: "computed-props", version: "0.0.1", type: "action",
+      props: { kind: { type: "string", reloadProps: true, options: ["a"] } },
+      additionalProps() { return { more: { type: "string", options: ["b"] } }; },
+      run() {} };"#;
+    node.save(code).await;
+    let path = "/components/computed-props/options";
+    for prop in ["kind", "more"] {
+        node.post(path, json!({"prop": prop})).await.is(200);
+    }
+    let error = node.post(path, json!({"prop": "typo"})).await.is(400);
+    let error = error.error();
+    assert_eq!(error["param"], "prop");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("it has: kind, more"), "{message}");
+}

@@ -18,13 +18,12 @@ async fn the_first_user_has_a_workspace_and_quotas() {
         (&user["username"], &user["email"]),
         (&json!("ada"), &json!("ada@example.com"))
     );
-    for field in [
-        "daily_compute_time_quota",
-        "daily_compute_time_used",
-        "daily_invocations_quota",
-        "daily_invocations_used",
-    ] {
+    for field in ["daily_compute_time_used", "daily_invocations_used"] {
         assert!(user[field].is_u64(), "{field}: {user}");
+    }
+    // There are none, and that is said.
+    for field in ["daily_compute_time_quota", "daily_invocations_quota"] {
+        assert_eq!(user.get(field), Some(&Value::Null), "{field}: {user}");
     }
     let org = &user["orgs"][0];
     assert!(org["id"].as_str().unwrap().starts_with("o_"), "{user}");
@@ -32,10 +31,12 @@ async fn the_first_user_has_a_workspace_and_quotas() {
         org["orgname"].is_string() && org["name"].is_string() && org["email"].is_string(),
         "{user}"
     );
-    assert!(
-        org["daily_credits_quota"].is_u64() && org["daily_credits_used"].is_u64(),
-        "{user}"
-    );
+    assert_eq!(org.get("daily_credits_quota"), Some(&Value::Null), "{user}");
+    assert!(org["daily_credits_used"].is_u64(), "{user}");
+    // The specification lets workspaces leave these out.
+    for field in ["daily_compute_time_quota", "daily_invocations_quota"] {
+        assert!(org.get(field).is_none(), "{field}: {user}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,195 @@
+//! The speed that users get: requests accepted, run and emitted per second, and their latency at a client.
+//! A request counts once its event is in the log. Beside it the same server that does nothing, and, where asked
+//! for, the node of another build.
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+
+use crate::{
+    bare,
+    load::Load,
+    node::{Api, Node, Source},
+    process::headwater,
+    report::{Budget, Line, Report},
+    rounds::{self, Compared, Figures, ROUND, ROUNDS, Side, WARM_UP},
+    statistics::median,
+    wire,
+};
+
+/// Each run emits one event; the newest says how many runs there have been.
+const COUNTS: &str = r#"let n = 0;
+export default {
+  name: "Counts", version: "0.0.1",
+  props: { http: "$.interface.http" },
+  run(event) { this.$emit({ n: ++n, body: event.body }, { summary: "counted" }); },
+};"#;
+const SIZES: [Size; 3] = [Size(32, 24), Size(256, 24), Size(32, 20_000)];
+
+/// Connections, and bytes of each request's body.
+#[derive(Clone, Copy)]
+struct Size(usize, usize);
+
+pub(super) async fn run(report: &mut Report, against: Option<&Path>) -> Result<()> {
+    let (bare, bare_address) = bare::start().await?;
+    for size in SIZES {
+        let mut ours = Counting::start(&headwater()?, size).await?;
+        let mut other = match against {
+            Some(binary) => Some(Counting::start(binary, size).await?),
+            None => None,
+        };
+        let bare = Side {
+            process: &bare,
+            load: load(bare_address, &ours.source.path, size),
+        };
+        let mut bare_rounds = Vec::new();
+        ours.round(WARM_UP).await?;
+        if let Some(other) = &mut other {
+            other.round(WARM_UP).await?;
+        }
+        for _ in 0..ROUNDS {
+            let round = ours.round(ROUND).await?;
+            ours.rounds.push(round);
+            if let Some(other) = &mut other {
+                let round = other.round(ROUND).await?;
+                other.rounds.push(round);
+            }
+            bare_rounds.push(bare.round().await?);
+        }
+        let Size(connections, bytes) = size;
+        let which = format!("{connections} connections, bodies of {bytes} bytes");
+        tell(report, &which, (ours, other), rounds::best(bare_rounds)?)?;
+    }
+    Ok(())
+}
+
+fn tell(
+    report: &mut Report,
+    which: &str,
+    (ours, other): (Counting, Option<Counting>),
+    bare: Figures,
+) -> Result<()> {
+    let (ours, seen) = ours.figures()?;
+    let compared = Compared { ours, bare };
+    let what = format!("accepted, run and emitted, {which}, same server doing nothing");
+    report.compare(&what, &compared, Budget::None);
+    let (other, other_seen) = match other {
+        Some(other) => {
+            let (other, other_seen) = other.figures()?;
+            let compared = Compared {
+                ours: compared.ours,
+                bare: other,
+            };
+            let what = format!("the same, {which}, the other build");
+            report.compare(&what, &compared, Budget::None);
+            (other_seen.shown(), Some(other_seen.median))
+        }
+        None => (String::new(), None),
+    };
+    report.add(Line {
+        what: format!("rounds of it in the middle, {which}"),
+        ours: seen.shown(),
+        bare: other,
+        figure: seen.median,
+        shown: match other_seen {
+            Some(other) => format!("{:.0} %", seen.median / other * 100.0),
+            None => format!("{:.0}/s", seen.median),
+        },
+        budget: Budget::None,
+    });
+    Ok(())
+}
+
+/// A node that counts its runs, under load.
+struct Counting {
+    node: Node,
+    source: Source,
+    watcher: Api,
+    load: Load,
+    /// Requests sent so far.
+    total: usize,
+    /// Requests accepted per second, and how long the node went on after the load, of each round.
+    accepted: Vec<f64>,
+    behind_ms: Vec<f64>,
+    rounds: Vec<Figures>,
+}
+
+/// The round in the middle.
+struct Middle {
+    median: f64,
+    accepted: f64,
+    behind_ms: f64,
+}
+
+impl Middle {
+    fn shown(&self) -> String {
+        format!(
+            "{:.0}/s; {:.0}/s accepted, {:.0} ms behind after {} s",
+            self.median,
+            self.accepted,
+            self.behind_ms,
+            ROUND.as_secs()
+        )
+    }
+}
+
+impl Counting {
+    async fn start(binary: &Path, size: Size) -> Result<Self> {
+        let mut node = Node::start_binary(binary, &[]).await?;
+        let component = node.api.save(COUNTS).await?;
+        let source = node.api.deploy(&component).await?;
+        Ok(Self {
+            watcher: node.connect().await?,
+            load: load(node.address(), &source.path, size),
+            node,
+            source,
+            total: 0,
+            accepted: Vec::new(),
+            behind_ms: Vec::new(),
+            rounds: Vec::new(),
+        })
+    }
+
+    /// Loads it, and waits until all that was accepted has been emitted.
+    async fn round(&mut self, duration: Duration) -> Result<Figures> {
+        let process = self.node.process();
+        let before = process.cpu_seconds();
+        let answered = self.load.run(duration).await?;
+        self.total += answered.latencies.len();
+        let begun = Instant::now();
+        self.watcher
+            .wait_for_count(&self.source, self.total)
+            .await?;
+        let behind = begun.elapsed().as_secs_f64();
+        self.accepted.push(answered.per_second());
+        self.behind_ms.push(behind * 1e3);
+        let per_second = answered.latencies.len() as f64 / (answered.seconds + behind);
+        let cpu = process.cpu_seconds() - before;
+        Ok(Figures::of(&answered, per_second, cpu))
+    }
+
+    fn figures(self) -> Result<(Figures, Middle)> {
+        let rates: Vec<f64> = self.rounds.iter().map(|round| round.per_second).collect();
+        let middle = Middle {
+            median: median(&rates),
+            accepted: median(&self.accepted),
+            behind_ms: median(&self.behind_ms),
+        };
+        Ok((rounds::best(self.rounds)?, middle))
+    }
+}
+
+fn load(address: SocketAddr, path: &str, Size(connections, bytes): Size) -> Load {
+    let beginning = r#"{"name":"world","n":"#;
+    let digits = "4".repeat(bytes - beginning.len() - 3);
+    let body = format!(r#"{beginning}"{digits}"}}"#);
+    Load {
+        address,
+        request: wire::request("POST", address, path, "", &body),
+        connections,
+    }
+}

@@ -1,0 +1,32 @@
+//! `keys reset`: a new key for the administrator, made on the data folder of a node that is stopped. Whoever may
+//! write the folder may do anything with the node, so nothing else is asked.
+
+use anyhow::{Context as _, Result, bail};
+
+use super::{data_dir::DataDir, environment, node};
+use crate::{arguments::Global, exit::Exit, output};
+
+/// The new key's name.
+const NAME: &str = "reset";
+
+/// Makes the key, keeps it where the command line finds it, and prints it.
+pub(crate) async fn reset(global: &Global) -> Result<Exit> {
+    let shown = global.data_dir.display();
+    if !DataDir::is_at(&global.data_dir) {
+        bail!("there is no node in {shown}; name its data folder with --data-dir");
+    }
+    let data_dir = DataDir::open(&global.data_dir)?;
+    let store = node::open_store(&data_dir)
+        .with_context(|| format!("stop the node in {shown} first, if it runs"))?;
+    let env = environment::system()?;
+    let new = headwater_app::create_admin_key(&store, &env, NAME).await?;
+    data_dir.write_api_key(&new.secret)?;
+    output::data(&new.secret)?;
+    output::note(&format!(
+        "made key {} ({NAME}) for the administrator, kept in {}; start the node, and revoke what is lost with \
+         `headwater keys list` and `headwater keys revoke`",
+        new.key.id,
+        data_dir.shown_key_path()
+    ));
+    Ok(Exit::Success)
+}

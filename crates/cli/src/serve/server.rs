@@ -1,0 +1,171 @@
+//! The HTTP server: takes connections in and speaks HTTP/1 and HTTP/2 with them until the node
+//! stops. How many connections there are and how long they may wait is `connections`' business.
+
+use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{Router, body::Body, extract::ConnectInfo, http::Version};
+use hyper::{Request, body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto::Builder,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, UnixListener},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tower::Service as _;
+
+use super::connections::{self, Answered, Connections, Place, Watched};
+
+/// Bytes of a request's head, and of what is read or written at once.
+const HEAD_BYTES: usize = 64 * 1024;
+/// Requests at once on one connection of HTTP/2.
+const STREAMS: u32 = 128;
+/// How often a client of HTTP/2 is asked whether it is there, and how long it may take to say so.
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// How long to wait when the machine gives no more connections and none can be closed.
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// The server of a node: its connections and their bounds.
+#[derive(Clone)]
+pub(super) struct Server {
+    router: Router,
+    connections: Arc<Connections>,
+    protocol: Arc<Builder<TokioExecutor>>,
+    stopping: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Server {
+    /// Serves until `stopping` is cancelled; then connections end with the requests that they have.
+    pub(super) fn new(
+        router: Router,
+        connections: Arc<Connections>,
+        stopping: CancellationToken,
+    ) -> Self {
+        let mut protocol = Builder::new(TokioExecutor::new());
+        // Heads have their time from `connections`: that of HTTP/1 here would count pauses between
+        // requests as well.
+        protocol.http1().max_buf_size(HEAD_BYTES);
+        protocol
+            .http2()
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(STREAMS)
+            .keep_alive_interval(PING_EVERY)
+            .keep_alive_timeout(PING_EVERY);
+        Self {
+            router,
+            connections,
+            protocol: Arc::new(protocol),
+            stopping,
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    /// The same server for connections that do not end when the node begins to stop.
+    pub(super) fn outlasting(self) -> Self {
+        Self {
+            stopping: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            ..self
+        }
+    }
+
+    /// Takes connections from everybody until the node stops, and returns when the last one is gone.
+    pub(super) async fn serve(self, listener: TcpListener) {
+        let watching = tokio::spawn(Arc::clone(&self.connections).watch());
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = self.stopping.cancelled() => break,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    connections::tune(&stream);
+                    self.take(stream, Some(peer));
+                }
+                Err(error) => self.failed_to_accept(&error).await,
+            }
+        }
+        drop(listener);
+        self.tasks.close();
+        self.tasks.wait().await;
+        watching.abort();
+    }
+
+    /// Takes connections of components until it is aborted.
+    pub(super) async fn serve_components(self, listener: UnixListener) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => self.take(stream, None),
+                Err(error) => self.failed_to_accept(&error).await,
+            }
+        }
+    }
+
+    async fn failed_to_accept(&self, error: &io::Error) {
+        // A client that is gone already is no failure of the machine's.
+        if matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
+        ) {
+            return;
+        }
+        tracing::warn!(%error, "no connection can be accepted");
+        if !self.connections.make_room() {
+            tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
+        }
+    }
+
+    fn take<S>(&self, stream: S, peer: Option<SocketAddr>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Some(place) = self.connections.enter() else {
+            return;
+        };
+        let place = Arc::new(place);
+        let connection = Arc::clone(&place.connection);
+        let serving = self.clone().converse(stream, peer, place);
+        let task = self.tasks.spawn(serving);
+        Place::served_by(&connection, task.abort_handle());
+    }
+
+    async fn converse<S>(self, stream: S, peer: Option<SocketAddr>, place: Arc<Place>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Self {
+            router,
+            protocol,
+            stopping,
+            ..
+        } = self;
+        let io = TokioIo::new(Watched::new(stream, Arc::clone(&place)));
+        let service = service_fn(move |request: Request<Incoming>| {
+            let under_way = place.begin_request(request.version() == Version::HTTP_2);
+            let mut request = request.map(Body::new);
+            if let Some(peer) = peer {
+                request.extensions_mut().insert(ConnectInfo(peer));
+            }
+            let answering = router.clone().call(request);
+            async move {
+                let response = answering.await?;
+                Ok::<_, Infallible>(response.map(|body| Answered::new(body, under_way)))
+            }
+        });
+        let mut conversation = std::pin::pin!(protocol.serve_connection(io, service));
+        let mut stopped = std::pin::pin!(stopping.cancelled());
+        let ended = tokio::select! {
+            ended = conversation.as_mut() => ended,
+            () = &mut stopped => {
+                conversation.as_mut().graceful_shutdown();
+                conversation.await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::trace!(%error, "a connection ended");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The imports that modules may have: nothing that has the bundler read a file of the machine that builds.
+//!
+//! Own modules are judged before anything else reads them. Modules of packages are judged once per release,
+//! where it is downloaded to; one that imports files as data is replaced by one that throws, so that a package
+//! works as long as it does not load it. Not responsible for finding imports ([`super::inspection`]), nor for
+//! whether they lead anywhere.
+
+use std::{
+    fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use super::{
+    command::DenoTool,
+    failure::{BuildFailure, BuildResult, disk, not_resolved, rejection},
+    inspection::{Import, Inspected, inspect},
+    replacement::replace,
+    specifier::Specifier,
+};
+use crate::api::BuildStage;
+
+/// The attribute that an import may have, and its value.
+const JSON: (&str, &str) = ("type", "json");
+/// Says in a package's folder that its modules were judged.
+const DONE: &str = ".headwater-imports";
+/// Endings of files that are never read as code.
+const NO_CODE: &[&str] = &[
+    "json", "map", "md", "node", "wasm", "css", "html", "png", "jpg", "gif", "svg", "woff",
+    "woff2", "ttf", "zip", "gz",
+];
+/// The replacement of a module that must not be bundled, as a module of either kind.
+const REPLACEMENT: &str = "throw new Error(\"this module imports files as data, which components cannot: only JSON is imported with attributes\");\n";
+
+/// Refuses own modules, which are below `code`, for what they import.
+pub(super) async fn judge_own(
+    tool: &DenoTool,
+    code: &Path,
+    files: Vec<PathBuf>,
+) -> BuildResult<()> {
+    let files = files.into_iter().filter(|file| may_be_code(file));
+    for (file, inspected) in inspect(tool, code, files).await? {
+        match inspected {
+            Inspected::Imports(imports) => {
+                for import in &imports {
+                    judge(import, &file, code)?;
+                }
+            }
+            Inspected::Unreadable(reason) if reason.starts_with("Could not resolve import") => {
+                return Err(computed());
+            }
+            // Deno's own parser says it better, if it agrees.
+            Inspected::Unreadable(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Refuses own modules that the bundler cannot read, though Deno can: what they import is not known.
+pub(super) async fn require_readable(
+    tool: &DenoTool,
+    code: &Path,
+    files: &[PathBuf],
+) -> BuildResult<()> {
+    let files = files.iter().filter(|file| may_be_code(file)).cloned();
+    for inspected in inspect(tool, code, files).await?.into_values() {
+        if let Inspected::Unreadable(reason) = inspected {
+            return Err(rejection(BuildStage::Resolve, "SyntaxError", reason));
+        }
+    }
+    Ok(())
+}
+
+fn judge(import: &Import, file: &Path, code: &Path) -> Result<(), BuildFailure> {
+    let written = &import.specifier;
+    if !has_allowed_attributes(import) {
+        return Err(not_resolved(format!(
+            "`{written}` is imported with attributes that components cannot use; `{{ type: \"json\" }}` is the only one"
+        )));
+    }
+    match Specifier::parse(written) {
+        _ if is_pattern(written) => Err(computed()),
+        Specifier::Relative if leads_out(written, file, code) => Err(not_resolved(format!(
+            "`{written}` leads out of the component"
+        ))),
+        Specifier::Address if written.starts_with('/') => Err(not_resolved(format!(
+            "`{written}` leads out of the component"
+        ))),
+        Specifier::Unsupported => Err(not_resolved(format!(
+            "`{written}` cannot be imported; components import npm packages, Node's modules, and files"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn computed() -> BuildFailure {
+    not_resolved(
+        "a file is imported whose name is put together when the component runs; write the name of each file as one text",
+    )
+}
+
+fn has_allowed_attributes(import: &Import) -> bool {
+    let mut given = import.with.iter();
+    given.all(|(name, value)| (name.as_str(), value.as_str()) == JSON)
+}
+
+/// Whether the bundler would look for files whose names match.
+fn is_pattern(written: &str) -> bool {
+    written.contains('*') && written.starts_with(['.', '/'])
+}
+
+/// Whether a relative specifier leads out of `root`. What is encoded counts as what it stands for.
+fn leads_out(written: &str, importer: &Path, root: &Path) -> bool {
+    let decoded = percent_encoding::percent_decode_str(written).decode_utf8_lossy();
+    let path = decoded.replace('\\', "/");
+    let mut at = importer.parent().unwrap_or(root).to_owned();
+    for part in Path::new(&path).components() {
+        match part {
+            Component::ParentDir => {
+                at.pop();
+            }
+            Component::Normal(name) => at.push(name),
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return true,
+        }
+        // Also on the way: what is there outside is nobody's business.
+        if !at.starts_with(root) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Judges the modules of the packages in these folders, each package once.
+pub(super) async fn judge_packages(tool: &DenoTool, packages: Vec<PathBuf>) -> BuildResult<()> {
+    for package in packages {
+        let looked = package.clone();
+        let suspects = tokio::task::spawn_blocking(move || suspects(&looked)).await;
+        let suspects = suspects
+            .map_err(io::Error::other)
+            .and_then(|suspects| suspects)
+            .map_err(|error| disk(&package, &error))?;
+        let Some(suspects) = suspects else {
+            continue;
+        };
+        for (file, inspected) in inspect(tool, &package, suspects).await? {
+            if reads_data(&inspected, &file, &package) {
+                tracing::warn!(file = %file.display(), "a package's module imports files as data; it is replaced");
+                replace(&file, REPLACEMENT.as_bytes()).map_err(|error| disk(&file, &error))?;
+            }
+        }
+        fs::write(package.join(DONE), "").map_err(|error| disk(&package, &error))?;
+    }
+    Ok(())
+}
+
+fn reads_data(inspected: &Inspected, file: &Path, package: &Path) -> bool {
+    match inspected {
+        Inspected::Imports(imports) => imports.iter().any(|import| {
+            !has_allowed_attributes(import)
+                || is_pattern(&import.specifier) && leads_out(&import.specifier, file, package)
+        }),
+        Inspected::Unreadable(_) => false,
+    }
+}
+
+/// The files of a package that may import something in a way that has to be looked at; nothing when that was done.
+fn suspects(package: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+    if package.join(DONE).is_file() || !package.is_dir() {
+        return Ok(None);
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![package.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let (path, kind) = {
+                let entry = entry?;
+                (entry.path(), entry.file_type()?)
+            };
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && may_be_code(&path) && may_import(&fs::read(&path)?) {
+                found.push(path);
+            }
+        }
+    }
+    Ok(Some(found))
+}
+
+fn may_be_code(path: &Path) -> bool {
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
+    !NO_CODE.contains(&ending)
+}
+
+/// Whether a text has an `import()`, or something that may be the attributes of an import statement. More than
+/// what has them, never less: keywords cannot be written in another way.
+fn may_import(code: &[u8]) -> bool {
+    let follows = |word: &[u8], mark: u8| {
+        let places = memchr::memmem::find_iter(code, word);
+        places
+            .into_iter()
+            .any(|at| first_mark(&code[at + word.len()..]) == Some(mark))
+    };
+    follows(b"import", b'(') || follows(b"with", b'{')
+}
+
+/// The first byte that is neither white space nor of a comment.
+fn first_mark(mut code: &[u8]) -> Option<u8> {
+    loop {
+        let skipped = code
+            .iter()
+            .position(|byte| byte.is_ascii() && !byte.is_ascii_whitespace() && *byte != 0x0b)?;
+        code = &code[skipped..];
+        if code.starts_with(b"/*") {
+            let end = memchr::memmem::find(&code[2..], b"*/")?;
+            code = &code[end + 4..];
+        } else if code.starts_with(b"//") {
+            code = &code[memchr::memchr2(b'\n', b'\r', code)?..];
+        } else {
+            return code.first().copied();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{leads_out, may_import};
+
+    #[test]
+    fn texts_that_may_import_data_are_looked_at() {
+        for (code, expected) in [
+            ("await import('x')", true),
+            ("await import /* a */ // b\n ('x')", true),
+            ("import a from 'a' with { type: 'bytes' }", true),
+            ("import a from 'a' with/**/{ type: 'bytes' }", true),
+            ("import a from 'a' with\u{2028}{ type: 'bytes' }", true),
+            ("import a from 'a';", false),
+            ("// import with care", false),
+            ("import.meta.url", false),
+        ] {
+            assert_eq!(may_import(code.as_bytes()), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn ways_out_are_seen_however_they_are_written() {
+        let (root, file) = (Path::new("/b/code"), Path::new("/b/code/https/h/a.mjs"));
+        for (written, expected) in [
+            ("./b.mjs", false),
+            ("../x/b.mjs", false),
+            ("../../../code/x.mjs", true),
+            ("../../../../etc/passwd", true),
+            ("%2e%2e/%2e%2e/../../x", true),
+            (".%2e/..%2f../../x", true),
+            ("..\\..\\..\\..\\x", true),
+        ] {
+            assert_eq!(leads_out(written, file, root), expected, "{written}");
+        }
+    }
+}

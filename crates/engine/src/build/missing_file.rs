@@ -1,0 +1,52 @@
+//! An import of a file that its package does not have: which files there are. Not responsible for finding that out.
+
+use super::{
+    bundle::NO_PACKAGE,
+    failure::{BuildFailure, not_resolved},
+    package_modules::modules,
+    packages::Resolved,
+    specifier::PackageImport,
+};
+
+/// Files that a message names.
+const NAMED_MAX: usize = 20;
+
+/// The failure, which says what the package has instead when a missing file of one is its cause.
+pub(super) async fn told(
+    failure: BuildFailure,
+    packages: &[PackageImport],
+    resolved: &Resolved,
+) -> BuildFailure {
+    let BuildFailure::Rejected(rejection) = &failure else {
+        return failure;
+    };
+    let message = &rejection.error.message;
+    let missing = packages.iter().find(|package| {
+        !package.path.is_empty()
+            && message.starts_with(NO_PACKAGE)
+            && message.contains(&format!("'{}'", package.resolvable()))
+    });
+    let Some((import, package)) =
+        missing.and_then(|import| Some((import, resolved.package(&import.name)?)))
+    else {
+        return failure;
+    };
+    let path = import.path.trim_start_matches('/');
+    let mut told = format!(
+        "`{}` {} has no file `{path}`",
+        package.name, package.version
+    );
+    // Those of the same kind first: sources for who asked for a source.
+    let kind = path.split('/').next().unwrap_or_default();
+    let mut components = modules(package).await.unwrap_or_default();
+    components.sort_by_key(|file| !file.starts_with(kind));
+    if !components.is_empty() {
+        let more = components.len().saturating_sub(NAMED_MAX);
+        components.truncate(NAMED_MAX);
+        told.push_str(&format!("; its components: {}", components.join(", ")));
+        if more > 0 {
+            told.push_str(&format!(", and {more} more"));
+        }
+    }
+    not_resolved(told)
+}

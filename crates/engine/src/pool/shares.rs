@@ -1,0 +1,99 @@
+//! How many workers a tenant has, and may have.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Tenants remembered before those without workers are looked for.
+const TENANTS_SWEPT_FROM: usize = 64;
+
+/// The workers that a tenant may have.
+struct Share {
+    workers: Arc<Semaphore>,
+    /// How many wait for one.
+    waiting: AtomicUsize,
+}
+
+/// The right to have one worker; given back when dropped.
+pub(super) struct Place {
+    _permit: Option<OwnedSemaphorePermit>,
+    /// As long as a tenant has a worker, its share is known.
+    _share: Arc<Share>,
+}
+
+/// The shares of all tenants.
+pub(super) struct Shares {
+    workers_max: usize,
+    by_tenant: Mutex<HashMap<Arc<str>, Weak<Share>>>,
+}
+
+/// Counts who waits, also when waiting is given up.
+struct Waiting<'a>(&'a Share);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Shares {
+    /// So many workers per tenant.
+    pub(super) fn new(workers_max: usize) -> Self {
+        Self {
+            workers_max: workers_max.clamp(1, Semaphore::MAX_PERMITS),
+            by_tenant: Mutex::default(),
+        }
+    }
+
+    /// A place for one more worker of the tenant. `make_room` is called when there is none.
+    pub(super) async fn take(&self, tenant: &Arc<str>, make_room: impl FnOnce()) -> Place {
+        let share = self.share(tenant);
+        let workers = Arc::clone(&share.workers);
+        let permit = match Arc::clone(&workers).try_acquire_owned() {
+            Ok(permit) => Some(permit),
+            Err(_) => {
+                share.waiting.fetch_add(1, Ordering::SeqCst);
+                let _waiting = Waiting(&share);
+                make_room();
+                workers.acquire_owned().await.ok()
+            }
+        };
+        Place {
+            _permit: permit,
+            _share: share,
+        }
+    }
+
+    /// Tenants of whom somebody waits, and how many.
+    pub(super) fn waiting(&self) -> Vec<(Arc<str>, usize)> {
+        let by_tenant = self.by_tenant.lock();
+        let waiting = by_tenant.iter().filter_map(|(tenant, share)| {
+            let count = share.upgrade()?.waiting.load(Ordering::SeqCst);
+            (count > 0).then(|| (Arc::clone(tenant), count))
+        });
+        waiting.collect()
+    }
+
+    fn share(&self, tenant: &Arc<str>) -> Arc<Share> {
+        let mut by_tenant = self.by_tenant.lock();
+        if let Some(share) = by_tenant.get(tenant).and_then(Weak::upgrade) {
+            return share;
+        }
+        if by_tenant.len() >= TENANTS_SWEPT_FROM {
+            by_tenant.retain(|_, share| share.strong_count() > 0);
+        }
+        let share = Arc::new(Share {
+            workers: Arc::new(Semaphore::new(self.workers_max)),
+            waiting: AtomicUsize::new(0),
+        });
+        by_tenant.insert(Arc::clone(tenant), Arc::downgrade(&share));
+        share
+    }
+}

@@ -1,0 +1,94 @@
+//! Deno's cache of the runtime's own modules, which every process reads and none can write.
+//!
+//! It is filled once, by a process that runs no component, and then published whole: what one component could
+//! put there, the next would run. Not the builder's cache: what that downloads is nothing that a worker may import.
+
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    path::PathBuf,
+    process::Stdio,
+};
+
+use sha2::{Digest, Sha256};
+
+use super::{Folders, Permissions, Sandbox, SandboxConfig};
+use crate::{
+    confine::plan::Access,
+    runtime_files::{publish, readable},
+};
+
+/// How names of such folders begin. The first releases had one of this name, which components wrote to.
+const NAME: &str = "deno-workers";
+/// Where Deno keeps what is stored by origin (`localStorage`, `caches`). All components are one origin to it.
+const STORAGE: &str = "location_data";
+/// V8's heap for filling it.
+const HEAP_MIB: u32 = 256;
+
+/// Where the cache is: one for each Deno and runtime.
+pub(super) fn place(config: &SandboxConfig) -> PathBuf {
+    let deno = config.confinement.deno();
+    let size = deno.metadata().map_or(0, |metadata| metadata.len());
+    let mut hash = Sha256::new();
+    hash.update(deno.as_os_str().as_encoded_bytes());
+    hash.update(size.to_be_bytes());
+    let runtime = config.runtime.folder.file_name().unwrap_or_default();
+    hash.update(runtime.as_encoded_bytes());
+    let hash = hex::encode(&hash.finalize()[..8]);
+    config.cache_dir.join(format!("{NAME}-{hash}"))
+}
+
+/// Fills the cache, unless that has been done, and removes others.
+pub(super) fn prepare(sandbox: &mut Sandbox) -> io::Result<()> {
+    let place = sandbox.deno_dir.clone();
+    if !place.is_dir() {
+        let staging = tempfile::Builder::new()
+            .prefix("new-deno-workers-")
+            .tempdir_in(&sandbox.config.cache_dir)?;
+        // Where a folder would be made for storage there is a file.
+        fs::write(staging.path().join(STORAGE), "")?;
+        sandbox.give(staging.path())?;
+        staging.path().clone_into(&mut sandbox.deno_dir);
+        let filled = fill(sandbox);
+        sandbox.deno_dir.clone_from(&place);
+        filled?;
+        readable(staging.path())?;
+        publish(staging, &place)?;
+    }
+    for entry in fs::read_dir(&sandbox.config.cache_dir)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(NAME) && path != place {
+            match fs::remove_dir_all(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Starts the runtime and has it end at once, for lack of anything to do.
+fn fill(sandbox: &Sandbox) -> io::Result<()> {
+    let nothing = tempfile::tempdir_in(&sandbox.config.cache_dir)?;
+    readable(nothing.path())?;
+    let permissions = Permissions {
+        folders: Folders {
+            code: nothing.path().to_owned(),
+            tmp: None,
+            sockets: None,
+        },
+        network: false,
+        heap_mib: HEAP_MIB,
+    };
+    let mut command = sandbox.command(&permissions, Access::Write)?;
+    let output = command.as_std_mut().stdin(Stdio::null()).output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "the JavaScript runtime does not start ({}): {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        ))),
+    }
+}

@@ -1,0 +1,43 @@
+//! Tenants of one engine: what one takes of workers, others have all the same.
+
+use headwater_engine::Engine;
+use serde_json::json;
+
+use crate::harness::{Node, Source};
+
+fn source_of(tenant: &str, component: &str) -> Source {
+    let mut source = Source::named(component);
+    source.spec.tenant = tenant.into();
+    source
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenant_at_its_bound_waits_for_itself_and_nobody_else_does() {
+    let node = Node::with(|config| config.workers_per_tenant = 1).await;
+    let (busy, waiting) = (source_of("one", "steer"), source_of("one", "emit"));
+    let other = source_of("other", "emit");
+    let mut holding = node.steer(&busy, "wait").await;
+    holding.has_begun().await;
+    let waits = node.run(&waiting, json!(1));
+    tokio::pin!(waits);
+    tokio::select! {
+        biased;
+        messages = &mut waits => panic!("it had no place: {messages:?}"),
+        messages = node.run(&other, json!(2)) => assert_eq!(messages.returned(), json!({"given": 2})),
+    }
+    assert_eq!(node.engine.status().source_workers, 2);
+    node.engine.evict(&busy.spec.owner).await;
+    assert!(holding.collect().await.is_lost());
+    assert_eq!(waits.await.returned(), json!({"given": 1}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_has_nothing_to_do_gives_its_place_to_another_of_its_tenant() {
+    let node = Node::with(|config| config.workers_per_tenant = 1).await;
+    for number in 0..3 {
+        let source = source_of("one", "emit");
+        let messages = node.run(&source, json!(number)).await;
+        assert_eq!(messages.returned(), json!({"given": number}));
+    }
+    node.until(|status| status.source_workers == 1).await;
+}

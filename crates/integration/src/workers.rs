@@ -1,0 +1,57 @@
+//! The worker processes of a node, as the machine sees them: killing them from outside.
+
+use std::{collections::HashMap, fs, path::Path};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::node::Node;
+
+impl Node {
+    /// Kills every process of the runtime that the node has, as the kernel does when memory runs out:
+    /// with SIGKILL, and without telling the node. Returns how many there were.
+    pub fn kill_workers(&self) -> usize {
+        let workers = descendants(self.pid())
+            .into_iter()
+            .filter(|pid| is_runtime(*pid));
+        let killed = workers.filter(|pid| {
+            let pid = i32::try_from(*pid).ok().and_then(Pid::from_raw);
+            pid.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok())
+        });
+        killed.count()
+    }
+}
+
+/// The processes that this one has started, and those that they have.
+fn descendants(pid: u32) -> Vec<u32> {
+    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+    let processes = fs::read_dir("/proc").expect("Linux has /proc");
+    let processes = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    for process in processes {
+        if let Some(parent) = parent_of(process) {
+            children.entry(parent).or_default().push(process);
+        }
+    }
+    let mut found = vec![pid];
+    let mut looked_at = 0;
+    while let Some(process) = found.get(looked_at) {
+        let own = children.remove(process).unwrap_or_default();
+        found.extend(own);
+        looked_at += 1;
+    }
+    found.split_off(1)
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The program's name, in parentheses, may hold anything.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+fn is_runtime(pid: u32) -> bool {
+    let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+    let name = program
+        .file_name()
+        .and_then(|name| Path::new(name).to_str());
+    name.is_some_and(|name| name.starts_with("deno"))
+}

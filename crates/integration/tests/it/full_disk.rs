@@ -1,0 +1,58 @@
+//! A disk without room: nothing is accepted, that is said, and it ends by itself.
+
+use headwater_integration::Node;
+use serde_json::json;
+
+use crate::code::INBOX;
+
+/// A file that takes up the room.
+const FILLER: &str = "filler";
+
+/// Fills the disk of the node's data folder to the last byte.
+fn fill(node: &Node) {
+    let mut file = std::fs::File::create(node.data_dir().join(FILLER)).unwrap();
+    let block = [b'x'; 4096];
+    while std::io::Write::write_all(&mut file, &block).is_ok() {}
+}
+
+fn make_room(node: &Node) {
+    std::fs::remove_file(node.data_dir().join(FILLER)).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_shows_and_is_over_when_there_is_room() {
+    let Some(builder) = Node::builder().small_disk(160) else {
+        eprintln!("skipped: this process may not mount a file system");
+        return;
+    };
+    let node = builder.start().await;
+    let source = node.deploy(INBOX, json!({})).await;
+    node.get("//readyz").await.is(200);
+    fill(&node);
+    // Room that was reserved for writing before is used up first.
+    let large = "x".repeat(500_000);
+    let (refused, ready) = loop {
+        let request = node.request(headwater_integration::Method::POST, source.endpoint());
+        let answer = node.send(request.body(large.clone())).await;
+        let ready = node.get("//readyz").await;
+        if answer.status != 200 && ready.status != 200 {
+            break (answer.is(503), ready.is(503));
+        }
+    };
+    for text in [&refused.text, &ready.text] {
+        assert!(
+            !text.contains("SQL") && !text.contains("database"),
+            "{text}"
+        );
+    }
+    assert!(node.output().contains("disk is full"), "{}", node.output());
+    let doctor = node.cli(&["doctor"]).await;
+    assert_eq!(doctor.code, 1);
+    for words in ["see whether the disk", "bytes free; free some room"] {
+        assert!(doctor.stdout.contains(words), "{doctor:?}");
+    }
+    make_room(&node);
+    node.get("//readyz").await.is(200);
+    node.get(source.endpoint()).await.is(200);
+    node.cli(&["doctor"]).await.ok();
+}

@@ -1,0 +1,120 @@
+//! How much more events may queue for an owner's sources, and saying once when that is nothing.
+
+use std::collections::HashMap;
+
+use headwater_model::{event, id::EventId};
+use headwater_store::{QUEUED_EVENT_BYTES, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::{
+    connection::failed,
+    dispatch::Passing,
+    row::{get, unsigned},
+    run_commit,
+};
+
+/// Room for one owner within a step.
+struct Room {
+    invocations: i64,
+    bytes: i64,
+    told: bool,
+}
+
+/// Room per owner, read when it is first asked for: the step is the only one who adds.
+pub(super) struct Rooms {
+    queued_max: u32,
+    by_owner: HashMap<String, Room>,
+}
+
+impl Rooms {
+    pub(super) fn new(queued_max: u32) -> Self {
+        Self {
+            queued_max: queued_max.max(1),
+            by_owner: HashMap::new(),
+        }
+    }
+
+    /// Takes room for the event in the queue of the owner of `listener`. False: there is none, and that has been said
+    /// on the listener's `$errors` when it began.
+    pub(super) fn take(
+        &mut self,
+        connection: &Connection,
+        event: &Passing,
+        (owner, listener): (&str, &str),
+        now_ms: u64,
+    ) -> Result<bool, StoreError> {
+        if !self.by_owner.contains_key(owner) {
+            let room = read(connection, owner, self.queued_max)?;
+            self.by_owner.insert(owner.to_owned(), room);
+        }
+        let Some(room) = self.by_owner.get_mut(owner) else {
+            return Ok(false);
+        };
+        if room.invocations > 0 && room.bytes > 0 {
+            room.invocations -= 1;
+            room.bytes -= i64::try_from(event.bytes).unwrap_or(i64::MAX);
+            return Ok(true);
+        }
+        if !room.told {
+            room.told = true;
+            note(connection, owner, true)?;
+            tell(connection, event, (listener, self.queued_max), now_ms)?;
+        }
+        Ok(false)
+    }
+}
+
+/// Reads the room there is. A full queue has been told of until half of its room is free again, so that it is not told
+/// with every event that finds a place.
+fn read(connection: &Connection, owner: &str, queued_max: u32) -> Result<Room, StoreError> {
+    let queued = connection
+        .prepare_cached("SELECT invocations, bytes, told FROM queued_events WHERE owner_id = ?")
+        .and_then(|mut statement| {
+            let room = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            statement.query_row([owner], room).optional()
+        })
+        .map_err(failed("looking for room in a queue"))?;
+    let (invocations, bytes, told): (i64, i64, bool) = queued.unwrap_or_default();
+    let bytes_max = i64::from(queued_max) * QUEUED_EVENT_BYTES;
+    let mut room = Room {
+        invocations: i64::from(queued_max) - invocations,
+        bytes: bytes_max - bytes,
+        told,
+    };
+    if told && room.invocations > i64::from(queued_max) / 2 && room.bytes > bytes_max / 2 {
+        room.told = false;
+        note(connection, owner, false)?;
+    }
+    Ok(room)
+}
+
+fn note(connection: &Connection, owner: &str, told: bool) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("UPDATE queued_events SET told = ? WHERE owner_id = ?")
+        .and_then(|mut statement| statement.execute(params![told, owner]))
+        .map_err(failed("noting that a queue is full"))
+        .map(drop)
+}
+
+fn tell(
+    connection: &Connection,
+    event: &Passing,
+    (listener, queued_max): (&str, u32),
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    let failed = failed("reading an event");
+    let mut statement = connection
+        .prepare_cached("SELECT ms, sequence FROM events WHERE position = ?")
+        .map_err(&failed)?;
+    let mut rows = statement.query([event.position]).map_err(&failed)?;
+    let Some(row) = rows.next().map_err(&failed)? else {
+        return Ok(());
+    };
+    let id = EventId {
+        ms: unsigned(row, "ms")?,
+        sequence: get(row, "sequence")?,
+    };
+    let from = (event.emitter.as_str(), id);
+    let error = event::queue_full_error(from, &event.channel, queued_max, event.hops);
+    run_commit::append(connection, listener, &[error], now_ms)
+}

@@ -1,0 +1,144 @@
+//! Resolves a key to one of the components that an owner has saved under it.
+//!
+//! The last saved, unless it is older than another by its version: whoever saves 1.9.1 after 2.0.0 mends what is
+//! deployed already, and means 2.0.0 by the key. Versions that are not semantic have no order, so the last
+//! saved counts. What is published competes in the registry and not here.
+
+use headwater_model::version::ReleaseVersion;
+use headwater_store::{Owner, StoreError};
+use rusqlite::{Connection, Params};
+
+use crate::{connection::failed, row::get};
+
+const SAVED: &str = "SELECT key, id, json_extract(description, '$.version') AS version,
+                            EXISTS (SELECT 1 FROM registry WHERE component_id = components.id) AS is_published
+                     FROM components WHERE {owner} AND {which} ORDER BY key, id DESC";
+
+/// Keys under which more than one component waits to be published, or is never to be.
+const SEVERAL: &str = "key IN (SELECT key FROM component_search
+                               WHERE {owner} AND key IS NOT NULL
+                                 AND NOT EXISTS (SELECT 1 FROM registry WHERE component_id = component_search.id)
+                               GROUP BY key HAVING count(*) > 1)";
+
+/// One of several components of a key.
+struct Saved {
+    key: String,
+    id: String,
+    version: Option<String>,
+    is_published: bool,
+}
+
+impl Saved {
+    /// The text that its version sorts by, if it has an order.
+    fn rank(&self) -> Option<String> {
+        let version: ReleaseVersion = self.version.as_deref()?.parse().ok()?;
+        Some(version.rank())
+    }
+}
+
+/// The condition that a row is the owner's, and the parameter that it has.
+pub(crate) fn of_owner(owner: &Owner, parameter: &str) -> (String, String) {
+    match &owner.workspace_id {
+        Some(id) => (format!("workspace_id = {parameter}"), id.to_string()),
+        None => (format!("user_id = {parameter}"), owner.user_id.to_string()),
+    }
+}
+
+/// The id of the component that a key means among the owner's.
+pub(crate) fn meant(
+    connection: &Connection,
+    owner: &Owner,
+    key: &str,
+) -> Result<Option<String>, StoreError> {
+    let (is_owners, owner_id) = of_owner(owner, "?1");
+    let found = saved(connection, &is_owners, "key = ?2", [owner_id.as_str(), key])?;
+    Ok(chosen(&found).map(|saved| saved.id.clone()))
+}
+
+/// The ids of those that are meant by their keys though something else was saved later.
+pub(super) fn not_last(connection: &Connection, owner: &Owner) -> Result<Vec<String>, StoreError> {
+    let (is_owners, owner_id) = of_owner(owner, "?1");
+    let found = saved(connection, &is_owners, SEVERAL, [owner_id.as_str()])?;
+    let keys = found.chunk_by(|one, next| one.key == next.key);
+    let meant = keys.filter_map(|of_key| {
+        let meant = chosen(of_key)?;
+        (meant.id != of_key.first()?.id).then(|| meant.id.clone())
+    });
+    Ok(meant.collect())
+}
+
+fn saved(
+    connection: &Connection,
+    is_owners: &str,
+    which: &str,
+    parameters: impl Params,
+) -> Result<Vec<Saved>, StoreError> {
+    let failed = failed("reading the versions of components");
+    let sql = SAVED
+        .replace("{which}", which)
+        .replace("{owner}", is_owners);
+    let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
+    let mut rows = statement.query(parameters).map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(Saved {
+            key: get(row, "key")?,
+            id: get(row, "id")?,
+            version: get(row, "version")?,
+            is_published: get(row, "is_published")?,
+        });
+    }
+    Ok(found)
+}
+
+/// The one that is meant, of those of one key, the last saved first.
+fn chosen(found: &[Saved]) -> Option<&Saved> {
+    let last = found.first()?;
+    let Some(mut highest) = last.rank().filter(|_| !last.is_published) else {
+        return Some(last);
+    };
+    let mut meant = last;
+    for saved in found.iter().filter(|saved| !saved.is_published) {
+        if let Some(rank) = saved.rank().filter(|rank| *rank > highest) {
+            (meant, highest) = (saved, rank);
+        }
+    }
+    Some(meant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_version_is_meant_where_versions_have_an_order() {
+        for (last_first, meant) in [
+            (&["1.0.0"][..], 0),
+            (&["1.0.0", "2.0.0"], 1),
+            (&["2.0.0", "1.0.0"], 0),
+            (&["1.0.0", "1.0.0"], 0),
+            (&["1.0.0", "10.0.0", "9.0.0"], 1),
+            (&["1.0.0-rc.1", "1.0.0"], 1),
+            (&["next", "1.0.0"], 0),
+            (&["1.0.0", "next"], 0),
+            (&["0.1.0", "2.0.0*"], 0),
+            (&["2.0.0*", "3.0.0"], 0),
+        ] {
+            let found: Vec<_> = last_first
+                .iter()
+                .enumerate()
+                .map(|(at, version)| Saved {
+                    key: "k".to_owned(),
+                    id: at.to_string(),
+                    version: Some(version.trim_end_matches('*').to_owned()),
+                    is_published: version.ends_with('*'),
+                })
+                .collect();
+            assert_eq!(
+                chosen(&found).unwrap().id,
+                meant.to_string(),
+                "{last_first:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/**
+ * Streams, sockets and messages of Node in values that others are shown.
+ *
+ * Their internals hold the request as it was sent, credentials in its headers. A
+ * response whose body is a stream is exported as such an object, or a plain copy that a
+ * package made of it; both are told by the fields that only those objects have. Not
+ * responsible for what a component puts into a value by itself.
+ */
+
+import { isObject } from "./component.ts";
+import { jsonParse, jsonStringify } from "./intrinsics.ts";
+
+const MARKS = ["_readableState", "_writableState", "_httpMessage", "_headerSent"];
+
+/** JSON text in which such objects are replaced by what came with a response, or a word. */
+export function withoutStreams(json: string | undefined): string | undefined {
+  if (json === undefined || !MARKS.some((mark) => json.includes(`"${mark}"`))) {
+    return json;
+  }
+  return jsonStringify(shown(jsonParse(json)));
+}
+
+/** A value, or in place of a stream what may be shown of it. */
+export function withoutStream(value: unknown): unknown {
+  if (!isObject(value) || !MARKS.some((mark) => mark in value)) return value;
+  const { statusCode, statusMessage, headers } = value;
+  return typeof statusCode === "number"
+    ? { statusCode, statusMessage, headers }
+    : "[stream]";
+}
+
+function shown(given: unknown): unknown {
+  const value = withoutStream(given);
+  if (Array.isArray(value)) return value.map(shown);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, shown(field)]),
+  );
+}

@@ -31,6 +31,7 @@ mod replacement;
 mod repository;
 mod script;
 mod settings;
+mod settled;
 mod source_map;
 mod sources;
 mod specifier;
@@ -218,8 +219,7 @@ impl Builder {
         let imported = sources.packages.clone();
         loop {
             let resolved = packages::resolve(&self.tool, folder, sources).await?;
-            manifests::as_node_sees_them(resolved.folders()).await?;
-            imports::judge_packages(&self.tool, resolved.folders()).await?;
+            settled::settle(&self.tool, resolved.folders()).await?;
             let bundling = self.bundling(folder, code, sources);
             let bundled = match bundling.with_packages(&folder.join("bundle")).await {
                 Ok(bundled) => bundled,

@@ -117,6 +117,11 @@ impl Worker {
         self.runs.lock().ending().is_none()
     }
 
+    /// Whether its process has not ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        process::is_alive(self.pid)
+    }
+
     /// Runs in flight.
     pub(crate) fn runs(&self) -> usize {
         self.runs.lock().len()

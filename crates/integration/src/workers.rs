@@ -1,24 +1,42 @@
 //! The worker processes of a node, as the machine sees them: killing them from outside.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{collections::HashMap, fs, os::fd::AsFd as _, path::Path};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    process::{
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, pidfd_open,
+        pidfd_send_signal, waitid,
+    },
+};
 
 use crate::node::Node;
 
 impl Node {
     /// Kills every process of the runtime that the node has, as the kernel does when memory runs out:
-    /// with SIGKILL, and without telling the node. Returns how many there were.
+    /// with SIGKILL, and without telling the node, which finds all of them gone at once. Returns how many there were.
     pub fn kill_workers(&self) -> usize {
+        let node = Pid::from_raw(self.pid().cast_signed()).expect("a process id");
+        // What the first one was doing must not get to the next one before that is killed too.
+        kill_process(node, Signal::STOP).expect("the node runs");
+        let stopped = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(node), stopped).expect("a child of the test");
         let workers = descendants(self.pid())
             .into_iter()
             .filter(|pid| is_runtime(*pid));
-        let killed = workers.filter(|pid| {
-            let pid = i32::try_from(*pid).ok().and_then(Pid::from_raw);
-            pid.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok())
-        });
-        killed.count()
+        let killed = workers.filter_map(killed).count();
+        kill_process(node, Signal::CONT).expect("the node is stopped");
+        killed
     }
+}
+
+/// Kills a process and waits until it is gone; `None` if it was before.
+fn killed(pid: u32) -> Option<()> {
+    let process = pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty()).ok()?;
+    pidfd_send_signal(&process, Signal::KILL).ok()?;
+    let mut waited_for = [PollFd::from_borrowed_fd(process.as_fd(), PollFlags::IN)];
+    poll(&mut waited_for, None).expect("a process that was killed ends");
+    Some(())
 }
 
 /// The processes that this one has started, and those that they have.

@@ -21,8 +21,6 @@ use crate::api::BuildStage;
 
 /// The attribute that an import may have, and its value.
 const JSON: (&str, &str) = ("type", "json");
-/// Says in a package's folder that its modules were judged.
-const DONE: &str = ".headwater-imports";
 /// Endings of files that are never read as code.
 const NO_CODE: &[&str] = &[
     "json", "map", "md", "node", "wasm", "css", "html", "png", "jpg", "gif", "svg", "woff",
@@ -130,25 +128,19 @@ fn leads_out(written: &str, importer: &Path, root: &Path) -> bool {
     false
 }
 
-/// Judges the modules of the packages in these folders, each package once.
-pub(super) async fn judge_packages(tool: &DenoTool, packages: Vec<PathBuf>) -> BuildResult<()> {
-    for package in packages {
-        let looked = package.clone();
-        let suspects = tokio::task::spawn_blocking(move || suspects(&looked)).await;
-        let suspects = suspects
-            .map_err(io::Error::other)
-            .and_then(|suspects| suspects)
-            .map_err(|error| disk(&package, &error))?;
-        let Some(suspects) = suspects else {
-            continue;
-        };
-        for (file, inspected) in inspect(tool, &package, suspects).await? {
-            if reads_data(&inspected, &file, &package) {
-                tracing::warn!(file = %file.display(), "a package's module imports files as data; it is replaced");
-                replace(&file, REPLACEMENT.as_bytes()).map_err(|error| disk(&file, &error))?;
-            }
+/// Judges the modules of the package in this folder.
+pub(super) async fn judge_package(tool: &DenoTool, package: &Path) -> BuildResult<()> {
+    let looked = package.to_owned();
+    let suspects = tokio::task::spawn_blocking(move || suspects(&looked)).await;
+    let suspects = suspects
+        .map_err(io::Error::other)
+        .and_then(|suspects| suspects)
+        .map_err(|error| disk(package, &error))?;
+    for (file, inspected) in inspect(tool, package, suspects).await? {
+        if reads_data(&inspected, &file, package) {
+            tracing::warn!(file = %file.display(), "a package's module imports files as data; it is replaced");
+            replace(&file, REPLACEMENT.as_bytes()).map_err(|error| disk(&file, &error))?;
         }
-        fs::write(package.join(DONE), "").map_err(|error| disk(&package, &error))?;
     }
     Ok(())
 }
@@ -163,11 +155,8 @@ fn reads_data(inspected: &Inspected, file: &Path, package: &Path) -> bool {
     }
 }
 
-/// The files of a package that may import something in a way that has to be looked at; nothing when that was done.
-fn suspects(package: &Path) -> io::Result<Option<Vec<PathBuf>>> {
-    if package.join(DONE).is_file() || !package.is_dir() {
-        return Ok(None);
-    }
+/// The files of a package that may import something in a way that has to be looked at.
+fn suspects(package: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![package.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -183,7 +172,7 @@ fn suspects(package: &Path) -> io::Result<Option<Vec<PathBuf>>> {
             }
         }
     }
-    Ok(Some(found))
+    Ok(found)
 }
 
 fn may_be_code(path: &Path) -> bool {

@@ -12,38 +12,16 @@ use std::{
 
 use serde_json::Value;
 
-use super::{
-    failure::{BuildResult, disk},
-    replacement::replace,
-};
+use super::replacement::replace;
 
 const MANIFEST: &str = "package.json";
-/// Says in a package's folder that this was done.
-const DONE: &str = ".headwater-manifests";
 
-/// Brings the manifests of the packages in these folders to what Node sees; each package once.
-pub(super) async fn as_node_sees_them(packages: Vec<PathBuf>) -> BuildResult<()> {
-    let settled = tokio::task::spawn_blocking(move || {
-        for package in &packages {
-            settle(package).map_err(|error| disk(package, &error))?;
-        }
-        Ok(())
-    });
-    settled
-        .await
-        .unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
-}
-
-fn settle(package: &Path) -> io::Result<()> {
-    let done = package.join(DONE);
-    // What is made for other machines is resolved and not downloaded, and what cannot be unpacked is not there.
-    if done.is_file() || !package.is_dir() {
-        return Ok(());
-    }
+/// Brings the manifests of the package in this folder to what Node sees.
+pub(super) fn as_node_sees_them(package: &Path) -> io::Result<()> {
     for folder in folders_with_manifest(package)? {
         drop_module(&folder)?;
     }
-    fs::write(done, "")
+    Ok(())
 }
 
 /// The package's folder and those below that have a manifest of their own, for imports of their paths.
@@ -102,7 +80,7 @@ mod tests {
         }
         let path = package.path().join(MANIFEST);
         fs::write(&path, manifest.to_string()).unwrap();
-        settle(package.path()).unwrap();
+        as_node_sees_them(package.path()).unwrap();
         serde_json::from_slice(&fs::read(&path).unwrap()).unwrap()
     }
 
@@ -139,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_with_manifests_of_their_own_are_covered_and_the_work_is_done_once() {
+    fn paths_with_manifests_of_their_own_are_covered() {
         let package = tempfile::tempdir().unwrap();
         let path = package.path().join("format");
         fs::create_dir(&path).unwrap();
@@ -148,11 +126,7 @@ mod tests {
             let text = if file == MANIFEST { &manifest } else { "" };
             fs::write(path.join(file), text).unwrap();
         }
-        settle(package.path()).unwrap();
-        let path = path.join(MANIFEST);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
-        fs::write(&path, &manifest).unwrap();
-        settle(package.path()).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), manifest);
+        as_node_sees_them(package.path()).unwrap();
+        assert_eq!(fs::read_to_string(path.join(MANIFEST)).unwrap(), "{}");
     }
 }

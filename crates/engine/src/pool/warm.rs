@@ -92,7 +92,9 @@ impl WarmWorkers {
 
     fn take_ready(&self) -> Option<Arc<Worker>> {
         let mut ready = self.ready.lock();
-        std::iter::from_fn(|| ready.pop_front()).find(|worker| worker.is_open())
+        // The kernel may have ended one, for want of memory, before anybody has heard of it.
+        std::iter::from_fn(|| ready.pop_front())
+            .find(|worker| worker.is_open() && worker.is_alive())
     }
 
     /// Waits until a worker that was taken is to be replaced.

@@ -12,7 +12,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
@@ -132,6 +132,13 @@ impl Outbox {
             writing.shrink_to(KEPT_OUTBOX_BYTES);
         }
     }
+}
+
+/// Whether this child of ours has not ended. Leaves its status to [`reap`].
+pub(super) fn is_alive(pid: u32) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Pid::from_raw(pid.cast_signed())
+        .is_some_and(|pid| matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
 }
 
 /// Waits for the process, ending it with its whole group as soon as `kill` says so.

@@ -56,14 +56,7 @@ impl App {
         let is_prop = |name: &str| definitions.iter().any(|prop| prop.name == name);
         values
             .retain(|name, _| is_prop(name) || given.is_some_and(|given| given.contains_key(name)));
-        let values = prop::configure(&definitions, &values).map_err(AppError::configured_prop)?;
-        self.check_accounts(caller, &calls::apps(&definitions), &values)
-            .await?;
-        Ok(CheckedProps {
-            dynamic,
-            definitions,
-            values,
-        })
+        self.configured(caller, dynamic, definitions, &values).await
     }
 
     /// Checks the values that an action is to run with. `additionalProps` tells of further props; where it throws, or names
@@ -96,6 +89,17 @@ impl App {
             let unnamed: Vec<_> = values.keys().filter(|name| !is_named(name)).collect();
             definitions.extend(unnamed.into_iter().map(|name| PropDefinition::any(name)));
         }
+        self.configured(caller, dynamic, definitions, values).await
+    }
+
+    /// Checks values against all definitions, those of `dynamic` among them, and that the caller may use the accounts.
+    async fn configured(
+        &self,
+        caller: &Caller,
+        dynamic: Vec<PropDefinition>,
+        definitions: Vec<PropDefinition>,
+        values: &ConfiguredProps,
+    ) -> Result<CheckedProps, AppError> {
         let values = prop::configure(&definitions, values).map_err(AppError::configured_prop)?;
         self.check_accounts(caller, &calls::apps(&definitions), &values)
             .await?;

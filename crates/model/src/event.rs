@@ -134,16 +134,7 @@ pub fn hop_limit_error(id: EventId, channel: &Channel, event: &RawValue) -> NewE
         "original_event": event,
         "original_context": { "id": id, "event_name": channel },
     });
-    NewEvent {
-        channel: Channel::errors(),
-        event: to_raw_value(&error).unwrap_or_else(|_| RawValue::NULL.to_owned()),
-        key: None,
-        summary: Some(message),
-        ts: None,
-        scheduled: None,
-        hops: HOPS_MAX,
-        trace: None,
-    }
+    on_errors(message, &error, HOPS_MAX)
 }
 
 /// The event on a listener's `$errors` when events are no longer queued for the sources of its owner.
@@ -162,9 +153,13 @@ pub fn queue_full_error(
         "error": { "code": "queue_full", "name": "QueueFullError", "message": message },
         "original_context": { "id": id, "emitter_id": emitter, "event_name": channel },
     });
+    on_errors(message, &error, hops)
+}
+
+fn on_errors(message: String, error: &Value, hops: u32) -> NewEvent {
     NewEvent {
         channel: Channel::errors(),
-        event: to_raw_value(&error).unwrap_or_else(|_| RawValue::NULL.to_owned()),
+        event: to_raw_value(error).unwrap_or_else(|_| RawValue::NULL.to_owned()),
         key: None,
         summary: Some(message),
         ts: None,

@@ -15,6 +15,7 @@ use headwater_model::{
 };
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, Row};
+use serde_json::value::RawValue;
 
 use crate::{
     connection::failed,
@@ -235,20 +236,30 @@ impl Step<'_> {
             return Ok(());
         }
         partial.told = true;
-        let failed = failed("reading an event");
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT ms, sequence, event FROM events WHERE position = ?")
-            .map_err(&failed)?;
-        let mut rows = statement.query([event.position]).map_err(&failed)?;
-        let Some(row) = rows.next().map_err(&failed)? else {
+        let Some((id, data)) = logged(self.connection, event.position)? else {
             return Ok(());
         };
-        let id = EventId {
-            ms: unsigned(row, "ms")?,
-            sequence: get(row, "sequence")?,
-        };
-        let error = event::hop_limit_error(id, &event.channel, &raw(row, "event")?);
+        let error = event::hop_limit_error(id, &event.channel, &data);
         run_commit::append(self.connection, &event.emitter, &[error], self.now_ms)
     }
+}
+
+/// The id and the data of an event of the log, unless it is gone.
+fn logged(
+    connection: &Connection,
+    position: i64,
+) -> Result<Option<(EventId, Box<RawValue>)>, StoreError> {
+    let failed = failed("reading an event");
+    let mut statement = connection
+        .prepare_cached("SELECT ms, sequence, event FROM events WHERE position = ?")
+        .map_err(&failed)?;
+    let mut rows = statement.query([position]).map_err(&failed)?;
+    let Some(row) = rows.next().map_err(&failed)? else {
+        return Ok(None);
+    };
+    let id = EventId {
+        ms: unsigned(row, "ms")?,
+        sequence: get(row, "sequence")?,
+    };
+    Ok(Some((id, raw(row, "event")?)))
 }

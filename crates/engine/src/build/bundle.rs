@@ -9,7 +9,7 @@ use std::{
 use url::Url;
 
 use super::{
-    command::{DenoTool, StepOutput},
+    command::{DenoTool, Purpose, StepOutput},
     download::download,
     failure::{BuildResult, disk, not_resolved},
     markers,
@@ -161,7 +161,7 @@ impl Bundling<'_> {
             output.into(),
             self.sources.entry.clone().into(),
         ]);
-        let step = self.tool.run(self.folder, arguments).await?;
+        let step = self.tool.run(Purpose::Code, self.folder, arguments).await?;
         step.unavailable().map_or(Ok(step), Err)
     }
 

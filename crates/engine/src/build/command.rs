@@ -14,7 +14,8 @@ use tokio::{
     process::Command,
 };
 
-use super::settings::{Purpose, Settings};
+pub(super) use super::settings::Purpose;
+use super::settings::Settings;
 use crate::{
     api::EngineError,
     confine::{
@@ -69,49 +70,9 @@ pub(super) struct StepOutput {
 }
 
 impl DenoTool {
-    /// Runs `deno ARGUMENTS` in `folder`.
+    /// Runs what the purpose needs in `folder`: Deno, or the bundler where files are all that is read.
     pub(super) async fn run<I>(
         &self,
-        folder: &Path,
-        arguments: I,
-    ) -> Result<StepOutput, EngineError>
-    where
-        I: IntoIterator<Item: AsRef<OsStr>>,
-    {
-        self.run_program(None, Purpose::Code, folder, arguments)
-            .await
-    }
-
-    /// Runs `deno ARGUMENTS` in `folder` with the user's secrets for the registry; it must read no code.
-    pub(super) async fn run_at_registry<I>(
-        &self,
-        folder: &Path,
-        arguments: I,
-    ) -> Result<StepOutput, EngineError>
-    where
-        I: IntoIterator<Item: AsRef<OsStr>>,
-    {
-        self.run_program(None, Purpose::Registry, folder, arguments)
-            .await
-    }
-
-    /// Runs the bundler itself in `folder`.
-    pub(super) async fn run_bundler<I>(
-        &self,
-        folder: &Path,
-        arguments: I,
-    ) -> Result<StepOutput, EngineError>
-    where
-        I: IntoIterator<Item: AsRef<OsStr>>,
-    {
-        let bundler = self.bundler.ready().await?;
-        self.run_program(Some(&bundler), Purpose::Files, folder, arguments)
-            .await
-    }
-
-    async fn run_program<I>(
-        &self,
-        program: Option<&Path>,
         purpose: Purpose,
         folder: &Path,
         arguments: I,
@@ -119,6 +80,11 @@ impl DenoTool {
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
+        let bundler = match purpose {
+            Purpose::Files => Some(self.bundler.ready().await?),
+            Purpose::Registry | Purpose::Code => None,
+        };
+        let program = bundler.as_deref();
         let (mut command, registry_env) = self.command(program, purpose, folder)?;
         command
             .args(arguments)

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    command::DenoTool,
+    command::{DenoTool, Purpose},
     failure::{BuildResult, disk, not_resolved},
     packages::LOCK,
     specifier::PackageImport,
@@ -100,7 +100,7 @@ async fn versions(
         LOCK,
         "main.mjs",
     ];
-    let step = tool.run(&scratch, arguments).await?;
+    let step = tool.run(Purpose::Code, &scratch, arguments).await?;
     step.unavailable().map_or(Ok(()), Err)?;
     let lock = tokio::fs::read(scratch.join(LOCK))
         .await

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::{
-    command::{DenoTool, unavailable},
+    command::{DenoTool, Purpose, unavailable},
     failure::{BuildFailure, BuildResult, not_resolved},
     packages::{CONFIG, LOCK, PACKAGES, explain},
     specifier::PackageImport,
@@ -42,7 +42,7 @@ pub(super) async fn download(
         LOCK,
         PACKAGES,
     ];
-    let step = tool.run_at_registry(folder, arguments).await?;
+    let step = tool.run(Purpose::Registry, folder, arguments).await?;
     let complaint = if step.success {
         None
     } else {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::{
-    command::DenoTool,
+    command::{DenoTool, Purpose},
     endings,
     failure::{BuildResult, rejection},
     script::required_specifiers,
@@ -121,7 +121,7 @@ pub(super) async fn read(
         None => arguments.push("--no-config".into()),
     }
     arguments.push(entry.as_os_str().to_owned());
-    let output = tool.run(folder, arguments).await?;
+    let output = tool.run(Purpose::Code, folder, arguments).await?;
     if !output.success && output.stderr.contains("overflowed its stack") {
         return Ok(Err(SyntaxError {
             message: "the code is nested too deeply to be parsed".to_owned(),

@@ -13,7 +13,7 @@ use std::{
 use serde::Deserialize;
 
 use super::{
-    command::DenoTool,
+    command::{DenoTool, Purpose},
     failure::{BuildResult, disk},
 };
 use crate::api::EngineError;
@@ -102,7 +102,11 @@ async fn read(
         tempfile::tempdir_in(&tool.deno_dir).map_err(|error| disk(&tool.deno_dir, &error))?;
     let metafile = output.path().join("imports.json");
     let step = tool
-        .run_bundler(folder, arguments(names, output.path(), &metafile))
+        .run(
+            Purpose::Files,
+            folder,
+            arguments(names, output.path(), &metafile),
+        )
         .await?;
     if !step.success {
         return Ok(refused(names, &step.stderr));

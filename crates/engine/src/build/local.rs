@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    command::{DenoTool, Program, StepOutput},
+    command::{DenoTool, Program, Purpose, StepOutput},
     source_map::Bundle,
 };
 use crate::{
@@ -197,7 +197,7 @@ impl Bundling {
         all.extend(LOCAL_ONLY.map(OsString::from));
         all.extend_from_slice(arguments);
         all.push(self.name.clone());
-        let step: StepOutput = self.tool.run(&self.folder, all).await?;
+        let step: StepOutput = self.tool.run(Purpose::Code, &self.folder, all).await?;
         if let Some(unavailable) = step.unavailable() {
             return Err(unavailable);
         }

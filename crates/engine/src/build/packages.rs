@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    command::{DenoTool, unavailable},
+    command::{DenoTool, Purpose, unavailable},
     download::download,
     failure::{BuildFailure, BuildResult, disk, not_resolved},
     sources::Sources,
@@ -180,7 +180,7 @@ async fn attempt(
         LOCK,
         PACKAGES,
     ];
-    let output = tool.run_at_registry(folder, arguments).await?;
+    let output = tool.run(Purpose::Registry, folder, arguments).await?;
     serde_json::from_str(&output.stdout)
         .map_err(|error| unavailable(&format!("{error}: {}", output.error())).into())
 }
@@ -188,7 +188,7 @@ async fn attempt(
 /// Why packages do not resolve, which their graph leaves out.
 async fn incompleteness(tool: &DenoTool, folder: &Path) -> BuildResult<String> {
     let arguments = ["cache", "--no-lock", "--config", CONFIG, PACKAGES];
-    let step = tool.run_at_registry(folder, arguments).await?;
+    let step = tool.run(Purpose::Registry, folder, arguments).await?;
     step.unavailable().map_or(Ok(()), Err)?;
     Ok(step.error())
 }

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use headwater_model::{event, id::EventId};
+use headwater_model::event;
 use headwater_store::{QUEUED_EVENT_BYTES, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     connection::failed,
-    dispatch::Passing,
-    row::{get, unsigned},
+    dispatch::{Passing, logged},
     run_commit,
 };
 
@@ -102,17 +101,8 @@ fn tell(
     (listener, queued_max): (&str, u32),
     now_ms: u64,
 ) -> Result<(), StoreError> {
-    let failed = failed("reading an event");
-    let mut statement = connection
-        .prepare_cached("SELECT ms, sequence FROM events WHERE position = ?")
-        .map_err(&failed)?;
-    let mut rows = statement.query([event.position]).map_err(&failed)?;
-    let Some(row) = rows.next().map_err(&failed)? else {
+    let Some((id, _)) = logged(connection, event.position)? else {
         return Ok(());
-    };
-    let id = EventId {
-        ms: unsigned(row, "ms")?,
-        sequence: get(row, "sequence")?,
     };
     let from = (event.emitter.as_str(), id);
     let error = event::queue_full_error(from, &event.channel, queued_max, event.hops);

@@ -1,14 +1,8 @@
-//! Request bodies: reading one up to its bound and within its time, and what all of them together
-//! may take of the node's memory. The meaning of the bytes is the reader's business, and so is
-//! whether the body is worth reading.
+//! Request bodies: reading one up to its bound and within its time, and what all of them together, and
+//! those of one user, may take of the node's memory. The meaning of the bytes is the reader's business,
+//! and so is whether the body is worth reading.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
@@ -18,6 +12,10 @@ use axum::{
 };
 use bytes::BytesMut;
 use futures::StreamExt;
+use headwater_model::{
+    id::UserId,
+    limits::{API_BODY_BYTES, INGRESS_BODY_BYTES, INGRESS_EVENT_BYTES},
+};
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
@@ -27,15 +25,21 @@ use crate::error::ApiError;
 const SMALL_BYTES: usize = 64 * 1024;
 /// The part of the room that only small bodies may take: large ones never keep them out.
 const RESERVED_FOR_SMALL: usize = 4;
+/// The part of the room that the bodies of one user may take.
+const SHARE: usize = 2;
 /// How long a body may take before its rate counts.
 const RATE_COUNTS_AFTER: Duration = Duration::from_secs(10);
 /// The least bytes per second, on average since the rate counts.
 const LEAST_RATE: u64 = 1024;
 
+/// The one whose share a body takes: the user who sends it, or the owner of the endpoint that it is sent to. Nobody
+/// at pages that need no key.
+pub(crate) type Holder = Option<UserId>;
+
 /// The room that request bodies may take.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimits {
-    /// Bytes of all bodies that are in memory.
+    /// Bytes of all bodies, and of the events made of them, that are in memory.
     pub memory_bytes: usize,
     /// The time for one whole body.
     pub within: Duration,
@@ -44,7 +48,7 @@ pub struct BodyLimits {
 impl Default for BodyLimits {
     fn default() -> Self {
         Self {
-            memory_bytes: 128 * 1024 * 1024,
+            memory_bytes: 256 * 1024 * 1024,
             within: Duration::from_secs(120),
         }
     }
@@ -54,7 +58,14 @@ impl Default for BodyLimits {
 #[derive(Debug)]
 pub(crate) struct Bodies {
     limits: BodyLimits,
-    taken_bytes: AtomicUsize,
+    taken: Mutex<Taken>,
+}
+
+/// The room that is taken.
+#[derive(Debug, Default)]
+struct Taken {
+    bytes: usize,
+    by_holder: HashMap<Holder, usize>,
 }
 
 /// A body that has arrived. It takes its room for as long as this lives.
@@ -64,10 +75,14 @@ pub(crate) struct Arrived {
     pub(crate) room: Room,
 }
 
-/// The room that one body takes; given back when dropped.
+/// The room that one body takes, and what is made of it; given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Room {
     bodies: Arc<Bodies>,
+    holder: Holder,
+    /// The size of the body so far.
+    body_bytes: usize,
+    /// All that it has taken and not given back.
     bytes: usize,
 }
 
@@ -75,13 +90,13 @@ impl Bodies {
     pub(crate) fn new(limits: BodyLimits) -> Arc<Self> {
         Arc::new(Self {
             limits,
-            taken_bytes: AtomicUsize::new(0),
+            taken: Mutex::default(),
         })
     }
 
-    /// Bytes of the bodies that are in memory.
+    /// Bytes of the bodies, and of the events made of them, that are in memory.
     pub(crate) fn taken_bytes(&self) -> usize {
-        self.taken_bytes.load(Ordering::Relaxed)
+        self.taken.lock().bytes
     }
 
     /// The whole body.
@@ -91,10 +106,11 @@ impl Bodies {
     /// `BodyTooSlow` when it takes too long; `BrokenBody` when the client stops half-way.
     pub(crate) async fn read(
         self: &Arc<Self>,
+        holder: Holder,
         body: Body,
         limit_bytes: usize,
     ) -> Result<Arrived, ApiError> {
-        let mut room = self.room();
+        let mut room = self.room(holder);
         if body.is_end_stream() {
             let bytes = Bytes::new();
             return Ok(Arrived { bytes, room });
@@ -108,14 +124,15 @@ impl Bodies {
         let mut first = Bytes::new();
         let mut whole = BytesMut::new();
         loop {
-            let due = begun + self.limits.time_for(room.bytes);
+            let due = begun + self.limits.time_for(room.body_bytes);
             let too_slow = |_| ApiError::BodyTooSlow;
             let next = timeout_at(due, chunks.next()).await.map_err(too_slow)?;
             let Some(chunk) = next else { break };
             let chunk = chunk.map_err(|error| ApiError::BrokenBody(error.to_string()))?;
-            if room.bytes + chunk.len() > limit_bytes {
+            if room.body_bytes + chunk.len() > limit_bytes {
                 return Err(too_large());
             }
+            room.body_bytes += chunk.len();
             room.grow(chunk.len())?;
             // Small bodies arrive in one piece and are not copied.
             if first.is_empty() && whole.is_empty() {
@@ -132,49 +149,101 @@ impl Bodies {
         Ok(Arrived { bytes, room })
     }
 
-    fn room(self: &Arc<Self>) -> Room {
+    fn room(self: &Arc<Self>, holder: Holder) -> Room {
         Room {
             bodies: Arc::clone(self),
+            holder,
+            body_bytes: 0,
             bytes: 0,
         }
     }
 }
 
 impl BodyLimits {
+    /// The least `memory_bytes` with which every request that is permitted fits into one user's share.
+    pub fn least_memory_bytes() -> usize {
+        let largest = API_BODY_BYTES.max(INGRESS_BODY_BYTES + INGRESS_EVENT_BYTES);
+        (largest * SHARE * RESERVED_FOR_SMALL).div_ceil(RESERVED_FOR_SMALL - 1)
+    }
+
     /// How long a body may have taken to which no more than these bytes have arrived.
     fn time_for(&self, arrived_bytes: usize) -> Duration {
         let at_least_rate = Duration::from_secs(arrived_bytes as u64 / LEAST_RATE);
         self.within.min(RATE_COUNTS_AFTER + at_least_rate)
     }
 
-    /// The bytes that bodies may take together before one of this size gets no more.
-    fn bound_for(&self, size: usize) -> usize {
-        match size <= SMALL_BYTES {
+    /// The bytes that bodies may take together before a small or a large one gets no more.
+    fn bound_for(&self, is_small: bool) -> usize {
+        match is_small {
             true => self.memory_bytes,
             false => self.memory_bytes - self.memory_bytes / RESERVED_FOR_SMALL,
         }
     }
 }
 
+impl Taken {
+    /// Takes so many bytes more, if neither all bodies nor the holder's take more than they may.
+    fn take(&mut self, holder: &Holder, more: usize, bound: usize) -> bool {
+        let held = self.by_holder.get_mut(holder);
+        let held_bytes = held.as_ref().map_or(0, |held| **held);
+        if self.bytes + more > bound || held_bytes + more > bound / SHARE {
+            return false;
+        }
+        self.bytes += more;
+        match held {
+            Some(held) => *held += more,
+            None => {
+                self.by_holder.insert(holder.clone(), more);
+            }
+        }
+        true
+    }
+
+    fn give_back(&mut self, holder: &Holder, bytes: usize) {
+        self.bytes -= bytes;
+        if let Some(held) = self.by_holder.get_mut(holder) {
+            *held -= bytes;
+            if *held == 0 {
+                self.by_holder.remove(holder);
+            }
+        }
+    }
+}
+
 impl Room {
-    /// Takes room for more of the body. Nothing waits for room: bodies that wait hold what they have.
-    fn grow(&mut self, more: usize) -> Result<(), ApiError> {
-        let bound = self.bodies.limits.bound_for(self.bytes + more);
-        let grown = |taken: usize| taken.checked_add(more).filter(|taken| *taken <= bound);
-        let taken = &self.bodies.taken_bytes;
-        taken
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown)
-            .map_err(|_| ApiError::TooManyBodies)?;
+    /// Whether the body is one that large ones do not keep out. Then neither is that which is made of it.
+    pub(crate) fn is_small(&self) -> bool {
+        self.body_bytes <= SMALL_BYTES
+    }
+
+    /// Takes room for more of the body, or for what is made of it. Nothing waits for room: bodies that wait hold
+    /// what they have.
+    ///
+    /// # Errors
+    /// `TooManyBodies` when there is none.
+    pub(crate) fn grow(&mut self, more: usize) -> Result<(), ApiError> {
+        let bound = self.bodies.limits.bound_for(self.is_small());
+        let mut taken = self.bodies.taken.lock();
+        if more > 0 && !taken.take(&self.holder, more, bound) {
+            return Err(ApiError::TooManyBodies);
+        }
         self.bytes += more;
         Ok(())
+    }
+
+    /// Gives back what the body itself took: only what was made of it is left.
+    pub(crate) fn drop_body(&mut self) {
+        let body_bytes = std::mem::take(&mut self.body_bytes);
+        let mut taken = self.bodies.taken.lock();
+        taken.give_back(&self.holder, body_bytes);
+        self.bytes -= body_bytes;
     }
 }
 
 impl Drop for Room {
     fn drop(&mut self) {
-        self.bodies
-            .taken_bytes
-            .fetch_sub(self.bytes, Ordering::Relaxed);
+        let mut taken = self.bodies.taken.lock();
+        taken.give_back(&self.holder, self.bytes);
     }
 }
 
@@ -195,8 +264,14 @@ impl RequestBody {
     }
 
     /// The whole body; [`Bodies::read`] says how it fails.
-    pub(crate) async fn read(&self, body: Body, limit_bytes: usize) -> Result<Bytes, ApiError> {
-        let Arrived { bytes, room } = self.bodies.read(body, limit_bytes).await?;
+    pub(crate) async fn read(
+        &self,
+        holder: Holder,
+        body: Body,
+        limit_bytes: usize,
+    ) -> Result<Bytes, ApiError> {
+        let arrived = self.bodies.read(holder, body, limit_bytes).await?;
+        let Arrived { bytes, room } = arrived;
         *self.room.lock() = Some(room);
         Ok(bytes)
     }
@@ -235,7 +310,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_may_come_in_pieces() {
         for chunks in [&[][..], &["abc"], &["a", "b", "c"], &["", "abc", ""]] {
-            let body = bodies(100).read(chunked(chunks), 3).await.unwrap();
+            let body = bodies(100).read(None, chunked(chunks), 3).await.unwrap();
             assert_eq!(body.bytes, chunks.concat());
         }
     }
@@ -243,7 +318,7 @@ mod tests {
     #[tokio::test]
     async fn announced_and_real_size_are_bounded() {
         for body in [chunked(&["ab", "cd"]), Body::from("abcd")] {
-            let refused = bodies(100).read(body, 3).await;
+            let refused = bodies(100).read(None, body, 3).await;
             assert!(matches!(
                 refused,
                 Err(ApiError::PayloadTooLarge { limit_bytes: 3 })
@@ -251,28 +326,95 @@ mod tests {
         }
     }
 
+    fn user(number: u128) -> Holder {
+        Some(UserId::new(0, number << 64))
+    }
+
     #[tokio::test]
     async fn bodies_share_a_room_and_give_it_back() {
-        let bodies = bodies(4);
-        let read = |text: &'static str| bodies.read(Body::from(text), 100);
-        let first = read("abc").await.unwrap();
-        assert!(matches!(read("de").await, Err(ApiError::TooManyBodies)));
-        assert_eq!(bodies.taken_bytes(), 3);
-        let second = read("d").await.unwrap();
-        drop((first, second));
+        let bodies = bodies(8);
+        let read = |number, text: &'static str| bodies.read(user(number), Body::from(text), 100);
+        let first = (
+            read(1, "abcd").await.unwrap(),
+            read(2, "abc").await.unwrap(),
+        );
+        assert!(matches!(read(3, "de").await, Err(ApiError::TooManyBodies)));
+        assert_eq!(bodies.taken_bytes(), 7);
+        let last = read(3, "d").await.unwrap();
+        drop((first, last));
         assert_eq!(bodies.taken_bytes(), 0);
-        read("abcd").await.unwrap();
+        assert!(bodies.taken.lock().by_holder.is_empty());
+        read(3, "abcd").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn nobody_has_more_than_half_of_the_room() {
+        let bodies = bodies(8);
+        let read = |holder, text: &'static str| bodies.read(holder, Body::from(text), 100);
+        for holder in [user(1), None] {
+            let refused = read(holder.clone(), "abcde").await;
+            assert!(matches!(refused, Err(ApiError::TooManyBodies)));
+            let first = read(holder.clone(), "abc").await.unwrap();
+            assert!(matches!(
+                read(holder.clone(), "de").await,
+                Err(ApiError::TooManyBodies)
+            ));
+            let (second, of_another) = (read(holder, "d").await, read(user(2), "abcd").await);
+            drop((first, second.unwrap(), of_another.unwrap()));
+        }
     }
 
     #[tokio::test]
     async fn large_bodies_leave_room_for_small_ones() {
         let bodies = bodies(8 * SMALL_BYTES);
-        let read = |size: usize| bodies.read(Body::from(vec![0; size]), usize::MAX);
-        let large = read(6 * SMALL_BYTES).await.unwrap();
-        let refused = read(SMALL_BYTES + 1).await;
-        assert!(matches!(refused, Err(ApiError::TooManyBodies)));
-        let small = read(SMALL_BYTES).await.unwrap();
-        drop((large, small));
+        let read = |number, size| bodies.read(user(number), Body::from(vec![0; size]), usize::MAX);
+        let large = (
+            read(1, 3 * SMALL_BYTES).await.unwrap(),
+            read(2, 3 * SMALL_BYTES).await.unwrap(),
+        );
+        for number in [1, 3] {
+            let refused = read(number, SMALL_BYTES + 1).await;
+            assert!(matches!(refused, Err(ApiError::TooManyBodies)), "{number}");
+            let mut small = read(number, SMALL_BYTES / 2).await.unwrap();
+            small.room.grow(SMALL_BYTES / 2).unwrap();
+        }
+        drop(large);
+    }
+
+    #[tokio::test]
+    async fn what_a_body_becomes_takes_its_place() {
+        let bodies = bodies(20);
+        let mut body = bodies.read(user(1), Body::from("abc"), 100).await.unwrap();
+        assert!(matches!(body.room.grow(8), Err(ApiError::TooManyBodies)));
+        body.room.grow(7).unwrap();
+        assert_eq!(bodies.taken_bytes(), 10);
+        body.room.drop_body();
+        assert_eq!(bodies.taken_bytes(), 7);
+        drop(body);
+        assert_eq!(bodies.taken_bytes(), 0);
+    }
+
+    #[test]
+    fn the_largest_request_fits_into_the_least_room() {
+        for memory_bytes in [
+            BodyLimits::least_memory_bytes(),
+            BodyLimits::default().memory_bytes,
+        ] {
+            let bodies = bodies(memory_bytes);
+            for (body, becomes) in [
+                (API_BODY_BYTES, 0),
+                (INGRESS_BODY_BYTES, INGRESS_EVENT_BYTES),
+            ] {
+                let mut room = bodies.room(user(1));
+                room.body_bytes = body;
+                room.grow(body).unwrap();
+                room.grow(becomes).unwrap();
+            }
+        }
+        let bodies = bodies(BodyLimits::least_memory_bytes() - 8);
+        let mut room = bodies.room(user(1));
+        room.body_bytes = INGRESS_BODY_BYTES;
+        assert!(room.grow(INGRESS_BODY_BYTES + INGRESS_EVENT_BYTES).is_err());
     }
 
     #[test]

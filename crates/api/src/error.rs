@@ -8,6 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use headwater_app::AppError;
+use headwater_model::limits::INGRESS_EVENT_BYTES;
 
 use crate::{
     request_id::RequestId,
@@ -25,6 +26,8 @@ pub(crate) enum ApiError {
     UnsupportedMediaType(String),
     /// The body is over the bound.
     PayloadTooLarge { limit_bytes: usize },
+    /// The event of the request is over its bound.
+    EventTooLarge,
     /// The body did not arrive whole.
     BrokenBody(String),
     /// The bodies of other requests take all the room.
@@ -37,14 +40,21 @@ pub(crate) enum ApiError {
     MethodNotAllowed { method: Method },
     /// No active source has the endpoint.
     NoEndpoint,
-    /// The run threw before it answered the request that triggered it.
-    RunThrew,
-    /// The run exceeded its time before it answered the request that triggered it.
-    RunTimedOut,
-    /// The run answered with a status that cannot end a request.
-    RunAnsweredInterim(u16),
+    /// The run did not answer the request that triggered it.
+    Unanswered(Unanswered),
     /// A handler panicked.
     Panicked,
+}
+
+/// Why a run has not answered the request that triggered it.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// It threw before.
+    Threw,
+    /// It exceeded its time before.
+    TimedOut,
+    /// It answered with a status that cannot end a request.
+    Interim(u16),
 }
 
 impl From<AppError> for ApiError {
@@ -179,11 +189,19 @@ impl From<ApiError> for Problem {
                 ErrorCode::PayloadTooLarge,
                 format!("the body may have at most {limit_bytes} bytes"),
             ),
+            ApiError::EventTooLarge => problem(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                ErrorCode::PayloadTooLarge,
+                format!(
+                    "the event of the request may have at most {INGRESS_EVENT_BYTES} bytes of JSON, in which \
+                     characters are escaped and text is there twice; send less at once"
+                ),
+            ),
             ApiError::TooManyBodies => problem(
                 StatusCode::SERVICE_UNAVAILABLE,
                 ErrorCode::Unavailable,
-                "the node is reading as many request bodies as its memory allows; try again, or \
-                 send less at once",
+                "the node holds as many request bodies, of all users or of this one, as its memory allows; \
+                 try again, or send less at once",
             ),
             ApiError::BodyTooSlow => problem(
                 StatusCode::REQUEST_TIMEOUT,
@@ -205,21 +223,7 @@ impl From<ApiError> for Problem {
                 ErrorCode::NotFound,
                 "no active source has this endpoint",
             ),
-            ApiError::RunThrew => problem(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                ErrorCode::ComponentFailed,
-                "the component threw before it responded",
-            ),
-            ApiError::RunTimedOut => problem(
-                StatusCode::GATEWAY_TIMEOUT,
-                ErrorCode::ComponentTimedOut,
-                "the component did not respond in time",
-            ),
-            ApiError::RunAnsweredInterim(status) => problem(
-                StatusCode::BAD_GATEWAY,
-                ErrorCode::ComponentFailed,
-                format!("the component responded with {status}, which cannot end a request"),
-            ),
+            ApiError::Unanswered(why) => Self::from(why),
             ApiError::Panicked => {
                 // Where and why is reported by the panic hook, which does not know the request.
                 tracing::error!("a handler panicked");
@@ -229,6 +233,28 @@ impl From<ApiError> for Problem {
                     INTERNAL,
                 )
             }
+        }
+    }
+}
+
+impl From<Unanswered> for Problem {
+    fn from(why: Unanswered) -> Self {
+        match why {
+            Unanswered::Threw => problem(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                ErrorCode::ComponentFailed,
+                "the component threw before it responded",
+            ),
+            Unanswered::TimedOut => problem(
+                StatusCode::GATEWAY_TIMEOUT,
+                ErrorCode::ComponentTimedOut,
+                "the component did not respond in time",
+            ),
+            Unanswered::Interim(status) => problem(
+                StatusCode::BAD_GATEWAY,
+                ErrorCode::ComponentFailed,
+                format!("the component responded with {status}, which cannot end a request"),
+            ),
         }
     }
 }

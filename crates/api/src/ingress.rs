@@ -18,20 +18,24 @@ use std::{
 };
 
 use axum::{
-    body::{Body, HttpBody as _},
+    body::Body,
     extract::{ConnectInfo, Request, State},
     http::{request::Parts, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
 use headwater_app::{App, AppError, Ingress, IngressRequest};
-use headwater_model::limits::INGRESS_BODY_BYTES;
+use headwater_model::limits::{INGRESS_BODY_BYTES, INGRESS_EVENT_BYTES};
+use serde_json::value::RawValue;
 
 use self::event::Arrived;
 pub(crate) use self::{
     address::{EndpointDomain, PREFIX},
     site::{Place, Sites},
 };
-use crate::{body::Bodies, error::ApiError};
+use crate::{
+    body::{self, Bodies, Room},
+    error::ApiError,
+};
 
 /// Where proxies name who called them, each at the end.
 const FORWARDED_FOR: &str = "x-forwarded-for";
@@ -112,27 +116,57 @@ impl Door {
         parts: &Parts,
         body: Body,
     ) -> Result<Ingress, ApiError> {
-        if !body.is_end_stream() {
-            // Nothing is read, and kept, for nobody.
-            self.app.find_endpoint(target.token).await?;
-        }
-        let body = self.bodies.read(body, INGRESS_BODY_BYTES).await?;
+        // Nothing is read, and kept, for nobody. Whoever has many sources has one share of the room for all.
+        let owner = self.app.find_endpoint(target.token).await?;
+        let body = self
+            .bodies
+            .read(Some(owner), body, INGRESS_BODY_BYTES)
+            .await?;
+        let (event, room) = self.event(&target, parts, body)?;
+        let request = IngressRequest {
+            token: target.token.to_owned(),
+            event,
+        };
+        let ingress = self.app.ingress(request).await?;
+        drop(room);
+        Ok(ingress)
+    }
+
+    /// The event of the request, and the room that it takes. Of the body itself nothing is kept.
+    fn event(
+        &self,
+        target: &Target<'_>,
+        parts: &Parts,
+        body: body::Arrived,
+    ) -> Result<(Box<RawValue>, Room), ApiError> {
+        let body::Arrived { bytes, mut room } = body;
         let arrived = Arrived {
             path: target.path,
             url: &target.url,
             parts,
             client_ip: client_ip(&self.app, parts),
-            body: &body.bytes,
+            body: &bytes,
         };
         let event = arrived.event();
-        let request = IngressRequest {
-            token: target.token.to_owned(),
-            event: event.map_err(|error| AppError::Internal(error.to_string()))?,
-        };
-        let ingress = self.app.ingress(request).await?;
-        drop(body.room);
-        Ok(ingress)
+        let unwritten = |error: serde_json::Error| AppError::Internal(error.to_string());
+        if !room.is_small() {
+            // Before there is memory for it. That of a small body is bounded by the body's own bound.
+            room_for(event.json_bytes().map_err(unwritten)?, &mut room)?;
+        }
+        let json = event.json().map_err(unwritten)?;
+        if room.is_small() {
+            room_for(json.get().len(), &mut room)?;
+        }
+        room.drop_body();
+        Ok((json, room))
     }
+}
+
+fn room_for(event_bytes: usize, room: &mut Room) -> Result<(), ApiError> {
+    if event_bytes > INGRESS_EVENT_BYTES {
+        return Err(ApiError::EventTooLarge);
+    }
+    room.grow(event_bytes)
 }
 
 /// The peer's address, or whom a trusted proxy names. The headers are in the event too.

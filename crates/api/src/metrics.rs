@@ -57,7 +57,7 @@ impl Metrics {
     pub(crate) fn new(connections: &ConnectionCounts, bodies: &Arc<Bodies>) -> Self {
         let mut registry = Registry::with_prefix("headwater");
         connections.register(&mut registry);
-        let help = "Bytes of request bodies in memory";
+        let help = "Bytes of request bodies, and of the events made of them, in memory";
         let body_bytes = Gauge::default();
         registry.register_with_unit("http_bodies", help, Unit::Bytes, body_bytes.clone());
         let requests = Counters::default();

@@ -104,14 +104,6 @@ impl ComponentInput {
     }
 }
 
-/// The owner whose turn a build is.
-pub(crate) fn turn_of(owner: &Owner) -> String {
-    owner
-        .workspace_id
-        .as_ref()
-        .map_or_else(|| owner.user_id.to_string(), ToString::to_string)
-}
-
 /// The ranges that a saved component's packages were declared with, which its lock names beside those that the
 /// code itself does.
 fn declared_ranges(lock: &str) -> BTreeMap<String, String> {
@@ -291,7 +283,7 @@ impl App {
         let request = BuildRequest {
             code: input.code()?,
             ranges: input.ranges()?,
-            owner: turn_of(&owner),
+            owner: owner.tenant().to_owned(),
         };
         let build = self.engine.build(request).await.map_err(unbuilt)??;
         Ok(self.component_from(owner, input.component_url.clone(), build))
@@ -327,7 +319,7 @@ impl App {
         let request = |code| BuildRequest {
             code,
             ranges: declared_ranges(&component.lock),
-            owner: turn_of(&component.owner),
+            owner: component.owner.tenant().to_owned(),
         };
         if let Some(Ok(code @ ComponentCode::Url(_))) = component.code_url.as_deref().map(module_at)
             && let Ok(build) = self.engine.build(request(code)).await.map_err(unbuilt)?

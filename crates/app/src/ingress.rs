@@ -130,15 +130,12 @@ fn accepts(source: &Source) -> bool {
 }
 
 impl App {
-    /// Finds out whether a request at an endpoint is worth being read.
+    /// The user to whose source a request at an endpoint goes, if it is worth being read.
     ///
     /// # Errors
     /// `NotFound` when no active source has the endpoint.
-    pub async fn find_endpoint(&self, token: &str) -> Result<(), AppError> {
-        if self.endpoints.by_token.read().contains_key(token) {
-            return Ok(());
-        }
-        self.endpoint(token).await.map(drop)
+    pub async fn find_endpoint(&self, token: &str) -> Result<UserId, AppError> {
+        Ok(self.endpoint(token).await?.user_id)
     }
 
     /// Takes a request at an HTTP interface.

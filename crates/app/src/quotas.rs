@@ -20,6 +20,10 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// How long runs that events start wait for dispatch that is far behind.
 const DISPATCH_PAUSE: Duration = Duration::from_secs(1);
+/// Events that dispatch may be behind before they wait: a second of its work.
+const UNDISPATCHED_MAX: u64 = 10_000;
+/// Work of one source that waits while it keeps up with what it gets.
+const KEEPS_UP: usize = 16;
 
 /// What users have taken of their quota today.
 #[derive(Default)]
@@ -104,11 +108,14 @@ impl App {
         }
     }
 
-    /// The same for work of that trigger. Events start no runs while dispatch is far behind: what they emit would be
-    /// more to dispatch, and the log keeps all of it until then.
-    pub(crate) fn admit_run(&self, user_id: &UserId, trigger: Trigger) -> Result<(), Duration> {
-        let undispatched_max = u64::from(self.config.queued_events_per_owner);
-        if trigger == Trigger::Event && self.runners.undispatched() > undispatched_max {
+    /// The same for work of that trigger, of a source of whose work so much waits in memory.
+    pub(crate) fn admit_run(
+        &self,
+        user_id: &UserId,
+        trigger: Trigger,
+        waiting: usize,
+    ) -> Result<(), Duration> {
+        if trigger == Trigger::Event && waits_for_dispatch(self.runners.undispatched(), waiting) {
             return Err(DISPATCH_PAUSE);
         }
         self.admit(user_id)
@@ -129,6 +136,12 @@ impl App {
     }
 }
 
+/// Whether runs that events start wait: dispatch is far behind, what they emit would be more to dispatch, and the log
+/// keeps all of it until then. A source that keeps up is not what dispatch is behind with.
+fn waits_for_dispatch(undispatched: u64, waiting: usize) -> bool {
+    undispatched > UNDISPATCHED_MAX && waiting > KEEPS_UP
+}
+
 fn until_midnight_s(now_at: u64) -> u64 {
     DAY_S - now_at % DAY_S
 }
@@ -136,6 +149,13 @@ fn until_midnight_s(now_at: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_sources_with_much_to_run_wait_for_dispatch_that_is_far_behind() {
+        assert!(waits_for_dispatch(UNDISPATCHED_MAX + 1, KEEPS_UP + 1));
+        assert!(!waits_for_dispatch(UNDISPATCHED_MAX + 1, KEEPS_UP));
+        assert!(!waits_for_dispatch(UNDISPATCHED_MAX, 256));
+    }
 
     #[test]
     fn a_day_begins_once_and_ends_with_the_next() {

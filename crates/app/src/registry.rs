@@ -17,7 +17,7 @@ use headwater_store::{
 use crate::{
     access::Caller,
     app::App,
-    components::{ComponentInput, package_file, turn_of, unbuilt},
+    components::{ComponentInput, package_file, unbuilt},
     error::AppError,
 };
 
@@ -143,7 +143,7 @@ impl App {
         }
         let mut package = package_file(url)?;
         if !package.is_pinned() {
-            let listed = self.engine.package_modules(&package, &turn_of(owner)).await;
+            let listed = self.engine.package_modules(&package, owner.tenant()).await;
             package.version = listed.map_err(unbuilt)??.package.version;
         }
         Ok(ComponentInput {

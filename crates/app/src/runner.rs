@@ -16,12 +16,13 @@ mod queue;
 mod renewal;
 mod report;
 mod run;
+mod waiting;
 
 use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
 };
 
@@ -31,18 +32,16 @@ use headwater_store::{LeaseTerm, SettledSource, Source};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-use self::actor::Actor;
 pub(crate) use self::hook::{HookCall, HookEnded, Reached};
 pub use self::report::{LogLine, RunReport};
 pub(crate) use self::report::{iso_8601, platform_event};
 pub(crate) use self::run::{Reply, Work};
+use self::{actor::Actor, waiting::Waiting};
 pub(crate) use self::{loaded::LoadedSource, run::CustomResponse};
 use crate::{app::App, error::AppError, origin};
 
 /// How long a lease lasts; runners prolong theirs well before.
 const LEASE_MS: u64 = 60_000;
-/// Work of one source that waits in memory; more waits in the store, or is refused where it cannot.
-const WAITING_MAX: usize = 256;
 
 /// What a runner is told.
 pub(crate) enum Command {
@@ -91,7 +90,7 @@ pub(crate) struct Runners {
 struct Runner {
     commands: mpsc::UnboundedSender<Command>,
     /// Work that waits in its memory.
-    waiting: Arc<AtomicUsize>,
+    waiting: Arc<Waiting>,
 }
 
 impl Runners {
@@ -115,7 +114,7 @@ impl Runners {
         let by_source = self.by_source.lock();
         by_source
             .get(id)
-            .is_none_or(|runner| runner.waiting.load(Ordering::Relaxed) < WAITING_MAX)
+            .is_none_or(|runner| runner.waiting.room().is_some())
     }
 
     /// Lets every runner read its source again, because owners changed.
@@ -218,7 +217,7 @@ impl App {
         let mut by_source = self.runners.by_source.lock();
         let runner = by_source.entry(id.clone()).or_insert_with(|| {
             let (sender, commands) = mpsc::unbounded_channel();
-            let waiting = Arc::new(AtomicUsize::new(0));
+            let waiting = Arc::new(Waiting::default());
             let actor = Actor::new(Arc::clone(self), id.clone(), commands, Arc::clone(&waiting));
             self.tasks.spawn(actor.run());
             Runner {
@@ -226,8 +225,8 @@ impl App {
                 waiting,
             }
         });
-        if matches!(command, Command::Work(_)) {
-            runner.waiting.fetch_add(1, Ordering::Relaxed);
+        if let Command::Work(work) = &command {
+            runner.waiting.add(work);
         }
         let _ = runner.commands.send(command);
         runner.commands.clone()

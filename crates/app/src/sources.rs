@@ -15,7 +15,7 @@ use std::{
 
 use headwater_model::{
     id::SourceId,
-    prop::{self, ConfiguredProps, PropDefinition, PropKind},
+    prop::{self, ConfiguredProps},
 };
 use headwater_store::{NewInvocation, SavedComponent, Source, SourceState, Trigger};
 use parking_lot::Mutex;
@@ -28,6 +28,7 @@ use crate::{
     components::ComponentInput,
     error::AppError,
     origin,
+    prop_warnings::prop_warnings,
     runner::{Command, Reply, RunReport, Work},
     secrets,
 };
@@ -73,40 +74,6 @@ pub struct SourceView {
     pub warnings: Vec<String>,
 }
 
-fn warning(prop: &PropDefinition) -> Option<String> {
-    let (name, type_name) = (&prop.name, &prop.type_name);
-    match prop.kind() {
-        // An app's own events go to where the app is registered.
-        PropKind::Apphook => Some(apphook_warning(name)),
-        _ if prop.has_known_type() => unusual_secret(prop),
-        PropKind::Inert => Some(format!(
-            "prop `{name}`: the node provides nothing of the type `{type_name}`; see whether it is spelt right"
-        )),
-        _ => Some(format!(
-            "prop `{name}`: the node does not know the type `{type_name}` and takes any value; see whether it is spelt right"
-        )),
-    }
-}
-
-/// A value that must not be seen is text at Pipedream; others are kept secret here alike.
-fn unusual_secret(prop: &PropDefinition) -> Option<String> {
-    let (name, type_name) = (&prop.name, &prop.type_name);
-    let is_unusual = prop.is_secret() && type_name != "string" && type_name != "string[]";
-    is_unusual.then(|| {
-        format!(
-            "prop `{name}`: `secret` is meant for the type `string`, not for `{type_name}`; its value is kept secret all the same"
-        )
-    })
-}
-
-fn apphook_warning(name: &str) -> String {
-    format!(
-        "prop `{name}`: what the app sends to Pipedream's own servers does not reach this node and starts no run; \
-         the source runs on its timers and endpoints if it has any, on events of sources that it subscribes to, \
-         and by hand"
-    )
-}
-
 impl SourceView {
     pub(crate) fn new(app: &App, source: Source) -> Self {
         let mut shown = source.spec.configured_props.clone();
@@ -141,7 +108,7 @@ impl SourceView {
             &self.source.spec.dynamic_props,
         );
         Self {
-            warnings: definitions.iter().filter_map(warning).collect(),
+            warnings: prop_warnings(&definitions),
             ..self
         }
     }

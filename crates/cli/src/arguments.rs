@@ -19,7 +19,8 @@ pub(crate) use self::tenants::{
 pub(crate) use self::webhooks::{
     CreateWebhookArguments, DeliveriesArguments, DeliveriesCommand, ListDeliveriesArguments,
     ReplayArguments, RotateSecretArguments, SubscriptionArguments, SubscriptionsArguments,
-    SubscriptionsCommand, UpdateWebhookArguments, WebhooksArguments, WebhooksCommand,
+    SubscriptionsCommand, UpdateWebhookArguments, WebhookOrdering, WebhooksArguments,
+    WebhooksCommand,
 };
 pub(crate) use crate::serve::arguments::ServeArguments;
 

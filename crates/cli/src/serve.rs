@@ -25,7 +25,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use headwater_api::{ConnectionCounts, Settings};
+use headwater_api::{BodyLimits, ConnectionCounts, Settings};
 use headwater_app::{App, FirstUserOptions};
 use tokio::{
     net::{TcpListener, UnixListener},
@@ -48,6 +48,7 @@ const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Exit> {
     let options = arguments.with_file()?;
     let notes = log::start(options.log_json.unwrap_or(false));
+    let bodies = node::body_limits(&options)?;
     let data_dir = DataDir::open(&global.data_dir)?;
     let listener = listen(
         options
@@ -68,7 +69,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let app = node::start(&options, &data_dir, address, store, tracer).await?;
     first_user(&app, global, &options, &data_dir, notes).await?;
     let stopping = CancellationToken::new();
-    let server = server(&options, Arc::clone(&app), stopping.clone());
+    let server = server(&options, bodies, Arc::clone(&app), stopping.clone());
     let node = Node {
         app,
         server,
@@ -87,11 +88,16 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
 }
 
 /// The server of the node's connections until it stops.
-fn server(options: &ServeArguments, app: Arc<App>, stopping: CancellationToken) -> Server {
+fn server(
+    options: &ServeArguments,
+    bodies: BodyLimits,
+    app: Arc<App>,
+    stopping: CancellationToken,
+) -> Server {
     let counts = ConnectionCounts::default();
     let settings = Settings {
         sets_endpoints_apart: options.sandbox_endpoints.unwrap_or(true),
-        bodies: node::body_limits(options),
+        bodies,
         connections: counts.clone(),
     };
     let limits = node::connection_limits(options);

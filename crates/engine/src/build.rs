@@ -77,7 +77,7 @@ const BUILDS: &str = "builds";
 /// Builds at a time.
 const CONCURRENT_BUILDS: usize = 2;
 
-/// What a builder needs.
+/// The configuration of a builder.
 #[derive(Debug, Clone)]
 pub struct BuilderConfig {
     /// Keeps the steps of a build from the machine.
@@ -91,16 +91,15 @@ pub struct BuilderConfig {
     pub registry_env: Vec<(OsString, OsString)>,
     /// How large a component and its packages may be: [`CODE_BYTES_MAX`] but for tests.
     pub code_bytes_max: u64,
-    /// What fetching a `component_url` may reach.
+    /// The addresses that fetching a `component_url` may reach.
     pub network: NetworkPolicy,
-    /// Whose certificates that trusts besides the web's authorities.
+    /// The certificates that it trusts besides those of the web's authorities.
     pub ca: Option<CaCertificates>,
 }
 
 /// Builds components.
 pub struct Builder {
     tool: DenoTool,
-    builds_dir: PathBuf,
     fetcher: ModuleFetcher,
     describer: Arc<dyn Describe>,
     turns: Turns,
@@ -131,15 +130,16 @@ impl Builder {
             kept_in: config.kept_in,
             registry_env: config.registry_env.clone(),
         };
+        let bundler = Bundler::new(source, deno_dir.clone());
+        let bundler = bundler.confined(Arc::clone(&config.confinement));
         let tool = DenoTool {
             program: Program::Confined(config.confinement),
-            bundler: Arc::new(Bundler::new(source, deno_dir.clone())),
+            bundler: Arc::new(bundler),
             deno_dir,
             registry_env: config.registry_env,
         };
         Ok(Self {
             tool,
-            builds_dir: cache_dir.join(BUILDS),
             fetcher: ModuleFetcher::new(config.network, config.ca.as_ref())?,
             describer,
             turns: Turns::new(CONCURRENT_BUILDS),
@@ -184,8 +184,17 @@ impl Builder {
     async fn attempt(&self, request: BuildRequest) -> BuildResult<Build> {
         self.prepare().await?;
         let _turn = self.turns.take(&request.owner).await?;
-        let staging = self.staging()?;
-        let folder = staging.path();
+        let staging = self.staging().await?;
+        let built = self.build_in(staging.path(), request).await;
+        // With the packages beside it, it has many files.
+        let removed = tokio::task::spawn_blocking(move || staging.close()).await;
+        if let Ok(Err(error)) = removed {
+            tracing::warn!(%error, "the folder of a build cannot be removed");
+        }
+        built
+    }
+
+    async fn build_in(&self, folder: &Path, request: BuildRequest) -> BuildResult<Build> {
         let code = folder.join("code");
         for path in [&code, &folder.join("bundle"), &folder.join("modules")] {
             tokio::fs::create_dir(path)
@@ -264,10 +273,7 @@ impl Builder {
     }
 
     /// A folder that is gone when the build is done.
-    fn staging(&self) -> BuildResult<tempfile::TempDir> {
-        tempfile::Builder::new()
-            .prefix("build-")
-            .tempdir_in(&self.builds_dir)
-            .map_err(|error| disk(&self.builds_dir, &error))
+    async fn staging(&self) -> BuildResult<tempfile::TempDir> {
+        self.tool.scratch("build-").await
     }
 }

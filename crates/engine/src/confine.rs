@@ -59,6 +59,8 @@ pub struct ConfinementConfig {
     pub launcher: Launcher,
     /// Whether processes may run on a kernel that cannot confine them.
     pub allow_unconfined: bool,
+    /// A folder of the node's; made if it is not there.
+    pub scratch_dir: PathBuf,
 }
 
 /// Starts confined processes.
@@ -95,7 +97,7 @@ impl Confinement {
             .canonicalize()
             .map_err(|error| EngineError::Spawn(format!("{}: {error}", deno.display())))?;
         let system = system::entries(&deno);
-        let found = probe::find(&config.launcher, &deno, &system)
+        let found = probe::find(config, &deno, &system)
             .map_err(|error| EngineError::Spawn(error.to_string()))?;
         if let Some(reason) = &found.unconfined_because {
             if !config.allow_unconfined {
@@ -178,7 +180,7 @@ fn cannot_confine(reason: &str) -> EngineError {
         reason: format!(
             "{reason}. The kernel has to offer user namespaces (sysctl user.max_user_namespaces, \
              kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns; in a container: \
-             allow them in its seccomp profile, or give it CAP_SYS_ADMIN) or Landlock (Linux 5.13 and later). \
+             allow them in its seccomp profile, or give it CAP_SYS_ADMIN) or Landlock (Linux 6.2 and later). \
              To run components of people you trust without it, start with --allow-unconfined"
         ),
     }

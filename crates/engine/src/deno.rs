@@ -1,12 +1,15 @@
 //! Finding Deno, or installing it.
 //!
 //! Responsible for: a Deno of the pinned release, from where the user says, from PATH, from the cache
-//! folder, or fetched by the package client at hand; and the bundler that it runs. Not for: running them. Reads no environment: the
-//! caller hands in what it found there.
+//! folder, or fetched by the package client at hand; and the bundler that it runs. Not for: what they are run for.
+//! Reads no environment: the caller hands in what it found there.
 
 mod bundler;
+mod failed_tries;
 mod install;
+pub(crate) mod process;
 mod release;
+mod trial;
 
 use std::{
     ffi::OsString,
@@ -22,6 +25,8 @@ pub use release::{BUNDLER_VERSION, VERSION};
 
 use crate::api::EngineError;
 
+/// The folder in Deno's cache where it looks for the bundler.
+pub(crate) const BUNDLER_FOLDER: &str = "dl";
 /// How long `deno --version` may take; a cold page cache under load needs seconds, a broken binary hangs.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -34,7 +39,7 @@ pub struct DenoSearch {
     pub path_var: Option<OsString>,
     /// The user's cache folder for Headwater; Deno is kept in `deno-VERSION/` below it.
     pub cache_dir: PathBuf,
-    /// What else a package client needs of the environment to honour the user's settings:
+    /// The other variables that a package client needs to honour the user's settings:
     /// home folder, mirrors, proxies, certificates.
     pub client_env: Vec<(OsString, OsString)>,
 }

@@ -6,6 +6,7 @@ use std::io;
 const DISK_FULL: &str =
     "the disk that the node's data folder is on is full; free some space and try again";
 const BUNDLER_LOST: &str = "the bundler does not start; see the node's log, and try again";
+const NO_MEMORY: &str = "the machine has no memory left; try again in a moment";
 
 /// How programs tell of it, and what it means.
 const SIGNS: &[(&str, &str)] = &[
@@ -22,19 +23,85 @@ const SIGNS: &[(&str, &str)] = &[
         "(os error 23)",
         "the machine has too many files open; try again in a moment",
     ),
+    ("(os error 12)", NO_MEMORY),
     (
-        "(os error 12)",
-        "the machine has no memory left; try again in a moment",
+        "failed to create new OS thread",
+        "the machine has no room for another thread; try again in a moment",
     ),
     ("esbuild binary", BUNDLER_LOST),
     ("failed to start esbuild", BUNDLER_LOST),
+    ("failed to send build request to esbuild", BUNDLER_LOST),
     ("esbuild package tarball", BUNDLER_LOST),
 ];
+/// How the bundler tells that it got no memory: the machine has none, or what it reads takes more than it may have.
+const OUT_OF_MEMORY: &[&str] = &["runtime: out of memory", "runtime: cannot allocate memory"];
+/// The marks of lines in which the bundler shows source.
+const FRAME: &[char] = &['│', '╵'];
+/// The marks under a line of source that Deno shows.
+const UNDERLINE: &[char] = &['~', '^'];
+const QUOTES: &[char] = &['"', '\'', '`'];
 
 /// The meaning of a program's last words, if it is the machine that failed.
 pub(crate) fn told_by(stderr: &str) -> Option<&'static str> {
-    let known = SIGNS.iter().find(|(sign, _)| stderr.contains(sign));
+    let own = own_words(stderr);
+    let known = SIGNS.iter().find(|(sign, _)| own.contains(sign));
     known.map(|(_, reason)| *reason)
+}
+
+/// The meaning of the bundler's last words, if it got no memory.
+pub(crate) fn out_of_memory(stderr: &str) -> Option<&'static str> {
+    let own = own_words(stderr);
+    let found = OUT_OF_MEMORY.iter().any(|sign| own.contains(sign));
+    found.then_some(NO_MEMORY)
+}
+
+/// A program's words without those that it only quotes: lines of source, and what is between quotes. Whoever writes
+/// a component chooses them.
+pub(crate) fn own_words(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_underlined = |at: usize| lines.get(at + 1).is_some_and(|next| is_underline(next));
+    let own = lines.iter().enumerate().filter(|(at, line)| {
+        !line.contains(FRAME) && !is_numbered(line) && !is_underline(line) && !is_underlined(*at)
+    });
+    own.map(|(_, line)| format!("{}\n", without_quotes(line)))
+        .collect()
+}
+
+/// Whether a line is one of source with its number: `  12 | code`.
+fn is_numbered(line: &str) -> bool {
+    let rest = line
+        .trim_start()
+        .trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.trim_start().len() && rest.trim_start().starts_with('|')
+}
+
+fn is_underline(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && line.chars().all(|c| UNDERLINE.contains(&c))
+}
+
+/// The line without all that is between the first and the last quote of a kind: what is quoted may have quotes, too.
+fn without_quotes(line: &str) -> String {
+    let mut line = line.to_owned();
+    for quote in QUOTES {
+        let places: Vec<usize> = line
+            .match_indices(*quote)
+            .map(|(at, _)| at)
+            .filter(|&at| !is_apostrophe(&line, at))
+            .collect();
+        if let (Some(&first), Some(&last)) = (places.first(), places.last())
+            && first < last
+        {
+            line.replace_range(first..=last, "");
+        }
+    }
+    line
+}
+
+/// Whether the mark is inside a word, as in `can't`.
+fn is_apostrophe(line: &str, at: usize) -> bool {
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
+    is_letter(line[..at].chars().next_back()) && is_letter(line[at + 1..].chars().next())
 }
 
 /// The meaning of a failure in the cache folder.
@@ -72,5 +139,26 @@ mod tests {
             told_by("Expected ';' but found '}' at component.mjs:1:2"),
             None
         );
+    }
+
+    #[test]
+    fn words_of_a_component_are_not_the_machines() {
+        for quoting in [
+            "✘ [ERROR] Expected \";\"\n\n    a.mjs:1:36:\n      1 │ no space left on device\n        ╵ (os error 28)",
+            "error: it is not code at file:///a.mjs:1:5\n\n  no space left on device (os error 28)\n     ~~~~",
+            "  12 | throw new Error(no space left on device)\n     |  ^",
+            "error: Could not resolve 'npm:no space left on device'\n    at file:///a.mjs:1:8",
+            "error: Could not resolve 'it's 'no space left on device' (os error 28)'",
+            "error: No matching export in \"a\" for import \"(os error 28)\"",
+        ] {
+            assert_eq!(told_by(quoting), None, "{quoting}");
+        }
+        for own in [
+            "✘ [ERROR] Failed to write to output file: write /data/a: no space left on device",
+            "error: it couldn't write 'a'\n\nCaused by:\n    No space left on device (os error 28)",
+            "runtime: failed to create new OS thread (have 2 already; errno=11)",
+        ] {
+            assert!(told_by(own).is_some(), "{own}");
+        }
     }
 }

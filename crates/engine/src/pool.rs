@@ -39,6 +39,11 @@ const MADE_READY_AT_A_TIME: usize = 4;
 /// The turn of a worker whose code takes longer than this is over all the same.
 const TURN_MAX: Duration = Duration::from_millis(500);
 
+/// Key-value maps that are read and handed over at a time.
+const MAPS_AT_A_TIME: usize = 2;
+/// How long a worker may take to read what it is told, on a machine under load.
+const TOLD_WITHIN: Duration = Duration::from_secs(10);
+
 /// How many workers, and for how long.
 #[derive(Debug, Clone)]
 pub(crate) struct PoolConfig {
@@ -75,12 +80,7 @@ pub(crate) struct Pool {
     closing: CancellationToken,
 }
 
-/// Key-value maps that are read and handed over at a time.
-const MAPS_AT_A_TIME: usize = 2;
-/// How long a worker may take to read what it is told, on a machine under load.
-const TOLD_WITHIN: Duration = Duration::from_secs(10);
-
-/// What there is of what.
+/// The numbers of workers and runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PoolCounts {
     pub(crate) warm_workers: usize,
@@ -145,7 +145,7 @@ impl Pool {
             }
             // What a dying worker's runs did has to be known before the next one is given the state.
             owner.wait_for_dying().await;
-            let (place, turn) = self.turn(&spec.tenant).await?;
+            let (place, turn) = self.turn(&slot).await?;
             let worker = self.prepared_worker(spec).await?;
             owner.replace(&spec.artifact_hash, Arc::clone(&worker));
             hold(Arc::clone(&worker), place, turn);
@@ -162,7 +162,7 @@ impl Pool {
         let Some(slot) = slot else {
             return;
         };
-        if let Some(owned) = slot.own().await {
+        if let Some(owned) = slot.own_to_close().await {
             owned.close().await;
             self.forget(owner, &slot);
         }
@@ -196,14 +196,16 @@ impl Pool {
         }
     }
 
-    /// Waits until the tenant may have one more worker, and until it is its turn.
-    async fn turn(&self, tenant: &Arc<str>) -> Result<(Place, Turn), EngineError> {
+    /// Waits until the slot's tenant may have one more worker, and until it is its turn.
+    async fn turn(&self, slot: &Slot) -> Result<(Place, Turn), EngineError> {
+        let tenant = slot.tenant();
         let both = async {
             let place = self.shares.take(tenant, || self.make_room(tenant)).await;
             (place, self.turns.take(tenant).await)
         };
         tokio::select! {
             both = both => Ok(both),
+            () = slot.leaving() => Err(EngineError::WorkerLost("what it runs was ended or changed".into())),
             () = self.closing.cancelled() => Err(EngineError::WorkerLost("the engine is shut down".into())),
         }
     }

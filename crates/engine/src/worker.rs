@@ -13,7 +13,11 @@ pub(crate) mod process;
 pub(crate) mod protocol;
 mod runs;
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 use headwater_model::{limits::KEY_VALUE_BYTES, outcome::Limit};
 use parking_lot::Mutex;
@@ -26,7 +30,7 @@ use crate::{
     api::{EngineError, Invocation, RunSink},
     artifact,
 };
-use ending::Ending;
+use ending::{Ending, Exit};
 use folder::WorkerFolder;
 use frames::append_frame;
 pub(crate) use launch::WorkerLaunch;
@@ -44,6 +48,8 @@ pub(crate) struct Worker {
     deadlines_changed: Notify,
     kill: CancellationToken,
     loaded: CancellationToken,
+    /// How the process ended, once it is gone.
+    exit: OnceLock<Exit>,
     gone: CancellationToken,
     removed: CancellationToken,
 }

@@ -24,8 +24,17 @@ pub const DATA_STORE_VALUE_BYTES: usize = 1024 * 1024;
 pub const DATA_STORE_PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// Keys and values of a source's key-value map together, in bytes of JSON.
 pub const KEY_VALUE_BYTES: usize = 16 * 1024 * 1024;
+/// A request body at the API, in bytes: components come with their code in it.
+pub const API_BODY_BYTES: usize = 20 * 1024 * 1024;
 /// A request body at an HTTP interface, in bytes.
 pub const INGRESS_BODY_BYTES: usize = 10 * 1024 * 1024;
+/// The event of such a request, in bytes of JSON. The body is in it twice, once as text with escapes: three times its
+/// size if it is JSON, a form or no text, and twelve times at worst.
+pub const INGRESS_EVENT_BYTES: usize = 32 * 1024 * 1024;
+/// Fields of a form in a request body at an HTTP interface: each takes more memory than its text.
+pub const FORM_FIELDS_MAX: usize = 64 * 1024;
+/// Deliveries that wait for a webhook are counted no further: one so far behind is behind.
+pub const PENDING_DELIVERIES_COUNTED_MAX: u32 = 1_000;
 /// Events pass through at most this many sources and workflows.
 pub const HOPS_MAX: u32 = 16;
 

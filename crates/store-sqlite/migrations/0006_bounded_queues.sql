@@ -1,4 +1,4 @@
--- Whose an invocation is that an event has queued; of others that is not counted.
+-- The owner of an invocation that an event has queued. Others are not counted by owner.
 ALTER TABLE invocations ADD COLUMN owner_id TEXT;
 UPDATE invocations SET owner_id = (SELECT coalesce(workspace_id, user_id) FROM sources WHERE sources.id = source_id)
 WHERE trigger = 'event';

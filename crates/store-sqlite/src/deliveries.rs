@@ -132,9 +132,9 @@ impl Deliveries for SqliteStore {
             .await
     }
 
-    async fn retry_delivery(&self, id: &DeliveryId, _now_ms: u64) -> Result<(), StoreError> {
+    async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError> {
         let id = id.clone();
-        self.write(move |connection| again::retry(connection, id.as_str()))
+        self.write(move |connection| again::retry(connection, id.as_str(), now_ms))
             .await
     }
 
@@ -176,8 +176,20 @@ pub(crate) fn void_leases(connection: &Connection) -> rusqlite::Result<()> {
         .map(drop)
 }
 
-/// Begins to make dead letters of deliveries that a webhook has not taken; trimming goes on where there are many.
-pub(crate) fn begin_giving_up(connection: &Connection, webhook_id: &str) -> Result<(), StoreError> {
+/// Makes dead letters of what a webhook has not taken: of a bounded number at once, of the others in steps of trimming,
+/// until when their former generation tells that they are dead.
+pub(crate) fn begin_giving_up(
+    connection: &Connection,
+    webhook_id: &str,
+    at_ms: i64,
+) -> Result<(), StoreError> {
+    let failed = failed("giving deliveries up");
+    connection
+        .prepare_cached(
+            "UPDATE webhooks SET generation = generation + 1, given_up_at_ms = ?2 WHERE id = ?1",
+        )
+        .and_then(|mut statement| statement.execute(params![webhook_id, at_ms]))
+        .map_err(&failed)?;
     if give_up(connection, webhook_id, GIVEN_UP_AT_ONCE)? < GIVEN_UP_AT_ONCE {
         return Ok(());
     }
@@ -186,24 +198,33 @@ pub(crate) fn begin_giving_up(connection: &Connection, webhook_id: &str) -> Resu
             "INSERT INTO untrimmed_deliveries (webhook_id) VALUES (?) ON CONFLICT DO NOTHING",
         )
         .and_then(|mut statement| statement.execute([webhook_id]))
-        .map_err(failed("giving deliveries up"))
+        .map_err(&failed)
         .map(drop)
 }
 
-/// Makes dead letters of up to `limit` deliveries that a webhook which is inactive by now has not taken.
+/// Writes that up to `limit` deliveries of a webhook's former generations are dead; fewer were all that were left.
 pub(crate) fn give_up(
     connection: &Connection,
     webhook_id: &str,
     limit: u32,
 ) -> Result<u32, StoreError> {
+    let failed = failed("giving deliveries up");
     let given_up = connection
         .prepare_cached(
             "UPDATE deliveries SET state = 'dead', lease_epoch = NULL, lease_expires_at_ms = NULL,
-                                   ended_at_ms = (SELECT updated_at * 1000 FROM webhooks WHERE id = ?1)
-             WHERE position IN (SELECT position FROM deliveries WHERE webhook_id = ?1 AND state = 'pending' LIMIT ?2)",
+                                   ended_at_ms = (SELECT given_up_at_ms FROM webhooks WHERE id = ?1)
+             WHERE position IN (SELECT position FROM deliveries INDEXED BY deliveries_due
+                                WHERE webhook_id = ?1 AND state = 'pending'
+                                  AND generation < (SELECT generation FROM webhooks WHERE id = ?1) LIMIT ?2)",
         )
         .and_then(|mut statement| statement.execute(params![webhook_id, limit]))
-        .map_err(failed("giving deliveries up"))?;
+        .map_err(&failed)?;
+    if given_up < limit as usize {
+        connection
+            .prepare_cached("UPDATE webhooks SET given_up_at_ms = NULL WHERE id = ?")
+            .and_then(|mut statement| statement.execute([webhook_id]))
+            .map_err(&failed)?;
+    }
     Ok(u32::try_from(given_up).unwrap_or(u32::MAX))
 }
 
@@ -218,9 +239,10 @@ fn claim(
         .prepare_cached(&format!(
             "SELECT deliveries.position AS delivery_position, id, subscription_id, attempts, due_at_ms,
                     lease_number + 1 AS number, delivered_events.*
-             FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position
+             FROM deliveries INDEXED BY deliveries_due
+             CROSS JOIN delivered_events ON delivered_events.position = event_position
              WHERE webhook_id = ?2 AND state = 'pending' AND due_at_ms <= ?1 AND {FREE}
-               AND EXISTS (SELECT 1 FROM webhooks WHERE id = ?2 AND active)
+               AND generation = (SELECT generation FROM webhooks WHERE id = ?2 AND active)
              ORDER BY due_at_ms, event_position, deliveries.position"
         ))
         .map_err(&failed)?;

@@ -181,14 +181,14 @@ impl Step<'_> {
         for pair in &pairs {
             let queued = self.takes_room(event, pair)?;
             // All deliveries of an event share one copy.
-            let is_copied = queued == Some(true) || (pair.is_webhook && deliveries == 0);
+            let is_copied = queued == Some(true) || (pair.is_webhook() && deliveries == 0);
             if is_copied && !self.may_copy(event.bytes) {
                 is_cut = true;
                 break;
             }
             self.pairs_left -= 1;
             partial.subscription = pair.subscription;
-            if pair.is_webhook {
+            if pair.is_webhook() {
                 pairs::deliver(self.connection, event, pair, self.now_ms)?;
                 self.woken_webhooks.insert(pair.webhook()?);
                 deliveries += 1;

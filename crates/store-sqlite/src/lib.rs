@@ -43,6 +43,7 @@ use std::{
     fs::{File, TryLockError},
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use headwater_store::StoreError;
@@ -71,13 +72,18 @@ impl SqliteStore {
     /// `Unavailable` when another process has it open, when it cannot be opened, or when a newer
     /// version of the program has written it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_idling(path, writer::IDLE)
+    }
+
+    /// The same with the time without work after which the file is made whole.
+    fn open_idling(path: &Path, idle: Duration) -> Result<Self, StoreError> {
         let lock = lock(path)?;
         let connection = connection::writing(path)?;
         migration::run(&connection)?;
         let readers = Readers::open(path, READERS)?;
         let health = Arc::<Health>::default();
         Ok(Self {
-            writer: Writer::start(connection, Arc::clone(&health))?,
+            writer: Writer::start(connection, Arc::clone(&health), idle)?,
             readers: Some(Arc::new(readers)),
             health,
             path: Some(path.to_owned()),
@@ -94,7 +100,7 @@ impl SqliteStore {
         migration::run(&connection)?;
         let health = Arc::<Health>::default();
         Ok(Self {
-            writer: Writer::start(connection, Arc::clone(&health))?,
+            writer: Writer::start(connection, Arc::clone(&health), writer::IDLE)?,
             readers: None,
             health,
             path: None,

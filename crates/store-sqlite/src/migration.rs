@@ -12,6 +12,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_on_time.sql"),
     include_str!("../migrations/0005_ordering.sql"),
     include_str!("../migrations/0006_bounded_queues.sql"),
+    include_str!("../migrations/0007_versions_and_generations.sql"),
 ];
 
 /// Brings the schema up to date.
@@ -35,6 +36,9 @@ pub(crate) fn run(connection: &Connection) -> Result<(), StoreError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod of_schema_3;
 
 #[cfg(test)]
 mod tests {
@@ -62,22 +66,23 @@ mod tests {
         let saved = "INSERT INTO artifacts (hash, bytes) VALUES ('h', '');
             INSERT INTO components (id, user_id, key, code, code_hash, artifact_hash, lock, description, created_at, updated_at)
             VALUES ('sc_1', 'u_1', 'shop-new', '', '', 'h', '',
-                    '{\"name\": \"New\", \"type\": \"action\", \"description\": \"Of a Shop\",
+                    '{\"name\": \"New\", \"version\": \"1.0.0\", \"type\": \"action\", \"description\": \"Of a Shop\",
                       \"props\": [{\"name\": \"a\", \"type\": \"app\", \"app\": \"mail\"}, {\"name\": \"b\", \"type\": \"string\"}]}', 1, 1),
                    ('sc_2', 'u_1', NULL, '', '', 'h', '', '{\"name\": \"Plain\"}', 1, 1);";
         connection.execute_batch(saved).unwrap();
         run(&connection).unwrap();
         let mut statement = connection
-            .prepare("SELECT type, trim(apps), trim(text) FROM component_search ORDER BY id")
+            .prepare("SELECT type, trim(apps), trim(text), coalesce(version, '') FROM component_search ORDER BY id")
             .unwrap();
-        let columns = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
+        let columns =
+            |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
         let rows = statement.query_map((), columns).unwrap();
-        let rows: Vec<[String; 3]> = rows.collect::<Result<_, _>>().unwrap();
+        let rows: Vec<[String; 4]> = rows.collect::<Result<_, _>>().unwrap();
         assert_eq!(
             rows,
             [
-                ["action", "shop mail", "shop-new new of a shop"],
-                ["source", "", "plain"],
+                ["action", "shop mail", "shop-new new of a shop", "1.0.0"],
+                ["source", "", "plain", ""],
             ]
         );
     }

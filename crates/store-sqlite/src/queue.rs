@@ -9,7 +9,7 @@ use headwater_model::{
 };
 use headwater_store::{
     Backlog, Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit, SourceState,
-    StoreError, WorkQueue,
+    StoreError, WorkLimit, WorkQueue,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -44,7 +44,7 @@ impl WorkQueue for SqliteStore {
         source_id: &SourceId,
         term: LeaseTerm,
         now_ms: u64,
-        limit: u32,
+        limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError> {
         let id = source_id.clone();
         self.write(move |connection| claim(connection, &id, term, (now_ms, limit)))
@@ -93,7 +93,8 @@ impl WorkQueue for SqliteStore {
     async fn commit_runs(&self, commits: Arc<[RunCommit]>) -> Vec<Result<(), StoreError>> {
         let count = commits.len();
         let written = self
-            .write(move |connection| Ok(run_commit::commit_all(connection, &commits)))
+            .writer
+            .run_parts(move |connection| run_commit::commit_all(connection, &commits))
             .await;
         match written {
             Ok(results) => results,
@@ -199,23 +200,28 @@ fn claim(
     connection: &Connection,
     id: &SourceId,
     term: LeaseTerm,
-    (now_ms, limit): (u64, u32),
+    (now_ms, limit): (u64, WorkLimit),
 ) -> Result<Vec<Claimed>, StoreError> {
     let failed = failed("claiming invocations");
     let mut statement = connection
         .prepare_cached(&format!(
             "UPDATE invocations SET lease_epoch = ?4, lease_expires_at_ms = ?5, attempt = attempt + 1
-             WHERE position IN (SELECT position FROM invocations
-                                WHERE source_id = ?2 AND {FREE} ORDER BY position LIMIT ?3)
+             WHERE position IN (
+                 SELECT position
+                 FROM (SELECT position, sum(bytes) OVER (ORDER BY position) - bytes AS before
+                       FROM (SELECT position, octet_length(event) AS bytes FROM invocations
+                             WHERE source_id = ?2 AND {FREE} ORDER BY position LIMIT ?3))
+                 WHERE before < ?6)
              RETURNING *"
         ))
         .map_err(&failed)?;
     let parameters = params![
         signed(now_ms),
         id.as_str(),
-        limit,
+        limit.invocations,
         signed(term.epoch.0),
-        signed(term.expires_at_ms)
+        signed(term.expires_at_ms),
+        signed(limit.bytes)
     ];
     let mut rows = statement.query(parameters).map_err(&failed)?;
     let mut found: Vec<(i64, Claimed)> = Vec::new();

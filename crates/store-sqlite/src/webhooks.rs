@@ -71,11 +71,28 @@ pub(crate) fn gone(id: &str) -> StoreError {
     StoreError::Conflict(format!("webhook `{id}` is gone"))
 }
 
-/// Whether the webhook takes deliveries; `None`: there is none.
-pub(crate) fn is_active(connection: &Connection, id: &str) -> Result<Option<bool>, StoreError> {
+/// Which of its deliveries a webhook takes.
+pub(crate) struct Standing {
+    /// Whether it takes any.
+    pub(crate) is_active: bool,
+    /// Those that are pending and of a former generation are dead.
+    pub(crate) generation: i64,
+    /// When they died, as long as there may be some for which that is not written yet.
+    pub(crate) given_up_at_ms: Option<i64>,
+}
+
+/// How a webhook stands to its deliveries; `None`: there is none.
+pub(crate) fn standing(connection: &Connection, id: &str) -> Result<Option<Standing>, StoreError> {
+    let standing = |row: &Row<'_>| {
+        Ok(Standing {
+            is_active: row.get(0)?,
+            generation: row.get(1)?,
+            given_up_at_ms: row.get(2)?,
+        })
+    };
     connection
-        .prepare_cached("SELECT active FROM webhooks WHERE id = ?")
-        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+        .prepare_cached("SELECT active, generation, given_up_at_ms FROM webhooks WHERE id = ?")
+        .and_then(|mut statement| statement.query_row([id], standing).optional())
         .map_err(failed("looking a webhook up"))
 }
 
@@ -104,7 +121,7 @@ pub(crate) fn disable(
             params![reason, signed(now_ms / 1000), id],
         )
         .map_err(failed("disabling a webhook"))?;
-    deliveries::begin_giving_up(connection, id)
+    deliveries::begin_giving_up(connection, id, signed(now_ms))
 }
 
 fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> {
@@ -141,10 +158,7 @@ fn update(
     id: &str,
     change: &WebhookChange,
 ) -> Result<Webhook, StoreError> {
-    if change.active == Some(true) && is_active(connection, id)? == Some(false) {
-        // Those that were given up when it became inactive, and not yet one by one, must not be delivered after all.
-        deliveries::give_up(connection, id, u32::MAX)?;
-    }
+    let was_active = standing(connection, id)?.is_some_and(|standing| standing.is_active);
     let secrets = change.secrets.as_ref();
     let former = secrets.and_then(|secrets| secrets.former.as_ref());
     connection
@@ -177,8 +191,8 @@ fn update(
         )
         .map_err(failed("writing a webhook"))?;
     let webhook = by_id(connection, id)?.ok_or_else(|| gone(id))?;
-    if change.active == Some(false) {
-        deliveries::begin_giving_up(connection, id)?;
+    if was_active && !webhook.active {
+        deliveries::begin_giving_up(connection, id, signed(change.updated_at * 1000))?;
     }
     Ok(webhook)
 }

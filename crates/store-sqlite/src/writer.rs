@@ -10,7 +10,7 @@ use std::{
         mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     },
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use headwater_store::StoreError;
@@ -27,14 +27,21 @@ const WAITING: usize = 4096;
 /// Steps per transaction.
 const GROUP: usize = 512;
 /// When nothing was to be written for so long, what was written is copied into the main file.
-const IDLE: Duration = Duration::from_secs(1);
+pub(crate) const IDLE: Duration = Duration::from_secs(1);
 
 /// Called with whether the transaction is on disk.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-/// Whether what a step wrote is kept; if not, what the database said if that is why.
-type Kept = Result<(), Option<String>>;
-/// Runs in a savepoint; tells whether to keep what it wrote.
-type Step = Box<dyn FnOnce(&Connection) -> (Kept, Answer) + Send>;
+/// Runs in a savepoint.
+type Step = Box<dyn FnOnce(&Connection) -> Outcome + Send>;
+
+/// The end of a step.
+struct Outcome {
+    /// Whether what it wrote is kept.
+    is_kept: bool,
+    /// The database's words where it could not write all that it was to.
+    cause: Option<String>,
+    answer: Answer,
+}
 
 /// The way to the writer thread, which ends with it.
 pub(crate) struct Writer {
@@ -43,12 +50,16 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Gives the connection to a thread of its own.
-    pub(crate) fn start(connection: Connection, health: Arc<Health>) -> Result<Self, StoreError> {
+    /// Gives the connection to a thread of its own. `idle`: after which time without work that is used.
+    pub(crate) fn start(
+        connection: Connection,
+        health: Arc<Health>,
+        idle: Duration,
+    ) -> Result<Self, StoreError> {
         let (steps, waiting) = sync_channel(WAITING);
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || write_in_groups(&connection, &waiting, &health))
+            .spawn(move || write_in_groups(&connection, &waiting, &health, idle))
             .map_err(|error| StoreError::unavailable("starting the writer", error))?;
         Ok(Self {
             steps: Some(steps),
@@ -61,18 +72,42 @@ impl Writer {
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.run_noting(step, |result| result.as_ref().err().and_then(said))
+            .await
+    }
+
+    /// Runs a step of parts that are kept or refused one by one.
+    pub(crate) async fn run_parts(
+        &self,
+        parts: impl FnOnce(&Connection) -> Vec<Result<(), StoreError>> + Send + 'static,
+    ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+        let cause = |results: &Result<Vec<Result<(), StoreError>>, StoreError>| {
+            let mut errors = results
+                .iter()
+                .flatten()
+                .filter_map(|part| part.as_ref().err());
+            errors.find_map(said)
+        };
+        self.run_noting(|connection| Ok(parts(connection)), cause)
+            .await
+    }
+
+    /// Runs a step whose result tells the words of a database that could not write.
+    async fn run_noting<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        cause: fn(&Result<T, StoreError>) -> Option<String>,
+    ) -> Result<T, StoreError> {
         let (sender, answer) = oneshot::channel();
         let step: Step = Box::new(move |connection| {
             let result = step(connection);
-            let kept = match &result {
-                Ok(_) => Ok(()),
-                Err(StoreError::Unavailable { source, .. }) => Err(Some(source.to_string())),
-                Err(_) => Err(None),
-            };
-            let answer = move |committed: Result<(), StoreError>| {
-                let _ = sender.send(committed.and(result));
-            };
-            (kept, Box::new(answer))
+            Outcome {
+                is_kept: result.is_ok(),
+                cause: cause(&result),
+                answer: Box::new(move |committed| {
+                    let _ = sender.send(committed.and(result));
+                }),
+            }
         });
         self.submit(step).await?;
         answer.await.map_err(|_| gone())?
@@ -109,13 +144,36 @@ fn gone() -> StoreError {
     )
 }
 
-fn write_in_groups(connection: &Connection, waiting: &Receiver<Step>, health: &Health) {
+/// The database's own words, if it is why.
+fn said(error: &StoreError) -> Option<String> {
+    match error {
+        StoreError::Unavailable { source, .. } => Some(source.to_string()),
+        StoreError::Conflict(_) | StoreError::Corrupt(_) => None,
+    }
+}
+
+fn write_in_groups(
+    connection: &Connection,
+    waiting: &Receiver<Step>,
+    health: &Health,
+    idle: Duration,
+) {
     let mut is_written = false;
-    while let Some(first) = next(connection, waiting, &mut is_written) {
+    let copy = || match checkpoint(connection, "PASSIVE") {
+        Ok(()) => health.copied.notify_one(),
+        Err(error) => {
+            tracing::debug!(error = error.in_full(), "the store is not consolidated");
+        }
+    };
+    while let Some(first) = next(
+        waiting,
+        std::mem::take(&mut is_written).then_some(idle),
+        copy,
+    ) {
         let group = std::iter::once(first).chain(waiting.try_iter().take(GROUP - 1));
         if let Err(error) = begin(connection) {
             // Nothing may be run outside a transaction: the steps are dropped, which their callers see.
-            health.note(Err(&error.in_full()));
+            health.fail(&error.in_full());
             group.for_each(drop);
             continue;
         }
@@ -128,8 +186,10 @@ fn write_in_groups(connection: &Connection, waiting: &Receiver<Step>, health: &H
         }
         is_written = true;
         let committed = commit(connection, cause.as_deref());
-        let failure = committed.as_ref().err().or(cause.as_ref());
-        health.note(failure.map_or(Ok(()), |cause| Err(cause.as_str())));
+        match committed.as_ref().err().or(cause.as_ref()) {
+            Some(cause) => health.fail(cause),
+            None => health.probe(connection, Instant::now()),
+        }
         for answer in answers {
             answer(match &committed {
                 Ok(()) => Ok(()),
@@ -139,17 +199,13 @@ fn write_in_groups(connection: &Connection, waiting: &Receiver<Step>, health: &H
     }
 }
 
-/// The next step to run; `None` once nobody can send one. Time in which there is none is used.
-fn next(connection: &Connection, waiting: &Receiver<Step>, is_written: &mut bool) -> Option<Step> {
-    if std::mem::take(is_written) {
-        match waiting.recv_timeout(IDLE) {
+/// The next step to run; `None` once nobody can send one. When there is none for so long, that time is used.
+fn next(waiting: &Receiver<Step>, idle: Option<Duration>, copy: impl FnOnce()) -> Option<Step> {
+    if let Some(idle) = idle {
+        match waiting.recv_timeout(idle) {
             Ok(step) => return Some(step),
             Err(RecvTimeoutError::Disconnected) => return None,
-            Err(RecvTimeoutError::Timeout) => {
-                if let Err(error) = checkpoint(connection, "PASSIVE") {
-                    tracing::debug!(error = error.in_full(), "the store is not consolidated");
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => copy(),
         }
     }
     waiting.recv().ok()
@@ -178,13 +234,14 @@ fn commit(connection: &Connection, cause: Option<&str>) -> Result<(), String> {
 fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> Answer {
     let mut answer: Option<Answer> = None;
     let kept = savepoint(connection, || {
-        let (kept, own) = catch_unwind(AssertUnwindSafe(|| step(connection)))
+        let outcome = catch_unwind(AssertUnwindSafe(|| step(connection)))
             .map_err(|_| StoreError::Corrupt("a step panicked".to_owned()))?;
-        answer = Some(own);
-        kept.map_err(|said| {
-            *cause = said.or(cause.take());
-            StoreError::Conflict("rolled back".to_owned())
-        })
+        answer = Some(outcome.answer);
+        *cause = outcome.cause.or(cause.take());
+        match outcome.is_kept {
+            true => Ok(()),
+            false => Err(StoreError::Conflict("rolled back".to_owned())),
+        }
     });
     match (answer, kept) {
         // The step's own error is what its caller wants to see.
@@ -213,6 +270,10 @@ pub(crate) fn savepoint<T>(
     run("SAVEPOINT part").map_err(failed("setting a savepoint"))?;
     let result = part();
     if result.is_err() {
+        if connection.is_autocommit() {
+            // The database has ended the transaction with its savepoints. Why, the part's own error says.
+            return result;
+        }
         run("ROLLBACK TO part").map_err(failed("rolling back"))?;
     }
     run("RELEASE part").map_err(failed("releasing a savepoint"))?;
@@ -224,11 +285,12 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
+    use crate::{connection, migration};
 
     fn started() -> Writer {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE a (x)").unwrap();
-        Writer::start(connection, Arc::default()).unwrap()
+        Writer::start(connection, Arc::default(), IDLE).unwrap()
     }
 
     fn insert(connection: &Connection, number: u32) -> Result<u32, StoreError> {
@@ -328,38 +390,47 @@ mod tests {
         assert_eq!(rows(&writer).await, [7]);
     }
 
-    /// The node is not well until something can be written again, and says why in the database's words.
+    /// The node is not well until more than a little can be written again, and says why in the database's words.
     #[tokio::test]
-    async fn a_full_database_is_known_until_a_write_succeeds() {
-        let connection = Connection::open_in_memory().unwrap();
+    async fn a_full_database_is_known_until_a_large_write_succeeds() {
+        let connection = connection::in_memory().unwrap();
+        migration::run(&connection).unwrap();
         connection.execute_batch("CREATE TABLE a (x)").unwrap();
-        let health = Arc::<Health>::default();
-        let writer = Writer::start(connection, Arc::clone(&health)).unwrap();
-        let limit = |pages: u32| {
+        let health = Arc::new(Health::probed_every(Duration::ZERO));
+        let writer = Writer::start(connection, Arc::clone(&health), IDLE).unwrap();
+        let limit = |pages: &'static str| {
             move |connection: &Connection| {
-                connection
-                    .pragma_update(None, "max_page_count", pages)
-                    .map_err(failed("testing"))
+                let sql = format!("SELECT page_count + {pages} FROM pragma_page_count");
+                let limit: u32 = connection.query_row(&sql, (), |row| row.get(0)).unwrap();
+                let limited = connection.pragma_update(None, "max_page_count", limit);
+                limited.map_err(failed("testing"))
             }
         };
         let large = |connection: &Connection| {
             let inserted = connection.execute("INSERT INTO a VALUES (zeroblob(100000))", ());
             inserted.map_err(failed("testing"))
         };
-        writer.run(limit(8)).await.unwrap();
-        assert!(!health.is_failing());
+        writer.run(limit("8")).await.unwrap();
+        assert_eq!(health.cause(), None);
         let refused = writer.run(large).await.unwrap_err();
-        assert!(health.is_failing());
+        let refused_in_full = refused.in_full();
         assert!(
-            refused.in_full().contains("database or disk is full"),
-            "{}",
-            refused.in_full()
+            refused_in_full.contains("database or disk is full"),
+            "{refused_in_full}"
         );
         assert!(!refused.to_string().contains("disk"), "{refused}");
-        writer.run(limit(1_000_000)).await.unwrap();
-        assert!(!health.is_failing());
+        for number in 0..3 {
+            assert!(health.cause().unwrap().contains("database or disk is full"));
+            writer
+                .run(move |connection| insert(connection, number))
+                .await
+                .unwrap();
+        }
+        assert!(health.cause().is_some(), "small ones have succeeded");
+        writer.run(limit("1000000")).await.unwrap();
+        assert_eq!(health.cause(), None);
         writer.run(large).await.unwrap();
-        assert!(!health.is_failing());
+        assert_eq!(health.cause(), None);
     }
 
     #[tokio::test]
@@ -368,7 +439,7 @@ mod tests {
         let path = folder.path().join("a.db");
         let connection = Connection::open(&path).unwrap();
         connection.execute_batch("CREATE TABLE a (x)").unwrap();
-        let writer = Writer::start(connection, Arc::default()).unwrap();
+        let writer = Writer::start(connection, Arc::default(), IDLE).unwrap();
         for number in 0..100 {
             let mut step = Box::pin(writer.run(move |connection| insert(connection, number)));
             // The caller goes away at once.

@@ -141,6 +141,7 @@ macro_rules! conformance_tests {
                 claims_at_the_same_time_share_the_work,
                 an_expired_lease_is_claimable,
                 the_oldest_invocation_is_claimed_first,
+                a_claim_takes_no_more_bytes_than_there_is_room_for,
                 a_claim_takes_one_sources_work,
                 a_released_lease_is_claimable_and_not_counted_as_a_start,
                 starts_count_leases_that_were_never_given_back,
@@ -222,6 +223,7 @@ macro_rules! conformance_tests {
                 a_webhook_is_not_disabled_for_a_former_url,
                 deliveries_of_a_webhook_made_inactive_are_dead_letters,
                 a_large_backlog_is_given_up_in_bounded_steps,
+                a_large_backlog_that_was_given_up_is_made_once_more,
                 deleting_a_webhook_removes_everything_of_it,
                 a_disabled_webhook_gives_up_what_waits_and_says_so,
                 a_webhook_is_disabled_though_the_emitter_is_gone,
@@ -251,6 +253,7 @@ macro_rules! conformance_tests {
                 retrying_is_refused_where_nobody_delivers,
                 a_retry_is_found_at_its_time,
                 a_webhook_knows_how_far_it_is_behind,
+                a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more,
                 replaying_makes_ended_deliveries_pending_again,
             }
             scheduled {

@@ -33,7 +33,7 @@ pub use sealed::{Resealed, SealedRecord, SealedRecords};
 pub use tenants::Tenants;
 pub use upkeep::Upkeep;
 pub use webhooks::*;
-pub use work_queue::WorkQueue;
+pub use work_queue::{WorkLimit, WorkQueue};
 
 /// A whole store. Blanket-implemented for whatever has all the parts.
 pub trait Store:

@@ -283,7 +283,7 @@ pub struct NewInvocation {
     pub source_id: SourceId,
     /// What started it.
     pub trigger: Trigger,
-    /// What `run` gets, as JSON text; who queues it and who runs it share one copy.
+    /// The event for `run`, as JSON text; its queue and its run share one copy.
     pub event: Arc<RawValue>,
     /// Sources and workflows that its cause has passed through.
     pub hops: u32,

@@ -7,8 +7,8 @@ use crate::error::StoreError;
 /// The condition of a store.
 #[async_trait]
 pub trait Upkeep {
-    /// Whether what is to be written gets to disk. After a write that failed, a small one is tried; while that fails
-    /// too, the answer is why.
+    /// Whether what is to be written gets to disk. After a write that failed, the answer is why, until one of some size
+    /// has succeeded, which is tried now and then, however often this is asked.
     async fn check_writing(&self) -> Result<(), StoreError>;
 
     /// Brings everything into the store's main file, so that a copy of it alone is whole. Called at a clean stop;

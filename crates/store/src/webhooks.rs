@@ -94,15 +94,10 @@ pub struct WebhookSecrets {
 /// How far a webhook is behind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WebhookBacklog {
-    /// Deliveries that it has not taken yet, counted up to [`WebhookBacklog::COUNTED_MAX`].
+    /// Deliveries that it has not taken yet, counted up to `limits::PENDING_DELIVERIES_COUNTED_MAX`.
     pub pending: u64,
-    /// When the oldest of them was dispatched, epoch milliseconds.
+    /// Since when the oldest of them waits, epoch milliseconds: since it was dispatched, or made once more by hand.
     pub oldest_at_ms: Option<u64>,
-}
-
-impl WebhookBacklog {
-    /// Counting goes no further: whoever is so far behind is behind.
-    pub const COUNTED_MAX: u32 = 10_000;
 }
 
 /// How much one claim may lease.
@@ -273,9 +268,9 @@ pub trait Webhooks {
     /// MUST begin a new count of failure with another URL
     /// (`conformance::webhooks::a_webhook_at_another_url_has_failed_for_no_time`).
     /// MUST make pending deliveries dead when it becomes inactive
-    /// (`conformance::webhooks::deliveries_of_a_webhook_made_inactive_are_dead_letters`): a bounded number of them at
-    /// once, the others when it is trimmed or becomes active again
-    /// (`conformance::webhooks::a_large_backlog_is_given_up_in_bounded_steps`).
+    /// (`conformance::webhooks::deliveries_of_a_webhook_made_inactive_are_dead_letters`): for everybody at once, also
+    /// when it becomes active again, though it may write that for a bounded number of them only and leave the others to
+    /// trimming (`conformance::webhooks::a_large_backlog_is_given_up_in_bounded_steps`).
     async fn update_webhook(
         &self,
         id: &WebhookId,
@@ -354,7 +349,8 @@ pub trait Deliveries {
     ) -> Result<Page<Delivery>, StoreError>;
 
     /// How far each of these webhooks is behind, in their order. Costs no more than a bound per webhook
-    /// (`conformance::redelivery::a_webhook_knows_how_far_it_is_behind`).
+    /// (`conformance::redelivery::a_webhook_knows_how_far_it_is_behind`,
+    /// `conformance::redelivery::a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more`).
     async fn webhook_backlogs(&self, ids: &[WebhookId]) -> Result<Vec<WebhookBacklog>, StoreError>;
 
     /// A delivery.
@@ -372,8 +368,9 @@ pub trait Deliveries {
         limit: u32,
     ) -> Result<Progress, StoreError>;
 
-    /// Deletes up to `limit` deliveries, or makes them dead where their webhook has become inactive: delivered ones beyond the newest `keep` per webhook, dead ones that ended before
-    /// `dead_before_ms`; and events that no delivery needs any more.
+    /// Deletes up to `limit` deliveries, or writes that they are dead since their webhook has become inactive: delivered
+    /// ones beyond the newest `keep` per webhook, dead ones that ended before `dead_before_ms`; and events that no
+    /// delivery needs any more.
     /// MUST NOT delete one that is pending (`conformance::deliveries::pending_deliveries_are_never_trimmed`).
     async fn trim_deliveries(
         &self,

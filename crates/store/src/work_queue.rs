@@ -6,9 +6,33 @@ use async_trait::async_trait;
 use headwater_model::id::SourceId;
 
 use crate::{
-    error::StoreError,
-    record::{Backlog, Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit},
+    Backlog, Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit, StoreError,
 };
+
+/// How much one claim may lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkLimit {
+    /// Invocations.
+    pub invocations: u32,
+    /// Bytes of their events. The invocation that reaches it is the last, so that the largest event can be claimed.
+    pub bytes: u64,
+}
+
+impl WorkLimit {
+    /// So many invocations, however large their events are.
+    pub const fn of(invocations: u32) -> Self {
+        Self {
+            invocations,
+            bytes: i64::MAX.unsigned_abs(),
+        }
+    }
+
+    /// Whether a claim ended there, so that there may be more to claim.
+    pub fn is_reached_by(self, claimed: &[Claimed]) -> bool {
+        let bytes: usize = claimed.iter().map(|one| one.event.get().len()).sum();
+        claimed.len() >= self.invocations as usize || bytes as u64 >= self.bytes
+    }
+}
 
 /// The queue of invocations, and the timers that feed it.
 #[async_trait]
@@ -25,15 +49,16 @@ pub trait WorkQueue {
         term: Option<LeaseTerm>,
     ) -> Result<Option<Lease>, StoreError>;
 
-    /// Leases up to `limit` invocations of one source that nobody holds, oldest first.
+    /// Leases invocations of one source that nobody holds, oldest first, within the limit.
     /// MUST NOT lease one that is held by a lease that has not expired
-    /// (`conformance::queue::a_claim_never_hands_out_a_held_lease`).
+    /// (`conformance::queue::a_claim_never_hands_out_a_held_lease`), nor more than one beyond the bytes that there is room
+    /// for (`conformance::queue::a_claim_takes_no_more_bytes_than_there_is_room_for`).
     async fn claim(
         &self,
         source_id: &SourceId,
         term: LeaseTerm,
         now_ms: u64,
-        limit: u32,
+        limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError>;
 
     /// Sources of whose invocations some are held by nobody, in the order of their ids, behind `after`; at most `limit`.

@@ -64,7 +64,8 @@ const PRODUCT_AND_BINARY: &[&str] = &[
 
 /// Libraries that stand for a responsibility, and the crates that have it.
 const OWNED_LIBRARIES: &[(&str, &[&str])] = &[
-    ("rusqlite", &["headwater-store-sqlite"]),
+    // The engine settles Deno's cache, whose files are databases.
+    ("rusqlite", &["headwater-store-sqlite", "headwater-engine"]),
     ("tokio-postgres", &["headwater-store-postgres"]),
     (
         "axum",

@@ -1,19 +1,19 @@
 //! The parameters of an operation: fields of the query and, unless it is a GET, of a JSON body.
 //! A field that both have counts as the body gives it, because that is the spec's place for it.
 
+use std::sync::Arc;
+
 use axum::{
     extract::{FromRequest, Request},
     http::{HeaderMap, Method, header::CONTENT_TYPE},
 };
-use headwater_app::AppError;
+use headwater_app::{AppError, Caller};
+use headwater_model::limits::API_BODY_BYTES;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
 use crate::{body::RequestBody, error::ApiError, fields::BodySelection};
-
-/// A request's body at the API: components come with their code in it.
-const BODY_BYTES: usize = 20 * 1024 * 1024;
 
 /// Parameters of an operation. Unknown ones are ignored; a wrong one is named in the answer.
 pub(crate) struct Params<T>(pub(crate) T);
@@ -27,7 +27,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Params<T> {
         if parts.method != Method::GET && parts.method != Method::HEAD {
             let reading = parts.extensions.get::<RequestBody>();
             let reading = reading.expect("every route but endpoints lets its handlers read");
-            let bytes = reading.read(body, BODY_BYTES).await?;
+            let caller = parts.extensions.get::<Arc<Caller>>();
+            let holder = caller.map(|caller| caller.user_id().clone());
+            let bytes = reading.read(holder, body, API_BODY_BYTES).await?;
             let given = body_fields(&parts.headers, &bytes)?;
             if let Some(selection) = parts.extensions.get::<BodySelection>() {
                 selection.note(&given);

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use headwater_model::limits::FORM_FIELDS_MAX;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -32,7 +33,7 @@ pub(super) enum Content<'a> {
 
 impl<'a> Content<'a> {
     /// What the body is; `None` if it is empty.
-    pub(super) fn of(content_type: &'a str, body: &'a [u8]) -> Option<Self> {
+    pub(super) fn of(content_type: &str, body: &'a [u8]) -> Option<Self> {
         if body.is_empty() {
             return None;
         }
@@ -50,12 +51,10 @@ impl<'a> Content<'a> {
         {
             return Some(Self::Json(json));
         }
-        Some(
-            match essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-                true => Self::Form(fields::url_encoded(text)),
-                false => Self::Text(text),
-            },
-        )
+        Some(match is_form(essence, text) {
+            true => Self::Form(fields::url_encoded(text)),
+            false => Self::Text(text),
+        })
     }
 
     /// `inferred_body_type`.
@@ -78,6 +77,12 @@ impl<'a> Content<'a> {
 fn is_json(essence: &str) -> bool {
     let essence = essence.to_ascii_lowercase();
     essence == "application/json" || essence.ends_with("+json")
+}
+
+fn is_form(essence: &str, text: &str) -> bool {
+    let ends = text.bytes().filter(|byte| *byte == b'&');
+    essence.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+        && ends.count() < FORM_FIELDS_MAX
 }
 
 #[cfg(test)]
@@ -105,6 +110,12 @@ mod tests {
             let content = Content::of(content_type, body.as_bytes()).unwrap();
             assert_eq!(content.type_name(), type_name, "{content_type} {body}");
             assert_eq!(serde_json::to_string(&content).unwrap(), expected);
+        }
+        let fields = |count| vec!["a"; count].join("&");
+        for (count, type_name) in [(FORM_FIELDS_MAX, "FORM"), (FORM_FIELDS_MAX + 1, "TEXT")] {
+            let body = fields(count);
+            let content = Content::of(form, body.as_bytes()).unwrap();
+            assert_eq!(content.type_name(), type_name, "{count} fields");
         }
         assert!(Content::of("application/json", b"").is_none());
         assert_eq!(Content::of("", &[0xFF]).unwrap().type_name(), "BINARY");

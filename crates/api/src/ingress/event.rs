@@ -1,7 +1,7 @@
 //! The event of a request (spec "Component model: props", HTTP interface; design section 7), written
 //! straight to JSON text: no tree of values is built on the way.
 
-use std::{borrow::Cow, net::IpAddr};
+use std::{borrow::Cow, io, net::IpAddr};
 
 use axum::http::{HeaderMap, HeaderValue, header, request::Parts};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -25,8 +25,9 @@ pub(super) struct Arrived<'a> {
     pub(super) body: &'a [u8],
 }
 
+/// All that the component is told.
 #[derive(Serialize)]
-struct Event<'a> {
+pub(super) struct Event<'a> {
     method: &'a str,
     path: &'a str,
     query: Fields<'a, Cow<'a, str>>,
@@ -45,8 +46,8 @@ struct Event<'a> {
 }
 
 impl Arrived<'_> {
-    /// The event as JSON text.
-    pub(super) fn event(&self) -> Result<Box<RawValue>, serde_json::Error> {
+    /// The event, not written yet.
+    pub(super) fn event(&self) -> Event<'_> {
         let headers = &self.parts.headers;
         let content_type = headers
             .get(header::CONTENT_TYPE)
@@ -54,7 +55,7 @@ impl Arrived<'_> {
             .unwrap_or_default();
         let body = Content::of(&content_type, self.body);
         let utf8 = std::str::from_utf8(self.body).ok();
-        to_raw_value(&Event {
+        Event {
             method: self.parts.method.as_str(),
             path: self.path,
             query: fields::url_encoded(self.parts.uri.query().unwrap_or_default()),
@@ -65,7 +66,35 @@ impl Arrived<'_> {
             is_base64: utf8.is_none().then_some(true),
             url: self.url,
             client_ip: self.client_ip,
-        })
+        }
+    }
+}
+
+impl Event<'_> {
+    /// The event as JSON text.
+    pub(super) fn json(&self) -> Result<Box<RawValue>, serde_json::Error> {
+        to_raw_value(self)
+    }
+
+    /// The bytes of that text, without the memory for it.
+    pub(super) fn json_bytes(&self) -> Result<usize, serde_json::Error> {
+        let mut count = Count(0);
+        serde_json::to_writer(&mut count, self)?;
+        Ok(count.0)
+    }
+}
+
+/// Counts what is written.
+struct Count(usize);
+
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -122,7 +151,10 @@ mod tests {
             client_ip: Some([192, 0, 2, 1].into()),
             body,
         };
-        serde_json::from_str(arrived.event().unwrap().get()).unwrap()
+        let event = arrived.event();
+        let json = event.json().unwrap();
+        assert_eq!(event.json_bytes().unwrap(), json.get().len());
+        serde_json::from_str(json.get()).unwrap()
     }
 
     #[test]
@@ -171,6 +203,20 @@ mod tests {
             (&json!("/wA="), &json!(true))
         );
         assert!(event.get("body").is_none());
+    }
+
+    #[test]
+    fn control_characters_are_twelve_times_as_long() {
+        let (parts, ()) = Request::post("/").body(()).unwrap().into_parts();
+        let told = |body| Arrived {
+            path: "/",
+            url: "/",
+            parts: &parts,
+            client_ip: None,
+            body,
+        };
+        let bytes = |body| told(body).event().json_bytes().unwrap();
+        assert_eq!(bytes(&[1; 1_000]) - bytes(&[1; 1]), 12 * 999);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use axum::{
 use headwater_app::Ingress;
 
 use super::{Place, Sites};
-use crate::error::ApiError;
+use crate::error::{ApiError, Unanswered};
 
 const ACCEPTED: &str = r#"{"success":true}"#;
 
@@ -21,8 +21,8 @@ pub(super) fn to(ingress: Ingress, sites: &Sites, place: Place<'_>) -> Response 
         Ingress::Accepted => ([(CONTENT_TYPE, "application/json")], ACCEPTED).into_response(),
         Ingress::Responded(response) => responded(response, sites, place),
         Ingress::NoResponse => StatusCode::OK.into_response(),
-        Ingress::Threw => ApiError::RunThrew.into_response(),
-        Ingress::TimedOut => ApiError::RunTimedOut.into_response(),
+        Ingress::Threw => ApiError::Unanswered(Unanswered::Threw).into_response(),
+        Ingress::TimedOut => ApiError::Unanswered(Unanswered::TimedOut).into_response(),
     }
 }
 
@@ -30,7 +30,8 @@ fn responded(given: headwater_app::Response, sites: &Sites, place: Place<'_>) ->
     // The spec lets components say 100 to 199, but such a response never ends a request.
     let status = StatusCode::from_u16(given.status).ok();
     let Some(status) = status.filter(|status| !status.is_informational()) else {
-        return ApiError::RunAnsweredInterim(given.status).into_response();
+        let why = Unanswered::Interim(given.status);
+        return ApiError::Unanswered(why).into_response();
     };
     let has_body = !matches!(
         status,

@@ -168,8 +168,8 @@ pub(super) fn without_nodes_cookies(line: Cow<'_, str>) -> Option<Cow<'_, str>> 
     (!others.is_empty()).then(|| Cow::Owned(others.join("; ")))
 }
 
-/// Whether browsers may take hosts below the domain for the node's site. Which suffixes belong to
-/// registries is not known here, so that two names in common count as one site.
+/// Whether browsers may take hosts below the domain for the node's site. The suffixes that belong to
+/// registries are not known here, so that two names in common count as one site.
 fn is_same_site(public: Option<Host<&str>>, domain: &str) -> bool {
     let Some(Host::Domain(public)) = public else {
         return public.is_none();

@@ -74,8 +74,9 @@ const SHARED: &[(&str, &str, &str)] = &[
     (
         "429",
         "TooManyRequests",
-        "If the node has such limits. `rate_limited`: the key makes more requests per second than it \
-         may. `quota_exceeded`, of runs: the user has had its invocations of the day.",
+        "`rate_limited`: as many builds of the owner wait as may, or, if the node limits that, the key \
+         makes more requests per second than it may. `quota_exceeded`, of runs, if the node limits them: \
+         the user has had its invocations of the day.",
     ),
     (
         "500",
@@ -86,7 +87,7 @@ const SHARED: &[(&str, &str, &str)] = &[
         "503",
         "Unavailable",
         "`unavailable`: something that the node needs cannot be reached now, or \
-         the bodies of other requests take all the memory they may; try again.",
+         the bodies of other requests, of all users or of this one, take all the memory they may; try again.",
     ),
 ];
 

@@ -46,7 +46,7 @@ pub(crate) async fn fill_in(
     if let Err(error) = app.open_link(&slug, &token).await {
         return guarded(failed(error));
     }
-    let bytes = match reading.read(body, FORM_BYTES).await {
+    let bytes = match reading.read(None, body, FORM_BYTES).await {
         Ok(bytes) => bytes,
         Err(error) => return guarded(error.into_response()),
     };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use headwater_app::{
     ComponentFilter, ComponentInput, ListedComponent, SavedComponent, locked_packages,
+    prop_warnings,
 };
 use headwater_model::{
     component::ComponentType,
@@ -88,6 +89,10 @@ pub(crate) struct Component {
     /// Where the code is from.
     #[serde(skip_serializing_if = "Option::is_none")]
     component_url: Option<String>,
+    /// Sentences about props of which something does not work on this node, or is not what it looks like.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Vec<String>,
     /// Unix time in seconds.
     created_at: u64,
     /// Unix time in seconds.
@@ -156,6 +161,7 @@ impl From<SavedComponent> for Component {
             key: description.key,
             component_type: description.component_type,
             description: description.description,
+            warnings: prop_warnings(&description.props),
             configurable_props: description
                 .props
                 .into_iter()

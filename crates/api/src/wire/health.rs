@@ -59,7 +59,7 @@ pub(crate) struct BuilderCheck {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SecretKeyCheck {
     pub(crate) status: Status,
-    /// What to do about it.
+    /// The next step, where something does not open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<&'static str>,
 }

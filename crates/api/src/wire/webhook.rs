@@ -121,7 +121,7 @@ pub(crate) struct Webhook {
     /// In which order it gets an emitter's events.
     #[schema(value_type = Ordering)]
     ordering: DeliveryOrder,
-    /// Deliveries that it has not taken yet, counted up to 10,000.
+    /// Deliveries that it has not taken yet, counted up to 1,000.
     pending_deliveries: u64,
     /// When the oldest of them was queued, epoch milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,5 +180,32 @@ impl From<WebhookWithSecret> for Webhook {
             secret: Some(new.secret),
             ..Self::from(new.webhook)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_model::limits::PENDING_DELIVERIES_COUNTED_MAX;
+    use serde_json::json;
+    use utoipa::PartialSchema as _;
+
+    use super::*;
+
+    #[test]
+    fn the_document_has_the_models_orders() {
+        for (shown, order) in [
+            (Ordering::Strict, DeliveryOrder::Strict),
+            (Ordering::None, DeliveryOrder::Unordered),
+        ] {
+            assert_eq!(json!(shown), json!(order));
+        }
+    }
+
+    #[test]
+    fn the_document_says_how_far_deliveries_are_counted() {
+        let counted = PENDING_DELIVERIES_COUNTED_MAX;
+        let told = format!("counted up to {},{:03}.", counted / 1_000, counted % 1_000);
+        let shown = json!(Webhook::schema()).to_string();
+        assert!(shown.contains(&told), "{told}: {shown}");
     }
 }

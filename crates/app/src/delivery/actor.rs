@@ -28,7 +28,7 @@ use super::{
     target::Target,
     verdict::{Ended, disabled, verdict},
 };
-use crate::{app::App, error::AppError};
+use crate::{app::App, background::Chore, error::AppError};
 
 /// Deliveries claimed at once: few at first, more while claims come back full.
 const CLAIMED_AT_ONCE_MIN: u32 = 32;
@@ -284,8 +284,10 @@ impl Actor {
         if is_disabled {
             tracing::warn!(webhook_id = %self.id, "the webhook was disabled");
             self.app.metrics.disabled_webhook();
-            // Its `$errors` event is there to be passed on.
-            self.app.nudges.nudge(crate::background::Chore::Dispatch);
+            // Its `$errors` event is there to be passed on, and much that waits to be given up in steps.
+            for chore in [Chore::Dispatch, Chore::Retention] {
+                self.app.nudges.nudge(chore);
+            }
             (self.more, self.more_retries) = (false, false);
         } else {
             // Somebody has changed it meanwhile: it is read again.

@@ -125,7 +125,7 @@ fn disabled_event(
             "event_name": event.channel,
             "webhook_id": id,
             "subscription_id": delivery.subscription_id,
-            "owner_id": owner.workspace_id.as_ref().map_or(owner.user_id.as_str(), |id| id.as_str()),
+            "owner_id": owner.tenant(),
             "platform_version": env!("CARGO_PKG_VERSION"),
         },
     });

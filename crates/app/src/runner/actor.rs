@@ -5,10 +5,7 @@
 
 mod renewal;
 
-use std::{
-    sync::{Arc, atomic::AtomicUsize},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use headwater_engine::{Entry, Invocation};
 use headwater_model::{
@@ -22,7 +19,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Closing, Command, HookCall, HookEnded, LoadedSource, WAITING_MAX,
+    Closing, Command, HookCall, HookEnded, LoadedSource,
     commits::{Batch, Commits},
     flight::{Ended, Flight},
     journal,
@@ -30,6 +27,7 @@ use super::{
     queue::Queue,
     renewal::Renewal,
     run::{After, CustomResponse, Part, Reply, Task, Work},
+    waiting::{WAITING_MAX, Waiting},
 };
 use crate::{app::App, background::Chore, error::AppError};
 
@@ -63,7 +61,7 @@ impl Actor {
         app: Arc<App>,
         id: SourceId,
         commands: mpsc::UnboundedReceiver<Command>,
-        waiting: Arc<AtomicUsize>,
+        waiting: Arc<Waiting>,
     ) -> Self {
         Self {
             queue: Queue::new(Arc::clone(&app), id.clone(), waiting),
@@ -163,7 +161,9 @@ impl Actor {
         }
         let user_id = &loaded.source.owner.user_id;
         while self.flight.serial() == 0
-            && let Some(work) = self.queue.next_serial(|of| self.app.admit_run(user_id, of))
+            && let Some(work) = self
+                .queue
+                .next_serial(|of, waiting| self.app.admit_run(user_id, of, waiting))
         {
             self.start(loaded, work);
         }

@@ -31,6 +31,7 @@ use crate::{
 const BATCH: usize = 256;
 /// How long to wait when the store is unavailable.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
+const BEHIND_A_REFUSED_ONE: &str = "an earlier commit of the source was refused";
 
 /// A part whose commit is in flight.
 struct Entered {
@@ -244,6 +245,12 @@ async fn commit(
         let unavailable = step.split_off(settled);
         results.extend(step);
         commits = commits[settled..].into();
+        // Later commits count what a refused one did not leave behind: only those tried together with it are told apart.
+        if results.iter().any(Result::is_err) {
+            let behind = || Err(StoreError::Conflict(BEHIND_A_REFUSED_ONE.to_owned()));
+            results.extend(commits.iter().map(|_| behind()));
+            return results;
+        }
         match unavailable.into_iter().next() {
             None => return results,
             Some(Err(error)) => tracing::error!(%error, "a commit has to wait for the store"),

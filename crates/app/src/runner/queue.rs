@@ -1,22 +1,15 @@
 //! Work of one source that waits in memory, and claiming more of it from the store.
 
-use std::{
-    collections::VecDeque,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use headwater_model::id::SourceId;
-use headwater_store::{Claimed, Lease, StoreError, Trigger};
+use headwater_store::{Claimed, Lease, StoreError, Trigger, WorkLimit};
 use tokio::time::Instant;
 
 use super::{
-    WAITING_MAX,
     run::{CustomResponse, Reply, Work, is_admitted_when_queued},
+    waiting::Waiting,
 };
 use crate::app::App;
 
@@ -28,7 +21,8 @@ const STARTS_AT_ONCE: u32 = 5;
 const BACKOFF: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(300);
 
-type Claims = BoxFuture<'static, Result<Vec<Claimed>, StoreError>>;
+type Claim = Result<(WorkLimit, Vec<Claimed>), StoreError>;
+type Claims = BoxFuture<'static, Claim>;
 
 /// What waits to be started.
 pub(super) struct Queue {
@@ -44,11 +38,11 @@ pub(super) struct Queue {
     /// When the first of what has to wait may be started.
     next_due: Option<Instant>,
     /// Shared with those who add work: what waits here, and what is on its way.
-    waiting: Arc<AtomicUsize>,
+    waiting: Arc<Waiting>,
 }
 
 impl Queue {
-    pub(super) fn new(app: Arc<App>, id: SourceId, waiting: Arc<AtomicUsize>) -> Self {
+    pub(super) fn new(app: Arc<App>, id: SourceId, waiting: Arc<Waiting>) -> Self {
         Self {
             app,
             id,
@@ -87,7 +81,7 @@ impl Queue {
 
     /// Puts work back that is to be started again.
     pub(super) fn push_front(&mut self, work: Work) {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.waiting.add(&work);
         match work.trigger {
             Trigger::Http => self.concurrent.push_front(work),
             Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_front(work),
@@ -100,7 +94,7 @@ impl Queue {
         work.not_before = Some(Instant::now() + BACKOFF);
         match work.trigger {
             Trigger::Http => {
-                self.waiting.fetch_add(1, Ordering::Relaxed);
+                self.waiting.add(&work);
                 self.push(work);
             }
             Trigger::Timer | Trigger::Manual | Trigger::Event => {
@@ -117,16 +111,17 @@ impl Queue {
     }
 
     /// The next serial work. Its order holds: what has to wait lets nothing past, except for what was
-    /// asked for by hand while the rest waits for the quota of another day, or for dispatch. `admit` gives a
-    /// place in the quota or says when to ask again.
+    /// asked for by hand while the rest waits for the quota of another day, or for dispatch. `admit` gives work of a
+    /// trigger, of a source of which so much waits, a place in the quota or says when to ask again.
     pub(super) fn next_serial(
         &mut self,
-        admit: impl FnOnce(Trigger) -> Result<(), Duration>,
+        admit: impl FnOnce(Trigger, usize) -> Result<(), Duration>,
     ) -> Option<Work> {
+        let waiting = self.waiting.len();
         let first = self.serial.front_mut().filter(|work| is_due(work))?;
         let admitted = match first.is_admitted {
             true => Ok(()),
-            false => admit(first.trigger),
+            false => admit(first.trigger, waiting),
         };
         first.is_admitted = admitted.is_ok();
         let place = match admitted {
@@ -138,8 +133,7 @@ impl Queue {
             }
         };
         let work = self.serial.remove(place?);
-        self.taken(work.is_some().into());
-        work
+        self.taken(work)
     }
 
     /// Whether work waits that lost a worker before. It is always put back in front.
@@ -159,16 +153,14 @@ impl Queue {
             .serial
             .pop_front_if(is_suspect)
             .or_else(|| self.concurrent.pop_front_if(is_suspect));
-        self.taken(work.is_some().into());
-        work
+        self.taken(work)
     }
 
     /// The next HTTP work that does not have to wait.
     pub(super) fn next_concurrent(&mut self) -> Option<Work> {
         let place = self.concurrent.iter().position(is_due)?;
         let work = self.concurrent.remove(place);
-        self.taken(work.is_some().into());
-        work
+        self.taken(work)
     }
 
     /// Waits until work that has to wait may be started; forever if none has to.
@@ -195,27 +187,33 @@ impl Queue {
         }
     }
 
-    fn taken(&self, count: usize) {
-        self.waiting.fetch_sub(count, Ordering::Relaxed);
+    fn taken(&self, work: Option<Work>) -> Option<Work> {
+        work.inspect(|work| self.waiting.take(work))
     }
 
     /// Claims more if there may be more and there is room.
     pub(super) fn claim(&mut self) {
-        let room = self.serial.len() + self.concurrent.len() < WAITING_MAX;
-        if !self.more || !room || self.claiming.is_some() {
+        if !self.more || self.claiming.is_some() {
             return;
         }
+        let Some(bytes) = self.waiting.room() else {
+            return;
+        };
         self.more = false;
+        let limit = WorkLimit {
+            invocations: CLAIMED_AT_ONCE,
+            bytes: bytes as u64,
+        };
         let (app, id) = (Arc::clone(&self.app), self.id.clone());
         self.claiming = Some(Box::pin(async move {
-            app.store
-                .claim(&id, app.lease_term(), app.env.now_ms(), CLAIMED_AT_ONCE)
-                .await
+            let (term, now_ms) = (app.lease_term(), app.env.now_ms());
+            let claimed = app.store.claim(&id, term, now_ms, limit).await?;
+            Ok((limit, claimed))
         }));
     }
 
     /// Waits for the claim under way; forever if there is none.
-    pub(super) async fn claimed(&mut self) -> Result<Vec<Claimed>, StoreError> {
+    pub(super) async fn claimed(&mut self) -> Claim {
         match &mut self.claiming {
             Some(claims) => claims.await,
             None => std::future::pending().await,
@@ -224,19 +222,16 @@ impl Queue {
 
     /// Takes in what was claimed. After a jump of the clock that may be what this runner has already: then
     /// the new lease takes the place of the one that ran out, here or in flight, where `renew` does it.
-    pub(super) fn finish_claim(
-        &mut self,
-        claimed: Result<Vec<Claimed>, StoreError>,
-        mut renew: impl FnMut(&Lease) -> bool,
-    ) {
+    pub(super) fn finish_claim(&mut self, claimed: Claim, mut renew: impl FnMut(&Lease) -> bool) {
         self.claiming = None;
         match claimed {
-            Ok(claimed) => {
-                self.more |= claimed.len() == CLAIMED_AT_ONCE as usize;
+            Ok((limit, claimed)) => {
+                self.more |= limit.is_reached_by(&claimed);
                 for claimed in claimed {
                     if !renew(&claimed.lease) && !self.renew(&claimed.lease) {
-                        self.waiting.fetch_add(1, Ordering::Relaxed);
-                        self.push(Work::from(claimed));
+                        let work = Work::from(claimed);
+                        self.waiting.add(&work);
+                        self.push(work);
                     }
                 }
             }
@@ -272,8 +267,8 @@ impl Queue {
             .drain(..)
             .chain(self.concurrent.drain(..))
             .collect();
-        self.taken(waiting.len());
         for work in waiting {
+            self.waiting.take(&work);
             if let Reply::Response(reply) = work.reply {
                 let _ = reply.send(response());
             }

@@ -108,7 +108,7 @@ pub(super) fn error_event(
             "ts": iso_8601(part.queued_at_ms),
             "source_id": source.id,
             "trigger": part.trigger,
-            "owner_id": source.owner.workspace_id.as_ref().map_or(source.owner.user_id.as_str(), |id| id.as_str()),
+            "owner_id": source.owner.tenant(),
             "verified": false,
             "platform_version": env!("CARGO_PKG_VERSION"),
         },

@@ -1,7 +1,7 @@
 //! Requests at endpoints that the platform answers: durable first, then run, several at once.
 
 use headwater_app::{AppError, Ingress};
-use headwater_store::{LeaseTerm, NodeEpoch};
+use headwater_store::{LeaseTerm, NodeEpoch, WorkLimit};
 use serde_json::json;
 
 use crate::{
@@ -26,7 +26,7 @@ async fn a_request_is_durable_before_it_is_accepted() {
     let after_its_lease = T0 + 600_000;
     let claimed = world
         .store
-        .claim(&id, term, after_its_lease, 10)
+        .claim(&id, term, after_its_lease, WorkLimit::of(10))
         .await
         .unwrap();
     assert_eq!(claimed.len(), 1);
@@ -55,6 +55,36 @@ async fn an_accepted_request_is_run_with_its_event_and_ends() {
         .await
         .unwrap();
     assert!(waiting.is_empty());
+}
+
+#[tokio::test]
+async fn large_requests_wait_in_the_store_until_there_is_room_in_memory() {
+    let world = World::with(|config| config.source_concurrency = 1).await;
+    let id = world.deploy(&Component::named("hook").http()).await;
+    let token = world.token(&id).await;
+    let large = |number: u32| json!([number, "x".repeat(9 << 20)]);
+    for number in 0..4 {
+        world.request(&token, large(number)).await.unwrap();
+    }
+    let first = world.engine.next().await;
+    world.barrier(&id).await;
+    // One runs, two wait in memory, and the last is nobody's.
+    let term = LeaseTerm {
+        epoch: NodeEpoch(99),
+        expires_at_ms: T0 + 1,
+    };
+    let free = world.store.claim(&id, term, T0, WorkLimit::of(10)).await;
+    let free = free.unwrap();
+    assert_eq!(free.len(), 1);
+    assert!(free[0].event.get().starts_with("[3,"));
+    world.store.release(&free[0].lease).await.unwrap();
+    first.returns();
+    for number in 1..4 {
+        let run = world.engine.next().await;
+        assert_eq!(run.event[0], json!(number));
+        run.returns();
+        world.barrier(&id).await;
+    }
 }
 
 #[tokio::test]

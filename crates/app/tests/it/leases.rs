@@ -1,7 +1,7 @@
 //! Fencing: who has lost the right to a run writes nothing of it.
 
 use headwater_app::AppError;
-use headwater_store::{LeaseTerm, NodeEpoch, RunCommit, Usage};
+use headwater_store::{LeaseTerm, NodeEpoch, RunCommit, Usage, WorkLimit};
 use serde_json::json;
 
 use crate::{
@@ -45,7 +45,11 @@ async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
         epoch: NodeEpoch(99),
         expires_at_ms: T0 + 200_000,
     };
-    let taken = world.store.claim(&id, term, T0 + 61_000, 1).await.unwrap();
+    let taken = world
+        .store
+        .claim(&id, term, T0 + 61_000, WorkLimit::of(1))
+        .await
+        .unwrap();
     run.emit(json!("late"));
     run.returns();
     assert!(matches!(done(report).await, Err(AppError::Unavailable(_))));
@@ -73,7 +77,11 @@ async fn after_a_refusal_dedupe_goes_on_from_what_the_store_has() {
         epoch: NodeEpoch(99),
         expires_at_ms: T0 + 200_000,
     };
-    world.store.claim(&id, term, T0 + 61_000, 1).await.unwrap();
+    world
+        .store
+        .claim(&id, term, T0 + 61_000, WorkLimit::of(1))
+        .await
+        .unwrap();
     run.emit_with(json!("a"), json!({ "id": "a" }));
     run.returns();
     assert!(done(report).await.is_err());
@@ -94,7 +102,11 @@ async fn after_a_refusal_a_fresh_worker_forgets_what_was_not_committed() {
         epoch: NodeEpoch(99),
         expires_at_ms: T0 + 200_000,
     };
-    world.store.claim(&id, term, T0 + 61_000, 1).await.unwrap();
+    world
+        .store
+        .claim(&id, term, T0 + 61_000, WorkLimit::of(1))
+        .await
+        .unwrap();
     run.set("key", json!("refused"));
     run.returns();
     assert!(done(report).await.is_err());

@@ -8,6 +8,7 @@
 
 mod accounts;
 mod actions;
+mod background;
 mod commits;
 mod component;
 mod computed_props;

@@ -1,6 +1,7 @@
 //! The command line of what leaves the node: `webhooks`, `deliveries` and `subscriptions`.
 
 use clap::{Args, Subcommand, ValueEnum};
+use headwater_model::webhook::DeliveryOrder;
 
 #[derive(Debug, Args)]
 pub(crate) struct WebhooksArguments {
@@ -81,12 +82,11 @@ pub(crate) enum WebhookOrdering {
     None,
 }
 
-impl WebhookOrdering {
-    /// As the API calls it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::None => "none",
+impl From<WebhookOrdering> for DeliveryOrder {
+    fn from(given: WebhookOrdering) -> Self {
+        match given {
+            WebhookOrdering::Strict => Self::Strict,
+            WebhookOrdering::None => Self::Unordered,
         }
     }
 }

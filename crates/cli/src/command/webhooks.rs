@@ -1,13 +1,14 @@
 //! `webhooks`: makes, lists, changes and deletes webhooks, and replays what they missed.
 
 use anyhow::{Context as _, Result};
+use headwater_model::{limits::PENDING_DELIVERIES_COUNTED_MAX, webhook::DeliveryOrder};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
 use super::show;
 use crate::arguments::{
     CreateWebhookArguments, ReplayArguments, RotateSecretArguments, UpdateWebhookArguments,
-    WebhooksArguments, WebhooksCommand,
+    WebhookOrdering, WebhooksArguments, WebhooksCommand,
 };
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -17,9 +18,6 @@ use crate::source::text;
 use crate::table;
 use crate::timestamp;
 use crate::webhook;
-
-/// The node counts no further.
-const PENDING_COUNTED_MAX: u64 = 10_000;
 
 pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Result<Exit> {
     match arguments.command {
@@ -45,10 +43,7 @@ async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<
         ("url", Some(arguments.address)),
         ("name", arguments.name),
         ("description", arguments.description),
-        (
-            "ordering",
-            arguments.ordering.map(|order| order.name().to_owned()),
-        ),
+        ("ordering", arguments.ordering.map(order)),
     ];
     let webhook = session
         .client
@@ -86,10 +81,7 @@ async fn update(session: &Session, arguments: UpdateWebhookArguments) -> Result<
         ("url", arguments.address),
         ("name", arguments.name),
         ("description", arguments.description),
-        (
-            "ordering",
-            arguments.ordering.map(|order| order.name().to_owned()),
-        ),
+        ("ordering", arguments.ordering.map(order)),
     ];
     let body = body(given);
     if body.as_object().is_some_and(Map::is_empty) {
@@ -176,10 +168,18 @@ fn row(webhook: &Value) -> Vec<String> {
     ]
 }
 
+/// As the API calls it.
+fn order(given: WebhookOrdering) -> String {
+    let name = json!(DeliveryOrder::from(given));
+    name.as_str().unwrap_or_default().to_owned()
+}
+
 /// How many deliveries it has not taken yet, as far as they are counted.
 fn pending(webhook: &Value) -> String {
     match webhook["pending_deliveries"].as_u64() {
-        Some(count @ PENDING_COUNTED_MAX..) => format!("{count} or more"),
+        Some(count) if count >= u64::from(PENDING_DELIVERIES_COUNTED_MAX) => {
+            format!("{count} or more")
+        }
         Some(count) => count.to_string(),
         None => String::new(),
     }

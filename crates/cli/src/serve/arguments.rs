@@ -91,8 +91,8 @@ options! {
     #[arg(long, env = "HEADWATER_IDLE_TIMEOUT", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]
     idle_timeout: Duration,
-    /// Memory that the bodies of requests may take together, in MiB; a quarter is for those up to 64 KiB
-    /// [default: 128]
+    /// Memory that the bodies of requests may take together, in MiB; a quarter is for those up to 64 KiB, and one
+    /// user's may take half; 112 at least [default: 256]
     #[arg(long, env = "HEADWATER_BODIES_MEMORY_MIB", value_name = "MIB")]
     bodies_memory_mib: NonZeroUsize,
     /// HTTP invocations that run at once per source [default: 16]
@@ -226,7 +226,8 @@ fn duration_in_file<'de, D: serde::Deserializer<'de>>(
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory as _, Parser};
+    use headwater_api::BodyLimits;
 
     use super::*;
 
@@ -254,6 +255,20 @@ mod tests {
         for text in ["", "0s", "5d", "s", "-1s", "1.5s", "99999999999999999999s"] {
             assert!(duration(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_help_names_the_room_for_bodies() {
+        let command = Command::command();
+        let argument = command
+            .get_arguments()
+            .find(|one| one.get_id() == "bodies_memory_mib");
+        let help = argument.unwrap().get_help().unwrap().to_string();
+        let mib = |bytes| bytes / 1024 / 1024;
+        let least = mib(BodyLimits::least_memory_bytes());
+        let default = mib(BodyLimits::default().memory_bytes);
+        let told = format!("{least} at least [default: {default}]");
+        assert!(help.contains(&told), "{told}: {help}");
     }
 
     #[test]

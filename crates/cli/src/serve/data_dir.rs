@@ -39,8 +39,8 @@ impl DataDir {
         root.join(STORE).is_file()
     }
 
-    /// Makes the store the owner's alone, also where a copy of the folder is open to others. What SQLite puts
-    /// beside it later has the same mode.
+    /// Makes the store the owner's alone, also where a copy of the folder is open to others. The files that SQLite
+    /// puts beside it later have the same mode.
     fn close_store(&self) -> io::Result<()> {
         OpenOptions::new()
             .append(true)

@@ -36,14 +36,23 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 const MIB: usize = 1024 * 1024;
 
 /// The room that request bodies may take.
-pub(super) fn body_limits(options: &ServeArguments) -> BodyLimits {
+///
+/// # Errors
+/// A `UsageError` when a request that is permitted would never find room.
+pub(super) fn body_limits(options: &ServeArguments) -> Result<BodyLimits> {
     let defaults = BodyLimits::default();
-    BodyLimits {
-        memory_bytes: options
-            .bodies_memory_mib
-            .map_or(defaults.memory_bytes, |mib| mib.get() * MIB),
-        within: options.body_timeout.unwrap_or(defaults.within),
+    let given_mib = options.bodies_memory_mib.map(NonZeroUsize::get);
+    let least_mib = BodyLimits::least_memory_bytes().div_ceil(MIB);
+    if let Some(mib) = given_mib.filter(|mib| *mib < least_mib) {
+        let reason = format!(
+            "--bodies-memory-mib: the largest request needs a room of at least {least_mib} MiB, not {mib}"
+        );
+        return Err(UsageError(reason).into());
     }
+    Ok(BodyLimits {
+        memory_bytes: given_mib.map_or(defaults.memory_bytes, |mib| mib.saturating_mul(MIB)),
+        within: options.body_timeout.unwrap_or(defaults.within),
+    })
 }
 
 /// How connections are bounded, with as many descriptors as the process may have.
@@ -191,6 +200,7 @@ async fn engine_config(
         confinement: ConfinementConfig {
             launcher: launcher::of_this_binary(),
             allow_unconfined: options.allow_unconfined.unwrap_or(false),
+            scratch_dir: data_dir.cache(),
         },
         cache_dir: data_dir.cache(),
         kept_in: Some(runtime::deno_dir()?),

@@ -18,8 +18,8 @@ use tower::Service as _;
 
 use super::connections::{self, Answered, Connections, Place, Watched};
 
-/// Bytes of a request's head, and of what is read or written at once.
-const HEAD_BYTES: usize = 64 * 1024;
+/// Bytes of a request's head; with HTTP/1, of what is read or written at once too.
+const HEAD_BYTES: u32 = 64 * 1024;
 /// Requests at once on one connection of HTTP/2.
 const STREAMS: u32 = 128;
 /// How often a client of HTTP/2 is asked whether it is there, and how long it may take to say so.
@@ -47,10 +47,11 @@ impl Server {
         let mut protocol = Builder::new(TokioExecutor::new());
         // Heads have their time from `connections`: that of HTTP/1 here would count pauses between
         // requests as well.
-        protocol.http1().max_buf_size(HEAD_BYTES);
+        protocol.http1().max_buf_size(HEAD_BYTES as usize);
         protocol
             .http2()
             .timer(TokioTimer::new())
+            .max_header_list_size(HEAD_BYTES)
             .max_concurrent_streams(STREAMS)
             .keep_alive_interval(PING_EVERY)
             .keep_alive_timeout(PING_EVERY);

@@ -39,7 +39,7 @@ pub(super) struct Bundling<'a> {
     pub(super) sources: &'a Sources,
 }
 
-/// What came of bundling the packages in.
+/// The result of bundling the packages in.
 #[derive(Debug)]
 pub(super) struct Bundled {
     /// Why the packages must stay as they are; nothing when one module has everything in it.
@@ -113,7 +113,7 @@ impl Bundling<'_> {
         self.write(&file, bundle).await
     }
 
-    /// What a failed bundling says, with files named as their author knows them.
+    /// The message of a failed bundling, with files named as their author knows them.
     pub(super) fn readable(&self, error: &str) -> String {
         if self.tells_of_other_files(error) {
             tracing::warn!(

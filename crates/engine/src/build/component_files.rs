@@ -1,4 +1,4 @@
-//! Which files of a folder are components, by their names and a look at their text. Nothing is parsed
+//! The files of a folder that are components, by their names and a look at their text. Nothing is parsed
 //! or run: building tells for certain.
 
 use std::{

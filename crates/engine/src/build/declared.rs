@@ -100,7 +100,8 @@ async fn versions(
         LOCK,
         "main.mjs",
     ];
-    let step = tool.run(Purpose::Code, &scratch, arguments).await?;
+    // It reads nothing but our own list, and the registry may want a token.
+    let step = tool.run(Purpose::Registry, &scratch, arguments).await?;
     step.unavailable().map_or(Ok(()), Err)?;
     let lock = tokio::fs::read(scratch.join(LOCK))
         .await
@@ -116,7 +117,7 @@ async fn versions(
                     .strip_prefix(name.as_str())
                     .is_some_and(|rest| rest.starts_with('@'))
             })?;
-            // What a release was installed beside is in parts after its version.
+            // Releases that it was installed beside are in parts after its version.
             let version = version.split('_').next().unwrap_or_default();
             Some((name.clone(), version.to_owned()))
         });

@@ -66,7 +66,7 @@ fn one_line(error: &str) -> String {
     kept.join("; ")
 }
 
-/// What an error means that is about having a package; nothing for any other error.
+/// The meaning of an error about having a package; nothing for any other error.
 fn complaint(packages: &[PackageImport], error: &str) -> Option<BuildFailure> {
     let says = |signs: &[&str]| signs.iter().any(|sign| error.contains(sign));
     let named = named(error);

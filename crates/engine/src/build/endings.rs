@@ -1,28 +1,28 @@
-//! Which files an import may mean whose ending is left out, or is that of what TypeScript is compiled to.
+//! The files that an import may mean whose ending is left out, or is that of what TypeScript is compiled to.
 //! Only own modules are found in this way; packages say themselves what they export.
 
 /// Endings that are taken at their word.
 const MODULES: &[&str] = &[
     "mjs", "js", "cjs", "jsx", "ts", "mts", "cts", "tsx", "json", "wasm",
 ];
-/// What may have been compiled to a file of an ending.
+/// The endings of what may have been compiled to a file of an ending.
 const COMPILED: &[(&str, &[&str])] = &[
     (".js", &[".ts", ".tsx"]),
     (".jsx", &[".tsx"]),
     (".mjs", &[".mts"]),
     (".cjs", &[".cts"]),
 ];
-/// What is tried for an import without an ending.
+/// The endings that are tried for an import without one.
 const LEFT_OUT: &[&str] = &[".ts", ".js", ".mjs", ".tsx", "/index.ts", "/index.js"];
-/// What the bundler tries for a `require`.
+/// The endings that the bundler tries for a `require`.
 const REQUIRED: &[&str] = &[".js"];
 
 /// One way to write out a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ending {
-    /// What is taken off the path.
+    /// The end that is taken off the path.
     off: &'static str,
-    /// What is put there instead.
+    /// The end that is put there instead.
     on: &'static str,
 }
 

@@ -55,6 +55,17 @@ pub(super) fn not_resolved(message: impl Into<String>) -> BuildFailure {
     rejection(BuildStage::Resolve, RESOLVE_ERROR, message)
 }
 
+/// Works on files, off the async threads.
+pub(super) async fn blocking<T: Send + 'static>(
+    path: &Path,
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> BuildResult<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(io::Error::other)
+        .and_then(|done| done)
+        .map_err(|error| disk(path, &error))
+}
+
 /// The disk failed us.
 pub(super) fn disk(path: &Path, error: &io::Error) -> BuildFailure {
     // The path is for whoever runs the node; the reason is told to whoever saves a component.

@@ -174,7 +174,7 @@ fn blame(failure: BuildFailure, suspects: &[Unsuitable]) -> BuildFailure {
     };
     let suspect = match rejection.stage {
         BuildStage::Evaluate => unsuitable::blamed(suspects, &rejection.error),
-        // What could not be installed is most often made for other machines.
+        // A package that could not be installed is most often made for other machines.
         BuildStage::Resolve if rejection.error.name == RESOLVE_ERROR => suspects.first(),
         BuildStage::Resolve | BuildStage::Fetch => None,
     };

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::api::{BuildStage, EngineError};
 
-/// Which modules there are.
+/// The modules that there are.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     /// The files that were read.
@@ -178,7 +178,7 @@ impl Graph {
 
     fn add(&mut self, file: PathBuf, dependencies: Vec<Dependency>) {
         for dependency in dependencies {
-            // What is imported for its types only is never loaded.
+            // A module that is imported for its types only is never loaded.
             let Some(code) = dependency.code else {
                 continue;
             };

@@ -1,9 +1,9 @@
 //! The imports that modules may have: nothing that has the bundler read a file of the machine that builds.
 //!
 //! Own modules are judged before anything else reads them. Modules of packages are judged once per release,
-//! where it is downloaded to; one that imports files as data is replaced by one that throws, so that a package
-//! works as long as it does not load it. Not responsible for finding imports ([`super::inspection`]), nor for
-//! whether they lead anywhere.
+//! where it is downloaded to; one that imports files as data, or whose imports cannot be known, is replaced by one that
+//! throws, so that a package works as long as it does not load it. Not responsible for finding imports
+//! ([`super::inspection`]), nor for whether they lead anywhere.
 
 use std::{
     fs, io,
@@ -12,8 +12,8 @@ use std::{
 
 use super::{
     command::DenoTool,
-    failure::{BuildFailure, BuildResult, disk, not_resolved, rejection},
-    inspection::{Import, Inspected, inspect},
+    failure::{BuildFailure, BuildResult, blocking, not_resolved, rejection},
+    inspection::{Import, Inspected, ending, inspect, inspect_package},
     replacement::replace,
     specifier::Specifier,
 };
@@ -26,8 +26,15 @@ const NO_CODE: &[&str] = &[
     "json", "map", "md", "node", "wasm", "css", "html", "png", "jpg", "gif", "svg", "woff",
     "woff2", "ttf", "zip", "gz",
 ];
+/// Endings of files that the bundler takes for code, in either case; it also takes those without an ending. In
+/// packages it reads no others but as data.
+const CODE: &[&str] = &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
 /// The replacement of a module that must not be bundled, as a module of either kind.
-const REPLACEMENT: &str = "throw new Error(\"this module imports files as data, which components cannot: only JSON is imported with attributes\");\n";
+const READS_DATA: &str = "throw new Error(\"this module imports files as data, which components cannot: \
+    only JSON is imported with attributes\");\n";
+/// The replacement of a module that the bundler cannot read, and thus not bundle either.
+const UNREADABLE: &str = "throw new Error(\"this module cannot be read by the bundler that components are \
+    built with\");\n";
 
 /// Refuses own modules, which are below `code`, for what they import.
 pub(super) async fn judge_own(
@@ -35,7 +42,7 @@ pub(super) async fn judge_own(
     code: &Path,
     files: Vec<PathBuf>,
 ) -> BuildResult<()> {
-    let files = files.into_iter().filter(|file| may_be_code(file));
+    let files = files.into_iter().filter(|file| may_be_own_code(file));
     for (file, inspected) in inspect(tool, code, files).await? {
         match inspected {
             Inspected::Imports(imports) => {
@@ -43,9 +50,7 @@ pub(super) async fn judge_own(
                     judge(import, &file, code)?;
                 }
             }
-            Inspected::Unreadable(reason) if reason.starts_with("Could not resolve import") => {
-                return Err(computed());
-            }
+            Inspected::Unresolved => return Err(computed()),
             // Deno's own parser says it better, if it agrees.
             Inspected::Unreadable(_) => {}
         }
@@ -59,10 +64,14 @@ pub(super) async fn require_readable(
     code: &Path,
     files: &[PathBuf],
 ) -> BuildResult<()> {
-    let files = files.iter().filter(|file| may_be_code(file)).cloned();
+    let files = files.iter().filter(|file| may_be_own_code(file)).cloned();
     for inspected in inspect(tool, code, files).await?.into_values() {
-        if let Inspected::Unreadable(reason) = inspected {
-            return Err(rejection(BuildStage::Resolve, "SyntaxError", reason));
+        match inspected {
+            Inspected::Imports(_) => {}
+            Inspected::Unresolved => return Err(computed()),
+            Inspected::Unreadable(reason) => {
+                return Err(rejection(BuildStage::Resolve, "SyntaxError", reason));
+            }
         }
     }
     Ok(())
@@ -106,7 +115,7 @@ fn is_pattern(written: &str) -> bool {
     written.contains('*') && written.starts_with(['.', '/'])
 }
 
-/// Whether a relative specifier leads out of `root`. What is encoded counts as what it stands for.
+/// Whether a relative specifier leads out of `root`. Encoded characters count as those that they stand for.
 fn leads_out(written: &str, importer: &Path, root: &Path) -> bool {
     let decoded = percent_encoding::percent_decode_str(written).decode_utf8_lossy();
     let path = decoded.replace('\\', "/");
@@ -128,30 +137,40 @@ fn leads_out(written: &str, importer: &Path, root: &Path) -> bool {
     false
 }
 
-/// Judges the modules of the package in this folder.
-pub(super) async fn judge_package(tool: &DenoTool, package: &Path) -> BuildResult<()> {
+/// Judges the modules of the package in this folder. Says whether that is for good: a name that a module puts together
+/// and that no file has may be that of a file some day, and then the module has to be read again.
+pub(super) async fn judge_package(tool: &DenoTool, package: &Path) -> BuildResult<bool> {
     let looked = package.to_owned();
-    let suspects = tokio::task::spawn_blocking(move || suspects(&looked)).await;
-    let suspects = suspects
-        .map_err(io::Error::other)
-        .and_then(|suspects| suspects)
-        .map_err(|error| disk(package, &error))?;
-    for (file, inspected) in inspect(tool, package, suspects).await? {
-        if reads_data(&inspected, &file, package) {
-            tracing::warn!(file = %file.display(), "a package's module imports files as data; it is replaced");
-            replace(&file, REPLACEMENT.as_bytes()).map_err(|error| disk(&file, &error))?;
+    let suspects = blocking(package, move || suspects(&looked)).await?;
+    let inspected = inspect_package(tool, package, suspects).await?;
+    let is_final = inspected.values().all(|one| *one != Inspected::Unresolved);
+    let root = package.to_owned();
+    let replaced = move || {
+        for (file, inspected) in inspected {
+            if let Some(replacement) = replacement_of(&inspected, &file, &root) {
+                tracing::info!(file = %file.display(), replacement, "a package's module is replaced");
+                replace(&file, replacement.as_bytes())?;
+            }
         }
-    }
-    Ok(())
+        Ok(())
+    };
+    blocking(package, replaced).await?;
+    Ok(is_final)
 }
 
-fn reads_data(inspected: &Inspected, file: &Path, package: &Path) -> bool {
+/// The module in place of one that must not be bundled.
+fn replacement_of(inspected: &Inspected, file: &Path, package: &Path) -> Option<&'static str> {
     match inspected {
-        Inspected::Imports(imports) => imports.iter().any(|import| {
-            !has_allowed_attributes(import)
-                || is_pattern(&import.specifier) && leads_out(&import.specifier, file, package)
-        }),
-        Inspected::Unreadable(_) => false,
+        Inspected::Imports(imports) => {
+            let reads_data = imports.iter().any(|import| {
+                !has_allowed_attributes(import)
+                    || is_pattern(&import.specifier) && leads_out(&import.specifier, file, package)
+            });
+            reads_data.then_some(READS_DATA)
+        }
+        // Bundling fails over it, too.
+        Inspected::Unresolved => None,
+        Inspected::Unreadable(_) => Some(UNREADABLE),
     }
 }
 
@@ -167,7 +186,8 @@ fn suspects(package: &Path) -> io::Result<Vec<PathBuf>> {
             };
             if kind.is_dir() {
                 folders.push(path);
-            } else if kind.is_file() && may_be_code(&path) && may_import(&fs::read(&path)?) {
+            } else if kind.is_file() && may_be_package_code(&path) && may_import(&fs::read(&path)?)
+            {
                 found.push(path);
             }
         }
@@ -175,12 +195,17 @@ fn suspects(package: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn may_be_code(path: &Path) -> bool {
+fn may_be_own_code(path: &Path) -> bool {
     let ending = path
         .extension()
         .and_then(|ending| ending.to_str())
         .unwrap_or_default();
     !NO_CODE.contains(&ending)
+}
+
+fn may_be_package_code(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    ending(&name).is_none_or(|ending| CODE.contains(&&*ending.to_ascii_lowercase()))
 }
 
 /// Whether a text has an `import()`, or something that may be the attributes of an import statement. More than
@@ -217,7 +242,60 @@ fn first_mark(mut code: &[u8]) -> Option<u8> {
 mod tests {
     use std::path::Path;
 
-    use super::{leads_out, may_import};
+    use super::{
+        Inspected, READS_DATA, UNREADABLE, leads_out, may_be_package_code, may_import,
+        replacement_of,
+    };
+    use crate::build::inspection::Import;
+
+    #[test]
+    fn modules_that_nobody_can_judge_are_replaced_too() {
+        let (package, file) = (Path::new("/p"), Path::new("/p/a.js"));
+        let importing = |specifier: &str, kind: Option<&str>| {
+            let with = kind.map(|kind| ("type".to_owned(), kind.to_owned()));
+            Inspected::Imports(vec![Import {
+                specifier: specifier.to_owned(),
+                with: with.into_iter().collect(),
+            }])
+        };
+        for (inspected, expected) in [
+            (importing("./a.json", Some("json")), None),
+            (importing("./languages/**/*.js", None), None),
+            (importing("./a.txt", Some("text")), Some(READS_DATA)),
+            (importing("../../**/*.js", None), Some(READS_DATA)),
+            (Inspected::Unresolved, None),
+            (Inspected::Unreadable(String::new()), Some(UNREADABLE)),
+        ] {
+            assert_eq!(
+                replacement_of(&inspected, file, package),
+                expected,
+                "{inspected:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn files_that_the_bundler_takes_for_code_are_looked_at() {
+        for (name, expected) in [
+            ("a.js", true),
+            ("a.MJS", true),
+            ("a*b.cjs", true),
+            ("a.d.ts", true),
+            (".js", true),
+            ("cli", true),
+            ("a.b=c", false),
+            ("a.py", false),
+            ("a.md", false),
+            (".npmignore", false),
+            ("a.", false),
+        ] {
+            assert_eq!(
+                may_be_package_code(&Path::new("/p.x").join(name)),
+                expected,
+                "{name}"
+            );
+        }
+    }
 
     #[test]
     fn texts_that_may_import_data_are_looked_at() {

@@ -38,7 +38,7 @@ const STUB: &str = "data:text/javascript,";
 /// Marks a bundle in which Deno had to wrap `require` of a package, out of the server's sight.
 const WRAPPED_REQUIRE: &str = "__deno_internal_createRequire";
 
-/// What bundling a local file needs.
+/// The configuration of bundling a local file.
 #[derive(Debug, Clone)]
 pub struct LocalBundling {
     /// Deno, as [`crate::deno::locate`] found it.

@@ -1,7 +1,7 @@
 //! Signs that a package's code cannot live in a bundle: it looks for files beside itself, or decides
 //! at run time what to load.
 
-/// What in a bundle's text says that it will not work; `None` when nothing does.
+/// The sign in a bundle's text that it will not work; `None` when there is none.
 pub(super) fn unbundlable(bundle: &str) -> Option<String> {
     let mut module = "";
     for line in bundle.lines() {

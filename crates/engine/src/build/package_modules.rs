@@ -43,7 +43,7 @@ impl Builder {
         owner: &str,
     ) -> BuildResult<PackageModules> {
         let _turn = self.turns.take(owner).await?;
-        let staging = self.staging()?;
+        let staging = self.staging().await?;
         let import = import_of(package)?;
         let mut sources = Sources {
             code: String::new(),

@@ -25,7 +25,7 @@ pub(super) const PACKAGES: &str = "packages.mjs";
 /// How old releases have to be, in turn, while the newest do not fit together: a mirror lags behind, or something
 /// was withdrawn that they need.
 const RELEASE_AGES: [&str; 2] = ["P14D", "P90D"];
-/// What registry code imports without declaring it.
+/// The package that registry code imports without declaring it.
 pub(super) const PLATFORM: &str = "@pipedream/platform";
 
 /// Writes the import map of `sources` into the build folder.
@@ -46,7 +46,7 @@ async fn write_config(folder: &Path, sources: &Sources) -> BuildResult<()> {
     write(folder, CONFIG, &config.to_string()).await
 }
 
-/// What the packages resolved to.
+/// The releases that packages resolved to.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Resolved {
@@ -148,14 +148,14 @@ pub(super) async fn resolve(
             return Ok(resolved);
         }
     }
-    // What older releases lack is not what is wrong: the newest are asked once more for why.
+    // The lack of older releases is not what is wrong: the newest are asked once more for why.
     sources.release_age = None;
     write_config(folder, sources).await?;
     download(tool, folder, &sources.packages).await?;
     Err(dependency_not_resolved(&reason))
 }
 
-/// What `packages` resolve to; incomplete when something that they need does not.
+/// The releases that `packages` resolve to; incomplete when something that they need does not.
 async fn attempt(
     tool: &DenoTool,
     folder: &Path,
@@ -200,7 +200,7 @@ pub(super) fn dependency_not_resolved(reason: &str) -> BuildFailure {
     ))
 }
 
-/// What an author can do about a package that cannot be resolved; nothing when it is not their fault.
+/// Advice for the author about a package that cannot be resolved; nothing when it is not their fault.
 pub(super) fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<String> {
     let import = packages.iter().find(|package| {
         specifier
@@ -234,7 +234,7 @@ pub(super) fn explain(packages: &[PackageImport], specifier: &str, error: &str) 
     None
 }
 
-/// What the node_modules form installs, and under which further names packages are imported.
+/// The packages that the node_modules form installs, and further names under which they are imported.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Installation {
     /// `dependencies` of package.json.

@@ -2,15 +2,24 @@
 //!
 //! Not responsible for which file, or by what.
 
-use std::{fs, io, io::Write as _, path::Path};
+use std::{
+    fs, io,
+    io::Write as _,
+    os::unix::fs::{MetadataExt as _, fchown},
+    path::Path,
+};
 
-/// Puts `bytes` in the place of an existing file, with the permissions that it has: confined steps read it as
-/// another user than the node.
+/// Puts `bytes` in the place of an existing file, with the owner and the permissions that it has: confined steps
+/// read it as another user than the node.
 pub(super) fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let permissions = fs::metadata(file)?.permissions();
+    let former = fs::metadata(file)?;
     let mut staging = tempfile::NamedTempFile::new_in(file.parent().unwrap_or(file))?;
     staging.write_all(bytes)?;
-    staging.as_file().set_permissions(permissions)?;
+    let new = staging.as_file().metadata()?;
+    if (new.uid(), new.gid()) != (former.uid(), former.gid()) {
+        fchown(staging.as_file(), Some(former.uid()), Some(former.gid()))?;
+    }
+    staging.as_file().set_permissions(former.permissions())?;
     staging.persist(file).map_err(|error| error.error)?;
     Ok(())
 }
@@ -19,7 +28,7 @@ pub(super) fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
 mod tests {
     use std::{
         fs::{self, Permissions},
-        os::unix::fs::PermissionsExt as _,
+        os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown},
     };
 
     use super::replace;
@@ -28,11 +37,18 @@ mod tests {
     fn who_could_read_the_former_file_can_read_the_new_one() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("index.js");
-        fs::write(&file, "former").unwrap();
-        fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
-        replace(&file, b"new").unwrap();
-        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
-        let mode = fs::metadata(&file).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o644);
+        for mode in [0o644, 0o600] {
+            fs::write(&file, "former").unwrap();
+            fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+            // Only root can give files away.
+            let owner = match chown(&file, Some(12_345), Some(12_345)) {
+                Ok(()) => 12_345,
+                Err(_) => fs::metadata(&file).unwrap().uid(),
+            };
+            replace(&file, b"new").unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+            let new = fs::metadata(&file).unwrap();
+            assert_eq!((new.permissions().mode() & 0o777, new.uid()), (mode, owner));
+        }
     }
 }

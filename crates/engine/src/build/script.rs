@@ -1,4 +1,4 @@
-//! What a text says of itself without being parsed: which modules it requires, and whether it is a
+//! Facts that a text tells without being parsed: which modules it requires, and whether it is a
 //! CommonJS module. Deno's graph answers everything else; it knows nothing of `require`.
 
 /// The literal specifiers of `require("…")` calls, comments and strings apart: of the `require` that CommonJS

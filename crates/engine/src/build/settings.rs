@@ -1,5 +1,5 @@
-//! The settings of the user's package client as one step sees them: whole where it asks the registry, without
-//! secrets where it reads strangers' code, which may import whatever file the step can read.
+//! The settings of the user's package client as one step sees them: whole where it asks the registry; where it reads
+//! strangers' code, which may import whatever file the step can read, only those that are known to be no secret.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -30,11 +30,11 @@ pub(super) struct Settings {
     pub(super) entries: Vec<Entry>,
 }
 
-/// Variables that name settings of npm's form, and the file below the folder that each names.
-const SETTINGS: &[(&str, &str)] = &[
-    ("HOME", ".npmrc"),
-    ("NPM_CONFIG_USERCONFIG", ""),
-    ("NPM_CONFIG_GLOBALCONFIG", ""),
+/// Variables that name settings of npm's form: a file, or the folder of one.
+const FILES: &[(&str, File)] = &[
+    ("HOME", File::In(".npmrc")),
+    ("NPM_CONFIG_USERCONFIG", File::Itself),
+    ("NPM_CONFIG_GLOBALCONFIG", File::Itself),
 ];
 /// Variables that name certificates.
 const CERTIFICATES: &[&str] = &[
@@ -44,13 +44,51 @@ const CERTIFICATES: &[&str] = &[
     "DENO_CERT",
     "NPM_CONFIG_CAFILE",
 ];
-/// Parts of the names of secret settings.
-const SECRETS: &[&str] = &["auth", "password", "username", "token"];
+/// Other variables that are no secret, but for a user and a password in an address.
+const VARIABLES: &[&str] = &[
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "DENO_TLS_CA_STORE",
+];
+/// How variables begin that are settings of npm.
+const NPM: &str = "npm_config_";
+/// Settings of npm that are no secret, but for a user and a password in an address.
+const SETTINGS: &[&str] = &[
+    "registry",
+    "proxy",
+    "http-proxy",
+    "https-proxy",
+    "noproxy",
+    "ca",
+    "cafile",
+    "strict-ssl",
+];
+/// The setting that a scope may have of its own.
+const REGISTRY: &str = "registry";
 /// Where settings without secrets are kept in a build's folder.
 const HOME: &str = ".settings";
 
+/// The file that a variable leads to.
+#[derive(Debug, Clone, Copy)]
+enum File {
+    Itself,
+    /// The one of this name in the folder that the variable names.
+    In(&'static str),
+}
+
+impl File {
+    fn path(self, value: &OsStr) -> PathBuf {
+        match self {
+            Self::Itself => value.into(),
+            Self::In(name) => Path::new(value).join(name),
+        }
+    }
+}
+
 impl Settings {
-    /// The settings of `registry_env` for a step in the build folder `root`.
+    /// The settings of `registry_env` for a step in the build folder `root`. Blocks.
     ///
     /// # Errors
     /// The settings without secrets cannot be written.
@@ -67,38 +105,91 @@ impl Settings {
             return Ok(settings);
         }
         settings.entries.extend(system::certificates());
-        for (number, (name, value)) in registry_env.iter().enumerate() {
-            let mut value = value.clone();
-            if CERTIFICATES.iter().any(|known| is(name, known)) {
-                let files = std::env::split_paths(&value).filter(|path| path.is_absolute());
+        for (number, variable) in registry_env.iter().enumerate() {
+            let (name, value) = variable;
+            let value = if CERTIFICATES.iter().any(|known| is(name, known)) {
+                let files = std::env::split_paths(value).filter(|path| path.is_absolute());
                 let files = files.filter_map(|path| system::seen(&path, Access::Read));
                 settings.entries.extend(files);
-            } else if let Some((_, file)) = SETTINGS.iter().find(|(known, _)| is(name, known)) {
-                let path = joined(Path::new(&value), file);
-                let text = fs::read_to_string(&path).ok();
-                match (purpose, text) {
-                    // As text: the file itself may be its owner's alone.
-                    (Purpose::Registry, Some(text)) => {
-                        settings.entries.push(Entry::File {
-                            path,
-                            text,
-                            or_machines: true,
-                        });
-                    }
-                    (Purpose::Registry | Purpose::Files, _) => {}
-                    (Purpose::Code, text) => {
-                        let folder = root.join(HOME).join(number.to_string());
-                        value = folder.clone().into_os_string();
-                        if let Some(text) = text {
-                            fs::create_dir_all(&folder)?;
-                            fs::write(joined(&folder, file), without_secrets(&text))?;
-                        }
-                    }
-                }
-            }
-            settings.env.push((name.clone(), value));
+                Some(value.clone())
+            } else if purpose == Purpose::Registry {
+                settings.entries.extend(whole_file(name, value));
+                Some(value.clone())
+            } else if let Some((_, file)) = FILES.iter().find(|(known, _)| is(name, known)) {
+                let folder = root.join(HOME).join(number.to_string());
+                Some(without_secrets(*file, value, &folder)?)
+            } else {
+                public(name, value)
+            };
+            let given = value.map(|value| (name.clone(), value));
+            settings.env.extend(given);
         }
         Ok(settings)
+    }
+}
+
+/// The file that a variable leads to, as it is. As text: the file itself may be its owner's alone.
+fn whole_file(name: &OsStr, value: &OsStr) -> Option<Entry> {
+    let (_, file) = FILES.iter().find(|(known, _)| is(name, known))?;
+    let path = file.path(value);
+    let text = fs::read_to_string(&path).ok()?;
+    Some(Entry::File {
+        path,
+        text,
+        or_machines: true,
+    })
+}
+
+/// The value that leads to a file in `folder` with what is no secret of the one that `value` leads to.
+fn without_secrets(file: File, value: &OsStr, folder: &Path) -> io::Result<OsString> {
+    let text = fs::read_to_string(file.path(value)).unwrap_or_default();
+    let (written, value) = match file {
+        File::Itself => (folder.join("npmrc"), folder.join("npmrc")),
+        File::In(name) => (folder.join(name), folder.to_owned()),
+    };
+    fs::create_dir_all(folder)?;
+    fs::write(written, public_lines(&text))?;
+    Ok(value.into_os_string())
+}
+
+/// The lines of npm's settings that are no secret.
+fn public_lines(text: &str) -> String {
+    let lines = text.lines().filter_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        is_public(name.trim()).then(|| format!("{}={}\n", name.trim(), without_user(value.trim())))
+    });
+    lines.collect()
+}
+
+/// The value of a variable as far as it is no secret; nothing of one that may be.
+fn public(name: &OsStr, value: &OsStr) -> Option<OsString> {
+    let known = VARIABLES.iter().any(|known| is(name, known));
+    let name = name.to_str()?;
+    let start = name.get(..NPM.len()).unwrap_or_default();
+    let setting = start.eq_ignore_ascii_case(NPM).then(|| &name[NPM.len()..]);
+    let value = value.to_str()?;
+    let is_told = known || setting.is_some_and(is_public);
+    is_told.then(|| without_user(value).into())
+}
+
+/// Whether a setting of npm is no secret.
+fn is_public(setting: &str) -> bool {
+    let setting = setting.trim_end_matches("[]").to_ascii_lowercase();
+    match setting.rsplit_once(':') {
+        Some((scope, name)) => scope.starts_with('@') && name == REGISTRY,
+        // Variables have no hyphens.
+        None => SETTINGS.contains(&&*setting.replace('_', "-")),
+    }
+}
+
+/// An address without a user and a password in it.
+fn without_user(value: &str) -> String {
+    let start = value.find("://").map_or(0, |at| at + "://".len());
+    let end = value[start..].find(['/', '?', '#']);
+    let end = end.map_or(value.len(), |at| start + at);
+    match value[start..end].rfind('@') {
+        Some(at) => format!("{}{}", &value[..start], &value[start + at + 1..]),
+        None => value.to_owned(),
     }
 }
 
@@ -107,53 +198,123 @@ fn is(name: &OsStr, known: &str) -> bool {
     name.eq_ignore_ascii_case(known)
 }
 
-/// The file in the folder, or the path itself where that is a file's.
-fn joined(path: &Path, file: &str) -> PathBuf {
-    match file {
-        "" => path.to_owned(),
-        file => path.join(file),
-    }
-}
-
-fn without_secrets(text: &str) -> String {
-    let kept = text.lines().filter(|line| {
-        let name = line.split('=').next().unwrap_or_default().to_lowercase();
-        !SECRETS.iter().any(|secret| name.contains(secret))
-    });
-    kept.map(|line| format!("{line}\n")).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Purpose, Settings, without_secrets};
+    use std::{
+        ffi::{OsStr, OsString},
+        fs,
+        path::Path,
+    };
 
-    #[test]
-    fn code_is_read_without_secrets_and_packages_are_got_with_them() {
-        let (home, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let text = "@a:registry=https://r.example/\n//r.example/:_authToken=t0ps3cret\n";
-        let file = home.path().join(".npmrc");
-        std::fs::write(&file, text).unwrap();
-        let env = [("HOME".into(), home.path().into())];
-        let whole = Settings::of(&env, Purpose::Registry, root.path()).unwrap();
-        assert!(whole.entries.contains(&Entry::File {
-            path: file,
-            text: text.to_owned(),
-            or_machines: true,
-        }));
-        assert_eq!(whole.env, env);
-        let reading = Settings::of(&env, Purpose::Code, root.path()).unwrap();
-        assert!(!format!("{:?}", reading.entries).contains("t0ps3cret"));
-        let seen = std::path::Path::new(&reading.env[0].1).join(".npmrc");
-        let seen = std::fs::read_to_string(seen).unwrap();
-        assert_eq!(seen, "@a:registry=https://r.example/\n");
+    use super::{Entry, Purpose, Settings, public_lines, without_user};
+
+    const TEXT: &str = "@a:registry=https://r.example/\n//r.example/:_authToken=t0ps3cret\n";
+    const PUBLIC: &str = "@a:registry=https://r.example/\n";
+
+    fn of(name: &str, value: &Path, purpose: Purpose) -> (Settings, tempfile::TempDir) {
+        let root = tempfile::tempdir().unwrap();
+        let env = [(name.into(), value.into())];
+        let settings = Settings::of(&env, purpose, root.path()).unwrap();
+        (settings, root)
     }
 
     #[test]
-    fn secrets_go_by_their_names() {
-        let text = "registry=https://r.example/\n_auth = x\n//r/:_password=y\n//r/:username=z\n\n; a comment\n";
-        assert_eq!(
-            without_secrets(text),
-            "registry=https://r.example/\n\n; a comment\n"
-        );
+    fn each_file_is_seen_whole_for_packages_and_without_secrets_for_code() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(".npmrc");
+        fs::write(&file, TEXT).unwrap();
+        for (name, value) in [
+            ("HOME", home.path()),
+            ("NPM_CONFIG_USERCONFIG", &file),
+            ("npm_config_userconfig", &file),
+            ("NPM_CONFIG_GLOBALCONFIG", &file),
+            ("npm_config_globalconfig", &file),
+        ] {
+            let (whole, _root) = of(name, value, Purpose::Registry);
+            assert!(whole.entries.contains(&Entry::File {
+                path: file.clone(),
+                text: TEXT.to_owned(),
+                or_machines: true,
+            }));
+            assert_eq!(whole.env, [(name.into(), value.into())]);
+            let (reading, _root) = of(name, value, Purpose::Code);
+            assert!(!format!("{:?}", reading.entries).contains("t0ps3cret"));
+            let (named, seen) = &reading.env[0];
+            let seen = match name {
+                "HOME" => Path::new(seen).join(".npmrc"),
+                _ => Path::new(seen).to_owned(),
+            };
+            assert_eq!(named, name);
+            assert_eq!(fs::read_to_string(seen).unwrap(), PUBLIC, "{name}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_not_there_are_no_obstacle() {
+        for name in ["HOME", "NPM_CONFIG_USERCONFIG", "npm_config_globalconfig"] {
+            for purpose in [Purpose::Registry, Purpose::Code, Purpose::Files] {
+                of(name, Path::new("/nowhere/at/all"), purpose);
+            }
+        }
+    }
+
+    #[test]
+    fn code_is_read_without_the_tokens_of_the_environment() {
+        let root = tempfile::tempdir().unwrap();
+        let env = [
+            ("DENO_AUTH_TOKENS", "t0ps3cret@r.example"),
+            ("NPM_CONFIG_//r.example/:_authToken", "t0ps3cret"),
+            ("npm_config_//r.example/:_password", "t0ps3cret"),
+            ("NPM_CONFIG__AUTH", "t0ps3cret"),
+            ("npm_config_key", "t0ps3cret"),
+            ("NPM_CONFIG_OTP", "t0ps3cret"),
+            ("PIP_INDEX_URL", "https://me:t0ps3cret@pip.example/"),
+            ("HTTPS_PROXY", "http://me:t0ps3cret@proxy.example:3128"),
+            ("npm_config_proxy", "me:t0ps3cret@proxy.example:3128"),
+            ("no_proxy", "localhost,r.example"),
+            ("NPM_CONFIG_REGISTRY", "https://me:t0ps3cret@r.example/npm/"),
+            ("npm_config_@auth0:registry", "https://r.example/@auth0/"),
+            ("DENO_TLS_CA_STORE", "system"),
+        ];
+        let env = env.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let whole = Settings::of(&env, Purpose::Registry, root.path()).unwrap();
+        assert_eq!(whole.env, env);
+        let code = Settings::of(&env, Purpose::Code, root.path()).unwrap();
+        let expected = [
+            ("HTTPS_PROXY", "http://proxy.example:3128"),
+            ("npm_config_proxy", "proxy.example:3128"),
+            ("no_proxy", "localhost,r.example"),
+            ("NPM_CONFIG_REGISTRY", "https://r.example/npm/"),
+            ("npm_config_@auth0:registry", "https://r.example/@auth0/"),
+            ("DENO_TLS_CA_STORE", "system"),
+        ];
+        let seen = code.env.iter().map(|(name, value)| (&**name, &**value));
+        let expected = expected.map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
+        assert_eq!(Vec::from_iter(seen), expected);
+        let files = Settings::of(&env, Purpose::Files, root.path()).unwrap();
+        assert!(files.env.is_empty() && files.entries.is_empty());
+    }
+
+    #[test]
+    fn lines_that_may_be_secret_are_left_out() {
+        let text = "registry = https://me:pass@r.example/\n_auth = x\n//r/:_password=y\n//r/:username=z\n\
+                    key=\"-----BEGIN\"\n//r/:keyfile=/k\n; a comment\n# t0ps3cret\n//r/:_authToken=${TOKEN}\n\
+                    @keycloak:registry=https://r.example/\nca[]=\"-----BEGIN CERTIFICATE\"\nstrict-ssl=false\n";
+        let expected = "registry=https://r.example/\n@keycloak:registry=https://r.example/\n\
+                        ca[]=\"-----BEGIN CERTIFICATE\"\nstrict-ssl=false\n";
+        assert_eq!(public_lines(text), expected);
+    }
+
+    #[test]
+    fn addresses_lose_their_user_and_nothing_else() {
+        for (value, expected) in [
+            ("https://r.example/@scope/", "https://r.example/@scope/"),
+            ("https://a:b@c@r.example?x=@y", "https://r.example?x=@y"),
+            ("\"https://a@r.example\"", "\"https://r.example\""),
+            ("a:b@r.example", "r.example"),
+            ("", ""),
+        ] {
+            assert_eq!(without_user(value), expected);
+        }
     }
 }

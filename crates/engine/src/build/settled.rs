@@ -7,77 +7,132 @@
 use std::{
     fs::{self, File},
     io,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
+use sha2::{Digest as _, Sha256};
+
 use super::{
     command::DenoTool,
-    failure::{BuildResult, disk},
+    failure::{BuildResult, blocking},
     imports, manifests,
 };
 
-/// Says in a package's folder that this was done.
-const DONE: &str = ".headwater-settled";
+/// The folder of marks, beside Deno's cache: out of reach for packages, which bring any file they like, and for steps.
+const MARKS: &str = "settled";
 
 /// Settles the packages in these folders.
 pub(super) async fn settle(tool: &DenoTool, packages: Vec<PathBuf>) -> BuildResult<()> {
+    let marks = tool.deno_dir.with_file_name(MARKS);
     for package in packages {
-        let folder = package.clone();
-        let lock = blocking(&package, move || begin(&folder)).await?;
-        let Some(_lock) = lock else { continue };
-        imports::judge_package(tool, &package).await?;
-        fs::write(package.join(DONE), "").map_err(|error| disk(&package, &error))?;
+        let mark = Mark::of(&package, &marks);
+        let beginning = mark.clone();
+        let lock = blocking(&package, move || beginning.begin()).await?;
+        let Some(lock) = lock else { continue };
+        let is_final = imports::judge_package(tool, &package).await?;
+        blocking(&package, move || {
+            let _lock = lock;
+            if is_final { mark.set() } else { Ok(()) }
+        })
+        .await?;
     }
     Ok(())
 }
 
-/// Settles what needs no tool, if the package is not settled yet; the rest is for whoever holds the lock.
-fn begin(package: &Path) -> io::Result<Option<File>> {
-    // A package for other machines is resolved and not downloaded; one that cannot be unpacked is not there.
-    let is_settled = || package.join(DONE).is_file() || !package.is_dir();
-    if is_settled() {
-        return Ok(None);
-    }
-    let lock = File::open(package)?;
-    lock.lock()?;
-    if is_settled() {
-        return Ok(None);
-    }
-    manifests::as_node_sees_them(package)?;
-    Ok(Some(lock))
+/// The note that a package is settled.
+#[derive(Debug, Clone)]
+struct Mark {
+    package: PathBuf,
+    file: PathBuf,
 }
 
-async fn blocking<T: Send + 'static>(
-    package: &Path,
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> BuildResult<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
-        .map_err(|error| disk(package, &error))
+impl Mark {
+    fn of(package: &Path, marks: &Path) -> Self {
+        let hash = Sha256::digest(package.as_os_str().as_encoded_bytes());
+        Self {
+            package: package.to_owned(),
+            file: marks.join(hex::encode(hash)),
+        }
+    }
+
+    /// Settles what needs no tool, if the package is not settled yet; the rest is for whoever holds the lock.
+    fn begin(&self) -> io::Result<Option<File>> {
+        if self.is_set_or_needless()? {
+            return Ok(None);
+        }
+        let lock = File::open(&self.package)?;
+        lock.lock()?;
+        if self.is_set_or_needless()? {
+            return Ok(None);
+        }
+        manifests::as_node_sees_them(&self.package)?;
+        Ok(Some(lock))
+    }
+
+    fn set(&self) -> io::Result<()> {
+        if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&self.file, identity(&fs::metadata(&self.package)?))
+    }
+
+    fn is_set_or_needless(&self) -> io::Result<bool> {
+        let folder = match fs::metadata(&self.package) {
+            Ok(folder) => folder,
+            // A package for other machines is resolved and not downloaded; one that cannot be unpacked is not there.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            Err(error) => return Err(error),
+        };
+        let set = fs::read_to_string(&self.file);
+        Ok(!folder.is_dir() || set.is_ok_and(|of| of == identity(&folder)))
+    }
+}
+
+/// Facts that change when the folder of this name is another one: it was removed and downloaded again.
+fn identity(folder: &fs::Metadata) -> String {
+    let changed_at = (folder.ctime(), folder.ctime_nsec());
+    format!("{} {} {changed_at:?}", folder.dev(), folder.ino())
 }
 
 #[cfg(test)]
 mod tests {
     use std::{fs, thread};
 
-    use super::{DONE, begin};
+    use super::Mark;
 
     #[test]
     fn builds_that_need_a_package_at_once_do_not_disturb_each_other() {
-        let package = tempfile::tempdir().unwrap();
+        let (package, marks) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         for number in 0..500 {
             let folder = package.path().join(number.to_string());
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join("index.js"), "").unwrap();
             fs::write(folder.join("package.json"), r#"{"module": "es.js"}"#).unwrap();
         }
-        let settled = || begin(package.path()).map(|lock| lock.is_some());
+        let mark = Mark::of(package.path(), marks.path());
+        let settled = || mark.begin().map(|lock| lock.is_some());
         let all: Vec<_> = thread::scope(|threads| {
             let started: Vec<_> = (0..8).map(|_| threads.spawn(settled)).collect();
             started.into_iter().map(|one| one.join().unwrap()).collect()
         });
         assert!(all.iter().all(|one| matches!(one, Ok(true))), "{all:?}");
-        fs::write(package.path().join(DONE), "").unwrap();
+        mark.set().unwrap();
         assert!(matches!(settled(), Ok(false)));
+    }
+
+    #[test]
+    fn a_package_that_is_downloaded_again_is_settled_again() {
+        let (cache, marks) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let package = cache.path().join("a/1.0.0");
+        let mark = Mark::of(&package, marks.path());
+        assert!(mark.begin().unwrap().is_none(), "there is nothing");
+        fs::create_dir_all(&package).unwrap();
+        assert!(mark.begin().unwrap().is_some());
+        mark.set().unwrap();
+        assert!(mark.begin().unwrap().is_none());
+        fs::rename(&package, cache.path().join("former")).unwrap();
+        fs::create_dir_all(&package).unwrap();
+        assert!(mark.begin().unwrap().is_some());
     }
 }

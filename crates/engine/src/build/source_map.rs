@@ -11,7 +11,7 @@ use crate::api::EngineError;
 
 const PREFIX: &str = "//# sourceMappingURL=data:application/json;base64,";
 const LINK: &str = "//# sourceMappingURL=";
-/// What `deno bundle` puts in place of the bundler's own, three lines longer, `require`; it does not
+/// The text that `deno bundle` puts in place of the bundler's own, three lines longer, `require`; it does not
 /// move the map, whose lines are then three too far.
 const REPLACED_REQUIRE: &str = "__deno_internal_createRequire(import.meta.url)";
 const REPLACED_LINES: usize = 3;

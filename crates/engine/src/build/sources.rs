@@ -114,7 +114,7 @@ impl Gathering<'_> {
         })
     }
 
-    /// What the entry reaches, and what the modules reach that are imported by address: Deno's graph,
+    /// The modules that the entry reaches, and those that modules imported by address reach: Deno's graph,
     /// which is read without an import map, ends at those.
     async fn graph(&self, sources: &Sources) -> BuildResult<Graph> {
         let mut graph = Graph::default();
@@ -215,7 +215,7 @@ impl Gathering<'_> {
 /// An own module to fetch.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Wanted {
-    /// Who imports it first.
+    /// The first module that imports it.
     importer: String,
     /// Where it may be, and where it is kept then; as it is written first.
     places: Vec<(Url, PathBuf)>,

@@ -47,7 +47,7 @@ const BUILT_IN: &[&str] = &[
     "zlib",
 ];
 
-/// What a specifier refers to.
+/// The thing that a specifier refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Specifier {
     /// A file beside the importing one.
@@ -149,7 +149,7 @@ impl PackageImport {
         range.unwrap_or("latest")
     }
 
-    /// What to install, for people: `axios@latest`.
+    /// The package to install, for people: `axios@latest`.
     pub(super) fn requirement(&self) -> String {
         format!("{}@{}", self.name, self.range())
     }

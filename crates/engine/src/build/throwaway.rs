@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    io,
     os::unix::process::ExitStatusExt,
     path::Path,
     sync::{
@@ -59,7 +60,7 @@ pub struct ThrowawayWorkers {
     sandbox: Arc<Sandbox>,
 }
 
-/// What a worker has to say of a component, or why it cannot.
+/// A worker's description of a component, or why there is none.
 type Described = Result<Value, ComponentError>;
 
 impl ThrowawayWorkers {
@@ -93,8 +94,12 @@ impl ThrowawayWorkers {
 #[async_trait]
 impl Describe for ThrowawayWorkers {
     async fn describe(&self, folder: &Path) -> Result<Described, EngineError> {
-        let shown = readable(folder);
-        shown.map_err(|error| EngineError::Spawn(format!("{}: {error}", folder.display())))?;
+        let shown = folder.to_owned();
+        let shown = tokio::task::spawn_blocking(move || readable(&shown)).await;
+        shown
+            .map_err(io::Error::other)
+            .and_then(|shown| shown)
+            .map_err(|error| EngineError::Spawn(format!("{}: {error}", folder.display())))?;
         let permissions = Permissions {
             folders: Folders {
                 code: folder.to_owned(),
@@ -206,7 +211,7 @@ fn opening(token: SessionToken, folder: &Path) -> Result<Vec<u8>, EngineError> {
     Ok(bytes)
 }
 
-/// What the worker answers; `None` when it ends without an answer.
+/// The worker's answer; `None` when it ends without one.
 async fn answer(
     mut stdout: ChildStdout,
     token: SessionToken,

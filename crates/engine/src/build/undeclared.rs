@@ -1,4 +1,4 @@
-//! What a package imports without declaring it, read from the bundler's errors. Registry packages do so: where
+//! Imports of packages that these do not declare, read from the bundler's errors. Registry packages do so: where
 //! they come from, an import without a version gets the latest release. Not responsible for resolving it.
 
 use std::{
@@ -10,7 +10,7 @@ use url::Url;
 
 use super::specifier::{PackageImport, Specifier};
 
-/// What the `imported` packages' own modules import statically and undeclared, as `error` of a bundling says.
+/// The packages that modules of the `imported` ones import statically and undeclared, as `error` of a bundling says.
 /// Packages further down are left alone, and so is what may be missing: a `require` or a dynamic import can be guarded.
 pub(super) async fn packages(
     error: &str,

@@ -21,7 +21,7 @@ use super::{
     script::loads_addon_when_called,
 };
 
-/// What scripts mention that build an addon, or fetch a built one.
+/// Programs in scripts that build an addon, or fetch a built one.
 const ADDON_BUILDERS: &[&str] = &[
     "node-gyp",
     "node-pre-gyp",
@@ -29,7 +29,7 @@ const ADDON_BUILDERS: &[&str] = &[
     "prebuildify",
     "cmake-js",
 ];
-/// What a package is called that only loads another one's addon.
+/// Names of packages that only load another one's addon.
 const ADDON_LOADERS: &[&str] = &[
     "node-gyp-build",
     "bindings",
@@ -160,7 +160,7 @@ fn need(package: &Downloaded, manifest: &Manifest, resolved: &Resolved) -> Optio
         .or_else(|| (manifest.has_platform_packages() || brings()).then_some(Need::Addon))
 }
 
-/// What a package made for some machines only brings.
+/// The native code that a package made for some machines only brings.
 fn binary(folder: &Path) -> Option<Need> {
     let manifest = Manifest::read(folder);
     if !manifest.is_for_some_machines() {
@@ -211,7 +211,7 @@ pub(super) fn refuse(
         let files = reached.into_iter().flatten();
         let mut own = files.filter(|file| file.starts_with(&package.folder));
         let refused = match package.need {
-            // What is imported by name is reached, whatever the bundler made of it.
+            // A package that is imported by name is reached, whatever the bundler made of it.
             Need::Program | Need::Download => reached.is_some() || package.through.is_none(),
             Need::Addon => own.any(|file| {
                 fs::read_to_string(file).is_ok_and(|code| loads_addon_when_called(&code))
@@ -245,7 +245,7 @@ pub(super) fn blamed<'a>(
 }
 
 impl Unsuitable {
-    /// What is wrong, and what to use instead.
+    /// The complaint about it, with what to use instead.
     pub(super) fn complaint(&self) -> String {
         let (name, version) = (&self.name, &self.version);
         let came = self.through.as_ref().map_or_else(String::new, |through| {

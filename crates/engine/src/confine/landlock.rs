@@ -28,7 +28,8 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))
         .step(failed)?
-        .scope(scopes(plan))
+        // What a step starts itself is in the same domain, and can be ended.
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)
         .step(failed)?
         .create()
         .step(failed)?;
@@ -52,25 +53,17 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-/// Whether this kernel has Landlock, and whether it can close off abstract sockets.
+/// Whether this kernel has a Landlock that keeps files whole, and whether it can close off abstract sockets.
 pub(super) fn offered() -> (bool, bool) {
     let strict = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let files = strict()
-        .handle_access(AccessFs::from_all(ABI::V1))
+        // Before this one, files that cannot be written could be emptied.
+        .handle_access(AccessFs::from_all(ABI::V3))
         .and_then(Ruleset::create);
     let sockets = strict()
         .scope(Scope::AbstractUnixSocket)
         .and_then(Ruleset::create);
     (files.is_ok(), sockets.is_ok())
-}
-
-/// The sockets and processes that are out of reach: those of everybody else. Signals stay where a step
-/// ends the program that it has started.
-fn scopes(plan: &Plan) -> BitFlags<Scope> {
-    match plan.calls.processes {
-        true => Scope::AbstractUnixSocket.into(),
-        false => Scope::AbstractUnixSocket | Scope::Signal,
-    }
 }
 
 /// The paths of a plan and what may be done below them.

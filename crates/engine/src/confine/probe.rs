@@ -2,15 +2,16 @@
 
 use std::{
     collections::BTreeMap,
-    io,
+    fs, io,
     os::unix::fs::MetadataExt as _,
     path::Path,
     process::{Command, Stdio},
 };
 
 use super::{
-    Launcher, Step, ownership,
+    ConfinementConfig, Launcher, Step, ownership,
     plan::{Calls, Entry, Limits, Method, OWN_USER, Plan},
+    system,
 };
 
 /// The limits of a probe.
@@ -40,7 +41,8 @@ pub(super) struct Found {
 }
 
 /// Finds the best way that works.
-pub(super) fn find(launcher: &Launcher, deno: &Path, system: &[Entry]) -> io::Result<Found> {
+pub(super) fn find(config: &ConfinementConfig, deno: &Path, system: &[Entry]) -> io::Result<Found> {
+    let launcher = &config.launcher;
     let landlock = landlock();
     let mut found = Found {
         method: Method::Unconfined,
@@ -53,7 +55,8 @@ pub(super) fn find(launcher: &Launcher, deno: &Path, system: &[Entry]) -> io::Re
     if !found.has_launcher {
         return Ok(found);
     }
-    let folder = tempfile::tempdir()?;
+    fs::create_dir_all(&config.scratch_dir)?;
+    let folder = tempfile::tempdir_in(&config.scratch_dir)?;
     let is_root = folder.path().metadata()?.uid() == 0;
     let own = is_root && ownership::give(folder.path(), Some(OWN_USER)).is_ok();
     let mut reasons = Vec::new();
@@ -101,7 +104,7 @@ impl Found {
             program: None,
             folder: Path::new("/"),
             base: folder,
-            entries: Vec::new(),
+            entries: system::facts(),
             limits: LIMITS,
             calls: CALLS,
         };
@@ -150,6 +153,7 @@ impl Found {
             return Ok(command);
         }
         let mut entries = system.to_vec();
+        entries.extend(system::lookups());
         entries.extend(step.entries);
         let plan = Plan {
             method: self.method,

@@ -20,7 +20,7 @@ mod filters {
 
     use seccompiler::{
         BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
-        SeccompFilter, SeccompRule,
+        SeccompFilter, SeccompRule, sock_filter,
     };
 
     use super::super::plan::Calls;
@@ -131,7 +131,26 @@ mod filters {
             let program = BpfProgram::try_from(filter).map_err(failed)?;
             seccompiler::apply_filter(&program).map_err(|error| error.to_string())?;
         }
+        #[cfg(target_arch = "x86_64")]
+        seccompiler::apply_filter(&refuse_x32()).map_err(|error| error.to_string())?;
         Ok(())
+    }
+
+    /// The calls of the x32 ABI have numbers of their own, which the other filters do not know.
+    #[cfg(target_arch = "x86_64")]
+    fn refuse_x32() -> [sock_filter; 4] {
+        const LOAD_NUMBER: u16 = 0x20;
+        const JUMP_IF_AT_LEAST: u16 = 0x35;
+        const RETURN: u16 = 0x06;
+        const X32: u32 = 0x4000_0000;
+        let step = |code, jf, k| sock_filter { code, jt: 0, jf, k };
+        let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
+        [
+            step(LOAD_NUMBER, 0, 0),
+            step(JUMP_IF_AT_LEAST, 1, X32),
+            step(RETURN, 0, refused),
+            step(RETURN, 0, libc::SECCOMP_RET_ALLOW),
+        ]
     }
 
     fn refused(calls: Calls) -> Result<Rules, BackendError> {

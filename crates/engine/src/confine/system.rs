@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::plan::{Access, Entry};
+use super::plan::{Access, Entry, OWN_USER};
 
 /// Where Deno is in a root of one's own.
 pub(super) const DENO: &str = "/bin/deno";
@@ -60,23 +60,16 @@ const CERTIFICATES: &[&str] = &[
     "/usr/local/share/ca-certificates",
     "/usr/share/pki",
 ];
-/// The only user that a process knows: itself.
-const USERS: &str = "headwater:x:60590:60590::/tmp:/nonexistent\n";
 
 /// Files that every process sees.
 pub(super) fn entries(deno: &Path) -> Vec<Entry> {
     let mut entries = vec![Entry::view(deno, Path::new(DENO), Access::Execute)];
     entries.extend(libraries(deno));
-    entries.extend(
-        LOOKUPS
-            .iter()
-            .filter_map(|path| seen(Path::new(path), Access::Read)),
-    );
-    entries.extend(local_zone());
     entries.extend([
         Entry::File {
             path: "/etc/passwd".into(),
-            text: USERS.into(),
+            // The only user that a process knows: itself.
+            text: format!("headwater:x:{OWN_USER}:{OWN_USER}::/tmp:/nonexistent\n"),
             or_machines: false,
         },
         Entry::view(
@@ -90,6 +83,14 @@ pub(super) fn entries(deno: &Path) -> Vec<Entry> {
         },
     ]);
     entries
+}
+
+/// Files for looking up names and times, as they are now: a machine that changes networks replaces some.
+pub(super) fn lookups() -> Vec<Entry> {
+    let files = LOOKUPS
+        .iter()
+        .filter_map(|path| seen(Path::new(path), Access::Read));
+    files.chain(local_zone()).collect()
 }
 
 /// Files that running code reads besides.

@@ -7,29 +7,33 @@
 use std::{
     ffi::OsString,
     fs, io,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
-    process::Stdio,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use tokio::{process::Command, sync::Mutex};
 
 use super::{
+    BUNDLER_FOLDER,
+    failed_tries::FailedTries,
     install::{make_executable, verify},
+    process::{end_of, piped},
     release::{BUNDLER_VERSION, Release},
+    trial::Trial,
 };
-use crate::{api::EngineError, host_failure};
+use crate::{api::EngineError, confine::Confinement, host_failure};
 
 /// How long fetching may take: the package is about 4 MB.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(180);
-/// How long Deno may take to find the bundler.
-const TRIAL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Folders above a package in Deno's cache: a registry's host, and those of its path.
 const DEPTH_MAX: usize = 8;
-/// An address that nobody answers at: what goes to this proxy goes nowhere.
-const NOWHERE: &str = "http://127.0.0.1:9";
+/// The permissions of a folder that everybody may enter.
+const OPEN: u32 = 0o755;
 
 /// Where the bundler comes from.
 #[derive(Debug, Clone)]
@@ -47,8 +51,11 @@ pub struct BundlerSource {
 pub struct Bundler {
     source: BundlerSource,
     deno_dir: PathBuf,
+    /// Keeps the trial from the machine.
+    confinement: Option<Arc<Confinement>>,
     /// The file that was verified last.
     verified: Mutex<Option<Identity>>,
+    failed: FailedTries,
     /// Whether the last try to get it failed.
     is_missing: AtomicBool,
 }
@@ -74,8 +81,18 @@ impl Bundler {
         Self {
             source,
             deno_dir,
+            confinement: None,
             verified: Mutex::new(None),
+            failed: FailedTries::default(),
             is_missing: AtomicBool::new(false),
+        }
+    }
+
+    /// The same, tried out like any step of a build.
+    pub(crate) fn confined(self, confinement: Arc<Confinement>) -> Self {
+        Self {
+            confinement: Some(confinement),
+            ..self
         }
     }
 
@@ -85,21 +102,23 @@ impl Bundler {
     }
 
     /// The binary, which is the pinned one and where Deno finds it; fetched first if need be. Whoever asks
-    /// while somebody else prepares it waits for that.
+    /// while somebody else prepares it waits for that, and fails with it.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`], saying what to do, when it cannot be had, or what can be had is another.
     pub async fn ready(&self) -> Result<PathBuf, EngineError> {
         let release = Release::of_this_machine()?;
         let path = place(&self.deno_dir, &release);
+        let seen = self.failed.count();
         let mut verified = self.verified.lock().await;
         if verified.is_some() && *verified == Identity::of(&path) {
             return Ok(path);
         }
+        self.failed.since(seen)?;
         *verified = None;
         let prepared = self.prepare(&path, &release).await;
         self.is_missing.store(prepared.is_err(), Ordering::Relaxed);
-        prepared?;
+        prepared.inspect_err(|error| self.failed.add(error))?;
         *verified = Identity::of(&path);
         Ok(path)
     }
@@ -113,52 +132,74 @@ impl Bundler {
                 }
             }
         }
-        let folder = path.parent().unwrap_or(path);
-        let failed = |error: io::Error| unusable(folder, &error);
-        fs::create_dir_all(folder).map_err(failed)?;
-        let staging = tempfile::Builder::new()
-            .prefix("fetch-")
-            .tempdir_in(&self.deno_dir)
-            .map_err(failed)?;
+        let (folder, deno_dir) = (folder_of(path), self.deno_dir.clone());
+        let staging = on_disk(&self.deno_dir, move || {
+            fs::create_dir_all(folder)?;
+            tempfile::Builder::new()
+                .prefix("fetch-")
+                .tempdir_in(deno_dir)
+        })
+        .await?;
         let binary = staging.path().join("bundler");
-        if !self.copied(&binary, release).await.map_err(failed)? {
+        if !self.copied(&binary, release).await? {
             let fetched = self.fetch(staging.path(), release).await?;
             verify(fetched.clone(), release.bundler_sha256)
                 .await
                 .map_err(|reason| another(&reason))?;
-            fs::rename(fetched, &binary).map_err(failed)?;
+            let binary = binary.clone();
+            on_disk(&self.deno_dir, move || fs::rename(fetched, binary)).await?;
         }
-        make_executable(&binary).map_err(failed)?;
-        fs::rename(&binary, path).map_err(failed)?;
+        let path = path.to_owned();
+        on_disk(&self.deno_dir, move || {
+            make_executable(&binary)?;
+            fs::rename(&binary, path)?;
+            staging.close()
+        })
+        .await?;
         tracing::info!("the bundler, esbuild {BUNDLER_VERSION}, is in place");
         self.is_found().await
     }
 
     /// Copies the bundler that was installed before, if it is there and the pinned one.
-    async fn copied(&self, to: &Path, release: &Release) -> io::Result<bool> {
+    async fn copied(&self, to: &Path, release: &Release) -> Result<bool, EngineError> {
         let kept = self.source.kept_in.as_deref();
-        let Some(kept) = kept
-            .map(|folder| place(folder, release))
-            .filter(|kept| kept.is_file())
-        else {
+        let Some(kept) = kept.map(|folder| place(folder, release)) else {
             return Ok(false);
         };
-        fs::copy(kept, to)?;
-        Ok(verify(to.to_owned(), release.bundler_sha256).await.is_ok())
+        let copy = to.to_owned();
+        let is_copied = on_disk(&self.deno_dir, move || {
+            let is_there = kept.is_file();
+            if is_there {
+                fs::copy(kept, copy)?;
+            }
+            Ok(is_there)
+        })
+        .await?;
+        Ok(is_copied && verify(to.to_owned(), release.bundler_sha256).await.is_ok())
     }
 
     /// Has Deno download the package into `staging`, and says where the binary is.
     async fn fetch(&self, staging: &Path, release: &Release) -> Result<PathBuf, EngineError> {
         let package = format!("@esbuild/{}", release.bundler_platform);
         tracing::info!("fetching the bundler, esbuild {BUNDLER_VERSION} (about 4 MB, once) …");
-        let mut command = self.deno(staging);
-        command
+        let mut command = Command::new(&self.source.deno);
+        piped(&mut command)
+            .env_clear()
+            .env("DENO_DIR", staging)
+            .env("DENO_TLS_CA_STORE", "mozilla,system")
+            .env("DENO_NO_UPDATE_CHECK", "1")
+            .env("NO_COLOR", "1")
+            .current_dir(staging)
             .args(["cache", "--quiet", "--no-config", "--no-lock"])
             .arg(format!("npm:{package}@{BUNDLER_VERSION}"))
             .envs(self.source.registry_env.iter().cloned());
-        let told = run(command, FETCH_TIMEOUT).await?;
+        let told = told(command).await?;
         let inside = format!("{package}/{BUNDLER_VERSION}/bin/esbuild");
-        find(&staging.join("npm"), &inside, DEPTH_MAX).ok_or_else(|| {
+        let downloaded = staging.join("npm");
+        let found = on_disk(&self.deno_dir, move || {
+            Ok(find(&downloaded, &inside, DEPTH_MAX))
+        });
+        found.await?.ok_or_else(|| {
             tracing::warn!(told, "the bundler could not be fetched");
             let told = told.lines().next().unwrap_or_default();
             let told = told.trim().trim_start_matches("error: ");
@@ -168,71 +209,75 @@ impl Bundler {
         })
     }
 
-    /// Whether Deno takes the bundler from its cache: a Deno of another release may want another one, and
-    /// must not fetch that.
+    /// Lets every user reach the bundler, and has Deno take it from its cache.
     async fn is_found(&self) -> Result<(), EngineError> {
-        let scratch = tempfile::tempdir_in(&self.deno_dir)
-            .map_err(|error| unusable(&self.deno_dir, &error))?;
-        fs::write(scratch.path().join("empty.mjs"), "export {};\n")
-            .map_err(|error| unusable(&self.deno_dir, &error))?;
-        let mut command = self.deno(&self.deno_dir);
-        command
-            .args(["bundle", "--quiet", "--no-config", "--no-lock", "empty.mjs"])
-            .envs(
-                ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]
-                    .map(|name| (name, NOWHERE)),
-            )
-            .current_dir(scratch.path());
-        let told = run(command, TRIAL_TIMEOUT).await?;
-        if told.contains("esbuild") {
-            return Err(unavailable(&format!(
-                "this Deno does not run the pinned one, esbuild {BUNDLER_VERSION}; use Deno {}",
-                super::VERSION
-            )));
-        }
-        Ok(())
-    }
-
-    fn deno(&self, deno_dir: &Path) -> Command {
-        let mut command = Command::new(&self.source.deno);
-        command
-            .env_clear()
-            .env("DENO_DIR", deno_dir)
-            .env("DENO_TLS_CA_STORE", "mozilla,system")
-            .env("DENO_NO_UPDATE_CHECK", "1")
-            .env("NO_COLOR", "1")
-            .current_dir(deno_dir)
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
-        command
+        let folder = self.deno_dir.join(BUNDLER_FOLDER);
+        on_disk(&self.deno_dir, move || let_in(&folder)).await?;
+        let trial = Trial {
+            deno: self.source.deno.clone(),
+            deno_dir: self.deno_dir.clone(),
+            confinement: self.confinement.clone(),
+        };
+        trial.run().await
     }
 }
 
 /// The text of the command on standard error, which is nothing when it succeeds.
-async fn run(mut command: Command, timeout: Duration) -> Result<String, EngineError> {
-    let output = tokio::time::timeout(timeout, command.output());
-    let output = output
-        .await
-        .map_err(|_| unavailable(&format!("no end after {} s", timeout.as_secs())))?
-        .map_err(|error| EngineError::Spawn(format!("Deno: {error}")))?;
-    let told = String::from_utf8_lossy(&output.stderr);
-    match output.status.success() {
-        true => Ok(String::new()),
-        // A failure of the machine is told as one. What the trial tells of the bundler is for its caller.
-        false => match host_failure::told_by(&told.replace("esbuild", "")) {
-            Some(reason) => {
-                tracing::warn!(%told, "getting the bundler failed");
-                Err(unavailable(reason))
-            }
-            None => Ok(told.into_owned()),
-        },
+async fn told(mut command: Command) -> Result<String, EngineError> {
+    let failed = |error: io::Error| EngineError::Spawn(format!("Deno: {error}"));
+    let child = command.spawn().map_err(failed)?;
+    let ended = end_of(child, FETCH_TIMEOUT).await.map_err(failed)?;
+    let ended = ended.ok_or_else(|| {
+        let seconds = FETCH_TIMEOUT.as_secs();
+        unavailable(&format!("no end after {seconds} s"))
+    })?;
+    if ended.status.success() {
+        return Ok(String::new());
     }
+    // A failure of the machine is told as one. The package's own name is that of the bundler.
+    match host_failure::told_by(&ended.stderr.replace("esbuild", "")) {
+        Some(reason) => {
+            tracing::warn!(told = ended.stderr, "getting the bundler failed");
+            Err(unavailable(reason))
+        }
+        None => Ok(ended.stderr),
+    }
+}
+
+/// Works on files of the cache, off the async threads.
+pub(super) async fn on_disk<T: Send + 'static>(
+    cache: &Path,
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, EngineError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(io::Error::other)
+        .and_then(|done| done)
+        .map_err(|error| unusable(cache, &error))
+}
+
+/// Lets every user into a folder and the folders in it, whatever the node's own files are like: steps of a build
+/// are another user where the node is root.
+fn let_in(folder: &Path) -> io::Result<()> {
+    if folder.metadata()?.permissions().mode() & OPEN != OPEN {
+        fs::set_permissions(folder, fs::Permissions::from_mode(OPEN))?;
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            let_in(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(path).to_owned()
 }
 
 /// Where Deno looks for the bundler.
 fn place(deno_dir: &Path, release: &Release) -> PathBuf {
     deno_dir
-        .join("dl")
+        .join(BUNDLER_FOLDER)
         .join(format!("esbuild-{BUNDLER_VERSION}-1"))
         .join(format!("esbuild-{}", release.bundler_platform))
 }
@@ -249,7 +294,7 @@ fn find(folder: &Path, inside: &str, depth: usize) -> Option<PathBuf> {
         .find_map(|entry| find(&entry.path(), inside, depth - 1))
 }
 
-fn unusable(folder: &Path, error: &io::Error) -> EngineError {
+pub(super) fn unusable(folder: &Path, error: &io::Error) -> EngineError {
     tracing::warn!(folder = %folder.display(), %error, "the bundler cannot be put in place");
     unavailable(&host_failure::in_cache(error))
 }
@@ -261,9 +306,33 @@ fn another(reason: &str) -> EngineError {
     ))
 }
 
-fn unavailable(reason: &str) -> EngineError {
+pub(super) fn unavailable(reason: &str) -> EngineError {
     EngineError::Unavailable {
         context: "getting the bundler that builds components".into(),
         reason: format!("{reason} (`headwater runtime install` fetches it beforehand)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
+    use super::let_in;
+
+    #[test]
+    fn whoever_runs_steps_reaches_a_bundler_that_was_placed_for_its_owner_alone() {
+        let cache = tempfile::tempdir().unwrap();
+        let folder = cache.path().join("dl/esbuild-1");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("esbuild"), "").unwrap();
+        let outer = cache.path().join("dl");
+        for folder in [&outer, &folder] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let_in(&outer).unwrap();
+        for folder in [&outer, &folder] {
+            let mode = fs::metadata(folder).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o755, "{}", folder.display());
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::{mem, sync::Arc};
 
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use crate::worker::Worker;
 
@@ -12,6 +13,8 @@ pub(super) struct Slot {
     workers: Mutex<Workers>,
     /// Whether the slot is open: a closed one has left the pool, and must not get a worker.
     ownership: tokio::sync::Mutex<Closed>,
+    /// Cancelled when its owner must not wait for others any longer, because the slot is to be closed.
+    leaving: CancellationToken,
 }
 
 #[derive(Default)]
@@ -37,6 +40,7 @@ impl Slot {
             tenant,
             workers: Mutex::default(),
             ownership: tokio::sync::Mutex::default(),
+            leaving: CancellationToken::new(),
         }
     }
 
@@ -59,6 +63,17 @@ impl Slot {
     pub(super) async fn own(&self) -> Option<Owner<'_>> {
         let closed = self.ownership.lock().await;
         (!closed.0).then_some(Owner { slot: self, closed })
+    }
+
+    /// The same for whoever closes it: an owner that waits for its tenant's turn gives it up.
+    pub(super) async fn own_to_close(&self) -> Option<Owner<'_>> {
+        self.leaving.cancel();
+        self.own().await
+    }
+
+    /// Waits until the slot is to be closed.
+    pub(super) async fn leaving(&self) {
+        self.leaving.cancelled().await;
     }
 
     /// The right to change the slot, if nobody has it.

@@ -6,10 +6,11 @@
 use std::{
     fs,
     io::{self, ErrorKind},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Stdio,
 };
 
+use rusqlite::{Connection, config::DbConfig};
 use sha2::{Digest, Sha256};
 
 use super::{Folders, Permissions, Sandbox, SandboxConfig};
@@ -52,6 +53,7 @@ pub(super) fn prepare(sandbox: &mut Sandbox) -> io::Result<()> {
         let filled = fill(sandbox);
         sandbox.deno_dir.clone_from(&place);
         filled?;
+        settle(staging.path())?;
         readable(staging.path())?;
         publish(staging, &place)?;
     }
@@ -66,6 +68,30 @@ pub(super) fn prepare(sandbox: &mut Sandbox) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Has Deno's databases hold what it wrote in their main files. Processes that cannot write would each read the whole
+/// log, compiled code included, before they find anything in it. The emptied log stays: without one they find nothing.
+fn settle(cache: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(cache)? {
+        let path = entry?.path();
+        if !log_of(&path).is_file() {
+            continue;
+        }
+        let settled = Connection::open(&path).and_then(|database| {
+            database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
+        });
+        settled.map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+/// The log of a database that is at `path`.
+fn log_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
 }
 
 /// Starts the runtime and has it end at once, for lack of anything to do.
@@ -90,5 +116,38 @@ fn fill(sandbox: &Sandbox) -> io::Result<()> {
             output.status,
             String::from_utf8_lossy(&output.stderr).trim()
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use rusqlite::Connection;
+
+    use super::{log_of, settle};
+
+    #[test]
+    fn databases_hold_everything_in_their_main_files_and_keep_an_empty_log() {
+        let cache = tempfile::tempdir().unwrap();
+        let path = cache.path().join("v8_code_cache");
+        let writing = Connection::open(&path).unwrap();
+        writing
+            .query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))
+            .unwrap();
+        writing
+            .execute_batch("CREATE TABLE codecache (code); INSERT INTO codecache VALUES (1)")
+            .unwrap();
+        // As a process leaves it that ends without closing it.
+        std::mem::forget(writing);
+        fs::write(cache.path().join("location_data"), "").unwrap();
+        settle(cache.path()).unwrap();
+        assert_eq!(fs::metadata(log_of(&path)).unwrap().len(), 0);
+        let copy = cache.path().join("copy");
+        fs::copy(&path, &copy).unwrap();
+        let code: i64 = Connection::open(copy)
+            .and_then(|copy| copy.query_row("SELECT code FROM codecache", (), |row| row.get(0)))
+            .unwrap();
+        assert_eq!(code, 1);
     }
 }

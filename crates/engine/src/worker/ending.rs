@@ -5,6 +5,8 @@ use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
 use headwater_model::outcome::{ComponentError, Limit, Outcome};
 use rustix::process::Signal;
 
+use crate::{api::EngineError, confine::FAILED};
+
 /// What V8 and Deno write when there is no memory left, in their several places.
 const OUT_OF_MEMORY: &[&str] = &[
     "heap out of memory",
@@ -103,6 +105,15 @@ impl Exit {
             Some((Some(code), _)) => format!("exited with code {code}"),
             Some((None, Some(signal))) => format!("was ended by signal {signal}"),
             Some((None, None)) | None => "ended".to_owned(),
+        }
+    }
+
+    /// The failure of a process that ended before it was ready. A launcher says what it could not do.
+    pub(super) fn as_failed_start(&self) -> EngineError {
+        let code = self.status.and_then(|status| status.code());
+        match code == Some(FAILED.into()) {
+            true => EngineError::Spawn(self.stderr.trim().to_owned()),
+            false => EngineError::WorkerLost(format!("it {} before it was ready", self.in_words())),
         }
     }
 

@@ -1,6 +1,10 @@
 //! Starting workers: what each may touch, and the greeting after which it can be given a component.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use headwater_model::limits::RunLimits;
 use parking_lot::Mutex;
@@ -95,6 +99,7 @@ impl Worker {
             deadlines_changed: Notify::new(),
             kill: CancellationToken::new(),
             loaded: CancellationToken::new(),
+            exit: OnceLock::new(),
             gone,
             removed: CancellationToken::new(),
         });
@@ -120,9 +125,11 @@ impl Worker {
                 abandoned.disarm();
                 Ok(worker)
             }
-            Ok(Err(_)) => Err(EngineError::WorkerLost(
-                "it ended before it was ready".into(),
-            )),
+            Ok(Err(_)) => {
+                worker.gone().await;
+                let exit = worker.exit.get().cloned().unwrap_or_default();
+                Err(exit.as_failed_start())
+            }
             Err(_) => {
                 worker.dismiss();
                 Err(EngineError::WorkerLost("it did not get ready".into()))

@@ -35,13 +35,16 @@ impl Worker {
         let reaper = tokio::spawn(process::reap(child, self.kill.clone()));
         self.listen(&mut listening).await;
         drop(listening);
-        let status = process::exit_of(reaper, &self.kill).await;
+        let silent = || Ending::Protocol("it closed its output and went on".into());
+        let is_ended = || self.runs.lock().end(silent());
+        let status = process::exit_of(reaper, &self.kill, is_ended).await;
         let exit = Exit {
             status,
             stderr: stderr.await.unwrap_or_default(),
         };
         tracing::debug!(pid = self.pid, status = exit.in_words(), "a worker is gone");
         self.runs.lock().process_gone(&exit);
+        let _ = self.exit.set(exit);
         self.gone.cancel();
         let worker = Arc::clone(&self);
         // A runtime that is shutting down leaves the folder to the next start.

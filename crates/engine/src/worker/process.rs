@@ -165,15 +165,17 @@ pub(super) async fn reap(mut child: Child, kill: CancellationToken) -> Option<Ex
         .ok()
 }
 
-/// Waits for the end of a process that has closed its output, ending it if need be.
+/// Waits for the end of a process that has closed its output. One that goes on is ended, which `is_ended` is told first.
 pub(super) async fn exit_of(
     mut reaper: tokio::task::JoinHandle<Option<ExitStatus>>,
     kill: &CancellationToken,
+    is_ended: impl FnOnce(),
 ) -> Option<ExitStatus> {
     let exited = tokio::time::timeout(EXIT_GRACE, &mut reaper).await;
     let exited = match exited {
         Ok(exited) => exited,
         Err(_) => {
+            is_ended();
             kill.cancel();
             reaper.await
         }

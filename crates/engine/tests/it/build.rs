@@ -8,4 +8,5 @@ mod package_modules;
 mod registry;
 mod rejections;
 mod releases;
+mod steps;
 mod urls;

@@ -99,6 +99,26 @@ impl Node {
         event: Value,
         props: Value,
     ) -> Running {
+        let started = self.try_invoke(source, entry, event, props).await;
+        started.unwrap()
+    }
+
+    /// Starts a run, if a worker can be had.
+    pub(crate) async fn start_run(
+        &self,
+        source: &Source,
+        event: Value,
+    ) -> Result<Running, EngineError> {
+        self.try_invoke(source, Entry::Run, event, json!({})).await
+    }
+
+    async fn try_invoke(
+        &self,
+        source: &Source,
+        entry: Entry,
+        event: Value,
+        props: Value,
+    ) -> Result<Running, EngineError> {
         static LAST_RUN: AtomicU64 = AtomicU64::new(0);
         let run = LAST_RUN.fetch_add(1, Ordering::Relaxed);
         let event = RawValue::from_string(event.to_string()).unwrap();
@@ -112,11 +132,8 @@ impl Node {
             event: event.into(),
             props,
         };
-        self.engine
-            .invoke(&source.spec, invocation, sink)
-            .await
-            .unwrap();
-        Running { run, messages }
+        self.engine.invoke(&source.spec, invocation, sink).await?;
+        Ok(Running { run, messages })
     }
 
     /// Waits until the engine's status is as wanted.
@@ -192,6 +209,7 @@ impl Source {
 }
 
 /// A run whose messages are still to be read.
+#[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) run: RunId,
     pub(crate) messages: mpsc::UnboundedReceiver<(RunId, RunMessage)>,

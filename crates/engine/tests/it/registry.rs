@@ -10,7 +10,10 @@ use std::{
 use axum::{
     Router,
     extract::State,
-    http::{StatusCode, Uri, header::HOST},
+    http::{
+        HeaderValue, StatusCode, Uri,
+        header::{AUTHORIZATION, HOST},
+    },
     response::{IntoResponse, Response},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -20,8 +23,11 @@ use sha2::{Digest, Sha512};
 /// The scope whose packages come from here.
 pub(crate) const SCOPE: &str = "@headwater-loopback";
 
-/// What is served, by the package's name without its scope.
+/// The packages that are served, by their names without the scope.
 type Packages = BTreeMap<String, Published>;
+
+/// The token that private registries want.
+const TOKEN: &str = "hushhush-token";
 
 #[derive(Clone)]
 struct Published {
@@ -29,6 +35,12 @@ struct Published {
     tarball: Vec<u8>,
     integrity: String,
     answer: StatusCode,
+}
+
+#[derive(Clone)]
+struct Served {
+    packages: Arc<Mutex<Packages>>,
+    is_private: bool,
 }
 
 /// A registry and the home folder whose `.npmrc` leads to it.
@@ -40,8 +52,21 @@ pub(crate) struct Registry {
 impl Registry {
     /// A registry that has nothing yet.
     pub(crate) async fn start() -> Self {
+        Self::serving(false).await
+    }
+
+    /// One that answers those only who have the token, as the home folder's `.npmrc` does.
+    pub(crate) async fn start_private() -> Self {
+        Self::serving(true).await
+    }
+
+    async fn serving(is_private: bool) -> Self {
         let packages = Arc::<Mutex<Packages>>::default();
-        let app = Router::new().fallback(serve).with_state(packages.clone());
+        let served = Served {
+            packages: packages.clone(),
+            is_private,
+        };
+        let app = Router::new().fallback(serve).with_state(served);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -49,6 +74,11 @@ impl Registry {
             packages,
             home: home(&format!("http://{address}/")),
         }
+    }
+
+    /// The settings that lead here.
+    pub(crate) fn npmrc(&self) -> std::path::PathBuf {
+        self.home.path().join(".npmrc")
     }
 
     /// A registry that nobody listens for.
@@ -107,22 +137,27 @@ fn home(url: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let own =
         std::env::home_dir().and_then(|home| std::fs::read_to_string(home.join(".npmrc")).ok());
-    let text = format!("{}\n{SCOPE}:registry={url}\n", own.unwrap_or_default());
+    let host = url.trim_start_matches("http:");
+    let text = format!(
+        "{}\n{SCOPE}:registry={url}\n{host}:_authToken={TOKEN}\n",
+        own.unwrap_or_default()
+    );
     std::fs::write(home.path().join(".npmrc"), text).unwrap();
     home
 }
 
-async fn serve(
-    State(packages): State<Arc<Mutex<Packages>>>,
-    headers: axum::http::HeaderMap,
-    uri: Uri,
-) -> Response {
+async fn serve(State(served): State<Served>, headers: axum::http::HeaderMap, uri: Uri) -> Response {
+    let given = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    if served.is_private && given != Some(format!("Bearer {TOKEN}").as_bytes()) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
     let path = uri.path().replace("%2f", "/").replace("%2F", "/");
     let name = path
         .trim_start_matches('/')
         .trim_start_matches(SCOPE)
         .trim_start_matches('/');
-    let found = packages
+    let found = served
+        .packages
         .lock()
         .unwrap()
         .get(name.trim_end_matches(".tgz"))

@@ -43,6 +43,7 @@ pub(crate) fn confinement() -> ConfinementConfig {
             arguments: Vec::new(),
         },
         allow_unconfined: false,
+        scratch_dir: cache_dir(),
     }
 }
 

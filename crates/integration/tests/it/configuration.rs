@@ -70,3 +70,24 @@ async fn a_mistake_in_an_apps_file_names_the_file_the_app_and_the_field() {
         assert!(seen.stderr.contains(named), "{named}: {}", seen.stderr);
     }
 }
+
+#[tokio::test]
+async fn a_room_in_which_the_largest_request_never_fits_is_a_usage_error() {
+    let node = Node::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["serve", "--bodies-memory-mib=111", "--data-dir=data"];
+    let seen = node.cli_in(folder.path(), &arguments).await;
+    assert_eq!(seen.code, 2, "{}", seen.stderr);
+    for named in ["--bodies-memory-mib", "at least 112 MiB"] {
+        assert!(seen.stderr.contains(named), "{named}: {}", seen.stderr);
+    }
+    assert!(!folder.path().join("data").exists());
+}
+
+#[tokio::test]
+async fn the_room_for_bodies_may_be_as_large_as_can_be_said() {
+    let most = format!("--bodies-memory-mib={}", usize::MAX);
+    let node = Node::builder().flag(&most).start().await;
+    let source = node.deploy(INBOX, json!({})).await;
+    node.post(source.endpoint(), json!({"n": 1})).await.is(200);
+}

@@ -3,12 +3,18 @@
 use headwater_store::{Progress, Replay, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{connection::failed, row::signed, webhooks};
+use crate::{
+    connection::failed,
+    row::signed,
+    webhooks::{self, Standing},
+};
 
-/// Pending again, as if it had just been dispatched.
-const ANEW: &str = "state = 'pending', attempts = 0, due_at_ms = 0, ended_at_ms = NULL";
+/// Pending again, as if it had just been dispatched: in generation `?2`, at `?3`. Whoever still held it has lost it.
+const ANEW: &str =
+    "state = 'pending', generation = ?2, pending_since_ms = ?3, attempts = 0, due_at_ms = 0,
+                    ended_at_ms = NULL, lease_epoch = NULL, lease_expires_at_ms = NULL";
 
-pub(super) fn retry(connection: &Connection, id: &str) -> Result<(), StoreError> {
+pub(super) fn retry(connection: &Connection, id: &str, now_ms: u64) -> Result<(), StoreError> {
     let failed = failed("retrying a delivery");
     let webhook_id: Option<String> = connection
         .prepare_cached("SELECT webhook_id FROM deliveries WHERE id = ?")
@@ -16,17 +22,21 @@ pub(super) fn retry(connection: &Connection, id: &str) -> Result<(), StoreError>
         .map_err(&failed)?;
     let gone = || StoreError::Conflict(format!("delivery `{id}` is gone"));
     let webhook_id = webhook_id.ok_or_else(gone)?;
-    match webhooks::is_active(connection, &webhook_id)? {
-        None => return Err(gone()),
-        Some(false) => return Err(inactive(&webhook_id)),
-        Some(true) => {}
+    let standing = webhooks::standing(connection, &webhook_id)?.ok_or_else(gone)?;
+    if !standing.is_active {
+        return Err(inactive(&webhook_id));
     }
     // Where one that is pending is in its schedule, and who attempts it, stays.
-    for sql in [
-        "UPDATE deliveries SET due_at_ms = 0 WHERE id = ? AND state = 'pending'",
-        &format!("UPDATE deliveries SET {ANEW} WHERE id = ? AND state <> 'pending'"),
-    ] {
-        connection.execute(sql, [id]).map_err(&failed)?;
+    let pending =
+        "UPDATE deliveries SET due_at_ms = 0 WHERE id = ? AND state = 'pending' AND generation = ?";
+    let is_pending = connection
+        .execute(pending, params![id, standing.generation])
+        .map_err(&failed)?
+        > 0;
+    if !is_pending {
+        let ended = format!("UPDATE deliveries SET {ANEW} WHERE id = ?1");
+        let parameters = params![id, standing.generation, signed(now_ms)];
+        connection.execute(&ended, parameters).map_err(&failed)?;
     }
     Ok(())
 }
@@ -42,31 +52,24 @@ pub(super) fn replay(
     replay: &Replay,
     limit: u32,
 ) -> Result<Progress, StoreError> {
-    match webhooks::is_active(connection, webhook_id)? {
-        None => return Err(webhooks::gone(webhook_id)),
-        Some(false) => return Err(inactive(webhook_id)),
-        Some(true) => {}
+    let standing = webhooks::standing(connection, webhook_id)?;
+    let standing = standing.ok_or_else(|| webhooks::gone(webhook_id))?;
+    if !standing.is_active {
+        return Err(inactive(webhook_id));
     }
-    let of = |state: &str| {
-        format!(
-            "SELECT id FROM deliveries WHERE webhook_id = ?1 AND state = '{state}'
-             AND indexed_at_ms BETWEEN ?2 AND ?3 AND ended_at_ms <= ?4"
-        )
-    };
-    let ended = match replay.delivered {
-        true => format!("{} UNION ALL {}", of("dead"), of("delivered")),
-        false => of("dead"),
-    };
+    let sql = format!(
+        "UPDATE deliveries SET {ANEW} WHERE id IN (SELECT id FROM ({} ORDER BY id LIMIT ?6))",
+        ended(&standing, replay)
+    );
     let done = connection
-        .prepare_cached(&format!(
-            "UPDATE deliveries SET {ANEW} WHERE id IN (SELECT id FROM ({ended} ORDER BY id LIMIT ?5))"
-        ))
+        .prepare_cached(&sql)
         .and_then(|mut statement| {
             statement.execute(params![
                 webhook_id,
+                standing.generation,
+                signed(replay.now_ms),
                 signed(replay.since_ms),
                 signed(replay.until_ms),
-                signed(replay.now_ms),
                 limit
             ])
         })
@@ -76,4 +79,24 @@ pub(super) fn replay(
         more: done == limit as usize,
         ..Progress::default()
     })
+}
+
+/// Selects those that had ended at `?3`: dead ones, also where that is not written yet, and delivered ones if wanted.
+fn ended(standing: &Standing, replay: &Replay) -> String {
+    let of = |which: &str| {
+        format!(
+            "SELECT id FROM deliveries WHERE webhook_id = ?1 AND {which} AND indexed_at_ms BETWEEN ?4 AND ?5"
+        )
+    };
+    let mut arms = vec![of("state = 'dead' AND ended_at_ms <= ?3")];
+    if replay.delivered {
+        arms.push(of("state = 'delivered' AND ended_at_ms <= ?3"));
+    }
+    if standing
+        .given_up_at_ms
+        .is_some_and(|at_ms| at_ms <= signed(replay.now_ms))
+    {
+        arms.push(of("state = 'pending' AND generation < ?2"));
+    }
+    arms.join(" UNION ALL ")
 }

@@ -5,7 +5,12 @@ use headwater_store::{
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{connection::failed, row::signed, run_commit, webhooks};
+use crate::{
+    connection::failed,
+    row::signed,
+    run_commit,
+    webhooks::{self, Standing},
+};
 
 pub(super) fn record(
     connection: &Connection,
@@ -13,22 +18,24 @@ pub(super) fn record(
     (attempts, disabled): (&[AttemptRecord], Option<DisabledWebhook>),
     now_ms: u64,
 ) -> Result<RecordedAttempts, StoreError> {
-    if webhooks::is_active(connection, webhook_id)?.is_none() {
+    let Some(Standing { generation, .. }) = webhooks::standing(connection, webhook_id)? else {
         let refused = |_: &_| Err(webhooks::gone(webhook_id));
         return Ok(RecordedAttempts {
             results: attempts.iter().map(refused).collect(),
             disabled: false,
         });
-    }
+    };
     let mut results = Vec::with_capacity(attempts.len());
     for record in attempts {
-        results.push(match end(connection, webhook_id, record, now_ms)? {
-            true => Ok(()),
-            false => Err(StoreError::Conflict(format!(
-                "the lease of delivery `{}` was lost",
-                record.lease.delivery_id
-            ))),
-        });
+        results.push(
+            match end(connection, (webhook_id, generation), record, now_ms)? {
+                true => Ok(()),
+                false => Err(StoreError::Conflict(format!(
+                    "the lease of delivery `{}` was lost",
+                    record.lease.delivery_id
+                ))),
+            },
+        );
     }
     let taken = || {
         attempts
@@ -55,7 +62,7 @@ pub(super) fn record(
 /// Ends the lease with what follows from the attempt. False: it was lost.
 fn end(
     connection: &Connection,
-    webhook_id: &str,
+    (webhook_id, generation): (&str, i64),
     AttemptRecord {
         lease,
         attempt,
@@ -73,7 +80,7 @@ fn end(
         .prepare_cached(
             "UPDATE deliveries SET state = ?5, due_at_ms = ?6, ended_at_ms = ?7, attempts = attempts + 1,
                                    lease_epoch = NULL, lease_expires_at_ms = NULL
-             WHERE id = ?1 AND lease_epoch = ?2 AND lease_number = ?3 AND webhook_id = ?4
+             WHERE id = ?1 AND lease_epoch = ?2 AND lease_number = ?3 AND webhook_id = ?4 AND generation = ?8
              RETURNING position",
         )
         .and_then(|mut statement| {
@@ -84,7 +91,8 @@ fn end(
                 webhook_id,
                 state,
                 due_at_ms,
-                ended_at_ms
+                ended_at_ms,
+                generation
             ];
             statement.query_row(parameters, |row| row.get(0)).optional()
         })

@@ -11,18 +11,17 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     connection::failed,
     deliveries,
-    row::{get, name_of, named, parsed, unsigned},
+    row::{get, named, parsed, unsigned},
+    webhooks::{self, Standing},
 };
 
 /// Deliveries with their events, of webhooks that are there.
-const LISTED: &str = "SELECT deliveries.position AS delivery_position, id, webhook_id, subscription_id, state, due_at_ms,
-                             created_at_ms, delivered_events.*
-                      FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position";
-const EVERY_STATE: [DeliveryState; 3] = [
-    DeliveryState::Pending,
-    DeliveryState::Delivered,
-    DeliveryState::Dead,
-];
+const LISTED: &str = "SELECT deliveries.position AS delivery_position, deliveries.id AS id, webhook_id, subscription_id,
+                             CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead'
+                                  ELSE state END AS state,
+                             due_at_ms, pending_since_ms, created_at_ms, delivered_events.*
+                      FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position
+                                      CROSS JOIN webhooks ON webhooks.id = webhook_id";
 /// Sorts behind every id.
 const LAST: &str = "~";
 
@@ -32,31 +31,32 @@ pub(super) fn page(
     state: Option<DeliveryState>,
     page: &PageRequest<DeliveryId>,
 ) -> Result<Page<Delivery>, StoreError> {
-    let states = state.map_or(EVERY_STATE.to_vec(), |state| vec![state]);
-    let states: Vec<String> = states.iter().map(name_of).collect::<Result<_, _>>()?;
-    let (bound, order, from) = match &page.position {
-        Position::First => ("id < ?2", "DESC", LAST),
-        Position::After(after) => ("id < ?2", "DESC", after.as_str()),
-        Position::Before(before) => ("id > ?2", "ASC", before.as_str()),
+    let Some(standing) = webhooks::standing(connection, webhook_id)? else {
+        return Ok(Page {
+            total_count: 0,
+            items: Vec::new(),
+        });
     };
-    // One arm per state: each reads the index in the listed order, and SQLite merges them.
-    let arms: Vec<String> = states
+    let parts = parts(&standing, state);
+    let (bound, order, from) = match &page.position {
+        Position::First => ("id < ?3", "DESC", LAST),
+        Position::After(after) => ("id < ?3", "DESC", after.as_str()),
+        Position::Before(before) => ("id > ?3", "ASC", before.as_str()),
+    };
+    // One arm per part: each reads the index in the listed order, and SQLite merges them.
+    let arms: Vec<String> = parts
         .iter()
-        .map(|state| {
-            format!(
-                "SELECT id AS listed FROM deliveries WHERE webhook_id = ?1 AND state = '{state}' AND {bound}
-                 AND EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = ?1)"
-            )
-        })
+        .map(|part| format!("SELECT id AS listed FROM deliveries WHERE {part} AND {bound}"))
         .collect();
     let sql = format!(
-        "{LISTED} WHERE id IN (SELECT listed FROM ({} ORDER BY listed {order} LIMIT ?3)) ORDER BY id {order}",
+        "{LISTED} WHERE deliveries.id IN (SELECT listed FROM ({} ORDER BY listed {order} LIMIT ?4))
+         ORDER BY deliveries.id {order}",
         arms.join(" UNION ALL ")
     );
     let failed = failed("reading deliveries");
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let mut rows = statement
-        .query(params![webhook_id, from, page.limit])
+        .query(params![webhook_id, standing.generation, from, page.limit])
         .map_err(&failed)?;
     let mut items = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
@@ -66,20 +66,50 @@ pub(super) fn page(
         items.reverse();
     }
     Ok(Page {
-        total_count: count(connection, webhook_id, &states)?,
+        total_count: count(connection, (webhook_id, &standing), &parts)?,
         items,
     })
 }
 
-fn count(connection: &Connection, webhook_id: &str, states: &[String]) -> Result<u64, StoreError> {
-    let sql = format!(
-        "SELECT count(*) FROM deliveries WHERE webhook_id = ?1 AND state IN ('{}')
-            AND EXISTS (SELECT 1 FROM webhooks WHERE id = ?1)",
-        states.join("', '")
-    );
+/// The parts of the index that are to be listed, as conditions on webhook `?1` and its generation `?2`.
+fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
+    let every = [
+        (
+            DeliveryState::Pending,
+            "state = 'pending' AND generation = ?2",
+        ),
+        (
+            DeliveryState::Delivered,
+            "state = 'delivered' AND generation <= ?2",
+        ),
+        (DeliveryState::Dead, "state = 'dead' AND generation <= ?2"),
+        (DeliveryState::Dead, "state = 'pending' AND generation < ?2"),
+    ];
+    let count = match standing.given_up_at_ms {
+        Some(_) => every.len(),
+        None => every.len() - 1,
+    };
+    let wanted = every.iter().take(count);
+    wanted
+        .filter(|(of, _)| state.is_none_or(|state| state == *of))
+        .map(|(_, part)| format!("webhook_id = ?1 AND {part}"))
+        .collect()
+}
+
+fn count(
+    connection: &Connection,
+    (webhook_id, standing): (&str, &Standing),
+    parts: &[String],
+) -> Result<u64, StoreError> {
+    let counts: Vec<String> = parts
+        .iter()
+        .map(|part| format!("(SELECT count(*) FROM deliveries WHERE {part})"))
+        .collect();
     let count: i64 = connection
-        .prepare_cached(&sql)
-        .and_then(|mut statement| statement.query_row([webhook_id], |row| row.get(0)))
+        .prepare_cached(&format!("SELECT {}", counts.join(" + ")))
+        .and_then(|mut statement| {
+            statement.query_row(params![webhook_id, standing.generation], |row| row.get(0))
+        })
         .map_err(failed("counting deliveries"))?;
     Ok(count.unsigned_abs())
 }
@@ -87,9 +117,7 @@ fn count(connection: &Connection, webhook_id: &str, states: &[String]) -> Result
 pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Delivery>, StoreError> {
     let failed = failed("reading a delivery");
     let mut statement = connection
-        .prepare_cached(&format!(
-            "{LISTED} WHERE id = ? AND EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = webhook_id)"
-        ))
+        .prepare_cached(&format!("{LISTED} WHERE deliveries.id = ?"))
         .map_err(&failed)?;
     let mut rows = statement.query([id]).map_err(&failed)?;
     let row = rows.next().map_err(&failed)?;
@@ -98,8 +126,8 @@ pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Delivery
 
 fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreError> {
     let state: DeliveryState = named(&get::<String>(row, "state")?)?;
-    let created_at_ms = unsigned(row, "created_at_ms")?;
     let due_at_ms = unsigned(row, "due_at_ms")?;
+    let pending_since_ms = unsigned(row, "pending_since_ms")?;
     Ok(Delivery {
         id: parsed(row, "id")?,
         webhook_id: parsed(row, "webhook_id")?,
@@ -108,8 +136,9 @@ fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreErr
         state,
         attempts: attempts(connection, get(row, "delivery_position")?)?,
         // What is due at once was so from the beginning.
-        next_attempt_at_ms: (state == DeliveryState::Pending).then(|| due_at_ms.max(created_at_ms)),
-        created_at_ms,
+        next_attempt_at_ms: (state == DeliveryState::Pending)
+            .then(|| due_at_ms.max(pending_since_ms)),
+        created_at_ms: unsigned(row, "created_at_ms")?,
     })
 }
 

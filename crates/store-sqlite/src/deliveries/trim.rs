@@ -23,11 +23,12 @@ pub(super) fn trim(
         if left == 0 {
             break;
         }
-        let is_active = webhooks::is_active(connection, webhook_id)?;
-        if is_active == Some(false) {
+        let standing = webhooks::standing(connection, webhook_id)?;
+        let given_up = standing.as_ref().and_then(|webhook| webhook.given_up_at_ms);
+        if given_up.is_some() {
             left -= deliveries::give_up(connection, webhook_id, left)?;
         }
-        left -= match is_active {
+        left -= match standing {
             Some(_) => delete_beyond(connection, webhook_id, keep, left)?,
             None => delete(
                 connection,

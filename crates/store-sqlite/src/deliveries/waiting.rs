@@ -1,6 +1,6 @@
 //! The webhooks that have deliveries to make, and when.
 
-use headwater_model::id::WebhookId;
+use headwater_model::{id::WebhookId, limits::PENDING_DELIVERIES_COUNTED_MAX};
 use headwater_store::{Progress, StoreError, WebhookBacklog};
 use rusqlite::{Connection, params};
 
@@ -25,11 +25,14 @@ pub(super) fn webhooks_with_work(
                  SELECT (SELECT min(webhook_id) FROM deliveries WHERE state = 'pending' AND webhook_id > webhook)
                  FROM waiting WHERE webhook IS NOT NULL)
              SELECT webhook,
-                    (SELECT CASE due_at_ms WHEN 0 THEN created_at_ms ELSE due_at_ms END FROM deliveries
-                     WHERE state = 'pending' AND webhook_id = webhook AND due_at_ms <= ?1 AND {FREE}
+                    (SELECT CASE due_at_ms WHEN 0 THEN pending_since_ms ELSE due_at_ms END
+                     FROM deliveries INDEXED BY deliveries_due
+                     WHERE state = 'pending' AND webhook_id = webhook AND deliveries.generation = webhooks.generation
+                       AND due_at_ms <= ?1 AND {FREE}
                      ORDER BY due_at_ms, event_position, position LIMIT 1) AS due_ms,
-                    (SELECT min(due_at_ms) FROM deliveries
-                     WHERE state = 'pending' AND webhook_id = webhook AND due_at_ms > ?1) AS next_due_ms
+                    (SELECT min(due_at_ms) FROM deliveries INDEXED BY deliveries_due
+                     WHERE state = 'pending' AND webhook_id = webhook AND deliveries.generation = webhooks.generation
+                       AND due_at_ms > ?1) AS next_due_ms
              FROM waiting CROSS JOIN webhooks ON webhooks.id = webhook AND active"
         ))
         .map_err(&failed)?;
@@ -101,18 +104,25 @@ fn next_retry(connection: &Connection, now_ms: u64) -> Result<Option<u64>, Store
     Ok(next.map(i64::unsigned_abs))
 }
 
-/// Counts in an index and no further than the bound; the oldest is the first there, because ids are ordered by time.
+/// Counts in an index and no further than the bound; the oldest is the first of another.
 pub(super) fn backlog(
     connection: &Connection,
     webhook_id: &str,
 ) -> Result<WebhookBacklog, StoreError> {
-    connection
-        .prepare_cached(
-            "SELECT (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE webhook_id = ?1 AND state = 'pending' LIMIT ?2)),
-                    (SELECT created_at_ms FROM deliveries WHERE webhook_id = ?1 AND state = 'pending' ORDER BY id LIMIT 1)",
+    let waiting = |index: &str| {
+        format!(
+            "deliveries INDEXED BY {index} WHERE webhook_id = ?1 AND state = 'pending'
+             AND generation = (SELECT generation FROM webhooks WHERE id = ?1)"
         )
+    };
+    connection
+        .prepare_cached(&format!(
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM {} LIMIT ?2)), (SELECT min(pending_since_ms) FROM {})",
+            waiting("deliveries_due"),
+            waiting("deliveries_waiting"),
+        ))
         .and_then(|mut statement| {
-            statement.query_row(params![webhook_id, WebhookBacklog::COUNTED_MAX], |row| {
+            statement.query_row(params![webhook_id, PENDING_DELIVERIES_COUNTED_MAX], |row| {
                 let oldest_at_ms: Option<i64> = row.get(1)?;
                 Ok(WebhookBacklog {
                     pending: row.get::<_, i64>(0)?.unsigned_abs(),

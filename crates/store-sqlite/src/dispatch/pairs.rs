@@ -24,11 +24,16 @@ pub(super) struct Pair {
     pub(super) listener: String,
     /// The owner of the listener if it is a source that takes events.
     pub(super) source_owner: Option<String>,
-    /// Whether the listener is a webhook that takes events.
-    pub(super) is_webhook: bool,
+    /// The generation of the listener if it is a webhook that takes events.
+    webhook_generation: Option<i64>,
 }
 
 impl Pair {
+    /// Whether the listener is a webhook that takes events.
+    pub(super) fn is_webhook(&self) -> bool {
+        self.webhook_generation.is_some()
+    }
+
     pub(super) fn source(&self) -> Result<SourceId, StoreError> {
         parsed_listener(&self.listener)
     }
@@ -64,7 +69,7 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
         "SELECT position, id, listener,
                 (SELECT coalesce(workspace_id, user_id) FROM sources
                  WHERE id = listener AND state IN ('active', 'updating', 'deploying')) AS source_owner,
-                EXISTS (SELECT 1 FROM webhooks WHERE id = listener AND active) AS is_webhook
+                (SELECT generation FROM webhooks WHERE id = listener AND active) AS webhook_generation
          FROM ({arms} ORDER BY position LIMIT ?8)"
     )
 });
@@ -103,7 +108,7 @@ fn pair(row: &Row<'_>) -> Result<Pair, StoreError> {
         subscription_id: get(row, "id")?,
         listener: get(row, "listener")?,
         source_owner: get(row, "source_owner")?,
-        is_webhook: get(row, "is_webhook")?,
+        webhook_generation: get(row, "webhook_generation")?,
     })
 }
 
@@ -153,8 +158,9 @@ pub(super) fn deliver(
     let id = deliveries::delivery_id(now_ms, (event.position, pair.subscription));
     connection
         .prepare_cached(
-            "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state, created_at_ms)
-             VALUES (?, ?, ?, ?, ?, 'pending', ?)",
+            "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state, created_at_ms,
+                                     pending_since_ms, generation)
+             VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?6, ?7)",
         )
         .and_then(|mut statement| {
             statement.execute(params![
@@ -163,7 +169,8 @@ pub(super) fn deliver(
                 pair.subscription_id,
                 event.position,
                 event.indexed_at_ms,
-                signed(now_ms)
+                signed(now_ms),
+                pair.webhook_generation
             ])
         })
         .map_err(failed("queueing an event for its webhook"))

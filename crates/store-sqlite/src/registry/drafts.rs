@@ -2,7 +2,7 @@
 //!
 //! The last saved, unless it is older than another by its version: whoever saves 1.9.1 after 2.0.0 mends what is
 //! deployed already, and means 2.0.0 by the key. Versions that are not semantic have no order, so the last
-//! saved counts. What is published competes in the registry and not here.
+//! saved counts. A published version competes in the registry and not here.
 
 use headwater_model::version::ReleaseVersion;
 use headwater_store::{Owner, StoreError};
@@ -10,9 +10,10 @@ use rusqlite::{Connection, Params};
 
 use crate::{connection::failed, row::get};
 
-const SAVED: &str = "SELECT key, id, json_extract(description, '$.version') AS version,
-                            EXISTS (SELECT 1 FROM registry WHERE component_id = components.id) AS is_published
-                     FROM components WHERE {owner} AND {which} ORDER BY key, id DESC";
+/// Answered by an index alone: components themselves, of which there may be thousands with much code, are not read.
+const SAVED: &str = "SELECT key, id, version,
+                            EXISTS (SELECT 1 FROM registry WHERE component_id = component_search.id) AS is_published
+                     FROM component_search WHERE {owner} AND {which} ORDER BY key, id DESC";
 
 /// Keys under which more than one component waits to be published, or is never to be.
 const SEVERAL: &str = "key IN (SELECT key FROM component_search
@@ -74,9 +75,7 @@ fn saved(
     parameters: impl Params,
 ) -> Result<Vec<Saved>, StoreError> {
     let failed = failed("reading the versions of components");
-    let sql = SAVED
-        .replace("{which}", which)
-        .replace("{owner}", is_owners);
+    let sql = sql(is_owners, which);
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let mut rows = statement.query(parameters).map_err(&failed)?;
     let mut found = Vec::new();
@@ -89,6 +88,11 @@ fn saved(
         });
     }
     Ok(found)
+}
+
+fn sql(is_owners: &str, which: &str) -> String {
+    let sql = SAVED.replace("{which}", which);
+    sql.replace("{owner}", is_owners)
 }
 
 /// The one that is meant, of those of one key, the last saved first.
@@ -109,6 +113,34 @@ fn chosen(found: &[Saved]) -> Option<&Saved> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{connection, migration};
+
+    #[test]
+    fn versions_are_read_from_an_index_and_components_not_at_all() {
+        let connection = connection::in_memory().unwrap();
+        migration::run(&connection).unwrap();
+        for owner in ["user_id = ?1", "workspace_id = ?1"] {
+            for which in ["key = ?2", SEVERAL] {
+                let sql = sql(owner, which);
+                let mut statement = connection
+                    .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+                    .unwrap();
+                let steps = statement.raw_query().mapped(|row| row.get("detail"));
+                let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+                let searches = steps
+                    .iter()
+                    .filter(|step| step.contains("component_search"));
+                let mut searches = searches.peekable();
+                assert!(searches.peek().is_some(), "{steps:?}");
+                let is_covered = |step: &String| step.contains("USING COVERING INDEX");
+                assert!(searches.all(is_covered), "{steps:?}");
+                assert!(
+                    !steps.iter().any(|step| step.contains(" components")),
+                    "{steps:?}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn the_highest_version_is_meant_where_versions_have_an_order() {

@@ -56,12 +56,14 @@ pub(crate) fn index(connection: &Connection, component: &SavedComponent) -> Resu
     ];
     let texts: Vec<_> = texts.into_iter().flatten().collect();
     let inserted = connection.execute(
-        "INSERT INTO component_search (id, user_id, workspace_id, key, type, apps, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO component_search (id, user_id, workspace_id, key, version, type, apps, text)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             component.id.as_str(),
             component.owner.user_id.as_str(),
             component.owner.workspace_id.as_ref().map(|id| id.as_str()),
             description.key,
+            description.version,
             name_of(&description.component_type)?,
             apps(description),
             texts.join(" ").to_lowercase(),
@@ -120,7 +122,7 @@ pub(super) fn page(
         format!("(SELECT coalesce(key, {KEYLESS_PLACE}) FROM component_search WHERE id = :cursor)");
     let bound = bound.replace("{place}", &place);
     let sql = format!(
-        "{found} SELECT components.*, is_published
+        "{found} SELECT id, description, code_url, code_hash, created_at, updated_at, is_published
          FROM (SELECT * FROM found WHERE {bound} ORDER BY place {order} LIMIT :limit) AS listed
          JOIN components USING (id) ORDER BY place"
     );

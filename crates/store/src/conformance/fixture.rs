@@ -30,7 +30,7 @@ use crate::{
     Account, ApiKey, ArtifactBytes, ChannelFilter, Claimed, Credentials, EventDeletion, EventRange,
     FirstUser, Health, Lease, LeaseTerm, LogPosition, NewInvocation, NewSource, NodeEpoch, Owner,
     RunCommit, SavedComponent, SettledSource, Source, SourceSpec, Store, StoreError, Timer,
-    Trigger, Usage, User, Workspace,
+    Trigger, Usage, User, WorkLimit, Workspace,
 };
 
 pub(super) use webhooks::*;
@@ -427,7 +427,10 @@ pub(super) async fn claim_all(
         epoch,
         expires_at_ms: now_ms + MINUTE,
     };
-    store.claim(source_id, term, now_ms, 100).await.unwrap()
+    store
+        .claim(source_id, term, now_ms, WorkLimit::of(100))
+        .await
+        .unwrap()
 }
 
 /// The texts of what a source is given to run, in the order of claiming.

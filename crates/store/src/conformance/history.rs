@@ -15,6 +15,7 @@ use proptest::{
 use super::{Factory, fixture::*};
 use crate::{
     EventDeletion, EventRange, Lease, LeaseTerm, LogPosition, NodeEpoch, RunCommit, Source, Store,
+    WorkLimit,
 };
 
 const HISTORIES: u32 = 24;
@@ -328,7 +329,7 @@ impl<'a> World<'a> {
         let source = &self.sources[1].id;
         let claimed = self
             .store()
-            .claim(source, term, self.now_ms, limit)
+            .claim(source, term, self.now_ms, WorkLimit::of(limit))
             .await
             .unwrap();
         let free = self.model.free(self.now_ms).take(limit as usize);

@@ -9,7 +9,9 @@ use super::{
     deliveries::{RETRY, one_claimed, record, waiting},
     fixture::*,
 };
-use crate::{AfterAttempt, Backlog, LeaseTerm, NewInvocation, RunCommit, SourceState, Trigger};
+use crate::{
+    AfterAttempt, Backlog, LeaseTerm, NewInvocation, RunCommit, SourceState, Trigger, WorkLimit,
+};
 
 /// Each start of the node is a new epoch.
 pub async fn epochs_increase_across_reopen(factory: &dyn Factory) {
@@ -101,7 +103,7 @@ pub async fn claims_at_the_same_time_share_the_work(factory: &dyn Factory) {
     for _ in 0..20 {
         store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     }
-    let claim = || store.claim(&source.id, term(epoch), T0, 7);
+    let claim = || store.claim(&source.id, term(epoch), T0, WorkLimit::of(7));
     let (one, two, three) = tokio::join!(claim(), claim(), claim());
     let all: Vec<_> = [one, two, three]
         .into_iter()
@@ -135,13 +137,49 @@ pub async fn the_oldest_invocation_is_claimed_first(factory: &dyn Factory) {
     for text in ["1", "2", "3", "4"] {
         store.enqueue(manual(&source.id, text), None).await.unwrap();
     }
-    let first = store.claim(&source.id, term(epoch), T0, 2).await.unwrap();
+    let first = store
+        .claim(&source.id, term(epoch), T0, WorkLimit::of(2))
+        .await
+        .unwrap();
     assert_eq!(given(&first), ["1", "2"]);
     store.release(&first[0].lease).await.unwrap();
-    let next = store.claim(&source.id, term(epoch), T0, 2).await.unwrap();
+    let next = store
+        .claim(&source.id, term(epoch), T0, WorkLimit::of(2))
+        .await
+        .unwrap();
     assert_eq!(given(&next), ["1", "3"]);
     let rest = claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
     assert_eq!(given(&rest), ["1", "2", "3", "4"]);
+}
+
+/// A node that has little memory left gets little, and what is too large for that alone.
+pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, &owner()).await;
+    for text in ["1000", "20", "30", "4", "5"] {
+        store.enqueue(manual(&source.id, text), None).await.unwrap();
+    }
+    let claim = async |bytes| {
+        let limit = WorkLimit {
+            invocations: 2,
+            bytes,
+        };
+        let claimed = store.claim(&source.id, term(epoch), T0, limit).await;
+        let claimed = claimed.unwrap();
+        assert_eq!(limit.is_reached_by(&claimed), !claimed.is_empty());
+        given(&claimed).join(" ")
+    };
+    assert_eq!(claim(1).await, "1000");
+    assert_eq!(claim(3).await, "20 30");
+    assert_eq!(claim(1).await, "4");
+    let rest = WorkLimit {
+        invocations: 2,
+        bytes: 100,
+    };
+    let claimed = store.claim(&source.id, term(epoch), T0, rest).await;
+    let claimed = claimed.unwrap();
+    assert_eq!(given(&claimed), ["5"]);
+    assert!(!rest.is_reached_by(&claimed));
 }
 
 /// A claim takes one source's work only.
@@ -309,7 +347,9 @@ pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
     let seen = store.backlog(T0).await.unwrap();
     assert_eq!(seen, backlog(2, Some(T0 + 3), 0));
 
-    let claimed = store.claim(&source.id, term(epoch), T0 + 9, 1).await;
+    let claimed = store
+        .claim(&source.id, term(epoch), T0 + 9, WorkLimit::of(1))
+        .await;
     let first = claimed.unwrap().remove(0);
     let seen = store.backlog(T0).await.unwrap();
     assert_eq!(seen, backlog(2, Some(T0 + 3), 0), "a run has not ended yet");

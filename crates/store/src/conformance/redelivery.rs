@@ -256,3 +256,47 @@ pub async fn a_webhook_knows_how_far_it_is_behind(factory: &dyn Factory) {
     let found = store.webhook_backlogs(&ids[1..]).await.unwrap();
     assert_eq!(found, [WebhookBacklog::default()]);
 }
+
+/// A dead letter of long ago that is made once more waits since then; what has waited all the time, since it was
+/// dispatched.
+pub async fn a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more(
+    factory: &dyn Factory,
+) {
+    const DAY: u64 = 24 * 60 * MINUTE;
+    let (store, epoch) = start(factory).await;
+    let (_, from, webhook) = waiting_of(&*store, &["0", "1"]).await;
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    end_all(&*store, &webhook, &claimed, AfterAttempt::Dead, T0).await;
+    let oldest = async || {
+        let ids = std::slice::from_ref(&webhook.id);
+        store.webhook_backlogs(ids).await.unwrap()[0].oldest_at_ms
+    };
+    assert_eq!(oldest().await, None);
+    let id = &claimed[0].lease.delivery_id;
+    store.retry_delivery(id, T0 + 29 * DAY).await.unwrap();
+    assert_eq!(oldest().await, Some(T0 + 29 * DAY));
+    let found = store.delivery(id).await.unwrap().unwrap();
+    assert_eq!(found.next_attempt_at_ms, Some(T0 + 29 * DAY));
+    assert!(found.created_at_ms < T0 + DAY);
+    // Asking for it once more changes nothing of that, nor does an attempt that fails.
+    store.retry_delivery(id, T0 + 30 * DAY).await.unwrap();
+    let again = claim_deliveries(&*store, &webhook, epoch, T0 + 30 * DAY).await;
+    let due_at = AfterAttempt::RetryAt(T0 + 31 * DAY);
+    end_all(&*store, &webhook, &again, due_at, T0 + 30 * DAY).await;
+    assert_eq!(oldest().await, Some(T0 + 29 * DAY));
+    emit(&*store, &from, &["2"], T0 + 28 * DAY).await;
+    store.dispatch(T0 + 28 * DAY, 10, u32::MAX).await.unwrap();
+    assert_eq!(oldest().await, Some(T0 + 28 * DAY));
+    let at = Replay {
+        now_ms: T0 + 32 * DAY,
+        ..replay(false)
+    };
+    let step = store.replay(&webhook.id, &at, 10).await.unwrap();
+    assert_eq!((step.done, oldest().await), (1, Some(T0 + 28 * DAY)));
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0 + 32 * DAY).await;
+    assert_eq!(delivered_texts(&claimed), ["1", "2", "0"]);
+    let done = [claimed[1].clone(), claimed[2].clone()];
+    let delivered = AfterAttempt::Delivered;
+    end_all(&*store, &webhook, &done, delivered, T0 + 32 * DAY).await;
+    assert_eq!(oldest().await, Some(T0 + 32 * DAY));
+}

@@ -13,8 +13,8 @@ use super::{
     fixture::*,
 };
 use crate::{
-    AfterAttempt, ChannelFilter, DisabledWebhook, FormerSecret, Owner, Source, Store, Webhook,
-    WebhookChange, WebhookSecrets,
+    AfterAttempt, ChannelFilter, DisabledWebhook, FormerSecret, Owner, Replay, Source, Store,
+    Webhook, WebhookChange, WebhookSecrets,
 };
 
 /// A webhook that listens to a source.
@@ -412,38 +412,109 @@ pub async fn a_webhook_is_disabled_though_the_emitter_is_gone(factory: &dyn Fact
     assert!(!store.webhook(&webhook.id).await.unwrap().unwrap().active);
 }
 
-/// Nobody waits for thousands of them; none of them is delivered after all.
-pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory) {
-    let (store, epoch) = start(factory).await;
-    let (_, from, webhook) = listening(&*store).await;
-    let texts: Vec<String> = (0..2_500).map(|number| number.to_string()).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    emit(&*store, &from, &texts, T0).await;
-    dispatch_all(&*store, 1_000).await;
-    let pending = async || {
-        let backlogs = store
-            .webhook_backlogs(std::slice::from_ref(&webhook.id))
-            .await;
-        backlogs.unwrap()[0].pending
-    };
-    assert_eq!(pending().await, 2_500);
-    let off = Webhook {
-        active: false,
+/// More than is given up at once.
+const MANY: u64 = 2_500;
+
+/// How many deliveries of a webhook are pending, and how many dead.
+async fn waiting_and_dead(store: &dyn Store, webhook: &Webhook) -> (u64, u64) {
+    let mut counts = [0; 2];
+    let states = [DeliveryState::Pending, DeliveryState::Dead];
+    for (count, state) in counts.iter_mut().zip(states) {
+        let page = PageRequest::first(1);
+        let page = store.deliveries(&webhook.id, Some(state), &page).await;
+        let page = page.unwrap();
+        assert!(page.items.iter().all(|one| one.state == state));
+        *count = page.total_count;
+    }
+    (counts[0], counts[1])
+}
+
+async fn switch(store: &dyn Store, webhook: &Webhook, active: bool) {
+    let switched = Webhook {
+        active,
         ..webhook.clone()
     };
-    rewrite(&*store, &off).await;
-    let left = pending().await;
-    assert!((1..2_500).contains(&left), "{left}");
-    assert!(
-        claim_deliveries(&*store, &webhook, epoch, T0)
-            .await
-            .is_empty()
-    );
+    rewrite(store, &switched).await;
+}
+
+/// A webhook with [`MANY`] deliveries, called `0`, `1` and so on.
+async fn behind(store: &dyn Store) -> (Source, Webhook) {
+    let (_, from, webhook) = listening(store).await;
+    let texts: Vec<String> = (0..MANY).map(|number| number.to_string()).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    emit(store, &from, &texts, T0).await;
+    dispatch_all(store, 1_000).await;
+    assert_eq!(waiting_and_dead(store, &webhook).await, (MANY, 0));
+    (from, webhook)
+}
+
+/// Nobody waits for thousands of them; all are dead at once, however long it takes to write that.
+pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (from, webhook) = behind(&*store).await;
+    let held = claim_some(&*store, &webhook, epoch, (T0, 1_100)).await;
+    switch(&*store, &webhook, false).await;
+    assert_eq!(waiting_and_dead(&*store, &webhook).await, (0, MANY));
     let step = store.trim_deliveries(100, 0, 100).await.unwrap();
     assert_eq!((step.done, step.more), (100, true));
-    assert_eq!(pending().await, left - 100);
-    rewrite(&*store, &webhook).await;
-    assert_eq!(pending().await, 0);
-    rewrite(&*store, &off).await;
-    assert_eq!(trim_all_deliveries(&*store, 100, 0, 1_000).await, 0);
+    // Nor is any of them delivered when the webhook is active again, and what is new is.
+    switch(&*store, &webhook, true).await;
+    assert_eq!(waiting_and_dead(&*store, &webhook).await, (0, MANY));
+    let late = end_all(&*store, &webhook, &held, RETRY, T0).await;
+    late.into_iter().for_each(assert_conflict);
+    let store = factory.reopen(store).await;
+    assert_eq!(
+        store.webhooks_with_work(T0).await.unwrap().woken_webhooks,
+        []
+    );
+    emit(&*store, &from, &["\"new\""], T0).await;
+    dispatch_all(&*store, 10).await;
+    assert_eq!(waiting_and_dead(&*store, &webhook).await, (1, MANY));
+    let backlog = store.webhook_backlogs(std::slice::from_ref(&webhook.id));
+    assert_eq!(backlog.await.unwrap()[0].pending, 1);
+    let trimmed = trim_all_deliveries(&*store, 100, 0, 100).await;
+    assert!(trimmed > 0, "switching was bounded");
+    assert_eq!(trim_all_deliveries(&*store, 100, 0, 100).await, 0);
+    assert_eq!(waiting_and_dead(&*store, &webhook).await, (1, MANY));
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0 + MINUTE).await;
+    assert_eq!(delivered_texts(&claimed), ["\"new\""]);
+}
+
+/// Whatever is shown as dead can be made once more, also where that it is dead is not written yet.
+pub async fn a_large_backlog_that_was_given_up_is_made_once_more(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (_, webhook) = behind(&*store).await;
+    let held = claim_some(&*store, &webhook, epoch, (T0, MANY as u32)).await;
+    for active in [false, true, false, true] {
+        switch(&*store, &webhook, active).await;
+    }
+    // The last that was dispatched is the last for which it is written.
+    let newest = held.last().unwrap();
+    let id = &newest.lease.delivery_id;
+    let found = store.delivery(id).await.unwrap().unwrap();
+    assert_eq!(found.state, DeliveryState::Dead);
+    store.retry_delivery(id, T0).await.unwrap();
+    assert_eq!(waiting_and_dead(&*store, &webhook).await, (1, MANY - 1));
+    let again = claim_deliveries(&*store, &webhook, epoch, T0).await;
+    assert_eq!(&again[0].lease.delivery_id, id);
+    let late = vec![attempted(newest, AfterAttempt::Delivered, T0)];
+    let late = store.record_attempts(&webhook.id, late, None, T0).await;
+    assert_conflict(late.unwrap().results.remove(0));
+    let replay = Replay {
+        since_ms: 0,
+        until_ms: u64::MAX,
+        delivered: false,
+        now_ms: T0,
+    };
+    let mut replayed = 0;
+    while replayed < MANY - 1 {
+        let step = store.replay(&webhook.id, &replay, 1_000).await.unwrap();
+        assert!((1..=1_000).contains(&step.done));
+        replayed += step.done;
+    }
+    assert_eq!(waiting_and_dead(&*store, &webhook).await, (MANY, 0));
+    trim_all_deliveries(&*store, 100, 0, 100).await;
+    assert_eq!(waiting_and_dead(&*store, &webhook).await, (MANY, 0));
+    let claimed = claim_some(&*store, &webhook, epoch, (T0, MANY as u32)).await;
+    assert_eq!(claimed.len() as u64, MANY - 1);
 }

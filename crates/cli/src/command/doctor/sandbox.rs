@@ -1,5 +1,5 @@
 //! The layers of a node's sandbox for people: each with what it does, and with advice where it is off and
-//! should not be. Which layers there are is the node's to say.
+//! should not be. The node says which layers there are.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ const LAYERS: &[Layer] = &[
         absence: "components and builds run UNCONFINED (--allow-unconfined): a flaw in the JavaScript runtime opens \
                   the node's keys and data",
         advice: "allow user namespaces to the node (in containers: the seccomp profile, or CAP_SYS_ADMIN), or run \
-                 Linux 5.13 or later with Landlock; then start it without --allow-unconfined",
+                 Linux 6.2 or later with Landlock; then start it without --allow-unconfined",
     },
     Layer {
         name: "own_root",

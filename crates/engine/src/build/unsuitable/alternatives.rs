@@ -1,4 +1,4 @@
-//! What to import instead of well-known packages that components cannot use.
+//! Alternatives to well-known packages that components cannot use.
 
 const ALTERNATIVES: &[(&str, &str)] = &[
     ("@napi-rs/canvas", "`pureimage`"),

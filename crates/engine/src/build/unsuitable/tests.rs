@@ -1,4 +1,4 @@
-//! Which packages are refused, by what they declare and load; small ones made for it.
+//! Packages that are refused, by what they declare and load; small ones made for it.
 
 use std::{fs, path::Path};
 

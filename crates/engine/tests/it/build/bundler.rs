@@ -32,6 +32,7 @@ const CODE: &str = "export default { name: \"a\", version: \"1\", run() {} };";
 struct Registry {
     address: String,
     binary: Vec<u8>,
+    questions: AtomicUsize,
     downloads: AtomicUsize,
 }
 
@@ -40,6 +41,7 @@ async fn registry(binary: Vec<u8>) -> Arc<Registry> {
     let registry = Arc::new(Registry {
         address: format!("http://{}", listener.local_addr().unwrap()),
         binary,
+        questions: AtomicUsize::new(0),
         downloads: AtomicUsize::new(0),
     });
     let app = Router::new()
@@ -54,6 +56,7 @@ async fn metadata(
     State(registry): State<Arc<Registry>>,
     UrlPath(name): UrlPath<String>,
 ) -> Result<Json<Value>, StatusCode> {
+    registry.questions.fetch_add(1, Ordering::Relaxed);
     let platform = name
         .strip_prefix("@esbuild/")
         .ok_or(StatusCode::NOT_FOUND)?;
@@ -193,4 +196,20 @@ fn bundler_in(cache: &Path) -> PathBuf {
         .join(format!("esbuild-{BUNDLER_VERSION}-1"));
     let mut files = std::fs::read_dir(folder).unwrap();
     files.next().unwrap().unwrap().path()
+}
+
+/// The tries to get it that a registry without it saw, while this many builds wanted it together.
+async fn tries(builds: usize) -> usize {
+    let registry = registry(b"another program".to_vec()).await;
+    let (builder, _cache) = fresh(&registry.address, None).await;
+    let builds = (0..builds).map(|_| refused(&builder));
+    for told in futures::future::join_all(builds).await {
+        assert!(told.contains("another file than the pinned one"), "{told}");
+    }
+    registry.questions.load(Ordering::Relaxed)
+}
+
+#[tokio::test]
+async fn builds_that_waited_while_it_could_not_be_had_fail_with_the_one_that_tried() {
+    assert_eq!(tries(8).await, tries(1).await);
 }

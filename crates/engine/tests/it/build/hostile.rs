@@ -232,3 +232,91 @@ async fn packages_that_import_json_and_at_run_time_are_built() {
     assert_eq!(build.description.name, "From JSON");
     assert_eq!(build.description.version.as_deref(), Some("hello"));
 }
+
+/// A name that no earlier run of the tests has published.
+fn fresh(name: &str) -> String {
+    let folder = tempfile::Builder::new().prefix("").tempdir().unwrap();
+    let unique = folder.path().file_name().unwrap().display().to_string();
+    let unique = unique.to_lowercase().replace(['.', '_'], "");
+    format!("{name}-{unique}")
+}
+
+/// The outcome for a component whose name is what a package with these files exports.
+async fn built_with(name: &str, files: &[(&str, &str)]) -> Result<String, String> {
+    let registry = Registry::start().await;
+    let name = fresh(name);
+    registry.publish(&name, &json!({"type": "module", "main": "index.js"}), files);
+    let own = format!(
+        "import name from '{SCOPE}/{name}@1'; export default {{name, version: '1', run() {{}}}};"
+    );
+    let env = registry.client_env(registry_env());
+    let builder = builder_with(NetworkPolicy::PublicOnly, env).await;
+    let built = builder.build(ComponentCode::Text(own)).await.unwrap();
+    built
+        .map(|build| build.description.name)
+        .map_err(|rejection| rejection.error.message)
+}
+
+const READS: &str = "import x from './a.txt' with {type: 'text'}; export default x;";
+
+#[tokio::test]
+async fn a_package_cannot_say_itself_that_it_was_judged() {
+    let files = [
+        ("index.js", READS),
+        ("a.txt", SECRET),
+        (".headwater-settled", ""),
+    ];
+    let told = built_with("settled", &files).await.unwrap_err();
+    assert!(told.contains("imports files as data"), "{told}");
+}
+
+/// Files over which the bundler fails as a whole do not hide others.
+#[tokio::test]
+async fn every_module_of_a_package_is_judged_whatever_is_beside_it() {
+    for (beside, code) in [
+        ("x.b=c", "import('a');"),
+        ("x.", "import('a');"),
+        (".foo", "import('a');"),
+        ("a*b.js", "import('a');"),
+        ("broken.js", "import('a'); }{"),
+    ] {
+        let files = [("index.js", READS), ("a.txt", SECRET), (beside, code)];
+        let told = built_with("beside", &files).await.unwrap_err();
+        assert!(told.contains("imports files as data"), "{beside}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn modules_that_cannot_be_judged_do_not_load() {
+    let files = [
+        ("index.js", "export {default} from './a*b.js';"),
+        ("a*b.js", READS),
+        ("a.txt", SECRET),
+    ];
+    let told = built_with("unreadable", &files).await.unwrap_err();
+    assert!(told.contains("cannot be read by the bundler"), "{told}");
+}
+
+/// Modules that no component made of one text could have, and that packages have all the same.
+#[tokio::test]
+async fn modules_that_only_node_can_read_or_that_lead_nowhere_stay_as_they_are() {
+    let files = [
+        (
+            "index.js",
+            "import a from './sloppy.cjs'; import {b} from './pattern.js'; export default a + b;",
+        ),
+        (
+            "sloppy.cjs",
+            "with ({a: 'As '}) { module.exports = a; } exports.load = () => import('fs');",
+        ),
+        (
+            "pattern.js",
+            "export const b = 'published'; export const load = (name) => import(`./none/${name}.js`);",
+        ),
+        ("never.js", "import('a') <%= template %>"),
+    ];
+    assert_eq!(
+        built_with("sloppy", &files).await,
+        Ok("As published".to_owned())
+    );
+}

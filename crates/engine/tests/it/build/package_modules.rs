@@ -1,4 +1,4 @@
-//! What is published of a package: its sources and actions, with the version it resolved to.
+//! The list of what a package publishes: its sources and actions, with the version it resolved to.
 
 use headwater_engine::{BuildStage, network::NetworkPolicy};
 

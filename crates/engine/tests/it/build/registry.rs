@@ -1,8 +1,8 @@
-//! What comes of a registry that does not answer as wished, and of packages made to do harm.
+//! Registries that do not answer as wished, or not everybody, and packages made to do harm.
 
 use axum::http::StatusCode;
 use headwater_engine::{
-    Build, BuildStage, ComponentCode, EngineError, Rejection, network::NetworkPolicy,
+    Build, BuildRequest, BuildStage, ComponentCode, EngineError, Rejection, network::NetworkPolicy,
 };
 use serde_json::json;
 
@@ -225,4 +225,47 @@ async fn a_package_larger_than_an_archive_may_be_is_refused() {
         "{}",
         rejection.error.message
     );
+}
+
+#[tokio::test]
+async fn a_declared_range_of_a_private_package_is_looked_up_with_the_token() {
+    let registry = Registry::start_private().await;
+    registry.publish(
+        "ranged",
+        &json!({}),
+        &[("index.js", "module.exports = 'Private';")],
+    );
+    let env = registry.client_env(registry_env());
+    let builder = builder_with(NetworkPolicy::PublicOnly, env).await;
+    let name = format!("{SCOPE}/ranged");
+    for range in [">=1 <2", "1 || 2"] {
+        let code = format!(
+            "import name from '{name}'; export default {{name, version: '1', run() {{}}}};"
+        );
+        let request = BuildRequest {
+            code: ComponentCode::Text(code),
+            ranges: [(name.clone(), range.to_owned())].into(),
+            owner: "somebody".into(),
+        };
+        let build = builder.build(request).await.unwrap().unwrap();
+        assert_eq!(build.description.name, "Private", "{range}");
+    }
+}
+
+#[tokio::test]
+async fn settings_in_a_file_that_a_variable_names_are_no_obstacle() {
+    let registry = Registry::start().await;
+    registry.publish("plain", &json!({}), &[("index.js", "module.exports = 1;")]);
+    for variable in [
+        "NPM_CONFIG_USERCONFIG",
+        "npm_config_userconfig",
+        "NPM_CONFIG_GLOBALCONFIG",
+        "npm_config_globalconfig",
+    ] {
+        let mut env = registry.client_env(registry_env());
+        env.push((variable.into(), registry.npmrc().into()));
+        let builder = builder_with(NetworkPolicy::PublicOnly, env).await;
+        let built = builder.build(ComponentCode::Text(importing("plain"))).await;
+        assert!(matches!(built, Ok(Ok(_))), "{variable}: {built:?}");
+    }
 }

@@ -1,4 +1,4 @@
-//! What authors are told about components that cannot be saved.
+//! Messages for authors about components that cannot be saved.
 
 use headwater_engine::BuildStage;
 

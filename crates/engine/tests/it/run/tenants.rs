@@ -32,6 +32,29 @@ async fn a_tenant_at_its_bound_waits_for_itself_and_nobody_else_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_waits_for_its_tenants_turn_is_evicted_at_once() {
+    let node = Node::with(|config| config.workers_per_tenant = 1).await;
+    let (busy, waiting) = (source_of("one", "steer"), source_of("one", "emit"));
+    let mut holding = node.steer(&busy, "wait").await;
+    holding.has_begun().await;
+    let refused = node.start_run(&waiting, json!(1));
+    tokio::pin!(refused);
+    tokio::select! {
+        biased;
+        started = &mut refused => panic!("it had no place: {started:?}"),
+        () = std::future::ready(()) => {}
+    }
+    let (refused, ()) = tokio::join!(refused, node.engine.evict(&waiting.spec.owner));
+    let refused = refused.expect_err("it was evicted");
+    assert!(
+        refused.to_string().contains("ended or changed"),
+        "{refused}"
+    );
+    node.engine.evict(&busy.spec.owner).await;
+    assert!(holding.collect().await.is_lost());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_has_nothing_to_do_gives_its_place_to_another_of_its_tenant() {
     let node = Node::with(|config| config.workers_per_tenant = 1).await;
     for number in 0..3 {

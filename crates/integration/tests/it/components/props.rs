@@ -221,6 +221,7 @@ export default {
     let component = format!("/components/{}", deployed["component_id"].as_str().unwrap());
     let component = node.get(&component).await.is(200).data();
     assert_eq!(component["sample_emit"], json!({"text": "hello"}));
+    assert_eq!(component["warnings"], deployed["warnings"]);
     let described = component["configurable_props"].as_array().unwrap();
     let alert = described.iter().find(|prop| prop["name"] == "info");
     assert_eq!(

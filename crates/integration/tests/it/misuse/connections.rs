@@ -19,7 +19,8 @@ async fn half_heads(node: &Node, count: usize) -> Vec<Raw> {
     connections
 }
 
-async fn metric(node: &Node, name: &str) -> u64 {
+/// The value of a metric as it is now.
+pub(super) async fn metric(node: &Node, name: &str) -> u64 {
     let answer = node.get("//metrics").await.is(200);
     let mut lines = answer.text.lines();
     let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -120,5 +121,21 @@ async fn http_2_is_spoken_with_whoever_begins_it() {
         let answer = request.send().await.unwrap();
         assert_eq!(answer.version(), reqwest::Version::HTTP_2);
         assert_eq!(answer.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn heads_have_one_bound_in_both_versions() {
+    let node = Node::start().await;
+    let client = || reqwest::Client::builder().no_proxy();
+    for client in [client(), client().http2_prior_knowledge()] {
+        let client = client.build().unwrap();
+        for (header_kib, status) in [(60, 200), (68, 431)] {
+            let request = client.get(format!("{}/healthz", node.url()));
+            let request = request.header("x-large", "x".repeat(header_kib * 1024));
+            let answer = request.send().await.unwrap();
+            let version = answer.version();
+            assert_eq!(answer.status(), status, "{version:?}, {header_kib} KiB");
+        }
     }
 }

@@ -289,6 +289,8 @@ impl Actor {
                 self.app.nudges.nudge(chore);
             }
             (self.more, self.more_retries) = (false, false);
+            // A claim may be under way that found it active: what that brings is not attempted.
+            self.changes.fetch_add(1, Ordering::Release);
         } else {
             // Somebody has changed it meanwhile: it is read again.
             self.nudged = true;

@@ -52,7 +52,8 @@ async fn a_full_disk_shows_and_is_over_when_there_is_room() {
         assert!(doctor.stdout.contains(words), "{doctor:?}");
     }
     make_room(&node);
-    node.get("//readyz").await.is(200);
+    // Whether there is room is tried once a second at most.
+    while node.get("//readyz").await.status != 200 {}
     node.get(source.endpoint()).await.is(200);
     node.cli(&["doctor"]).await.ok();
 }

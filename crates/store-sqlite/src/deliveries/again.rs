@@ -11,7 +11,7 @@ use crate::{
 
 /// Pending again, as if it had just been dispatched: in generation `?2`, at `?3`. Whoever still held it has lost it.
 const ANEW: &str =
-    "state = 'pending', generation = ?2, pending_since_ms = ?3, attempts = 0, due_at_ms = 0,
+    "state = 'pending', generation = ?2, again_at_ms = ?3, attempts = 0, due_at_ms = 0,
                     ended_at_ms = NULL, lease_epoch = NULL, lease_expires_at_ms = NULL";
 
 pub(super) fn retry(connection: &Connection, id: &str, now_ms: u64) -> Result<(), StoreError> {
@@ -88,9 +88,11 @@ fn ended(standing: &Standing, replay: &Replay) -> String {
             "SELECT id FROM deliveries WHERE webhook_id = ?1 AND {which} AND indexed_at_ms BETWEEN ?4 AND ?5"
         )
     };
-    let mut arms = vec![of("state = 'dead' AND ended_at_ms <= ?3")];
+    let mut arms = vec![of("state = 'dead' AND is_again = 0 AND ended_at_ms <= ?3")];
     if replay.delivered {
-        arms.push(of("state = 'delivered' AND ended_at_ms <= ?3"));
+        arms.push(of(
+            "state = 'delivered' AND is_again = 0 AND ended_at_ms <= ?3",
+        ));
     }
     if standing
         .given_up_at_ms

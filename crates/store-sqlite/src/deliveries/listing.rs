@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     connection::failed,
     deliveries,
-    row::{get, named, parsed, unsigned},
+    row::{get, named, parsed, unsigned, unsigned_opt},
     webhooks::{self, Standing},
 };
 
@@ -19,7 +19,7 @@ use crate::{
 const LISTED: &str = "SELECT deliveries.position AS delivery_position, deliveries.id AS id, webhook_id, subscription_id,
                              CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead'
                                   ELSE state END AS state,
-                             due_at_ms, pending_since_ms, created_at_ms, delivered_events.*
+                             due_at_ms, again_at_ms, created_at_ms, delivered_events.*
                       FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position
                                       CROSS JOIN webhooks ON webhooks.id = webhook_id";
 /// Sorts behind every id.
@@ -76,18 +76,32 @@ fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
     let every = [
         (
             DeliveryState::Pending,
-            "state = 'pending' AND generation = ?2",
+            "state = 'pending' AND is_again = 0 AND generation = ?2",
+        ),
+        (
+            DeliveryState::Pending,
+            "state = 'pending' AND is_again = 1 AND generation = ?2",
         ),
         (
             DeliveryState::Delivered,
-            "state = 'delivered' AND generation <= ?2",
+            "state = 'delivered' AND is_again = 0 AND generation <= ?2",
         ),
-        (DeliveryState::Dead, "state = 'dead' AND generation <= ?2"),
-        (DeliveryState::Dead, "state = 'pending' AND generation < ?2"),
+        (
+            DeliveryState::Dead,
+            "state = 'dead' AND is_again = 0 AND generation <= ?2",
+        ),
+        (
+            DeliveryState::Dead,
+            "state = 'pending' AND is_again = 0 AND generation < ?2",
+        ),
+        (
+            DeliveryState::Dead,
+            "state = 'pending' AND is_again = 1 AND generation < ?2",
+        ),
     ];
     let count = match standing.given_up_at_ms {
         Some(_) => every.len(),
-        None => every.len() - 1,
+        None => every.len() - 2,
     };
     let wanted = every.iter().take(count);
     wanted
@@ -126,8 +140,10 @@ pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Delivery
 
 fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreError> {
     let state: DeliveryState = named(&get::<String>(row, "state")?)?;
-    let due_at_ms = unsigned(row, "due_at_ms")?;
-    let pending_since_ms = unsigned(row, "pending_since_ms")?;
+    let created_at_ms = unsigned(row, "created_at_ms")?;
+    // One that is due at once is so since it waits.
+    let since_ms = unsigned_opt(row, "again_at_ms")?.unwrap_or(created_at_ms);
+    let due_at_ms = unsigned(row, "due_at_ms")?.max(since_ms);
     Ok(Delivery {
         id: parsed(row, "id")?,
         webhook_id: parsed(row, "webhook_id")?,
@@ -135,10 +151,8 @@ fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreErr
         event: deliveries::event(row)?,
         state,
         attempts: attempts(connection, get(row, "delivery_position")?)?,
-        // What is due at once was so from the beginning.
-        next_attempt_at_ms: (state == DeliveryState::Pending)
-            .then(|| due_at_ms.max(pending_since_ms)),
-        created_at_ms: unsigned(row, "created_at_ms")?,
+        next_attempt_at_ms: (state == DeliveryState::Pending).then_some(due_at_ms),
+        created_at_ms,
     })
 }
 

@@ -86,8 +86,8 @@ fn delete_beyond(
 ) -> Result<u32, StoreError> {
     delete(
         connection,
-        "webhook_id = ?1 AND state = 'delivered'
-         AND id <= (SELECT id FROM deliveries WHERE webhook_id = ?1 AND state = 'delivered'
+        "webhook_id = ?1 AND state = 'delivered' AND is_again = 0
+         AND id <= (SELECT id FROM deliveries WHERE webhook_id = ?1 AND state = 'delivered' AND is_again = 0
                     ORDER BY id DESC LIMIT 1 OFFSET ?3)
          ORDER BY id LIMIT ?2",
         params![webhook_id, limit, keep],

@@ -25,7 +25,7 @@ pub(super) fn webhooks_with_work(
                  SELECT (SELECT min(webhook_id) FROM deliveries WHERE state = 'pending' AND webhook_id > webhook)
                  FROM waiting WHERE webhook IS NOT NULL)
              SELECT webhook,
-                    (SELECT CASE due_at_ms WHEN 0 THEN pending_since_ms ELSE due_at_ms END
+                    (SELECT CASE due_at_ms WHEN 0 THEN coalesce(again_at_ms, created_at_ms) ELSE due_at_ms END
                      FROM deliveries INDEXED BY deliveries_due
                      WHERE state = 'pending' AND webhook_id = webhook AND deliveries.generation = webhooks.generation
                        AND due_at_ms <= ?1 AND {FREE}
@@ -104,29 +104,33 @@ fn next_retry(connection: &Connection, now_ms: u64) -> Result<Option<u64>, Store
     Ok(next.map(i64::unsigned_abs))
 }
 
-/// Counts in an index and no further than the bound; the oldest is the first of another.
+/// Counts in an index and no further than the bound. The oldest is the first of those that were dispatched, because ids
+/// are ordered by time, or of those that were made once more, which have an index of their own.
 pub(super) fn backlog(
     connection: &Connection,
     webhook_id: &str,
 ) -> Result<WebhookBacklog, StoreError> {
     let waiting = |index: &str| {
         format!(
-            "deliveries INDEXED BY {index} WHERE webhook_id = ?1 AND state = 'pending'
+            "FROM deliveries INDEXED BY {index} WHERE webhook_id = ?1 AND state = 'pending'
              AND generation = (SELECT generation FROM webhooks WHERE id = ?1)"
         )
     };
     connection
         .prepare_cached(&format!(
-            "SELECT (SELECT count(*) FROM (SELECT 1 FROM {} LIMIT ?2)), (SELECT min(pending_since_ms) FROM {})",
+            "SELECT (SELECT count(*) FROM (SELECT 1 {} LIMIT ?2)),
+                    (SELECT created_at_ms {} AND is_again = 0 ORDER BY id LIMIT 1),
+                    (SELECT min(again_at_ms) {} AND again_at_ms IS NOT NULL)",
             waiting("deliveries_due"),
-            waiting("deliveries_waiting"),
+            waiting("deliveries_by_webhook"),
+            waiting("deliveries_again"),
         ))
         .and_then(|mut statement| {
             statement.query_row(params![webhook_id, PENDING_DELIVERIES_COUNTED_MAX], |row| {
-                let oldest_at_ms: Option<i64> = row.get(1)?;
+                let since_ms: [Option<i64>; 2] = [row.get(1)?, row.get(2)?];
                 Ok(WebhookBacklog {
                     pending: row.get::<_, i64>(0)?.unsigned_abs(),
-                    oldest_at_ms: oldest_at_ms.map(i64::unsigned_abs),
+                    oldest_at_ms: since_ms.into_iter().flatten().min().map(i64::unsigned_abs),
                 })
             })
         })

@@ -159,8 +159,8 @@ pub(super) fn deliver(
     connection
         .prepare_cached(
             "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state, created_at_ms,
-                                     pending_since_ms, generation)
-             VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?6, ?7)",
+                                     generation)
+             VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)",
         )
         .and_then(|mut statement| {
             statement.execute(params![

@@ -17,12 +17,12 @@ UPDATE webhooks SET generation = 1, given_up_at_ms = updated_at * 1000 WHERE NOT
 INSERT INTO untrimmed_deliveries (webhook_id) SELECT id FROM webhooks WHERE NOT active ON CONFLICT DO NOTHING;
 -- That in which it became pending last.
 ALTER TABLE deliveries ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
--- Since when it is `pending` once more, because somebody wanted that. Others are so since they were created.
+-- Whether it is `pending` once more because somebody wanted that, and since when. Others are so since their creation.
+ALTER TABLE deliveries ADD COLUMN is_again INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE deliveries ADD COLUMN again_at_ms INTEGER;
-ALTER TABLE deliveries ADD COLUMN is_again INTEGER AS (again_at_ms IS NOT NULL) VIRTUAL;
 DROP INDEX deliveries_due;
 CREATE INDEX deliveries_due ON deliveries (webhook_id, generation, due_at_ms, event_position) WHERE state = 'pending';
 CREATE INDEX deliveries_again ON deliveries (webhook_id, generation, again_at_ms)
-WHERE state = 'pending' AND again_at_ms IS NOT NULL;
+WHERE state = 'pending' AND is_again = 1;
 DROP INDEX deliveries_by_webhook;
 CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, state, is_again, id, generation);

@@ -211,7 +211,7 @@ pub(crate) fn give_up(
     let failed = failed("giving deliveries up");
     let given_up = connection
         .prepare_cached(
-            "UPDATE deliveries SET state = 'dead', lease_epoch = NULL, lease_expires_at_ms = NULL, again_at_ms = NULL,
+            "UPDATE deliveries SET state = 'dead', lease_epoch = NULL, lease_expires_at_ms = NULL, is_again = 0,
                                    ended_at_ms = (SELECT given_up_at_ms FROM webhooks WHERE id = ?1)
              WHERE position IN (SELECT position FROM deliveries INDEXED BY deliveries_due
                                 WHERE webhook_id = ?1 AND state = 'pending'

@@ -67,7 +67,8 @@ mod tests {
             INSERT INTO components (id, user_id, key, code, code_hash, artifact_hash, lock, description, created_at, updated_at)
             VALUES ('sc_1', 'u_1', 'shop-new', '', '', 'h', '',
                     '{\"name\": \"New\", \"version\": \"1.0.0\", \"type\": \"action\", \"description\": \"Of a Shop\",
-                      \"props\": [{\"name\": \"a\", \"type\": \"app\", \"app\": \"mail\"}, {\"name\": \"b\", \"type\": \"string\"}]}', 1, 1),
+                      \"props\": [{\"name\": \"a\", \"type\": \"app\", \"app\": \"mail\"},
+                                  {\"name\": \"b\", \"type\": \"string\"}]}', 1, 1),
                    ('sc_2', 'u_1', NULL, '', '', 'h', '', '{\"name\": \"Plain\"}', 1, 1);";
         connection.execute_batch(saved).unwrap();
         run(&connection).unwrap();

@@ -368,9 +368,9 @@ pub trait Deliveries {
         limit: u32,
     ) -> Result<Progress, StoreError>;
 
-    /// Deletes up to `limit` deliveries, or writes that they are dead since their webhook has become inactive: delivered
-    /// ones beyond the newest `keep` per webhook, dead ones that ended before `dead_before_ms`; and events that no
-    /// delivery needs any more.
+    /// Deletes up to `limit` deliveries, or writes that they are dead since their webhook became inactive: delivered ones
+    /// beyond the newest `keep` per webhook, dead ones that ended before `dead_before_ms`; and events that no delivery
+    /// needs any more.
     /// MUST NOT delete one that is pending (`conformance::deliveries::pending_deliveries_are_never_trimmed`).
     async fn trim_deliveries(
         &self,

@@ -11,7 +11,7 @@ use crate::{
 
 /// Pending again, as if it had just been dispatched: in generation `?2`, at `?3`. Whoever still held it has lost it.
 const ANEW: &str =
-    "state = 'pending', generation = ?2, again_at_ms = ?3, attempts = 0, due_at_ms = 0,
+    "state = 'pending', generation = ?2, is_again = 1, again_at_ms = ?3, attempts = 0, due_at_ms = 0,
                     ended_at_ms = NULL, lease_epoch = NULL, lease_expires_at_ms = NULL";
 
 pub(super) fn retry(connection: &Connection, id: &str, now_ms: u64) -> Result<(), StoreError> {

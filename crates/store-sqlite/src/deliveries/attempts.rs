@@ -80,7 +80,7 @@ fn end(
         .prepare_cached(
             "UPDATE deliveries SET state = ?5, due_at_ms = ?6, ended_at_ms = ?7, attempts = attempts + 1,
                                    lease_epoch = NULL, lease_expires_at_ms = NULL,
-                                   again_at_ms = CASE ?5 WHEN 'pending' THEN again_at_ms END
+                                   is_again = (is_again AND ?5 = 'pending')
              WHERE id = ?1 AND lease_epoch = ?2 AND lease_number = ?3 AND webhook_id = ?4 AND generation = ?8
              RETURNING position",
         )

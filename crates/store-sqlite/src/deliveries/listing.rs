@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     connection::failed,
     deliveries,
-    row::{get, named, parsed, unsigned, unsigned_opt},
+    row::{get, named, parsed, unsigned},
     webhooks::{self, Standing},
 };
 
@@ -19,7 +19,7 @@ use crate::{
 const LISTED: &str = "SELECT deliveries.position AS delivery_position, deliveries.id AS id, webhook_id, subscription_id,
                              CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead'
                                   ELSE state END AS state,
-                             due_at_ms, again_at_ms, created_at_ms, delivered_events.*
+                             due_at_ms, is_again, again_at_ms, created_at_ms, delivered_events.*
                       FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position
                                       CROSS JOIN webhooks ON webhooks.id = webhook_id";
 /// Sorts behind every id.
@@ -142,7 +142,10 @@ fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreErr
     let state: DeliveryState = named(&get::<String>(row, "state")?)?;
     let created_at_ms = unsigned(row, "created_at_ms")?;
     // One that is due at once is so since it waits.
-    let since_ms = unsigned_opt(row, "again_at_ms")?.unwrap_or(created_at_ms);
+    let since_ms = match get(row, "is_again")? {
+        true => unsigned(row, "again_at_ms")?,
+        false => created_at_ms,
+    };
     let due_at_ms = unsigned(row, "due_at_ms")?.max(since_ms);
     Ok(Delivery {
         id: parsed(row, "id")?,

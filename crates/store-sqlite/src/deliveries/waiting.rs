@@ -25,7 +25,7 @@ pub(super) fn webhooks_with_work(
                  SELECT (SELECT min(webhook_id) FROM deliveries WHERE state = 'pending' AND webhook_id > webhook)
                  FROM waiting WHERE webhook IS NOT NULL)
              SELECT webhook,
-                    (SELECT CASE due_at_ms WHEN 0 THEN coalesce(again_at_ms, created_at_ms) ELSE due_at_ms END
+                    (SELECT CASE WHEN due_at_ms > 0 THEN due_at_ms WHEN is_again THEN again_at_ms ELSE created_at_ms END
                      FROM deliveries INDEXED BY deliveries_due
                      WHERE state = 'pending' AND webhook_id = webhook AND deliveries.generation = webhooks.generation
                        AND due_at_ms <= ?1 AND {FREE}
@@ -120,7 +120,7 @@ pub(super) fn backlog(
         .prepare_cached(&format!(
             "SELECT (SELECT count(*) FROM (SELECT 1 {} LIMIT ?2)),
                     (SELECT created_at_ms {} AND is_again = 0 ORDER BY id LIMIT 1),
-                    (SELECT min(again_at_ms) {} AND again_at_ms IS NOT NULL)",
+                    (SELECT min(again_at_ms) {} AND is_again = 1)",
             waiting("deliveries_due"),
             waiting("deliveries_by_webhook"),
             waiting("deliveries_again"),

@@ -158,8 +158,8 @@ pub(super) fn deliver(
     let id = deliveries::delivery_id(now_ms, (event.position, pair.subscription));
     connection
         .prepare_cached(
-            "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state, created_at_ms,
-                                     generation)
+            "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,
+                                     created_at_ms, generation)
              VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)",
         )
         .and_then(|mut statement| {

@@ -91,7 +91,8 @@ impl Former {
             for (number, version) in ["2.0.0", "1.9.1"].into_iter().enumerate() {
                 let id = component(owner, number);
                 sql += &format!(
-                    "INSERT INTO components VALUES ('{id}', '{user}', {workspace}, 'shop-new', 'code', NULL, '', 'hash', '',
+                    "INSERT INTO components
+                     VALUES ('{id}', '{user}', {workspace}, 'shop-new', 'code', NULL, '', 'hash', '',
                          '{{\"name\": \"New\", \"type\": \"source\", \"version\": \"{version}\", \"props\": [],
                             \"hooks\": {{}}, \"has_run\": true}}', 1, 1);
                      INSERT INTO component_search VALUES ('{id}', '{user}', {workspace}, 'shop-new', 'source', ' shop ',
@@ -166,11 +167,11 @@ impl Former {
             };
             sql += &format!(
                 "INSERT INTO delivered_events VALUES ({number}, '{source}', {THEN}, {number}, '', '{number}', 1, NULL);
-                 INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state, attempts,
-                                         due_at_ms, lease_epoch, lease_expires_at_ms, lease_number, created_at_ms,
-                                         ended_at_ms)
-                 VALUES ('{id}', '{webhook}', '{subscription}', {number}, {THEN}, '{state}', {attempts}, {due_ms}, {lease},
-                         {LATER}, 4, {THEN} + {number}, {ended});"
+                 INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,
+                                         attempts, due_at_ms, lease_epoch, lease_expires_at_ms, lease_number,
+                                         created_at_ms, ended_at_ms)
+                 VALUES ('{id}', '{webhook}', '{subscription}', {number}, {THEN}, '{state}', {attempts}, {due_ms},
+                         {lease}, {LATER}, 4, {THEN} + {number}, {ended});"
             );
         }
         sql

@@ -123,7 +123,7 @@ pub(crate) struct Webhook {
     ordering: DeliveryOrder,
     /// Deliveries that it has not taken yet, counted up to 1,000.
     pending_deliveries: u64,
-    /// When the oldest of them was queued, epoch milliseconds.
+    /// When the oldest of them was queued, or made once more by hand, epoch milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_pending_at_ms: Option<u64>,
     /// Why the platform made it inactive, if it did.

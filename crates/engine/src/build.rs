@@ -36,7 +36,6 @@ mod source_map;
 mod sources;
 mod specifier;
 mod throwaway;
-mod turns;
 mod undeclared;
 mod unsuitable;
 
@@ -58,13 +57,13 @@ use packages::Resolved;
 use registry_answers::RegistryAnswers;
 use sources::{Gathering, Sources};
 pub use throwaway::ThrowawayWorkers;
-use turns::Turns;
 
 use crate::{
     api::{Build, BuildRequest, EngineError, Rejection},
     confine::Confinement,
     deno::{Bundler, BundlerSource},
     network::{CaCertificates, NetworkPolicy},
+    turns::{Full, Turn, Turns},
 };
 
 /// How large a component and its packages may be, unpacked. Every node unpacks them, and cold starts read them;
@@ -76,6 +75,8 @@ pub const CODE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const BUILDS: &str = "builds";
 /// Builds at a time.
 const CONCURRENT_BUILDS: usize = 2;
+/// Builds of one owner that may wait.
+const WAITING_MAX: usize = 32;
 
 /// The configuration of a builder.
 #[derive(Debug, Clone)]
@@ -142,7 +143,7 @@ impl Builder {
             tool,
             fetcher: ModuleFetcher::new(config.network, config.ca.as_ref())?,
             describer,
-            turns: Turns::new(CONCURRENT_BUILDS),
+            turns: Turns::new(CONCURRENT_BUILDS, WAITING_MAX),
             answers: RegistryAnswers::default(),
             code_bytes_max: config.code_bytes_max,
         })
@@ -181,9 +182,18 @@ impl Builder {
         self.tool.bundler.is_missing()
     }
 
+    async fn turn(&self, owner: &str) -> Result<Turn, EngineError> {
+        let turn = self.turns.take(owner).await;
+        turn.map_err(|Full| {
+            EngineError::Busy(format!(
+                "{WAITING_MAX} components of yours wait to be built, which is as many as may; try again when some are"
+            ))
+        })
+    }
+
     async fn attempt(&self, request: BuildRequest) -> BuildResult<Build> {
         self.prepare().await?;
-        let _turn = self.turns.take(&request.owner).await?;
+        let _turn = self.turn(&request.owner).await?;
         let staging = self.staging().await?;
         let built = self.build_in(staging.path(), request).await;
         // With the packages beside it, it has many files.

@@ -18,6 +18,7 @@ pub mod network;
 mod pool;
 mod runtime_files;
 mod sandbox;
+mod turns;
 mod worker;
 
 pub use api::*;

@@ -6,7 +6,6 @@
 mod artifacts;
 mod shares;
 mod slot;
-mod turns;
 mod upkeep;
 mod warm;
 
@@ -26,12 +25,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     api::{EngineError, Invocation, RunSink, WorkerOwner, WorkerSpec},
+    turns::{Full, Turn, Turns},
     worker::{Worker, WorkerLaunch},
 };
 use artifacts::ArtifactCache;
 use shares::{Place, Shares};
 use slot::Slot;
-use turns::{Turn, Turns};
 use warm::WarmWorkers;
 
 /// Workers that get their code at a time, in turns of their tenants.
@@ -71,7 +70,7 @@ pub(crate) struct Pool {
     warm: Arc<WarmWorkers>,
     slots: Mutex<HashMap<WorkerOwner, Arc<Slot>>>,
     shares: Shares,
-    turns: Arc<Turns>,
+    turns: Turns,
     /// Turns to load key-value maps.
     maps: Semaphore,
     /// A source got a worker: memory has to be looked at.
@@ -97,7 +96,7 @@ impl Pool {
             artifacts: ArtifactCache::new(config.artifacts_dir.clone()),
             warm: WarmWorkers::start(Arc::clone(&launch), config.warm_workers, closing.clone()),
             shares: Shares::new(config.workers_per_tenant),
-            turns: Turns::new(MADE_READY_AT_A_TIME),
+            turns: Turns::new(MADE_READY_AT_A_TIME, usize::MAX),
             maps: Semaphore::new(MAPS_AT_A_TIME),
             config,
             launch,
@@ -201,10 +200,11 @@ impl Pool {
         let tenant = slot.tenant();
         let both = async {
             let place = self.shares.take(tenant, || self.make_room(tenant)).await;
-            (place, self.turns.take(tenant).await)
+            let turn = self.turns.take(tenant).await;
+            turn.map(|turn| (place, turn))
         };
         tokio::select! {
-            both = both => Ok(both),
+            both = both => both.map_err(|Full| EngineError::Busy("too many sources start at once".into())),
             () = slot.leaving() => Err(EngineError::WorkerLost("what it runs was ended or changed".into())),
             () = self.closing.cancelled() => Err(EngineError::WorkerLost("the engine is shut down".into())),
         }

@@ -8,18 +8,18 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use headwater_app::{App, AppError};
+use headwater_platform::{Platform, PlatformError};
 
 use crate::error::ApiError;
 
 /// Lets only requests of known callers through; handlers find the caller as `Extension<Arc<Caller>>`.
 pub(crate) async fn require_caller(
-    State(app): State<Arc<App>>,
+    State(platform): State<Arc<Platform>>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    let key = bearer(request.headers()).ok_or(AppError::Unauthenticated)?;
-    let caller = app.authenticate(key).await?;
+    let key = bearer(request.headers()).ok_or(PlatformError::Unauthenticated)?;
+    let caller = platform.authenticate(key).await?;
     request.extensions_mut().insert(Arc::new(caller));
     Ok(next.run(request).await)
 }

@@ -7,8 +7,8 @@ use axum::{
     http::{HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use headwater_app::AppError;
 use headwater_model::limits::INGRESS_EVENT_BYTES;
+use headwater_platform::PlatformError;
 
 use crate::{
     request_id::RequestId,
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum ApiError {
     /// A use case failed.
-    App(AppError),
+    Platform(PlatformError),
     /// The body is not a JSON object, or not what the operation takes.
     MalformedBody(String),
     /// The body announces itself as something else than JSON.
@@ -57,9 +57,9 @@ pub(crate) enum Unanswered {
     Interim(u16),
 }
 
-impl From<AppError> for ApiError {
-    fn from(error: AppError) -> Self {
-        Self::App(error)
+impl From<PlatformError> for ApiError {
+    fn from(error: PlatformError) -> Self {
+        Self::Platform(error)
     }
 }
 
@@ -102,57 +102,59 @@ impl Problem {
 const UNAVAILABLE: &str = "temporarily unavailable, try again; the node's log says why";
 const INTERNAL: &str = "internal error; the node's log has the details";
 
-impl From<AppError> for Problem {
-    fn from(error: AppError) -> Self {
+impl From<PlatformError> for Problem {
+    fn from(error: PlatformError) -> Self {
         let text = error.to_string();
         match error {
-            AppError::NotFound { .. } => problem(StatusCode::NOT_FOUND, ErrorCode::NotFound, text),
-            AppError::Invalid(invalid) => {
+            PlatformError::NotFound { .. } => {
+                problem(StatusCode::NOT_FOUND, ErrorCode::NotFound, text)
+            }
+            PlatformError::Invalid(invalid) => {
                 problem(StatusCode::BAD_REQUEST, ErrorCode::InvalidParameter, text)
                     .with_param(invalid.field)
             }
-            AppError::InvalidProps(invalid) => problem(
+            PlatformError::InvalidProps(invalid) => problem(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 ErrorCode::InvalidProps,
                 text,
             )
             .with_param(invalid.field),
-            AppError::Unpublishable(invalid) => problem(
+            PlatformError::Unpublishable(invalid) => problem(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 ErrorCode::InvalidComponent,
                 text,
             )
             .with_param(invalid.field),
-            AppError::Component { error, .. } => problem(
+            PlatformError::Component { error, .. } => problem(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 ErrorCode::ComponentFailed,
                 text,
             )
             .with_stack(error.stack),
-            AppError::Conflict(_) => problem(StatusCode::CONFLICT, ErrorCode::Conflict, text),
-            AppError::Unauthenticated => {
+            PlatformError::Conflict(_) => problem(StatusCode::CONFLICT, ErrorCode::Conflict, text),
+            PlatformError::Unauthenticated => {
                 problem(StatusCode::UNAUTHORIZED, ErrorCode::Unauthenticated, text)
             }
-            AppError::Forbidden(_) | AppError::AdminOnly | AppError::KeyTaken(_) => {
+            PlatformError::Forbidden(_) | PlatformError::AdminOnly | PlatformError::KeyTaken(_) => {
                 problem(StatusCode::FORBIDDEN, ErrorCode::Forbidden, text)
             }
-            AppError::QuotaExceeded { retry_after_s, .. } => problem(
+            PlatformError::QuotaExceeded { retry_after_s, .. } => problem(
                 StatusCode::TOO_MANY_REQUESTS,
                 ErrorCode::QuotaExceeded,
                 text,
             )
             .with_retry_after(retry_after_s),
-            AppError::RateLimited { retry_after_s, .. }
-            | AppError::TooManyWaiting { retry_after_s, .. } => {
+            PlatformError::RateLimited { retry_after_s, .. }
+            | PlatformError::TooManyWaiting { retry_after_s, .. } => {
                 problem(StatusCode::TOO_MANY_REQUESTS, ErrorCode::RateLimited, text)
                     .with_retry_after(retry_after_s)
             }
-            AppError::Unreachable(_) => problem(
+            PlatformError::Unreachable(_) => problem(
                 StatusCode::SERVICE_UNAVAILABLE,
                 ErrorCode::Unavailable,
                 text,
             ),
-            AppError::Unavailable(reason) => {
+            PlatformError::Unavailable(reason) => {
                 tracing::warn!(reason, "unavailable");
                 problem(
                     StatusCode::SERVICE_UNAVAILABLE,
@@ -160,7 +162,7 @@ impl From<AppError> for Problem {
                     UNAVAILABLE,
                 )
             }
-            AppError::Internal(reason) => {
+            PlatformError::Internal(reason) => {
                 tracing::error!(reason, "internal error");
                 problem(
                     StatusCode::INTERNAL_SERVER_ERROR,
@@ -175,7 +177,7 @@ impl From<AppError> for Problem {
 impl From<ApiError> for Problem {
     fn from(error: ApiError) -> Self {
         match error {
-            ApiError::App(error) => Self::from(error),
+            ApiError::Platform(error) => Self::from(error),
             ApiError::MalformedBody(reason) | ApiError::BrokenBody(reason) => {
                 problem(StatusCode::BAD_REQUEST, ErrorCode::InvalidParameter, reason)
             }
@@ -301,7 +303,7 @@ mod tests {
 
     use super::*;
 
-    fn of(error: AppError) -> (u16, serde_json::Value) {
+    fn of(error: PlatformError) -> (u16, serde_json::Value) {
         let Problem { status, body, .. } = Problem::from(error);
         (
             status.as_u16(),
@@ -317,33 +319,41 @@ mod tests {
             stack: "at run".to_owned(),
             ..ComponentError::default()
         };
-        let component = AppError::Component {
+        let component = PlatformError::Component {
             stage: "the `activate` hook threw".to_owned(),
             error: Box::new(thrown),
         };
         for (error, status, code) in [
-            (AppError::not_found("source", "dc_x"), 404, "not_found"),
-            (AppError::Invalid(invalid()), 400, "invalid_parameter"),
-            (AppError::InvalidProps(invalid()), 422, "invalid_props"),
-            (AppError::Unpublishable(invalid()), 422, "invalid_component"),
+            (PlatformError::not_found("source", "dc_x"), 404, "not_found"),
+            (PlatformError::Invalid(invalid()), 400, "invalid_parameter"),
+            (PlatformError::InvalidProps(invalid()), 422, "invalid_props"),
+            (
+                PlatformError::Unpublishable(invalid()),
+                422,
+                "invalid_component",
+            ),
             (component, 422, "component_failed"),
-            (AppError::Conflict(String::new()), 409, "conflict"),
-            (AppError::Unauthenticated, 401, "unauthenticated"),
-            (AppError::Forbidden(String::new()), 403, "forbidden"),
-            (AppError::KeyTaken(String::new()), 403, "forbidden"),
-            (AppError::AdminOnly, 403, "forbidden"),
+            (PlatformError::Conflict(String::new()), 409, "conflict"),
+            (PlatformError::Unauthenticated, 401, "unauthenticated"),
+            (PlatformError::Forbidden(String::new()), 403, "forbidden"),
+            (PlatformError::KeyTaken(String::new()), 403, "forbidden"),
+            (PlatformError::AdminOnly, 403, "forbidden"),
             (quota_exceeded(), 429, "quota_exceeded"),
             (rate_limited(), 429, "rate_limited"),
             (
-                AppError::TooManyWaiting {
+                PlatformError::TooManyWaiting {
                     reason: String::new(),
                     retry_after_s: 5,
                 },
                 429,
                 "rate_limited",
             ),
-            (AppError::Unavailable(String::new()), 503, "unavailable"),
-            (AppError::Internal(String::new()), 500, "internal"),
+            (
+                PlatformError::Unavailable(String::new()),
+                503,
+                "unavailable",
+            ),
+            (PlatformError::Internal(String::new()), 500, "internal"),
         ] {
             let (got, body) = of(error);
             assert_eq!((got, body["code"].as_str()), (status, Some(code)));
@@ -360,15 +370,15 @@ mod tests {
         }
     }
 
-    fn quota_exceeded() -> AppError {
-        AppError::QuotaExceeded {
+    fn quota_exceeded() -> PlatformError {
+        PlatformError::QuotaExceeded {
             quota: 10,
             retry_after_s: 7_200,
         }
     }
 
-    fn rate_limited() -> AppError {
-        AppError::RateLimited {
+    fn rate_limited() -> PlatformError {
+        PlatformError::RateLimited {
             per_second: 5,
             retry_after_s: 1,
         }
@@ -379,10 +389,10 @@ mod tests {
         for (error, seconds) in [
             (quota_exceeded(), Some("7200")),
             (rate_limited(), Some("1")),
-            (AppError::Unavailable(String::new()), Some("1")),
-            (AppError::Internal(String::new()), None),
+            (PlatformError::Unavailable(String::new()), Some("1")),
+            (PlatformError::Internal(String::new()), None),
         ] {
-            let response = ApiError::App(error).into_response();
+            let response = ApiError::Platform(error).into_response();
             let header = response.headers().get(header::RETRY_AFTER);
             assert_eq!(header.map(|value| value.to_str().unwrap()), seconds);
         }
@@ -391,8 +401,8 @@ mod tests {
     #[test]
     fn internals_are_not_shown() {
         for error in [
-            AppError::Internal("/secret".to_owned()),
-            AppError::Unavailable("/secret".to_owned()),
+            PlatformError::Internal("/secret".to_owned()),
+            PlatformError::Unavailable("/secret".to_owned()),
         ] {
             let (_, body) = of(error);
             assert!(!body.to_string().contains("secret"), "{body}");

@@ -11,8 +11,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::FutureExt;
-use headwater_app::{App, Attribute, NewSpan, Span, SpanKind};
 use headwater_model::origin::Origin;
+use headwater_platform::{Attribute, NewSpan, Platform, Span, SpanKind};
 
 use crate::{
     error::{self, ApiError},
@@ -30,7 +30,7 @@ pub(crate) struct Front {
 
 impl Front {
     pub(crate) fn new(door: Arc<Door>, metrics: Arc<Metrics>) -> Self {
-        let domain = EndpointDomain::of(door.app.config());
+        let domain = EndpointDomain::of(door.platform.config());
         Self {
             door,
             metrics,
@@ -38,8 +38,8 @@ impl Front {
         }
     }
 
-    fn app(&self) -> &App {
-        &self.door.app
+    fn platform(&self) -> &Platform {
+        &self.door.platform
     }
 
     /// The request's span, in the trace of its caller if it names one.
@@ -51,7 +51,7 @@ impl Front {
         if !is_endpoint && !request.uri().path().starts_with("/v1") {
             return Span::unrecorded(parent);
         }
-        self.app().begin_span(NewSpan {
+        self.platform().begin_span(NewSpan {
             name: if is_endpoint { "endpoint" } else { "api" },
             kind: SpanKind::Server,
             parent,
@@ -77,7 +77,7 @@ pub(crate) async fn receive(
     next: Next,
 ) -> Response {
     let begun = Instant::now();
-    let id = RequestId::of(request.headers(), front.app().environment());
+    let id = RequestId::of(request.headers(), front.platform().environment());
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let endpoint = front.endpoint_of_host(&request);
     let is_endpoint = endpoint.is_some() || uri.path().starts_with(ingress::PREFIX);
@@ -103,7 +103,7 @@ pub(crate) async fn receive(
         let answered = AssertUnwindSafe(answering).catch_unwind().await;
         answered.unwrap_or_else(|_| ApiError::Panicked.into_response())
     };
-    let response = headwater_app::on_behalf_of(origin, answering).await;
+    let response = headwater_platform::on_behalf_of(origin, answering).await;
     let mut response = error::name_request(response, &id);
     let (status, time) = (response.status(), begun.elapsed());
     log_answer(&id, &method, shown_path(uri.path(), is_endpoint), status);

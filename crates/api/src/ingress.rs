@@ -23,8 +23,8 @@ use axum::{
     http::{request::Parts, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
-use headwater_app::{App, AppError, Ingress, IngressRequest};
 use headwater_model::limits::{INGRESS_BODY_BYTES, INGRESS_EVENT_BYTES};
+use headwater_platform::{Ingress, IngressRequest, Platform, PlatformError};
 use serde_json::value::RawValue;
 
 use self::event::Arrived;
@@ -52,7 +52,7 @@ struct Target<'a> {
 
 /// The parts that requests at endpoints need of the node.
 pub(crate) struct Door {
-    pub(crate) app: Arc<App>,
+    pub(crate) platform: Arc<Platform>,
     pub(crate) bodies: Arc<Bodies>,
     pub(crate) sites: Sites,
 }
@@ -60,7 +60,11 @@ pub(crate) struct Door {
 /// `/e/{token}` and everything below.
 pub(crate) async fn at_path(State(door): State<Arc<Door>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let url = format!("{}{}", door.app.config().public_url, whole_path(&parts));
+    let url = format!(
+        "{}{}",
+        door.platform.config().public_url,
+        whole_path(&parts)
+    );
     match address::split(parts.uri.path()) {
         Some((token, path)) => {
             let target = Target {
@@ -78,7 +82,7 @@ pub(crate) async fn at_path(State(door): State<Arc<Door>>, request: Request) -> 
 /// Everything at `{token}.{domain}`.
 pub(crate) async fn at_host(door: &Door, token: String, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let domain = door.app.config().endpoint_domain.as_deref();
+    let domain = door.platform.config().endpoint_domain.as_deref();
     let domain = domain.unwrap_or_default();
     let target = Target {
         token: &token,
@@ -105,7 +109,9 @@ impl Door {
         match self.take(target, parts, body).await {
             Ok(ingress) => reply::to(ingress, &self.sites, place),
             // Which id was looked for, and where, is no business of callers without credentials.
-            Err(ApiError::App(AppError::NotFound { .. })) => ApiError::NoEndpoint.into_response(),
+            Err(ApiError::Platform(PlatformError::NotFound { .. })) => {
+                ApiError::NoEndpoint.into_response()
+            }
             Err(error) => error.into_response(),
         }
     }
@@ -117,7 +123,7 @@ impl Door {
         body: Body,
     ) -> Result<Ingress, ApiError> {
         // Nothing is read, and kept, for nobody. Whoever has many sources has one share of the room for all.
-        let owner = self.app.find_endpoint(target.token).await?;
+        let owner = self.platform.find_endpoint(target.token).await?;
         let body = self
             .bodies
             .read(Some(owner), body, INGRESS_BODY_BYTES)
@@ -127,7 +133,7 @@ impl Door {
             token: target.token.to_owned(),
             event,
         };
-        let ingress = self.app.ingress(request).await?;
+        let ingress = self.platform.ingress(request).await?;
         drop(room);
         Ok(ingress)
     }
@@ -144,11 +150,11 @@ impl Door {
             path: target.path,
             url: &target.url,
             parts,
-            client_ip: client_ip(&self.app, parts),
+            client_ip: client_ip(&self.platform, parts),
             body: &bytes,
         };
         let event = arrived.event();
-        let unwritten = |error: serde_json::Error| AppError::Internal(error.to_string());
+        let unwritten = |error: serde_json::Error| PlatformError::Internal(error.to_string());
         if !room.is_small() {
             // Before there is memory for it. That of a small body is bounded by the body's own bound.
             room_for(event.json_bytes().map_err(unwritten)?, &mut room)?;
@@ -170,13 +176,13 @@ fn room_for(event_bytes: usize, room: &mut Room) -> Result<(), ApiError> {
 }
 
 /// The peer's address, or whom a trusted proxy names. The headers are in the event too.
-fn client_ip(app: &App, parts: &Parts) -> Option<IpAddr> {
+fn client_ip(platform: &Platform, parts: &Parts) -> Option<IpAddr> {
     let ConnectInfo(peer) = parts.extensions.get::<ConnectInfo<SocketAddr>>()?;
     let headers = parts.headers.get_all(FORWARDED_FOR).iter();
     let chain: Vec<_> = headers
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .collect();
-    let proxies = &app.config().trusted_proxies;
+    let proxies = &platform.config().trusted_proxies;
     Some(proxies.caller(peer.ip(), chain.into_iter()))
 }

@@ -1,6 +1,6 @@
 //! The platform over HTTP: routes, wire shapes, authentication, status codes, and requests at the
 //! endpoints of HTTP interfaces. The only crate that knows status codes. Decides nothing about
-//! components, sources or events; every handler is one use case of `headwater_app`.
+//! components, sources or events; every handler is one use case of `headwater_platform`.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

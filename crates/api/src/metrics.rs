@@ -10,7 +10,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use headwater_app::App;
+use headwater_platform::Platform;
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
@@ -161,9 +161,9 @@ pub(crate) async fn name_route(request: Request, next: Next) -> Response {
     )),
 )]
 pub(crate) async fn show(
-    State((app, metrics)): State<(Arc<App>, Arc<Metrics>)>,
+    State((platform, metrics)): State<(Arc<Platform>, Arc<Metrics>)>,
 ) -> impl IntoResponse {
-    let mut encoded = app.metrics().await;
+    let mut encoded = platform.metrics().await;
     let body_bytes = metrics.bodies.taken_bytes();
     metrics
         .body_bytes

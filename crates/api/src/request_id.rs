@@ -2,7 +2,7 @@
 //! sane one, else a random one.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use headwater_app::Environment;
+use headwater_platform::Environment;
 
 const NAME: HeaderName = HeaderName::from_static("x-request-id");
 /// Longer ones are not names but payload.

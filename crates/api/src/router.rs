@@ -9,7 +9,7 @@ use axum::{
     middleware::{from_fn, from_fn_with_state},
     routing::{any, delete, get, post, put},
 };
-use headwater_app::App;
+use headwater_platform::Platform;
 use tower::Layer;
 
 use crate::{
@@ -42,17 +42,17 @@ pub struct Settings {
 
 /// Everything the node serves over HTTP. Serve it with the peer's address
 /// (`into_make_service_with_connect_info::<SocketAddr>()`), which events of HTTP interfaces show.
-pub fn router(app: Arc<App>, settings: Settings) -> Router {
+pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
     let bodies = Bodies::new(settings.bodies);
     let metrics = Arc::new(Metrics::new(&settings.connections, &bodies));
     let door = Arc::new(Door {
-        app: Arc::clone(&app),
+        platform: Arc::clone(&platform),
         bodies: Arc::clone(&bodies),
-        sites: Sites::of(app.config(), settings.sets_endpoints_apart),
+        sites: Sites::of(platform.config(), settings.sets_endpoints_apart),
     });
     let front = Arc::new(Front::new(Arc::clone(&door), Arc::clone(&metrics)));
-    let shown = get(metrics::show).with_state((Arc::clone(&app), metrics));
-    let described = Arc::new(Described::new(&app.config().public_url));
+    let shown = get(metrics::show).with_state((Arc::clone(&platform), metrics));
+    let described = Arc::new(Described::new(&platform.config().public_url));
     let endpoint = || any(ingress::at_path).with_state(Arc::clone(&door));
     let routes = Router::new()
         // Machines that watch the node.
@@ -69,7 +69,7 @@ pub fn router(app: Arc<App>, settings: Settings) -> Router {
         .route("/connect/{app}", get(connect::open).post(connect::fill_in))
         .route("/connect/{app}/callback", get(connect::come_back))
         // Clients of the API.
-        .nest("/v1", v1(&app))
+        .nest("/v1", v1(&platform))
         // What follows is counted without it.
         .layer(from_fn(metrics::name_route))
         .layer(from_fn_with_state(bodies, body::let_read))
@@ -79,13 +79,13 @@ pub fn router(app: Arc<App>, settings: Settings) -> Router {
         .route("/e/{token}/{*rest}", endpoint())
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
-        .with_state(app);
+        .with_state(platform);
     // Layers of a router run after routing; what changes the path must wrap the router itself.
     Router::new().fallback_service(from_fn_with_state(front, front::receive).layer(routes))
 }
 
 /// The API. Paths are written without the trailing slash that requests may carry.
-fn v1(app: &Arc<App>) -> Router<Arc<App>> {
+fn v1(platform: &Arc<Platform>) -> Router<Arc<Platform>> {
     Router::new()
         .route("/components", post(components::save).get(components::list))
         .route("/components/{reference}", get(components::show))
@@ -132,11 +132,14 @@ fn v1(app: &Arc<App>) -> Router<Arc<App>> {
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(from_fn(fields::select))
-        .layer(from_fn_with_state(Arc::clone(app), auth::require_caller))
+        .layer(from_fn_with_state(
+            Arc::clone(platform),
+            auth::require_caller,
+        ))
 }
 
 /// Who listens to whom, and what is delivered.
-fn ways_out() -> Router<Arc<App>> {
+fn ways_out() -> Router<Arc<Platform>> {
     Router::new()
         .route(
             "/subscriptions",
@@ -164,7 +167,7 @@ fn ways_out() -> Router<Arc<App>> {
 }
 
 /// Users and workspaces: who they are, what they have, their keys.
-fn tenants() -> Router<Arc<App>> {
+fn tenants() -> Router<Arc<Platform>> {
     Router::new()
         .route("/users", post(users::create).get(users::list))
         .route("/users/{id}", delete(users::delete))

@@ -27,7 +27,7 @@ use axum::{
     Json,
     extract::{Extension, State},
 };
-use headwater_app::{App, AppError, Caller};
+use headwater_platform::{Caller, Platform, PlatformError};
 
 use crate::{
     error::ApiError,
@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// The platform.
-type AppState = State<Arc<App>>;
+type ApiState = State<Arc<Platform>>;
 /// Who is calling, as authentication found out.
 type CallerExtension = Extension<Arc<Caller>>;
 /// `{data: <object>}`.
@@ -48,7 +48,7 @@ fn data<T>(data: T) -> DataReply<T> {
 }
 
 /// A parameter that must be there and not be empty.
-fn required(param: &str, value: Option<String>) -> Result<String, AppError> {
+fn required(param: &str, value: Option<String>) -> Result<String, PlatformError> {
     let value = value.filter(|value| !value.is_empty());
-    value.ok_or_else(|| AppError::invalid(param, format!("`{param}` is required")))
+    value.ok_or_else(|| PlatformError::invalid(param, format!("`{param}` is required")))
 }

@@ -26,7 +26,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use headwater_api::{BodyLimits, ConnectionCounts, Settings};
-use headwater_app::{App, FirstUserOptions};
+use headwater_platform::{FirstUserOptions, Platform};
 use tokio::{
     net::{TcpListener, UnixListener},
     signal::unix::{SignalKind, signal},
@@ -91,7 +91,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
 fn server(
     options: &ServeArguments,
     bodies: BodyLimits,
-    app: Arc<App>,
+    app: Arc<Platform>,
     stopping: CancellationToken,
 ) -> Server {
     let counts = ConnectionCounts::default();
@@ -107,7 +107,7 @@ fn server(
 
 /// A node that is put together.
 struct Node {
-    app: Arc<App>,
+    app: Arc<Platform>,
     server: Server,
     stopping: CancellationToken,
     notes: Notes,
@@ -169,7 +169,7 @@ async fn stop_signal() -> Result<()> {
 
 /// Makes the first user at the first start, with the given key or a new one that is told once.
 async fn first_user(
-    app: &App,
+    app: &Platform,
     global: &Global,
     options: &ServeArguments,
     data_dir: &DataDir,

@@ -21,11 +21,11 @@ const EDGES: &[(&str, &[&str])] = &[
         &["headwater-store", "headwater-model"],
     ),
     (
-        "headwater-app",
+        "headwater-platform",
         &["headwater-store", "headwater-engine", "headwater-model"],
     ),
-    ("headwater-api", &["headwater-app", "headwater-model"]),
-    ("headwater-ui", &["headwater-app", "headwater-model"]),
+    ("headwater-api", &["headwater-platform", "headwater-model"]),
+    ("headwater-ui", &["headwater-platform", "headwater-model"]),
     ("headwater", PRODUCT),
     ("headwater-integration", PRODUCT_AND_BINARY),
     ("xtask", &[]),
@@ -36,7 +36,7 @@ const EDGES: &[(&str, &[&str])] = &[
 /// What only a crate's tests may use besides.
 const TEST_EDGES: &[(&str, &[&str])] = &[
     // Use cases are tested on the real store in memory, which cannot drift from the real store.
-    ("headwater-app", &["headwater-store-sqlite"]),
+    ("headwater-platform", &["headwater-store-sqlite"]),
 ];
 
 const PRODUCT: &[&str] = &[
@@ -45,7 +45,7 @@ const PRODUCT: &[&str] = &[
     "headwater-engine",
     "headwater-store-sqlite",
     "headwater-store-postgres",
-    "headwater-app",
+    "headwater-platform",
     "headwater-api",
     "headwater-ui",
 ];
@@ -57,7 +57,7 @@ const PRODUCT_AND_BINARY: &[&str] = &[
     "headwater-engine",
     "headwater-store-sqlite",
     "headwater-store-postgres",
-    "headwater-app",
+    "headwater-platform",
     "headwater-api",
     "headwater-ui",
 ];
@@ -209,9 +209,9 @@ mod tests {
         for (from, to) in [
             ("headwater-model", "headwater-store"),
             ("headwater-engine", "headwater-store"),
-            ("headwater-app", "headwater-store-sqlite"),
+            ("headwater-platform", "headwater-store-sqlite"),
             ("headwater-api", "headwater-store"),
-            ("headwater-store-sqlite", "headwater-app"),
+            ("headwater-store-sqlite", "headwater-platform"),
             ("headwater", "headwater-integration"),
             ("xtask", "headwater-model"),
         ] {
@@ -221,7 +221,7 @@ mod tests {
             found("headwater-api", &[("headwater-store", None)]),
             [
                 "crates/x/Cargo.toml:1: `headwater-api` may not depend on `headwater-store`; \
-                 it may use headwater-app, headwater-model"
+                 it may use headwater-platform, headwater-model"
             ]
         );
     }
@@ -229,8 +229,8 @@ mod tests {
     #[test]
     fn some_edges_are_for_tests_only() {
         let to = "headwater-store-sqlite";
-        assert_eq!(found("headwater-app", &[(to, Some("dev"))]), [""; 0]);
-        assert_eq!(found("headwater-app", &[(to, Some("build"))]).len(), 1);
+        assert_eq!(found("headwater-platform", &[(to, Some("dev"))]), [""; 0]);
+        assert_eq!(found("headwater-platform", &[(to, Some("build"))]).len(), 1);
         assert_eq!(found("headwater-model", &[(to, Some("dev"))]).len(), 1);
     }
 
@@ -240,9 +240,9 @@ mod tests {
             found("headwater-store-sqlite", &[("rusqlite", None)]),
             [""; 0]
         );
-        assert_eq!(found("headwater-app", &[("rusqlite", None)]).len(), 1);
-        assert_eq!(found("headwater-app", &[("http", None)]).len(), 1);
-        assert_eq!(found("headwater-app", &[("anyhow", None)]).len(), 1);
+        assert_eq!(found("headwater-platform", &[("rusqlite", None)]).len(), 1);
+        assert_eq!(found("headwater-platform", &[("http", None)]).len(), 1);
+        assert_eq!(found("headwater-platform", &[("anyhow", None)]).len(), 1);
     }
 
     #[test]

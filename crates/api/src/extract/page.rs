@@ -8,11 +8,11 @@ use base64::{
     alphabet::URL_SAFE,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use headwater_app::AppError;
 use headwater_model::{
     limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX},
     page::{PageRequest, Position},
 };
+use headwater_platform::PlatformError;
 use url::form_urlencoded;
 
 use crate::error::ApiError;
@@ -40,7 +40,7 @@ impl<S: Send + Sync, C: FromStr + Send> FromRequestParts<S> for Paging<C> {
     }
 }
 
-fn page_request<C: FromStr>(query: &str) -> Result<PageRequest<C>, AppError> {
+fn page_request<C: FromStr>(query: &str) -> Result<PageRequest<C>, PlatformError> {
     let mut page = PageRequest::first(PAGE_LIMIT_DEFAULT);
     let (mut after, mut before) = (None, None);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -56,7 +56,7 @@ fn page_request<C: FromStr>(query: &str) -> Result<PageRequest<C>, AppError> {
         (Some(id), None) => Position::After(id),
         (None, Some(id)) => Position::Before(id),
         (Some(_), Some(_)) => {
-            return Err(AppError::invalid(
+            return Err(PlatformError::invalid(
                 "before",
                 "give `after` or `before`, not both",
             ));
@@ -65,9 +65,9 @@ fn page_request<C: FromStr>(query: &str) -> Result<PageRequest<C>, AppError> {
     Ok(page)
 }
 
-fn limit(text: &str) -> Result<u32, AppError> {
+fn limit(text: &str) -> Result<u32, PlatformError> {
     let wrong = || {
-        AppError::invalid(
+        PlatformError::invalid(
             "limit",
             format!("`limit` must be an integer from 1 to {PAGE_LIMIT_MAX}"),
         )
@@ -79,13 +79,15 @@ fn limit(text: &str) -> Result<u32, AppError> {
         .ok_or_else(wrong)
 }
 
-fn id<C: FromStr>(param: &str, text: &str) -> Result<C, AppError> {
+fn id<C: FromStr>(param: &str, text: &str) -> Result<C, PlatformError> {
     let decoded = || {
         let bytes = BASE64.decode(text).ok()?;
         std::str::from_utf8(&bytes).ok()?.parse().ok()
     };
     let id = text.parse().ok().or_else(decoded);
-    id.ok_or_else(|| AppError::invalid(param, format!("`{text}` is no cursor of this listing")))
+    id.ok_or_else(|| {
+        PlatformError::invalid(param, format!("`{text}` is no cursor of this listing"))
+    })
 }
 
 #[cfg(test)]
@@ -140,7 +142,7 @@ mod tests {
             ("after=17-3&before=17-3", "before"),
         ] {
             match page_request::<EventId>(query) {
-                Err(AppError::Invalid(invalid)) => assert_eq!(invalid.field, param, "{query}"),
+                Err(PlatformError::Invalid(invalid)) => assert_eq!(invalid.field, param, "{query}"),
                 other => panic!("{query}: {other:?}"),
             }
         }

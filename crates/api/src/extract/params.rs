@@ -7,8 +7,8 @@ use axum::{
     extract::{FromRequest, Request},
     http::{HeaderMap, Method, header::CONTENT_TYPE},
 };
-use headwater_app::{AppError, Caller};
 use headwater_model::limits::API_BODY_BYTES;
+use headwater_platform::{Caller, PlatformError};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -93,7 +93,7 @@ fn typed<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ApiError>
         // What concerns no field in particular has the path of the whole.
         match param.as_str() {
             "." => ApiError::MalformedBody(error.into_inner().to_string()),
-            _ => AppError::invalid(&param, error.into_inner()).into(),
+            _ => PlatformError::invalid(&param, error.into_inner()).into(),
         }
     })
 }
@@ -164,7 +164,9 @@ mod tests {
             (r#"{"workspace_id": "u_x"}"#, "workspace_id"),
         ] {
             match read("", body).await {
-                Err(ApiError::App(AppError::Invalid(invalid))) => assert_eq!(invalid.field, param),
+                Err(ApiError::Platform(PlatformError::Invalid(invalid))) => {
+                    assert_eq!(invalid.field, param)
+                }
                 other => panic!("{body}: {other:?}"),
             }
         }

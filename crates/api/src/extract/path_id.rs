@@ -8,10 +8,10 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::request::Parts,
 };
-use headwater_app::AppError;
 use headwater_model::id::{
     AccountId, ConnectId, DeliveryId, KeyId, SourceId, UserId, WebhookId, WorkflowId, WorkspaceId,
 };
+use headwater_platform::PlatformError;
 
 use serde::de::DeserializeOwned;
 
@@ -85,7 +85,7 @@ impl<S: Send + Sync, T: FromStr + Named> FromRequestParts<S> for PathId<T> {
         let text = path.map(|Path(text)| text).unwrap_or_default();
         let id = text
             .parse()
-            .map_err(|_| AppError::not_found(T::KIND, text))?;
+            .map_err(|_| PlatformError::not_found(T::KIND, text))?;
         Ok(Self(id))
     }
 }

@@ -4,7 +4,7 @@ use axum::{
     extract::Request,
     http::{Uri, header::HOST},
 };
-use headwater_app::AppConfig;
+use headwater_platform::PlatformConfig;
 
 /// Below this path every segment is a token.
 pub(crate) const PREFIX: &str = "/e/";
@@ -28,7 +28,7 @@ pub(crate) struct EndpointDomain {
 
 impl EndpointDomain {
     /// The configured domain, if any.
-    pub(crate) fn of(config: &AppConfig) -> Option<Self> {
+    pub(crate) fn of(config: &PlatformConfig) -> Option<Self> {
         let domain = config.endpoint_domain.as_deref()?;
         let node = config.public_url.parse::<Uri>().ok();
         Some(Self {

@@ -8,7 +8,7 @@ use axum::{
     },
     response::{IntoResponse, Response},
 };
-use headwater_app::Ingress;
+use headwater_platform::Ingress;
 
 use super::{Place, Sites};
 use crate::error::{ApiError, Unanswered};
@@ -26,7 +26,7 @@ pub(super) fn to(ingress: Ingress, sites: &Sites, place: Place<'_>) -> Response 
     }
 }
 
-fn responded(given: headwater_app::Response, sites: &Sites, place: Place<'_>) -> Response {
+fn responded(given: headwater_platform::Response, sites: &Sites, place: Place<'_>) -> Response {
     // The spec lets components say 100 to 199, but such a response never ends a request.
     let status = StatusCode::from_u16(given.status).ok();
     let Some(status) = status.filter(|status| !status.is_informational()) else {
@@ -98,7 +98,7 @@ mod tests {
         let headers = headers
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        to(Ingress::Responded(headwater_app::Response {
+        to(Ingress::Responded(headwater_platform::Response {
             status,
             headers: headers.collect(),
             body: "body".into(),

@@ -10,7 +10,7 @@ use axum::http::{
     HeaderMap, HeaderName, HeaderValue,
     header::{self, SET_COOKIE},
 };
-use headwater_app::AppConfig;
+use headwater_platform::PlatformConfig;
 use url::{Host, Url};
 
 /// Without `allow-same-origin`: a page has an origin of its own, whatever policy it adds.
@@ -52,7 +52,7 @@ pub(crate) enum Place<'a> {
 
 impl Sites {
     /// Endpoints are set apart where they share the node's site, if that is wanted at all.
-    pub(crate) fn of(config: &AppConfig, sets_apart: bool) -> Self {
+    pub(crate) fn of(config: &PlatformConfig, sets_apart: bool) -> Self {
         let public = Url::parse(&config.public_url).ok();
         let path = public.as_ref().map_or("", Url::path);
         let host = public.as_ref().and_then(Url::host);

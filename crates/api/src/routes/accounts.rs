@@ -6,7 +6,7 @@ use axum::{
 };
 use headwater_model::id::{AccountId, ConnectId};
 
-use super::{AppState, CallerExtension, DataReply, PageReply, data};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     extract::{Paging, Params, PathId, cursor},
     openapi::{Pages, failure},
@@ -29,11 +29,16 @@ use crate::{
     responses((status = 200, description = "The account.", body = Data<Account>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn create(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<CreateAccount>,
 ) -> DataReply<Account> {
-    data(app.create_account(&caller, request.into()).await?.into())
+    data(
+        platform
+            .create_account(&caller, request.into())
+            .await?
+            .into(),
+    )
 }
 
 /// Lists the accounts
@@ -48,12 +53,14 @@ pub(crate) async fn create(
     responses((status = 200, description = "A page of accounts.", body = Paged<Account>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn list(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<AccountId>,
     Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<Account> {
-    let page = app.accounts(&caller, scope.workspace_id(), &page).await?;
+    let page = platform
+        .accounts(&caller, scope.workspace_id(), &page)
+        .await?;
     Ok(Json(Paged::new(
         page,
         |account| cursor(&account.account.id),
@@ -73,11 +80,11 @@ pub(crate) async fn list(
     responses((status = 200, description = "The account.", body = Data<Account>), failure::NotFound),
 )]
 pub(crate) async fn show(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<AccountId>,
 ) -> DataReply<Account> {
-    data(app.account(&caller, &id).await?.into())
+    data(platform.account(&caller, &id).await?.into())
 }
 
 /// Checks an account
@@ -92,11 +99,11 @@ pub(crate) async fn show(
     responses((status = 200, description = "The account.", body = Data<Account>), failure::NotFound),
 )]
 pub(crate) async fn check(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<AccountId>,
 ) -> DataReply<Account> {
-    data(app.check_account(&caller, &id).await?.into())
+    data(platform.check_account(&caller, &id).await?.into())
 }
 
 /// Connects an account in a browser
@@ -115,11 +122,16 @@ pub(crate) async fn check(
     ),
 )]
 pub(crate) async fn connect(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<ConnectAccount>,
 ) -> DataReply<ConnectLink> {
-    data(app.begin_connect(&caller, request.into()).await?.into())
+    data(
+        platform
+            .begin_connect(&caller, request.into())
+            .await?
+            .into(),
+    )
 }
 
 /// Connects an account again
@@ -138,11 +150,11 @@ pub(crate) async fn connect(
     ),
 )]
 pub(crate) async fn reconnect(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<AccountId>,
 ) -> DataReply<ConnectLink> {
-    data(app.begin_reconnect(&caller, &id).await?.into())
+    data(platform.begin_reconnect(&caller, &id).await?.into())
 }
 
 /// Tells how a connect stands
@@ -157,12 +169,12 @@ pub(crate) async fn reconnect(
     responses((status = 200, description = "How it stands.", body = Data<Connect>), failure::NotFound),
 )]
 pub(crate) async fn connect_status(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<ConnectId>,
     Params(patience): Params<Patience>,
 ) -> DataReply<Connect> {
-    let status = app.connect_status(&caller, &id, patience.duration());
+    let status = platform.connect_status(&caller, &id, patience.duration());
     data(status.await?.into())
 }
 
@@ -180,9 +192,9 @@ pub(crate) async fn connect_status(
     responses((status = 200, description = "It is deleted.", body = Data<DeletedAccount>), failure::NotFound),
 )]
 pub(crate) async fn delete(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<AccountId>,
 ) -> DataReply<DeletedAccount> {
-    data(app.delete_account(&caller, &id).await?.into())
+    data(platform.delete_account(&caller, &id).await?.into())
 }

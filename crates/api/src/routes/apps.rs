@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 
-use super::{AppState, PageReply};
+use super::{ApiState, PageReply};
 use crate::{
     extract::{Paging, Params, cursor},
     openapi::Pages,
@@ -22,11 +22,11 @@ use crate::{
     responses((status = 200, description = "A page of apps.", body = Paged<App>)),
 )]
 pub(crate) async fn list(
-    State(app): AppState,
+    State(platform): ApiState,
     Paging(page): Paging<TextCursor<String>>,
     Params(query): Params<AppsQuery>,
 ) -> PageReply<App> {
-    let apps = &app.config().apps;
+    let apps = &platform.config().apps;
     let query = query.q.as_deref().unwrap_or_default();
     let page = apps.search(query, &TextCursor::bare(page));
     Ok(Json(Paged::new(

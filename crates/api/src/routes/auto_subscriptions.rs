@@ -4,9 +4,9 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_app::AppError;
+use headwater_platform::PlatformError;
 
-use super::{AppState, CallerExtension, DataReply, data, required};
+use super::{ApiState, CallerExtension, DataReply, data, required};
 use crate::{
     error::ApiError,
     extract::Params,
@@ -28,12 +28,12 @@ use crate::{
     responses((status = 200, description = "The automatic subscription.", body = Data<AutoSubscription>), failure::NotFound),
 )]
 pub(crate) async fn create(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<AutoSubscriptionRequest>,
 ) -> DataReply<AutoSubscription> {
     let (event_name, listener_id) = pair(request)?;
-    let subscription = app.subscribe_automatically(&caller, &listener_id, &event_name);
+    let subscription = platform.subscribe_automatically(&caller, &listener_id, &event_name);
     data(subscription.await?.into())
 }
 
@@ -51,17 +51,18 @@ pub(crate) async fn create(
     responses((status = 204, description = "It is ended."), failure::NotFound),
 )]
 pub(crate) async fn delete(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<AutoSubscriptionRequest>,
 ) -> Result<StatusCode, ApiError> {
     let (event_name, listener_id) = pair(request)?;
-    app.unsubscribe_automatically(&caller, &listener_id, &event_name)
+    platform
+        .unsubscribe_automatically(&caller, &listener_id, &event_name)
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn pair(request: AutoSubscriptionRequest) -> Result<(String, String), AppError> {
+fn pair(request: AutoSubscriptionRequest) -> Result<(String, String), PlatformError> {
     let event_name = required("event_name", request.event_name)?;
     Ok((event_name, required("listener_id", request.listener_id)?))
 }

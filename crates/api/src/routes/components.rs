@@ -4,10 +4,10 @@ use axum::{
     Json,
     extract::{Extension, State},
 };
-use headwater_app::ComponentRef;
 use headwater_model::id::ComponentId;
+use headwater_platform::ComponentRef;
 
-use super::{AppState, CallerExtension, DataReply, PageReply, data};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     extract::{Paging, Params, PathText, cursor},
     openapi::{Pages, failure},
@@ -31,13 +31,14 @@ use crate::{
     responses((status = 200, description = "The saved component.", body = Data<Component>), failure::Forbidden, failure::NotFound, failure::Unprocessable),
 )]
 pub(crate) async fn save(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<SaveComponent>,
 ) -> DataReply<Component> {
     let (input, workspace_id) = request.into_parts();
     data(
-        app.save_component(&caller, &input, workspace_id)
+        platform
+            .save_component(&caller, &input, workspace_id)
             .await?
             .into(),
     )
@@ -57,14 +58,15 @@ pub(crate) async fn save(
     responses((status = 200, description = "The saved component.", body = Data<Component>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn show(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathText(reference): PathText<String>,
     Params(scope): Params<WorkspaceScope>,
 ) -> DataReply<Component> {
     let reference = ComponentRef::parse(&reference);
     data(
-        app.component(&caller, &reference, scope.workspace_id())
+        platform
+            .component(&caller, &reference, scope.workspace_id())
             .await?
             .into(),
     )
@@ -83,13 +85,13 @@ pub(crate) async fn show(
     responses((status = 200, description = "A page of components, without their code and props.", body = Paged<ComponentSummary>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn list(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<ComponentId>,
     Params(request): Params<ListComponents>,
 ) -> PageReply<ComponentSummary> {
     let (filter, workspace_id) = request.into_parts();
-    let page = app
+    let page = platform
         .components(&caller, &filter, workspace_id, &page)
         .await?;
     Ok(Json(Paged::new(
@@ -113,13 +115,13 @@ pub(crate) async fn list(
     responses((status = 200, description = "A page of options.", body = Data<PropOptions>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn options(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathText(reference): PathText<String>,
     Params(request): Params<OptionsRequest>,
 ) -> DataReply<PropOptions> {
     let (target, query) = request.into_parts(&reference);
-    data(app.prop_options(&caller, &target, query).await?.into())
+    data(platform.prop_options(&caller, &target, query).await?.into())
 }
 
 /// Computes the props of a component
@@ -136,13 +138,13 @@ pub(crate) async fn options(
     responses((status = 200, description = "All props, in order.", body = Data<ComponentProps>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn props(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathText(reference): PathText<String>,
     Params(request): Params<PropsRequest>,
 ) -> DataReply<ComponentProps> {
     let target = request.target(&reference);
-    let configurable_props = app.component_props(&caller, &target).await?;
+    let configurable_props = platform.component_props(&caller, &target).await?;
     data(configurable_props.into())
 }
 
@@ -160,11 +162,11 @@ pub(crate) async fn props(
     responses((status = 200, description = "How the run went.", body = Data<ActionReport>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn run(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathText(reference): PathText<String>,
     Params(request): Params<CallRequest>,
 ) -> DataReply<ActionReport> {
     let target = request.target(&reference);
-    data(app.run_action(&caller, &target).await?.into())
+    data(platform.run_action(&caller, &target).await?.into())
 }

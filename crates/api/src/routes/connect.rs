@@ -11,11 +11,11 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::{Html, IntoResponse, Response},
 };
-use headwater_app::{App, Callback, ConnectError, LinkOpened};
+use headwater_platform::{Callback, ConnectError, LinkOpened, Platform};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use super::AppState;
+use super::ApiState;
 use crate::{body::RequestBody, error::ApiError, extract::PathText};
 
 /// A filled-in form. Keys of services are a few KiB at most.
@@ -25,17 +25,17 @@ const COOKIE_MAX_AGE_S: u32 = 900;
 
 /// A link is opened. That does not use it up, so machines may look at it as often as they like.
 pub(crate) async fn open(
-    State(app): AppState,
+    State(platform): ApiState,
     PathText(slug): PathText<String>,
     uri: Uri,
 ) -> Response {
-    let opened = app.open_link(&slug, &parameter(&uri, "token")).await;
-    answer(&app, opened)
+    let opened = platform.open_link(&slug, &parameter(&uri, "token")).await;
+    answer(&platform, opened)
 }
 
 /// The form of a link is sent.
 pub(crate) async fn fill_in(
-    State(app): AppState,
+    State(platform): ApiState,
     PathText(slug): PathText<String>,
     uri: Uri,
     Extension(reading): Extension<RequestBody>,
@@ -43,7 +43,7 @@ pub(crate) async fn fill_in(
 ) -> Response {
     let token = parameter(&uri, "token");
     // Nothing is read for a link that is not valid.
-    if let Err(error) = app.open_link(&slug, &token).await {
+    if let Err(error) = platform.open_link(&slug, &token).await {
         return guarded(failed(error));
     }
     let bytes = match reading.read(None, body, FORM_BYTES).await {
@@ -53,13 +53,13 @@ pub(crate) async fn fill_in(
     let entered: Map<String, Value> = form_urlencoded::parse(&bytes)
         .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
         .collect();
-    let opened = app.fill_in(&slug, &token, entered).await;
-    answer(&app, opened)
+    let opened = platform.fill_in(&slug, &token, entered).await;
+    answer(&platform, opened)
 }
 
 /// An app sends its user back.
 pub(crate) async fn come_back(
-    State(app): AppState,
+    State(platform): ApiState,
     PathText(slug): PathText<String>,
     headers: HeaderMap,
     uri: Uri,
@@ -69,13 +69,13 @@ pub(crate) async fn come_back(
         parameters: parameters.into_owned().collect(),
         cookies: cookies(&headers),
     };
-    guarded(match app.come_back(&slug, callback).await {
+    guarded(match platform.come_back(&slug, callback).await {
         Ok(connected) => Html(page::connected(&connected)).into_response(),
         Err(error) => failed(error),
     })
 }
 
-fn answer(app: &Arc<App>, opened: Result<LinkOpened, ConnectError>) -> Response {
+fn answer(platform: &Arc<Platform>, opened: Result<LinkOpened, ConnectError>) -> Response {
     guarded(match opened {
         Ok(LinkOpened::Form(form)) => {
             let status = match form.problem {
@@ -89,14 +89,14 @@ fn answer(app: &Arc<App>, opened: Result<LinkOpened, ConnectError>) -> Response 
             url,
             cookie,
             browser,
-        }) => leave(app, &url, &format!("{cookie}={browser}")),
+        }) => leave(platform, &url, &format!("{cookie}={browser}")),
         Err(error) => failed(error),
     })
 }
 
 /// 303: whatever opened the link, the app is asked with GET.
-fn leave(app: &Arc<App>, url: &str, cookie: &str) -> Response {
-    let secure = match app.config().public_url.starts_with("https://") {
+fn leave(platform: &Arc<Platform>, url: &str, cookie: &str) -> Response {
+    let secure = match platform.config().public_url.starts_with("https://") {
         true => "; Secure",
         false => "",
     };
@@ -117,8 +117,8 @@ fn failed(error: ConnectError) -> Response {
             let page = page::failed(&reason);
             (StatusCode::UNPROCESSABLE_ENTITY, Html(page)).into_response()
         }
-        ConnectError::App(error) => {
-            let status = ApiError::App(error).into_response().status();
+        ConnectError::Platform(error) => {
+            let status = ApiError::Platform(error).into_response().status();
             let page = page::failed("The node could not do this now; its log says why. Try again.");
             (status, Html(page)).into_response()
         }

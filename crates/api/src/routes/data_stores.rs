@@ -7,7 +7,7 @@ use axum::{
 };
 use headwater_model::data_store::DataStoreName;
 
-use super::{AppState, CallerExtension, PageReply};
+use super::{ApiState, CallerExtension, PageReply};
 use crate::{
     error::ApiError,
     extract::{Paging, Params, PathText, cursor},
@@ -28,12 +28,12 @@ use crate::{
     responses((status = 200, description = "A page of data stores.", body = Paged<DataStore>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn list(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<TextCursor<DataStoreName>>,
     Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<DataStore> {
-    let page = app
+    let page = platform
         .data_stores(&caller, scope.workspace_id(), &TextCursor::bare(page))
         .await?;
     Ok(Json(Paged::new(
@@ -55,14 +55,14 @@ pub(crate) async fn list(
     responses((status = 200, description = "A page of records.", body = Paged<Record>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn records(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathText(name): PathText<String>,
     Paging(page): Paging<TextCursor<String>>,
     Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<Record> {
     let page = TextCursor::bare(page);
-    let page = app
+    let page = platform
         .data_store_records(&caller, &name, scope.workspace_id(), &page)
         .await?;
     Ok(Json(Paged::new(
@@ -84,12 +84,13 @@ pub(crate) async fn records(
     responses((status = 204, description = "It is deleted."), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn delete(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathText(name): PathText<String>,
     Params(scope): Params<WorkspaceScope>,
 ) -> Result<StatusCode, ApiError> {
-    app.delete_data_store(&caller, &name, scope.workspace_id())
+    platform
+        .delete_data_store(&caller, &name, scope.workspace_id())
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }

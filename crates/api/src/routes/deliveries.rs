@@ -6,7 +6,7 @@ use axum::{
 };
 use headwater_model::id::{DeliveryId, WebhookId};
 
-use super::{AppState, CallerExtension, DataReply, PageReply, data};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     extract::{Paging, Params, PathId, cursor},
     openapi::{Pages, failure},
@@ -27,13 +27,15 @@ use crate::{
     responses((status = 200, description = "A page of deliveries.", body = Paged<Delivery>), failure::NotFound),
 )]
 pub(crate) async fn list(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WebhookId>,
     Paging(page): Paging<DeliveryId>,
     Params(request): Params<DeliveriesRequest>,
 ) -> PageReply<Delivery> {
-    let page = app.deliveries(&caller, &id, request.state, &page).await?;
+    let page = platform
+        .deliveries(&caller, &id, request.state, &page)
+        .await?;
     Ok(Json(Paged::new(
         page,
         |delivery| cursor(&delivery.id),
@@ -54,12 +56,14 @@ pub(crate) async fn list(
     responses((status = 200, description = "How many.", body = Data<Replayed>), failure::NotFound, failure::Conflict),
 )]
 pub(crate) async fn replay(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WebhookId>,
     Params(request): Params<ReplayDeliveries>,
 ) -> DataReply<Replayed> {
-    let replayed = app.replay_deliveries(&caller, &id, request.into()).await?;
+    let replayed = platform
+        .replay_deliveries(&caller, &id, request.into())
+        .await?;
     data(Replayed { replayed })
 }
 
@@ -75,12 +79,12 @@ pub(crate) async fn replay(
     responses((status = 200, description = "The delivery.", body = Data<Delivery>), failure::NotFound),
 )]
 pub(crate) async fn show(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<DeliveryId>,
     Params(request): Params<DeliveryRequest>,
 ) -> DataReply<Delivery> {
-    let delivery = app.delivery(&caller, &id).await?;
+    let delivery = platform.delivery(&caller, &id).await?;
     data(Delivery::new(delivery, request.expands_event()))
 }
 
@@ -96,11 +100,11 @@ pub(crate) async fn show(
     responses((status = 200, description = "The delivery, pending.", body = Data<Delivery>), failure::NotFound, failure::Conflict),
 )]
 pub(crate) async fn retry(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<DeliveryId>,
     Params(request): Params<DeliveryRequest>,
 ) -> DataReply<Delivery> {
-    let delivery = app.retry_delivery(&caller, &id).await?;
+    let delivery = platform.retry_delivery(&caller, &id).await?;
     data(Delivery::new(delivery, request.expands_event()))
 }

@@ -5,15 +5,15 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_app::{EventRange, EventsQuery, default_channels};
 use headwater_model::{
     channel::Channel,
     event::Event,
     id::{EmitterId, EventId, SourceId},
     page::Page,
 };
+use headwater_platform::{EventRange, EventsQuery, default_channels};
 
-use super::{AppState, CallerExtension, PageReply};
+use super::{ApiState, CallerExtension, PageReply};
 use crate::{
     error::ApiError,
     extract::{Paging, Params, PathId, cursor},
@@ -33,7 +33,7 @@ use crate::{
     responses((status = 200, description = "A page of events.", body = Paged<EventSummary>), failure::NotFound),
 )]
 pub(crate) async fn summaries(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
     Paging(page): Paging<EventId>,
@@ -41,7 +41,7 @@ pub(crate) async fn summaries(
 ) -> PageReply<EventSummary> {
     let channels = default_channels(request.event_name.as_deref());
     let query = EventsQuery { channels, page };
-    let page = app.source_events(&caller, &id, &query).await?;
+    let page = platform.source_events(&caller, &id, &query).await?;
     Ok(Json(shown(page, id, request.expands_event())))
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn summaries(
     responses((status = 200, description = "A page of log lines.", body = Paged<EventSummary>), failure::NotFound),
 )]
 pub(crate) async fn logs(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
     Paging(page): Paging<EventId>,
@@ -65,7 +65,7 @@ pub(crate) async fn logs(
 ) -> PageReply<EventSummary> {
     let channels = default_channels(Some(Channel::LOGS));
     let query = EventsQuery { channels, page };
-    let page = app.source_events(&caller, &id, &query).await?;
+    let page = platform.source_events(&caller, &id, &query).await?;
     Ok(Json(shown(page, id, request.expands_event())))
 }
 
@@ -82,7 +82,7 @@ pub(crate) async fn logs(
     responses((status = 202, description = "They are deleted."), failure::NotFound),
 )]
 pub(crate) async fn delete(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
     Params(request): Params<DeleteEvents>,
@@ -92,7 +92,8 @@ pub(crate) async fn delete(
         start: request.start_id,
         end: request.end_id,
     };
-    app.delete_source_events(&caller, &id, channels, range)
+    platform
+        .delete_source_events(&caller, &id, channels, range)
         .await?;
     Ok(StatusCode::ACCEPTED)
 }

@@ -10,11 +10,11 @@ use axum::{
 };
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _, stream};
-use headwater_app::{App, AppError, Caller, Follow, default_channels};
 use headwater_model::id::{EmitterId, EventId, SourceId, WorkflowId};
+use headwater_platform::{Caller, Follow, Platform, PlatformError, default_channels};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::{AppState, CallerExtension};
+use super::{ApiState, CallerExtension};
 use crate::{
     error::ApiError,
     extract::{Params, PathId},
@@ -52,13 +52,13 @@ const HEADERS: [(HeaderName, &str); 3] = [
     ),
 )]
 pub(crate) async fn source(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
     headers: HeaderMap,
     Params(request): Params<FeedRequest>,
 ) -> Result<Response, ApiError> {
-    feed(&app, &caller, EmitterId::Source(id), &headers, request).await
+    feed(&platform, &caller, EmitterId::Source(id), &headers, request).await
 }
 
 /// Follows a workflow's events
@@ -82,17 +82,24 @@ pub(crate) async fn source(
     ),
 )]
 pub(crate) async fn workflow(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkflowId>,
     headers: HeaderMap,
     Params(request): Params<FeedRequest>,
 ) -> Result<Response, ApiError> {
-    feed(&app, &caller, EmitterId::Workflow(id), &headers, request).await
+    feed(
+        &platform,
+        &caller,
+        EmitterId::Workflow(id),
+        &headers,
+        request,
+    )
+    .await
 }
 
 async fn feed(
-    app: &Arc<App>,
+    platform: &Arc<Platform>,
     caller: &Caller,
     emitter: EmitterId,
     headers: &HeaderMap,
@@ -103,21 +110,21 @@ async fn feed(
         channels: default_channels(request.event_name.as_deref()),
         after: last_event_id(headers)?.or(request.last_event_id),
     };
-    let events = app.follow(caller, follow).await?;
+    let events = platform.follow(caller, follow).await?;
     let messages = events.map(move |followed| followed.form(|event| message(event, &emitter)));
     let body = Body::from_stream(with_handshakes(messages));
     Ok((HEADERS, body).into_response())
 }
 
 /// What a client sends that comes again. It knows better than the query, which is from its first visit.
-fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>, AppError> {
+fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>, PlatformError> {
     let Some(value) = headers.get(LAST_EVENT_ID).filter(|value| !value.is_empty()) else {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(value.as_bytes());
     text.parse()
         .map(Some)
-        .map_err(|error| AppError::invalid(LAST_EVENT_ID, error))
+        .map_err(|error| PlatformError::invalid(LAST_EVENT_ID, error))
 }
 
 /// Begins with a handshake, repeats it, and ends with the messages.

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 
-use super::AppState;
+use super::ApiState;
 use crate::wire::{
     BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
 };
@@ -39,8 +39,8 @@ pub(crate) async fn healthz() -> Json<Health> {
     security(()),
     responses((status = 200, description = "It can.", body = Readiness), (status = 503, description = "It cannot.", body = Readiness)),
 )]
-pub(crate) async fn readyz(State(app): AppState) -> (StatusCode, Json<Readiness>) {
-    let found = app.readiness().await;
+pub(crate) async fn readyz(State(platform): ApiState) -> (StatusCode, Json<Readiness>) {
+    let found = platform.readiness().await;
     if let Some(reason) = &found.store_error {
         tracing::warn!(reason, "the store cannot be read or written");
     }

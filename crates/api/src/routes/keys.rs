@@ -7,7 +7,7 @@ use axum::{
 };
 use headwater_model::id::KeyId;
 
-use super::{AppState, CallerExtension, DataReply, PageReply, data};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
     extract::{Paging, Params, PathId, cursor},
@@ -27,12 +27,12 @@ use crate::{
     responses((status = 200, description = "The key.", body = Data<NewKey>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn create(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<CreateKey>,
 ) -> DataReply<NewKey> {
     let name = request.name.unwrap_or_default();
-    let new = app.create_key(&caller, &name, request.user_id).await?;
+    let new = platform.create_key(&caller, &name, request.user_id).await?;
     data(NewKey::seen_with(new, caller.key_id()))
 }
 
@@ -48,12 +48,12 @@ pub(crate) async fn create(
     responses((status = 200, description = "A page of keys.", body = Paged<Key>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn list(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<KeyId>,
     Params(request): Params<KeysRequest>,
 ) -> PageReply<Key> {
-    let page = app.keys(&caller, request.user_id, &page).await?;
+    let page = platform.keys(&caller, request.user_id, &page).await?;
     let seen = |key| Key::seen_with(key, caller.key_id());
     Ok(Json(Paged::new(page, |key| cursor(&key.id), seen)))
 }
@@ -70,11 +70,11 @@ pub(crate) async fn list(
     responses((status = 204, description = "It is revoked."), failure::NotFound, failure::Conflict),
 )]
 pub(crate) async fn revoke(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<KeyId>,
 ) -> Result<StatusCode, ApiError> {
-    app.revoke_key(&caller, &id).await?;
+    platform.revoke_key(&caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -90,8 +90,8 @@ pub(crate) async fn revoke(
     responses((status = 200, description = "What was sealed anew.", body = Data<SecretKeyRotation>), failure::Forbidden, failure::Conflict),
 )]
 pub(crate) async fn rotate_secret_key(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
 ) -> DataReply<SecretKeyRotation> {
-    data(app.rotate_secret_key(&caller).await?.into())
+    data(platform.rotate_secret_key(&caller).await?.into())
 }

@@ -6,7 +6,7 @@ use axum::{
 };
 use headwater_model::id::{SourceId, WorkspaceId};
 
-use super::{AppState, CallerExtension, PageReply};
+use super::{ApiState, CallerExtension, PageReply};
 use crate::{
     extract::{Paging, PathId, cursor},
     openapi::{Pages, failure},
@@ -25,12 +25,12 @@ use crate::{
     responses((status = 200, description = "A page of sources.", body = Paged<Source>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn sources(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkspaceId>,
     Paging(page): Paging<SourceId>,
 ) -> PageReply<Source> {
-    let page = app.workspace_sources(&caller, id, &page).await?;
+    let page = platform.workspace_sources(&caller, id, &page).await?;
     Ok(Json(Paged::new(
         page,
         |view| cursor(&view.source.id),

@@ -3,7 +3,7 @@
 
 use axum::extract::{Extension, State};
 
-use super::{AppState, CallerExtension, DataReply, data, required};
+use super::{ApiState, CallerExtension, DataReply, data, required};
 use crate::{
     extract::{Params, PathText},
     openapi::failure,
@@ -24,12 +24,13 @@ use crate::{
     responses((status = 200, description = "The component in the registry.", body = Data<PublishedComponent>), failure::Forbidden, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn publish(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<PublishComponent>,
 ) -> DataReply<PublishedComponent> {
     data(
-        app.publish_component(&caller, &request.into())
+        platform
+            .publish_component(&caller, &request.into())
             .await?
             .into(),
     )
@@ -48,10 +49,10 @@ pub(crate) async fn publish(
     responses((status = 200, description = "The component.", body = Data<Component>), failure::NotFound),
 )]
 pub(crate) async fn show(
-    State(app): AppState,
+    State(platform): ApiState,
     PathText(key): PathText<String>,
 ) -> DataReply<Component> {
-    data(app.registry_component(&key).await?.into())
+    data(platform.registry_component(&key).await?.into())
 }
 
 /// Lists the components of an npm package
@@ -67,10 +68,10 @@ pub(crate) async fn show(
     responses((status = 200, description = "The package's components.", body = Data<PackageModules>)),
 )]
 pub(crate) async fn package_modules(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<PackageRequest>,
 ) -> DataReply<PackageModules> {
     let specifier = required("specifier", request.specifier)?;
-    data(app.package_modules(&caller, &specifier).await?.into())
+    data(platform.package_modules(&caller, &specifier).await?.into())
 }

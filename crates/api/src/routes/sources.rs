@@ -4,10 +4,10 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_app::AppError;
 use headwater_model::id::SourceId;
+use headwater_platform::PlatformError;
 
-use super::{AppState, CallerExtension, DataReply, data};
+use super::{ApiState, CallerExtension, DataReply, data};
 use crate::{
     error::ApiError,
     extract::{Params, PathId},
@@ -28,11 +28,11 @@ use crate::{
     responses((status = 200, description = "The source.", body = Data<Source>), failure::Forbidden, failure::NotFound, failure::Unprocessable),
 )]
 pub(crate) async fn deploy(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<DeploySource>,
 ) -> DataReply<Source> {
-    let deployed = to_the_end(async move { app.deploy_source(&caller, request.into()).await });
+    let deployed = to_the_end(async move { platform.deploy_source(&caller, request.into()).await });
     data(deployed.await?.into())
 }
 
@@ -48,11 +48,11 @@ pub(crate) async fn deploy(
     responses((status = 200, description = "The source.", body = Data<Source>), failure::NotFound),
 )]
 pub(crate) async fn show(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
 ) -> DataReply<Source> {
-    data(app.source(&caller, &id).await?.into())
+    data(platform.source(&caller, &id).await?.into())
 }
 
 /// Updates a source
@@ -69,13 +69,13 @@ pub(crate) async fn show(
     responses((status = 200, description = "The source.", body = Data<Source>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn put(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
     Params(request): Params<UpdateSource>,
 ) -> DataReply<Source> {
     let request = request.put();
-    let updated = to_the_end(async move { app.update_source(&caller, &id, request).await });
+    let updated = to_the_end(async move { platform.update_source(&caller, &id, request).await });
     data(updated.await?.into())
 }
 
@@ -92,13 +92,13 @@ pub(crate) async fn put(
     responses((status = 200, description = "The source.", body = Data<Source>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn patch(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
     Params(request): Params<UpdateSource>,
 ) -> DataReply<Source> {
     let request = request.patch();
-    let updated = to_the_end(async move { app.update_source(&caller, &id, request).await });
+    let updated = to_the_end(async move { platform.update_source(&caller, &id, request).await });
     data(updated.await?.into())
 }
 
@@ -114,11 +114,11 @@ pub(crate) async fn patch(
     responses((status = 204, description = "It is deleted."), failure::NotFound),
 )]
 pub(crate) async fn delete(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
 ) -> Result<StatusCode, ApiError> {
-    to_the_end(async move { app.delete_source(&caller, &id).await }).await?;
+    to_the_end(async move { platform.delete_source(&caller, &id).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -135,22 +135,27 @@ pub(crate) async fn delete(
     responses((status = 200, description = "How the run went.", body = Data<RunReport>), failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn run(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
     Params(request): Params<RunSource>,
 ) -> DataReply<RunReport> {
-    data(app.run_source(&caller, &id, request.event).await?.into())
+    data(
+        platform
+            .run_source(&caller, &id, request.event)
+            .await?
+            .into(),
+    )
 }
 
 /// Carries a change of a source's life to its end even if the client goes away meanwhile: a handler
 /// is dropped then, and would leave the source between two states.
 async fn to_the_end<T: Send + 'static>(
-    change: impl Future<Output = Result<T, AppError>> + Send + 'static,
-) -> Result<T, AppError> {
-    let change = headwater_app::on_behalf_of(headwater_app::origin(), change);
+    change: impl Future<Output = Result<T, PlatformError>> + Send + 'static,
+) -> Result<T, PlatformError> {
+    let change = headwater_platform::on_behalf_of(headwater_platform::origin(), change);
     match tokio::spawn(change).await {
         Ok(changed) => changed,
-        Err(error) => Err(AppError::Internal(error.to_string())),
+        Err(error) => Err(PlatformError::Internal(error.to_string())),
     }
 }

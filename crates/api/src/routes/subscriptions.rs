@@ -4,9 +4,9 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_app::{App, AppError, Caller};
+use headwater_platform::{Caller, Platform, PlatformError};
 
-use super::{AppState, CallerExtension, DataReply, data, required};
+use super::{ApiState, CallerExtension, DataReply, data, required};
 use crate::{
     error::ApiError,
     extract::Params,
@@ -28,12 +28,12 @@ use crate::{
     responses((status = 200, description = "The subscription.", body = Data<Subscription>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn create(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<SubscriptionRequest>,
 ) -> DataReply<Subscription> {
-    let (emitter_id, listener_id, event_name) = triple(&app, &caller, request).await?;
-    let subscription = app.subscribe(&caller, &emitter_id, &listener_id, &event_name);
+    let (emitter_id, listener_id, event_name) = triple(&platform, &caller, request).await?;
+    let subscription = platform.subscribe(&caller, &emitter_id, &listener_id, &event_name);
     data(subscription.await?.into())
 }
 
@@ -51,24 +51,26 @@ pub(crate) async fn create(
     responses((status = 204, description = "It is ended."), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn delete(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<SubscriptionRequest>,
 ) -> Result<StatusCode, ApiError> {
-    let (emitter_id, listener_id, event_name) = triple(&app, &caller, request).await?;
-    app.unsubscribe(&caller, &emitter_id, &listener_id, &event_name)
+    let (emitter_id, listener_id, event_name) = triple(&platform, &caller, request).await?;
+    platform
+        .unsubscribe(&caller, &emitter_id, &listener_id, &event_name)
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn triple(
-    app: &App,
+    platform: &Platform,
     caller: &Caller,
     request: SubscriptionRequest,
-) -> Result<(String, String, String), AppError> {
+) -> Result<(String, String, String), PlatformError> {
     let emitter_id = required("emitter_id", request.emitter_id)?;
     if let Some(id) = request.workspace_id.or(request.org_id) {
-        app.check_subscription_workspace(caller, &emitter_id, &id)
+        platform
+            .check_subscription_workspace(caller, &emitter_id, &id)
             .await?;
     }
     let listener_id = required("listener_id", request.listener_id)?;

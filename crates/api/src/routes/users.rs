@@ -11,7 +11,7 @@ use headwater_model::{
     page::Page,
 };
 
-use super::{AppState, CallerExtension, DataReply, PageReply, data};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
     extract::{Paging, Params, PathId, cursor},
@@ -32,8 +32,11 @@ use crate::{
     tag = "Users and workspaces",
     responses((status = 200, description = "The caller.", body = Data<Me>)),
 )]
-pub(crate) async fn me(State(app): AppState, Extension(caller): CallerExtension) -> DataReply<Me> {
-    data(app.me(&caller).await?.into())
+pub(crate) async fn me(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+) -> DataReply<Me> {
+    data(platform.me(&caller).await?.into())
 }
 
 /// Lists the caller's sources
@@ -48,14 +51,14 @@ pub(crate) async fn me(State(app): AppState, Extension(caller): CallerExtension)
     responses((status = 200, description = "A page of sources.", body = Paged<Source>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn sources(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<SourceId>,
     Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<Source> {
     let page = match scope.workspace_id() {
-        Some(id) => app.workspace_sources(&caller, id, &page).await?,
-        None => app.own_sources(&caller, &page).await?,
+        Some(id) => platform.workspace_sources(&caller, id, &page).await?,
+        None => platform.own_sources(&caller, &page).await?,
     };
     Ok(Json(Paged::new(
         page,
@@ -76,18 +79,20 @@ pub(crate) async fn sources(
     responses((status = 200, description = "A page of webhooks.", body = Paged<Webhook>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn webhooks(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<WebhookId>,
     Params(scope): Params<WorkspaceScope>,
 ) -> PageReply<Webhook> {
-    let page = app.webhooks(&caller, scope.workspace_id(), &page).await?;
+    let page = platform
+        .webhooks(&caller, scope.workspace_id(), &page)
+        .await?;
     let ids: Vec<WebhookId> = page
         .items
         .iter()
         .map(|webhook| webhook.id.clone())
         .collect();
-    let backlogs = app.webhook_backlogs(&ids).await?;
+    let backlogs = platform.webhook_backlogs(&ids).await?;
     let page = Page {
         total_count: page.total_count,
         items: page.items.into_iter().zip(backlogs).collect(),
@@ -110,10 +115,10 @@ pub(crate) async fn webhooks(
     responses((status = 200, description = "The subscriptions.", body = Data<Vec<Subscription>>)),
 )]
 pub(crate) async fn subscriptions(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
 ) -> DataReply<Vec<Subscription>> {
-    let subscriptions = app.subscriptions(&caller).await?;
+    let subscriptions = platform.subscriptions(&caller).await?;
     data(subscriptions.into_iter().map(Subscription::from).collect())
 }
 
@@ -129,13 +134,13 @@ pub(crate) async fn subscriptions(
     responses((status = 200, description = "The user and its first key.", body = Data<NewUser>), failure::Forbidden, failure::Conflict),
 )]
 pub(crate) async fn create(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<CreateUser>,
 ) -> DataReply<NewUser> {
     let username = request.username.unwrap_or_default();
     let email = request.email.unwrap_or_default();
-    data(app.create_user(&caller, username, email).await?.into())
+    data(platform.create_user(&caller, username, email).await?.into())
 }
 
 /// Lists the users
@@ -150,11 +155,11 @@ pub(crate) async fn create(
     responses((status = 200, description = "A page of users.", body = Paged<User>), failure::Forbidden),
 )]
 pub(crate) async fn list(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<UserId>,
 ) -> PageReply<User> {
-    let page = app.users(&caller, &page).await?;
+    let page = platform.users(&caller, &page).await?;
     Ok(Json(Paged::new(page, |user| cursor(&user.id), User::from)))
 }
 
@@ -171,10 +176,10 @@ pub(crate) async fn list(
     responses((status = 204, description = "It is deleted."), failure::Forbidden, failure::NotFound, failure::Conflict),
 )]
 pub(crate) async fn delete(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<UserId>,
 ) -> Result<StatusCode, ApiError> {
-    app.delete_user(&caller, &id).await?;
+    platform.delete_user(&caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

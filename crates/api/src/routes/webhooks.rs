@@ -4,10 +4,10 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_app::App;
 use headwater_model::id::WebhookId;
+use headwater_platform::Platform;
 
-use super::{AppState, CallerExtension, DataReply, data};
+use super::{ApiState, CallerExtension, DataReply, data};
 use crate::{
     error::ApiError,
     extract::{Params, PathId},
@@ -29,11 +29,16 @@ use crate::{
     responses((status = 200, description = "The webhook with its secret.", body = Data<Webhook>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn create(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<CreateWebhook>,
 ) -> DataReply<Webhook> {
-    data(app.create_webhook(&caller, request.into()).await?.into())
+    data(
+        platform
+            .create_webhook(&caller, request.into())
+            .await?
+            .into(),
+    )
 }
 
 /// Shows a webhook
@@ -48,12 +53,12 @@ pub(crate) async fn create(
     responses((status = 200, description = "The webhook.", body = Data<Webhook>), failure::NotFound),
 )]
 pub(crate) async fn show(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WebhookId>,
 ) -> DataReply<Webhook> {
-    let webhook = app.webhook(&caller, &id).await?;
-    data(behind(&app, webhook.into(), id).await?)
+    let webhook = platform.webhook(&caller, &id).await?;
+    data(behind(&platform, webhook.into(), id).await?)
 }
 
 /// Changes what is named of a webhook
@@ -70,13 +75,15 @@ pub(crate) async fn show(
     responses((status = 200, description = "The webhook.", body = Data<Webhook>), failure::NotFound),
 )]
 pub(crate) async fn patch(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WebhookId>,
     Params(request): Params<UpdateWebhook>,
 ) -> DataReply<Webhook> {
-    let webhook = app.update_webhook(&caller, &id, request.into()).await?;
-    data(behind(&app, webhook.into(), id).await?)
+    let webhook = platform
+        .update_webhook(&caller, &id, request.into())
+        .await?;
+    data(behind(&platform, webhook.into(), id).await?)
 }
 
 /// Deletes a webhook
@@ -91,11 +98,11 @@ pub(crate) async fn patch(
     responses((status = 204, description = "It is deleted."), failure::NotFound),
 )]
 pub(crate) async fn delete(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WebhookId>,
 ) -> Result<StatusCode, ApiError> {
-    app.delete_webhook(&caller, &id).await?;
+    platform.delete_webhook(&caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -113,19 +120,19 @@ pub(crate) async fn delete(
     responses((status = 200, description = "The webhook with its secret.", body = Data<Webhook>), failure::NotFound),
 )]
 pub(crate) async fn rotate_secret(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WebhookId>,
     Params(request): Params<RotateSecret>,
 ) -> DataReply<Webhook> {
-    let rotated = app
+    let rotated = platform
         .rotate_webhook_secret(&caller, &id, request.secret)
         .await?;
-    data(behind(&app, rotated.into(), id).await?)
+    data(behind(&platform, rotated.into(), id).await?)
 }
 
 /// A webhook with how far it is behind.
-async fn behind(app: &App, webhook: Webhook, id: WebhookId) -> Result<Webhook, ApiError> {
-    let backlogs = app.webhook_backlogs(&[id]).await?;
+async fn behind(platform: &Platform, webhook: Webhook, id: WebhookId) -> Result<Webhook, ApiError> {
+    let backlogs = platform.webhook_backlogs(&[id]).await?;
     Ok(webhook.behind(backlogs.first().copied().unwrap_or_default()))
 }

@@ -1,7 +1,7 @@
 //! `/workflows/{id}` readers. This node has no workflows yet, so no id names one.
 
-use headwater_app::AppError;
 use headwater_model::id::{EventId, WorkflowId};
+use headwater_platform::PlatformError;
 
 use crate::{
     error::ApiError,
@@ -22,7 +22,7 @@ use crate::{
     responses((status = 200, description = "A page of events.", body = Paged<EventSummary>), failure::NotFound),
 )]
 pub(crate) async fn events(PathId(id): PathId<WorkflowId>, _: Paging<EventId>) -> ApiError {
-    AppError::not_found("workflow", id).into()
+    PlatformError::not_found("workflow", id).into()
 }
 
 /// Lists a workflow's errors
@@ -37,5 +37,5 @@ pub(crate) async fn events(PathId(id): PathId<WorkflowId>, _: Paging<EventId>) -
     responses((status = 200, description = "A page of errors.", body = Paged<EventSummary>), failure::NotFound),
 )]
 pub(crate) async fn errors(PathId(id): PathId<WorkflowId>, _: Paging<EventId>) -> ApiError {
-    AppError::not_found("workflow", id).into()
+    PlatformError::not_found("workflow", id).into()
 }

@@ -6,10 +6,10 @@ use axum::{
     extract::{Extension, State},
     http::StatusCode,
 };
-use headwater_app::AppError;
 use headwater_model::id::{UserId, WorkspaceId};
+use headwater_platform::PlatformError;
 
-use super::{AppState, CallerExtension, DataReply, PageReply, data};
+use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
     extract::{Paging, Params, PathId, PathText, cursor},
@@ -29,11 +29,16 @@ use crate::{
     responses((status = 200, description = "The workspace.", body = Data<Workspace>), failure::Conflict),
 )]
 pub(crate) async fn create(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Params(request): Params<CreateWorkspace>,
 ) -> DataReply<Workspace> {
-    data(app.create_workspace(&caller, request.into()).await?.into())
+    data(
+        platform
+            .create_workspace(&caller, request.into())
+            .await?
+            .into(),
+    )
 }
 
 /// Lists the caller's workspaces
@@ -48,11 +53,11 @@ pub(crate) async fn create(
     responses((status = 200, description = "A page of workspaces.", body = Paged<Workspace>)),
 )]
 pub(crate) async fn list(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     Paging(page): Paging<WorkspaceId>,
 ) -> PageReply<Workspace> {
-    let page = app.workspaces(&caller, &page).await?;
+    let page = platform.workspaces(&caller, &page).await?;
     Ok(Json(Paged::new(
         page,
         |view| cursor(&view.workspace.id),
@@ -72,11 +77,11 @@ pub(crate) async fn list(
     responses((status = 200, description = "The workspace.", body = Data<Workspace>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn show(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkspaceId>,
 ) -> DataReply<Workspace> {
-    data(app.workspace(&caller, &id).await?.into())
+    data(platform.workspace(&caller, &id).await?.into())
 }
 
 /// Lists a workspace's members
@@ -91,12 +96,12 @@ pub(crate) async fn show(
     responses((status = 200, description = "A page of members.", body = Paged<User>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn members(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkspaceId>,
     Paging(page): Paging<UserId>,
 ) -> PageReply<User> {
-    let page = app.members(&caller, &id, &page).await?;
+    let page = platform.members(&caller, &id, &page).await?;
     Ok(Json(Paged::new(page, |user| cursor(&user.id), User::from)))
 }
 
@@ -113,16 +118,16 @@ pub(crate) async fn members(
     responses((status = 200, description = "The user.", body = Data<User>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn add_member(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkspaceId>,
     Params(request): Params<AddMember>,
 ) -> DataReply<User> {
     let user = request.user();
     if user.is_empty() {
-        return Err(AppError::invalid("user_id", "give `user_id` or `username`").into());
+        return Err(PlatformError::invalid("user_id", "give `user_id` or `username`").into());
     }
-    data(app.add_member(&caller, &id, &user).await?.into())
+    data(platform.add_member(&caller, &id, &user).await?.into())
 }
 
 /// Ends a membership
@@ -138,17 +143,17 @@ pub(crate) async fn add_member(
     responses((status = 204, description = "It is ended."), failure::Forbidden, failure::NotFound, failure::Conflict),
 )]
 pub(crate) async fn remove_member(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathText((id, user_id)): PathText<(String, String)>,
 ) -> Result<StatusCode, ApiError> {
     let id: WorkspaceId = id
         .parse()
-        .map_err(|_| AppError::not_found("workspace", id))?;
+        .map_err(|_| PlatformError::not_found("workspace", id))?;
     let user_id: UserId = user_id
         .parse()
-        .map_err(|_| AppError::not_found("member", user_id))?;
-    app.remove_member(&caller, &id, &user_id).await?;
+        .map_err(|_| PlatformError::not_found("member", user_id))?;
+    platform.remove_member(&caller, &id, &user_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -165,10 +170,10 @@ pub(crate) async fn remove_member(
     responses((status = 200, description = "The subscriptions.", body = Data<Vec<Subscription>>), failure::Forbidden, failure::NotFound),
 )]
 pub(crate) async fn subscriptions(
-    State(app): AppState,
+    State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<WorkspaceId>,
 ) -> DataReply<Vec<Subscription>> {
-    let subscriptions = app.workspace_subscriptions(&caller, id).await?;
+    let subscriptions = platform.workspace_subscriptions(&caller, id).await?;
     data(subscriptions.into_iter().map(Subscription::from).collect())
 }

@@ -36,7 +36,7 @@ pub(crate) struct CreateAccount {
     org_id: Option<WorkspaceId>,
 }
 
-impl From<CreateAccount> for headwater_app::NewAccount {
+impl From<CreateAccount> for headwater_platform::NewAccount {
     fn from(request: CreateAccount) -> Self {
         Self {
             app: request.app.unwrap_or_default(),
@@ -68,7 +68,7 @@ pub(crate) struct ConnectAccount {
     org_id: Option<WorkspaceId>,
 }
 
-impl From<ConnectAccount> for headwater_app::NewConnect {
+impl From<ConnectAccount> for headwater_platform::NewConnect {
     fn from(request: ConnectAccount) -> Self {
         Self {
             app: request.app.unwrap_or_default(),
@@ -91,8 +91,8 @@ pub(crate) struct ConnectLink {
     expires_at: u64,
 }
 
-impl From<headwater_app::ConnectLink> for ConnectLink {
-    fn from(link: headwater_app::ConnectLink) -> Self {
+impl From<headwater_platform::ConnectLink> for ConnectLink {
+    fn from(link: headwater_platform::ConnectLink) -> Self {
         Self {
             id: link.id,
             url: link.url,
@@ -146,17 +146,17 @@ enum ConnectStatus {
     Expired,
 }
 
-impl From<headwater_app::ConnectView> for Connect {
-    fn from(view: headwater_app::ConnectView) -> Self {
+impl From<headwater_platform::ConnectView> for Connect {
+    fn from(view: headwater_platform::ConnectView) -> Self {
         let (status, account_id, reason) = match view.status {
-            headwater_app::ConnectStatus::Pending => (ConnectStatus::Pending, None, None),
-            headwater_app::ConnectStatus::Connected(id) => {
+            headwater_platform::ConnectStatus::Pending => (ConnectStatus::Pending, None, None),
+            headwater_platform::ConnectStatus::Connected(id) => {
                 (ConnectStatus::Connected, Some(id), None)
             }
-            headwater_app::ConnectStatus::Failed(reason) => {
+            headwater_platform::ConnectStatus::Failed(reason) => {
                 (ConnectStatus::Failed, None, Some(reason))
             }
-            headwater_app::ConnectStatus::Expired => (ConnectStatus::Expired, None, None),
+            headwater_platform::ConnectStatus::Expired => (ConnectStatus::Expired, None, None),
         };
         Self {
             id: view.id,
@@ -216,9 +216,9 @@ enum HealthStatus {
     Unknown,
 }
 
-impl From<headwater_app::AccountView> for Account {
-    fn from(view: headwater_app::AccountView) -> Self {
-        let headwater_app::AccountView { account, health } = view;
+impl From<headwater_platform::AccountView> for Account {
+    fn from(view: headwater_platform::AccountView) -> Self {
+        let headwater_platform::AccountView { account, health } = view;
         Self {
             id: account.id,
             user_id: account.owner.user_id,
@@ -227,10 +227,10 @@ impl From<headwater_app::AccountView> for Account {
             workspace_id: account.owner.workspace_id,
             health: AccountHealth {
                 status: match health.status {
-                    headwater_app::HealthStatus::Healthy => HealthStatus::Healthy,
-                    headwater_app::HealthStatus::Expired => HealthStatus::Expired,
-                    headwater_app::HealthStatus::Refused => HealthStatus::Refused,
-                    headwater_app::HealthStatus::Unknown => HealthStatus::Unknown,
+                    headwater_platform::HealthStatus::Healthy => HealthStatus::Healthy,
+                    headwater_platform::HealthStatus::Expired => HealthStatus::Expired,
+                    headwater_platform::HealthStatus::Refused => HealthStatus::Refused,
+                    headwater_platform::HealthStatus::Unknown => HealthStatus::Unknown,
                 },
                 reason: health.reason,
                 checked_at: health.checked_at,
@@ -263,12 +263,12 @@ enum Revocation {
     Failed,
 }
 
-impl From<headwater_app::DeletedAccount> for DeletedAccount {
-    fn from(deleted: headwater_app::DeletedAccount) -> Self {
+impl From<headwater_platform::DeletedAccount> for DeletedAccount {
+    fn from(deleted: headwater_platform::DeletedAccount) -> Self {
         let (revocation, reason) = match deleted.revocation {
-            headwater_app::Revocation::Revoked => (Revocation::Revoked, None),
-            headwater_app::Revocation::NotSupported => (Revocation::NotSupported, None),
-            headwater_app::Revocation::Failed(reason) => (Revocation::Failed, Some(reason)),
+            headwater_platform::Revocation::Revoked => (Revocation::Revoked, None),
+            headwater_platform::Revocation::NotSupported => (Revocation::NotSupported, None),
+            headwater_platform::Revocation::Failed(reason) => (Revocation::Failed, Some(reason)),
         };
         Self {
             id: deleted.id,

@@ -1,10 +1,10 @@
 //! Calls of a component's code outside of any source (design section 7, "Extensions").
 
-use headwater_app::{CallTarget, ComponentRef, OptionsQuery};
 use headwater_model::{
     id::{SourceId, WorkspaceId},
     prop::{self, ConfiguredProps},
 };
+use headwater_platform::{CallTarget, ComponentRef, OptionsQuery};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -106,9 +106,9 @@ struct PropOption {
     value: Value,
 }
 
-impl From<headwater_app::PropOptions> for PropOptions {
-    fn from(page: headwater_app::PropOptions) -> Self {
-        let option = |option: headwater_app::PropOption| PropOption {
+impl From<headwater_platform::PropOptions> for PropOptions {
+    fn from(page: headwater_platform::PropOptions) -> Self {
+        let option = |option: headwater_platform::PropOption| PropOption {
             label: option.label,
             value: option.value,
         };

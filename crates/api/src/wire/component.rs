@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use headwater_app::{
-    ComponentFilter, ComponentInput, ListedComponent, SavedComponent, locked_packages,
-    prop_warnings,
-};
 use headwater_model::{
     component::ComponentType,
     id::{ComponentId, WorkspaceId},
     prop,
+};
+use headwater_platform::{
+    ComponentFilter, ComponentInput, ListedComponent, SavedComponent, locked_packages,
+    prop_warnings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -109,8 +109,8 @@ struct LockedPackage {
     range: Option<String>,
 }
 
-impl From<headwater_app::LockedPackage> for LockedPackage {
-    fn from(package: headwater_app::LockedPackage) -> Self {
+impl From<headwater_platform::LockedPackage> for LockedPackage {
+    fn from(package: headwater_platform::LockedPackage) -> Self {
         Self {
             name: package.name,
             version: package.version,

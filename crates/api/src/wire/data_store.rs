@@ -23,8 +23,8 @@ pub(crate) struct DataStore {
     updated_at_ms: u64,
 }
 
-impl From<headwater_app::DataStore> for DataStore {
-    fn from(store: headwater_app::DataStore) -> Self {
+impl From<headwater_platform::DataStore> for DataStore {
+    fn from(store: headwater_platform::DataStore) -> Self {
         Self {
             name: store.name,
             records: store.records,
@@ -48,8 +48,8 @@ pub(crate) struct Record {
     updated_at_ms: u64,
 }
 
-impl From<headwater_app::Record> for Record {
-    fn from(record: headwater_app::Record) -> Self {
+impl From<headwater_platform::Record> for Record {
+    fn from(record: headwater_platform::Record) -> Self {
         Self {
             key: record.key,
             value: record.value,

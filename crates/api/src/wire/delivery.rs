@@ -1,12 +1,12 @@
 //! Deliveries to webhooks, an extension of the spec.
 
-use headwater_app::ReplayRequest;
 use headwater_model::{
     channel::Channel,
     event::EventData,
     id::{DeliveryId, EmitterId, EventId, SubscriptionId, WebhookId},
     webhook::DeliveryState,
 };
+use headwater_platform::ReplayRequest;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -145,7 +145,7 @@ enum State {
 
 impl Delivery {
     /// The delivery with its event whole, or as a preview when it is large and not to be expanded.
-    pub(crate) fn new(delivery: headwater_app::Delivery, expands_event: bool) -> Self {
+    pub(crate) fn new(delivery: headwater_platform::Delivery, expands_event: bool) -> Self {
         let event = delivery.event;
         Self {
             id: delivery.id,
@@ -163,8 +163,8 @@ impl Delivery {
     }
 }
 
-impl From<headwater_app::Attempt> for Attempt {
-    fn from(attempt: headwater_app::Attempt) -> Self {
+impl From<headwater_platform::Attempt> for Attempt {
+    fn from(attempt: headwater_platform::Attempt) -> Self {
         Self {
             at_ms: attempt.at_ms,
             latency_ms: attempt.latency_ms,

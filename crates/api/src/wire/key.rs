@@ -1,7 +1,7 @@
 //! API keys. The key itself is only in the answer to its making.
 
-use headwater_app::ApiKey;
 use headwater_model::id::{KeyId, UserId};
+use headwater_platform::ApiKey;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -68,7 +68,7 @@ pub(crate) struct NewKey {
 
 impl NewKey {
     /// The key, as the caller sees it who came with `current`.
-    pub(crate) fn seen_with(new: headwater_app::NewKey, current: &KeyId) -> Self {
+    pub(crate) fn seen_with(new: headwater_platform::NewKey, current: &KeyId) -> Self {
         Self {
             shown: Key::seen_with(new.key, current),
             key: new.secret,
@@ -85,8 +85,8 @@ pub(crate) struct SecretKeyRotation {
     unreadable: u64,
 }
 
-impl From<headwater_app::Rotation> for SecretKeyRotation {
-    fn from(done: headwater_app::Rotation) -> Self {
+impl From<headwater_platform::Rotation> for SecretKeyRotation {
+    fn from(done: headwater_platform::Rotation) -> Self {
         Self {
             resealed: done.resealed,
             unreadable: done.unreadable,

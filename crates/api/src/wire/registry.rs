@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headwater_app::ComponentInput;
+use headwater_platform::ComponentInput;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -40,8 +40,8 @@ pub(crate) struct PublishedComponent {
     newly_published: bool,
 }
 
-impl From<headwater_app::PublishedComponent> for PublishedComponent {
-    fn from(published: headwater_app::PublishedComponent) -> Self {
+impl From<headwater_platform::PublishedComponent> for PublishedComponent {
+    fn from(published: headwater_platform::PublishedComponent) -> Self {
         Self {
             component: published.component.into(),
             newly_published: published.is_new,
@@ -67,8 +67,8 @@ pub(crate) struct PackageModules {
     modules: Vec<String>,
 }
 
-impl From<headwater_app::PackageModules> for PackageModules {
-    fn from(listed: headwater_app::PackageModules) -> Self {
+impl From<headwater_platform::PackageModules> for PackageModules {
+    fn from(listed: headwater_platform::PackageModules) -> Self {
         Self {
             specifier: listed.package.to_string(),
             modules: listed.modules,

@@ -1,10 +1,10 @@
 //! Reports of runs by hand.
 
-use headwater_app::LogLevel;
 use headwater_model::{
     id::InvocationId,
     outcome::{self, Limit},
 };
+use headwater_platform::LogLevel;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::{
@@ -106,8 +106,8 @@ fn one_of<const N: usize>(names: [&str; N]) -> Object {
         .build()
 }
 
-impl From<headwater_app::RunReport> for RunReport {
-    fn from(report: headwater_app::RunReport) -> Self {
+impl From<headwater_platform::RunReport> for RunReport {
+    fn from(report: headwater_platform::RunReport) -> Self {
         Self {
             invocation_id: report.invocation_id,
             outcome: report.outcome.into(),
@@ -117,8 +117,8 @@ impl From<headwater_app::RunReport> for RunReport {
     }
 }
 
-impl From<headwater_app::ActionReport> for ActionReport {
-    fn from(report: headwater_app::ActionReport) -> Self {
+impl From<headwater_platform::ActionReport> for ActionReport {
+    fn from(report: headwater_platform::ActionReport) -> Self {
         Self {
             invocation_id: report.invocation_id,
             outcome: report.outcome.into(),
@@ -130,8 +130,8 @@ impl From<headwater_app::ActionReport> for ActionReport {
     }
 }
 
-impl From<headwater_app::LogLine> for LogLine {
-    fn from(line: headwater_app::LogLine) -> Self {
+impl From<headwater_platform::LogLine> for LogLine {
+    fn from(line: headwater_platform::LogLine) -> Self {
         Self {
             level: line.level,
             message: line.message,

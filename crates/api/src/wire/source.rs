@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use headwater_app::{ComponentInput, SourceView};
 use headwater_model::{
     id::{ComponentId, SourceId, UserId, WorkspaceId},
     prop::ConfiguredProps,
 };
+use headwater_platform::{ComponentInput, SourceView};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -45,7 +45,7 @@ pub(crate) struct DeploySource {
     org_id: Option<WorkspaceId>,
 }
 
-impl From<DeploySource> for headwater_app::DeploySource {
+impl From<DeploySource> for headwater_platform::DeploySource {
     fn from(request: DeploySource) -> Self {
         Self {
             component: ComponentInput {
@@ -90,14 +90,14 @@ pub(crate) struct UpdateSource {
 
 impl UpdateSource {
     /// As `PUT` means it: `active` is true by default.
-    pub(crate) fn put(self) -> headwater_app::UpdateSource {
+    pub(crate) fn put(self) -> headwater_platform::UpdateSource {
         let active = self.active.or(Some(true));
         Self { active, ..self }.patch()
     }
 
     /// As `PATCH` means it: what is absent stays.
-    pub(crate) fn patch(self) -> headwater_app::UpdateSource {
-        headwater_app::UpdateSource {
+    pub(crate) fn patch(self) -> headwater_platform::UpdateSource {
+        headwater_platform::UpdateSource {
             component: ComponentInput {
                 component_id: self.component_id.filter(|id| !id.is_empty()),
                 component_code: self.component_code,

@@ -1,7 +1,7 @@
 //! Users (spec "User").
 
-use headwater_app::{PlanView, UserView};
 use headwater_model::id::UserId;
+use headwater_platform::{PlanView, UserView};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -107,8 +107,8 @@ pub(crate) struct NewUser {
     api_key: String,
 }
 
-impl From<headwater_app::User> for User {
-    fn from(user: headwater_app::User) -> Self {
+impl From<headwater_platform::User> for User {
+    fn from(user: headwater_platform::User) -> Self {
         Self {
             id: user.id,
             username: user.username,
@@ -119,8 +119,8 @@ impl From<headwater_app::User> for User {
     }
 }
 
-impl From<headwater_app::NewUser> for NewUser {
-    fn from(new: headwater_app::NewUser) -> Self {
+impl From<headwater_platform::NewUser> for NewUser {
+    fn from(new: headwater_platform::NewUser) -> Self {
         Self {
             shown: new.user.into(),
             api_key: new.api_key,

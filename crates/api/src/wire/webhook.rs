@@ -1,10 +1,10 @@
 //! Webhooks (spec "Webhook"). Their secrets go out with the answers that make them, and never again.
 
-use headwater_app::{NewWebhook, WebhookBacklog, WebhookWithSecret};
 use headwater_model::{
     id::{UserId, WebhookId, WorkspaceId},
     webhook::DeliveryOrder,
 };
+use headwater_platform::{NewWebhook, WebhookBacklog, WebhookWithSecret};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -82,7 +82,7 @@ pub(crate) struct UpdateWebhook {
     ordering: Option<DeliveryOrder>,
 }
 
-impl From<UpdateWebhook> for headwater_app::UpdateWebhook {
+impl From<UpdateWebhook> for headwater_platform::UpdateWebhook {
     fn from(request: UpdateWebhook) -> Self {
         Self {
             name: request.name,
@@ -141,8 +141,8 @@ pub(crate) struct Webhook {
     secret: Option<String>,
 }
 
-impl From<headwater_app::Webhook> for Webhook {
-    fn from(webhook: headwater_app::Webhook) -> Self {
+impl From<headwater_platform::Webhook> for Webhook {
+    fn from(webhook: headwater_platform::Webhook) -> Self {
         Self {
             id: webhook.id,
             user_id: webhook.owner.user_id,

@@ -1,7 +1,7 @@
 //! Workspaces (spec "Workspace") and their members, and how a request selects one.
 
-use headwater_app::{NewWorkspace, WorkspaceView};
 use headwater_model::id::WorkspaceId;
+use headwater_platform::{NewWorkspace, WorkspaceView};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

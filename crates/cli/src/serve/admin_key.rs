@@ -19,7 +19,7 @@ pub(crate) async fn reset(global: &Global) -> Result<Exit> {
     let store = node::open_store(&data_dir)
         .with_context(|| format!("stop the node in {shown} first, if it runs"))?;
     let env = environment::system()?;
-    let new = headwater_app::create_admin_key(&store, &env, NAME).await?;
+    let new = headwater_platform::create_admin_key(&store, &env, NAME).await?;
     data_dir.write_api_key(&new.secret)?;
     output::data(&new.secret)?;
     output::note(&format!(

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, anyhow};
-use headwater_app::{KeyFile, KeyRing};
+use headwater_platform::{KeyFile, KeyRing};
 use tokio::net::UnixListener;
 
 const STORE: &str = "headwater.db";

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Result;
-use headwater_app::{Clock, Environment, Random};
+use headwater_platform::{Clock, Environment, Random};
 
 use crate::exit::UsageError;
 

@@ -3,7 +3,7 @@
 
 use std::{fmt, io::IsTerminal as _};
 
-use headwater_app::request_id;
+use headwater_platform::request_id;
 use tracing::{Event, Subscriber};
 use tracing_subscriber::{
     EnvFilter,
@@ -38,7 +38,7 @@ impl Notes {
     }
 }
 
-/// Begins logging; `HEADWATER_LOG` chooses the lines, such as `info,headwater_app=debug`.
+/// Begins logging; `HEADWATER_LOG` chooses the lines, such as `info,headwater_platform=debug`.
 pub(super) fn start(as_json: bool) -> Notes {
     let filter =
         EnvFilter::try_from_env("HEADWATER_LOG").unwrap_or_else(|_| EnvFilter::new("info"));

@@ -4,12 +4,12 @@ use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use headwater_api::BodyLimits;
-use headwater_app::{App, AppConfig, DeliveryConfig, Parts, Plan, Tracer};
 use headwater_engine::{DenoEngine, EngineConfig, confine::ConfinementConfig};
 use headwater_model::{
     app::AppCatalog,
     limits::{RETAINED_EVENTS, RunLimits},
 };
+use headwater_platform::{DeliveryConfig, Parts, Plan, Platform, PlatformConfig, Tracer};
 use headwater_store_sqlite::SqliteStore;
 
 use super::{
@@ -78,7 +78,7 @@ pub(super) async fn start(
     address: SocketAddr,
     store: SqliteStore,
     tracer: Option<Arc<dyn Tracer>>,
-) -> Result<Arc<App>> {
+) -> Result<Arc<Platform>> {
     let network = Network::of(options)?;
     let apps = apps::catalog(&data_dir.apps(), options.apps.as_deref(), |name| {
         std::env::var(name).ok()
@@ -99,12 +99,12 @@ pub(super) async fn start(
         tracer,
         config,
     };
-    Ok(App::start(parts).await?)
+    Ok(Platform::start(parts).await?)
 }
 
 /// A key that was lost is not replaced without a word: what it sealed would be lost with it.
 async fn refuse_to_replace_key(data_dir: &DataDir, store: &SqliteStore) -> Result<()> {
-    if data_dir.has_secret_keys() || !headwater_app::holds_secrets(store).await? {
+    if data_dir.has_secret_keys() || !headwater_platform::holds_secrets(store).await? {
         return Ok(());
     }
     let file = data_dir.shown_secret_key_path();
@@ -120,7 +120,7 @@ fn app_config(
     address: SocketAddr,
     network: &Network,
     apps: AppCatalog,
-) -> Result<AppConfig> {
+) -> Result<PlatformConfig> {
     let public_url = options
         .public_url
         .clone()
@@ -137,7 +137,7 @@ fn app_config(
         );
         return Err(UsageError(reason).into());
     }
-    Ok(AppConfig {
+    Ok(PlatformConfig {
         public_url: public_url.trim_end_matches('/').to_owned(),
         endpoint_domain: options.endpoint_domain.clone(),
         source_concurrency: options

@@ -11,8 +11,8 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use headwater_app::{Attribute, NewSpan, RecordedSpan, SpanKind, Tracer};
 use headwater_model::trace::TraceParent;
+use headwater_platform::{Attribute, NewSpan, RecordedSpan, SpanKind, Tracer};
 use opentelemetry::{
     Context, KeyValue, SpanId, TraceFlags, TraceId,
     trace::{

@@ -53,7 +53,7 @@ fn messages(lines: &[Value]) -> Vec<&str> {
 
 #[tokio::test]
 async fn every_line_of_a_run_names_source_invocation_and_request() {
-    let mut node = node("info,headwater_app=debug,headwater_api=debug").await;
+    let mut node = node("info,headwater_platform=debug,headwater_api=debug").await;
     let source = node.deploy(INBOX, json!({})).await;
     let request = node.request(Method::POST, source.endpoint());
     let request = request.header("x-request-id", "mine-7").body("hello");
@@ -99,7 +99,7 @@ async fn a_failed_run_is_told_without_asking_for_more() {
 
 #[tokio::test]
 async fn a_hook_names_the_request_that_deploys() {
-    let node = node("info,headwater_app=debug").await;
+    let node = node("info,headwater_platform=debug").await;
     let deploy = json!({"component_code": THROWING, "configured_props": {"fails": true}});
     let request = node.request(Method::POST, "/sources").json(&deploy);
     let request = request.header("x-request-id", "mine-9");

@@ -1,7 +1,7 @@
 //! The pages of `/connect`: what happened, in a sentence, and what to do next. No script, nothing from elsewhere.
 
-use headwater_app::{Connected, FieldsForm};
 use headwater_model::app::{AppField, AuthType};
+use headwater_platform::{Connected, FieldsForm};
 use serde_json::Value;
 
 use crate::docs::escape;

@@ -1,0 +1,196 @@
+//! Whether an account's credentials are good: what is shown of it, and asking the app.
+
+use std::sync::Arc;
+
+use headwater_model::{app::AppDefinition, id::AccountId};
+use headwater_store::{Account, Health, HealthStatus};
+
+use super::{Verdict, renewal::Renewed};
+use crate::{access::Caller, error::PlatformError, platform::Platform};
+
+/// An account as it is shown: without its credentials, with their health as of now.
+#[derive(Debug, Clone)]
+pub struct AccountView {
+    /// The record; nothing in it can be read.
+    pub account: Account,
+    /// Whether the credentials are good.
+    pub health: Health,
+}
+
+impl AccountView {
+    pub(crate) fn new(account: Account, now_at: u64) -> Self {
+        let ended_at = account.credentials.expires_at.filter(|at| *at <= now_at);
+        let is_over = ended_at.is_some() && !account.credentials.renewable;
+        let health = match (is_over, account.health.status) {
+            (true, HealthStatus::Unknown | HealthStatus::Healthy) => Health {
+                status: HealthStatus::Expired,
+                reason: Some(over(&account)),
+                checked_at: account.health.checked_at,
+            },
+            _ => account.health.clone(),
+        };
+        Self { account, health }
+    }
+}
+
+fn over(account: &Account) -> String {
+    format!(
+        "its token has ended and there is none to renew it with; connect it again with `headwater accounts reconnect {}`",
+        account.id
+    )
+}
+
+/// Why no run can succeed with the account. What a probe alone has found is no reason: the app may see it otherwise.
+pub(super) fn refusal(account: &Account, now_at: u64) -> Option<String> {
+    let credentials = &account.credentials;
+    let why = match (credentials.renewable, credentials.expires_at) {
+        (true, _) if account.health.status == HealthStatus::Refused => {
+            let reason = account.health.reason.as_deref();
+            let reason = reason.unwrap_or("it was revoked");
+            format!("is not taken by `{}` any more: {reason}", account.app)
+        }
+        (false, Some(expires_at)) if expires_at <= now_at => {
+            format!("has expired: {}", over(account))
+        }
+        _ => return None,
+    };
+    Some(format!("account `{}` ({}) {why}", account.id, account.name))
+}
+
+impl Platform {
+    /// Asks the app now whether the account's credentials are good; renews them if that is the way to find out.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn check_account(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &AccountId,
+    ) -> Result<AccountView, PlatformError> {
+        let account = self.visible_account(caller, id).await?;
+        let before = account.version;
+        let app = Arc::clone(self);
+        let account = self
+            .to_the_end(async move { app.find_health(account).await })
+            .await?;
+        if account.version != before {
+            self.runners.account_changed(id);
+        }
+        Ok(AccountView::new(account, self.env.now_at()))
+    }
+
+    async fn find_health(self: &Arc<Self>, account: Account) -> Result<Account, PlatformError> {
+        let Some(app) = self.config.apps.get(&account.app).cloned() else {
+            let reason = format!(
+                "`{}` is not in the catalog of apps, so the node does not know whom to ask",
+                account.app
+            );
+            return self
+                .note(account, HealthStatus::Unknown, Some(reason))
+                .await;
+        };
+        let is_over = |account: &Account| {
+            let renew_at = account.credentials.renew_at;
+            account.health.status == HealthStatus::Refused
+                || renew_at.is_some_and(|at| at <= self.env.now_at())
+        };
+        let renews = account.credentials.renewable && (app.probe.is_none() || is_over(&account));
+        if renews {
+            let renewed = self.renew(account, true).await?;
+            return Ok(renewed.account());
+        }
+        match self.probed(&app, &account).await? {
+            Some(Verdict::Bad(reason)) if account.credentials.renewable => {
+                self.renew_and_probe(&app, account, (reason, true)).await
+            }
+            verdict => self.note_verdict(account, verdict).await,
+        }
+    }
+
+    /// For what may be only the access token's end. Whether to `insist` is as with [`Platform::renew`].
+    pub(super) async fn renew_and_probe(
+        self: &Arc<Self>,
+        app: &Arc<AppDefinition>,
+        account: Account,
+        (reason, insist): (String, bool),
+    ) -> Result<Account, PlatformError> {
+        let account = match self.renew(account, insist).await? {
+            Renewed::Fresh(account) => account,
+            Renewed::Refused(account) | Renewed::Waiting(account, _) => return Ok(account),
+        };
+        match self.probed(app, &account).await? {
+            // The app has just given the token, and still does not answer: its scopes may not suffice for that.
+            Some(Verdict::Bad(_)) => {
+                let reason =
+                    format!("its token was renewed, but {reason}; its scopes may not suffice");
+                self.note(account, HealthStatus::Unknown, Some(reason))
+                    .await
+            }
+            verdict => self.note_verdict(account, verdict).await,
+        }
+    }
+
+    /// What the app says; `None` when the definition has no question.
+    pub(super) async fn probed(
+        &self,
+        app: &AppDefinition,
+        account: &Account,
+    ) -> Result<Option<Verdict>, PlatformError> {
+        let Some(probe) = &app.probe else {
+            return Ok(None);
+        };
+        let fields = self.opened_fields(account)?;
+        Ok(Some(self.provider.probe(app, probe, &fields).await))
+    }
+
+    pub(super) async fn note_verdict(
+        &self,
+        account: Account,
+        verdict: Option<Verdict>,
+    ) -> Result<Account, PlatformError> {
+        let (status, reason) = health_of(&account, verdict);
+        self.note(account, status, reason).await
+    }
+
+    pub(super) async fn note(
+        &self,
+        mut account: Account,
+        status: HealthStatus,
+        reason: Option<String>,
+    ) -> Result<Account, PlatformError> {
+        account.health = Health {
+            status,
+            reason,
+            checked_at: Some(self.env.now_at()),
+        };
+        self.store
+            .note_health(&account.id, account.version, account.health.clone())
+            .await?;
+        Ok(account)
+    }
+}
+
+/// What a probe's verdict makes of an account's health.
+pub(crate) fn health_of(
+    account: &Account,
+    verdict: Option<Verdict>,
+) -> (HealthStatus, Option<String>) {
+    match verdict {
+        None => {
+            let reason = format!(
+                "nothing can be asked of `{}`: its definition has no probe",
+                account.app
+            );
+            (HealthStatus::Unknown, Some(reason))
+        }
+        Some(Verdict::Good(_)) => (HealthStatus::Healthy, None),
+        Some(Verdict::Unknown(reason)) => (HealthStatus::Unknown, Some(reason)),
+        Some(Verdict::Bad(reason)) => {
+            let reason = format!(
+                "{reason}; connect it again with `headwater accounts reconnect {}`",
+                account.id
+            );
+            (HealthStatus::Refused, Some(reason))
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Credentials that stay good: OAuth 2 tokens renewed before they end or when an app takes them no more, and given
+//! back in the end.
+//!
+//! One renewal at a time per account; whoever waits gets what it brought. New tokens are in the store before anybody
+//! uses them: apps that rotate refresh tokens take the former one no more. So a renewal that has begun goes on to its
+//! end, even if whoever asked for it goes away.
+
+use std::sync::Arc;
+
+use headwater_model::{
+    app::{AuthType, OAuth2, REFRESH_TOKEN},
+    id::AccountId,
+};
+use headwater_store::{Account, Credentials, Health, HealthStatus, Renewal};
+use serde_json::{Map, Value};
+
+use super::{Grant, TokenFailure, Verdict, provider, turns::Turn};
+use crate::{error::PlatformError, platform::Platform};
+
+/// How long before its end a token is renewed, in seconds; of a short life only the last quarter.
+const MARGIN_S: u64 = 300;
+/// A token that was given so recently is not renewed on a mere doubt, in seconds.
+const DOUBTED_AFTER_S: u64 = 60;
+
+/// What an app prop gets of an account.
+pub(crate) struct Auth {
+    pub(crate) fields: Map<String, Value>,
+    /// From when on it must be read again, in epoch seconds.
+    pub(crate) renew_at: Option<u64>,
+    pub(crate) used: UsedAccount,
+}
+
+/// An account with the credentials that were used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UsedAccount {
+    pub(crate) id: AccountId,
+    pub(crate) version: u64,
+}
+
+/// What became of an account that was to be renewed.
+pub(super) enum Renewed {
+    /// It has credentials that are good.
+    Fresh(Account),
+    /// The app renews them no more.
+    Refused(Account),
+    /// The app did not renew them now; why.
+    Waiting(Account, String),
+}
+
+impl Renewed {
+    pub(super) fn account(self) -> Account {
+        match self {
+            Self::Fresh(account) | Self::Refused(account) | Self::Waiting(account, _) => account,
+        }
+    }
+}
+
+/// Whether an account's tokens were given back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Revocation {
+    /// They were.
+    Revoked,
+    /// There is nothing to give back, or the app takes nothing back.
+    NotSupported,
+    /// They were not, and may still be good; why.
+    Failed(String),
+}
+
+impl Platform {
+    /// Goes on to its end if whoever waits goes away.
+    pub(super) async fn to_the_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, PlatformError>> + Send + 'static,
+    ) -> Result<T, PlatformError> {
+        let ended = self.tasks.spawn(work).await;
+        ended.map_err(|error| PlatformError::Internal(error.to_string()))?
+    }
+
+    /// Whether accounts of the app with these fields can be renewed.
+    pub(super) fn is_renewable(&self, app: &str, fields: &Map<String, Value>) -> bool {
+        let app = self.config.apps.get(app);
+        let is_oauth2 = app.is_some_and(|app| app.auth == AuthType::Oauth2);
+        is_oauth2 && fields.get(REFRESH_TOKEN).is_some_and(Value::is_string)
+    }
+
+    /// Credentials as the app gave them, sealed.
+    pub(crate) fn credentials(
+        &self,
+        id: &AccountId,
+        app: &str,
+        fields: &Map<String, Value>,
+        expires_in: Option<u64>,
+    ) -> Result<Credentials, PlatformError> {
+        let renewable = self.is_renewable(app, fields);
+        let expires_at = expires_in.map(|seconds| self.env.now_at().saturating_add(seconds));
+        let margin = expires_in.map(|seconds| MARGIN_S.min(seconds / 4));
+        let renew_at = expires_at
+            .zip(margin)
+            .map(|(expires_at, margin)| expires_at - margin);
+        Ok(Credentials {
+            sealed: self.sealed_fields(id, fields)?,
+            expires_at,
+            renewable,
+            renew_at: renew_at.filter(|_| renewable),
+        })
+    }
+
+    /// The account with credentials that do not end at once.
+    ///
+    /// # Errors
+    /// `Unreachable` when they have ended and the app does not answer.
+    pub(super) async fn fresh_account(
+        self: &Arc<Self>,
+        account: Account,
+    ) -> Result<Account, PlatformError> {
+        let now_at = self.env.now_at();
+        let is_due = |at: Option<u64>| at.is_some_and(|at| at <= now_at);
+        let refused = account.health.status == HealthStatus::Refused;
+        if !is_due(account.credentials.renew_at) || refused {
+            return Ok(account);
+        }
+        let app = Arc::clone(self);
+        let renewed = self.to_the_end(async move { app.renew(account, false).await });
+        match renewed.await? {
+            Renewed::Fresh(account) | Renewed::Refused(account) => Ok(account),
+            Renewed::Waiting(account, reason) if is_due(account.credentials.expires_at) => {
+                let (id, app) = (&account.id, &account.app);
+                Err(PlatformError::Unreachable(format!(
+                    "the token of account `{id}` has ended and `{app}` does not renew it now: {reason}"
+                )))
+            }
+            Renewed::Waiting(account, _) => Ok(account),
+        }
+    }
+
+    /// Renews the account's credentials, unless somebody has since it was read. Who does not `insist` is content with
+    /// how the app failed a moment ago.
+    pub(super) async fn renew(
+        self: &Arc<Self>,
+        account: Account,
+        insist: bool,
+    ) -> Result<Renewed, PlatformError> {
+        let id = account.id.clone();
+        let mut turn = self.turns.take(&id).await;
+        let renewed = self.renew_in_turn(&mut turn, account, insist).await;
+        self.turns.end(&id, turn);
+        renewed
+    }
+
+    async fn renew_in_turn(
+        &self,
+        turn: &mut Turn,
+        read: Account,
+        insist: bool,
+    ) -> Result<Renewed, PlatformError> {
+        let gone = || PlatformError::Conflict(format!("account `{}` is gone", read.id));
+        let account = self.store.account(&read.id).await?.ok_or_else(gone)?;
+        if account.version != read.version {
+            return Ok(Renewed::Fresh(account));
+        }
+        if !insist && account.health.status == HealthStatus::Refused {
+            return Ok(Renewed::Refused(account));
+        }
+        let now_ms = self.env.now_ms();
+        let failure = turn.recent_failure(now_ms).filter(|_| !insist);
+        if let Some(reason) = failure {
+            return Ok(Renewed::Waiting(account, reason.to_owned()));
+        }
+        match self.refreshed(&account).await? {
+            Ok(grant) => {
+                turn.succeed();
+                self.replace(account, grant).await
+            }
+            Err(TokenFailure::Ended(reason)) => {
+                turn.succeed();
+                self.refuse(account, &reason).await
+            }
+            Err(failure) => {
+                let reason = failure.reason().to_owned();
+                turn.fail(now_ms, &reason);
+                tracing::warn!(account_id = %account.id, app = account.app, reason, "an account could not be renewed");
+                let noted = format!("its token could not be renewed: {reason}");
+                let account = self
+                    .note(account, HealthStatus::Unknown, Some(noted))
+                    .await?;
+                Ok(Renewed::Waiting(account, reason))
+            }
+        }
+    }
+
+    async fn refuse(&self, account: Account, reason: &str) -> Result<Renewed, PlatformError> {
+        let id = account.id.clone();
+        tracing::warn!(account_id = %id, app = account.app, reason, "an account is not renewed any more");
+        let reason = format!("{reason}; connect it again with `headwater accounts reconnect {id}`");
+        let version = account.version;
+        let refused = self
+            .note(account, HealthStatus::Refused, Some(reason))
+            .await?;
+        // Another node may have used the token first, and has better ones.
+        let stored = self.store.account(&id).await?;
+        Ok(match stored.filter(|stored| stored.version != version) {
+            Some(renewed) => Renewed::Fresh(renewed),
+            None => Renewed::Refused(refused),
+        })
+    }
+
+    /// What the app gives for the refresh token; with the fields that there were.
+    async fn refreshed(
+        &self,
+        account: &Account,
+    ) -> Result<Result<Grant, TokenFailure>, PlatformError> {
+        let mut fields = self.opened_fields(account)?;
+        let app = self.config.apps.get(&account.app);
+        let Some((oauth2, _)) = app.and_then(|app| app.client()) else {
+            let reason = format!(
+                "the node has no client of `{}`; the operator names one in an apps file",
+                account.app
+            );
+            return Ok(Err(TokenFailure::Rejected(reason)));
+        };
+        let token = fields.get(REFRESH_TOKEN).and_then(Value::as_str);
+        let Some(token) = token else {
+            let reason = "there is no refresh token".to_owned();
+            return Ok(Err(TokenFailure::Ended(reason)));
+        };
+        let parameters = [("grant_type", "refresh_token"), ("refresh_token", token)];
+        let granted = self.provider.grant(oauth2, &fields, &parameters).await;
+        Ok(granted.map(|grant| {
+            // An app that gives no other refresh token means the former one to be kept.
+            fields.extend(grant.fields);
+            Grant { fields, ..grant }
+        }))
+    }
+
+    /// Writes what the app gave before anybody uses it.
+    async fn replace(&self, account: Account, grant: Grant) -> Result<Renewed, PlatformError> {
+        let Grant { fields, expires_in } = grant;
+        let now_at = self.env.now_at();
+        let renewal = Renewal {
+            id: account.id.clone(),
+            version: account.version,
+            credentials: self.credentials(&account.id, &account.app, &fields, expires_in)?,
+            health: Health {
+                status: HealthStatus::Healthy,
+                reason: None,
+                checked_at: Some(now_at),
+            },
+            now_at,
+        };
+        let written = self.store.renew_account(renewal).await?;
+        tracing::debug!(account_id = %account.id, app = account.app, written, "an account was renewed");
+        let gone = || PlatformError::Conflict(format!("account `{}` is gone", account.id));
+        // If others were written meanwhile, by connecting again, those are the newer ones.
+        let stored = self.store.account(&account.id).await?;
+        Ok(Renewed::Fresh(stored.ok_or_else(gone)?))
+    }
+
+    /// A run has met a 401 with these accounts. Whether any has other credentials now, or is known to be refused.
+    pub(crate) async fn doubt(self: &Arc<Self>, used: Vec<UsedAccount>) -> bool {
+        let mut changed = false;
+        for used in used {
+            let app = Arc::clone(self);
+            let id = used.id.clone();
+            let doubted = self.to_the_end(async move { app.doubt_one(&used).await });
+            match doubted.await {
+                Ok(true) => {
+                    self.runners.account_changed(&id);
+                    changed = true;
+                }
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(account_id = %id, %error, "whether an account is good is not known");
+                }
+            }
+        }
+        changed
+    }
+
+    async fn doubt_one(self: &Arc<Self>, used: &UsedAccount) -> Result<bool, PlatformError> {
+        let Some(account) = self.store.account(&used.id).await? else {
+            return Ok(true);
+        };
+        if account.version != used.version {
+            return Ok(true);
+        }
+        let Some(app) = self.config.apps.get(&account.app).cloned() else {
+            return Ok(false);
+        };
+        let verdict = self.probed(&app, &account).await?;
+        let renewable = account.credentials.renewable;
+        let given_at = account.updated_at;
+        let is_new = self.env.now_at() < given_at.saturating_add(DOUBTED_AFTER_S);
+        // A token that was just given is not the reason, whatever the probe says: its scopes may not suffice for that.
+        let is_end = account.health.status == HealthStatus::Healthy || !is_new;
+        match verdict {
+            Some(Verdict::Bad(reason)) if renewable && is_end => {
+                let before = account.version;
+                let account = self.renew_and_probe(&app, account, (reason, false)).await?;
+                let is_refused = account.health.status == HealthStatus::Refused;
+                Ok(is_refused || account.version != before)
+            }
+            // Nobody can be asked but the token endpoint, and not for every run of a source that gets 401 for its own reasons.
+            None if renewable && !is_new => self.renew_doubted(account).await,
+            Some(Verdict::Bad(_)) | None if renewable => Ok(false),
+            None => {
+                let reason = "a run was answered with 401; check it at the app".to_owned();
+                self.note(account, HealthStatus::Unknown, Some(reason))
+                    .await?;
+                Ok(false)
+            }
+            verdict => {
+                self.note_verdict(account, verdict).await?;
+                Ok(false)
+            }
+        }
+    }
+
+    async fn renew_doubted(self: &Arc<Self>, account: Account) -> Result<bool, PlatformError> {
+        Ok(match self.renew(account, false).await? {
+            Renewed::Fresh(_) | Renewed::Refused(_) => true,
+            Renewed::Waiting(..) => false,
+        })
+    }
+
+    /// Gives an account's tokens back to its app.
+    pub(super) async fn revoke(
+        self: &Arc<Self>,
+        account: Account,
+    ) -> Result<Revocation, PlatformError> {
+        let app = self.config.apps.get(&account.app).cloned();
+        let Some(oauth2) = app.and_then(|app| app.client().map(|(oauth2, _)| oauth2.clone()))
+        else {
+            return Ok(Revocation::NotSupported);
+        };
+        let app = Arc::clone(self);
+        self.to_the_end(async move { app.revoke_in_turn(&account.id, &oauth2).await })
+            .await
+    }
+
+    /// After a renewal that may be under way: its tokens are those to be given back.
+    async fn revoke_in_turn(
+        &self,
+        id: &AccountId,
+        oauth2: &OAuth2,
+    ) -> Result<Revocation, PlatformError> {
+        let turn = self.turns.take(id).await;
+        let revoked = match self.store.account(id).await? {
+            Some(account) => self.revoked(&account, oauth2).await,
+            None => Ok(Revocation::NotSupported),
+        };
+        self.turns.end(id, turn);
+        revoked
+    }
+
+    async fn revoked(
+        &self,
+        account: &Account,
+        oauth2: &OAuth2,
+    ) -> Result<Revocation, PlatformError> {
+        let Some(url) = &oauth2.revocation_url else {
+            return Ok(Revocation::NotSupported);
+        };
+        let fields = match self.opened_fields(account) {
+            Ok(fields) => fields,
+            // Sealed with a key that is lost. That must not keep the account.
+            Err(error) => return Ok(Revocation::Failed(error.to_string())),
+        };
+        let refresh = fields.get(REFRESH_TOKEN).and_then(Value::as_str);
+        let access = provider::access_token(&fields);
+        let tokens = [("refresh_token", refresh), ("access_token", access)];
+        let mut outcome = Revocation::NotSupported;
+        for (kind, token) in tokens {
+            let Some(token) = token else { continue };
+            let given_back = self.provider.revoke(oauth2, url, &fields, (kind, token));
+            match given_back.await {
+                Ok(()) if outcome == Revocation::NotSupported => outcome = Revocation::Revoked,
+                Ok(()) => {}
+                Err(reason) => {
+                    tracing::warn!(account_id = %account.id, app = account.app, reason, "a token could not be given back");
+                    outcome = Revocation::Failed(reason);
+                }
+            }
+        }
+        Ok(outcome)
+    }
+}

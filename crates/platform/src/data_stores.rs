@@ -1,0 +1,205 @@
+//! Data stores: key-value stores that sources and actions of one owner share by name.
+//!
+//! Responsible for what runs ask of them, and for what people see of them. Not responsible for what a name or a record may be (`model::data_store`).
+
+mod desk;
+mod listing;
+
+use headwater_engine::{StoreOperation, StoreReply};
+use headwater_model::{
+    data_store::{DataStoreName, InvalidDataStore, check_key, check_record},
+    limits::DataStoreLimits,
+};
+use headwater_store::{
+    DataStoreRef, NewRecord, Owner, Record, RecordRange, RecordWritten, StoreError,
+};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+pub(crate) use self::desk::{Desk, STORE_FIELD};
+use crate::platform::Platform;
+
+/// Keys per page of a listing that a run reads.
+const KEYS_PAGE: u32 = 1_000;
+/// Records per page.
+const RECORDS_PAGE: u32 = 100;
+/// Bytes of values per page.
+const PAGE_BYTES: usize = 1024 * 1024;
+
+/// A page of a listing that a run reads.
+#[derive(Serialize)]
+struct Listed<T> {
+    items: Vec<T>,
+    /// Where to go on, unless these were the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+}
+
+/// Why an operation did nothing.
+enum Fault {
+    /// The component asked for what cannot be.
+    Refused(String),
+    /// The store failed.
+    Store(StoreError),
+}
+
+impl From<InvalidDataStore> for Fault {
+    fn from(invalid: InvalidDataStore) -> Self {
+        Self::Refused(invalid.to_string())
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+type Answer = Result<Option<Box<RawValue>>, Fault>;
+
+impl Platform {
+    /// Does what a run of this owner asks of a data store. What it wrote is durable when this returns.
+    async fn operate(&self, owner: &Owner, name: &str, operation: StoreOperation) -> StoreReply {
+        let name: DataStoreName = name
+            .parse()
+            .map_err(|error: InvalidDataStore| error.to_string())?;
+        let store = DataStoreRef {
+            owner: owner.clone(),
+            name,
+        };
+        let answer = match operation.is_write() {
+            true => self.write_data_store(&store, operation).await,
+            false => self.read_data_store(&store, operation).await,
+        };
+        answer.map_err(|fault| match fault {
+            Fault::Refused(reason) => reason,
+            Fault::Store(error) => {
+                tracing::warn!(data_store = %store.name, %error, "a run could not use a data store");
+                "it cannot be reached now; try again later".to_owned()
+            }
+        })
+    }
+
+    async fn read_data_store(&self, store: &DataStoreRef, operation: StoreOperation) -> Answer {
+        let now_ms = self.env.now_ms();
+        match operation {
+            StoreOperation::Get { key } => {
+                let record = self.store.record(store, &key, now_ms).await?;
+                Ok(record.map(|record| record.value))
+            }
+            StoreOperation::Has { key } => {
+                let record = self.store.record(store, &key, now_ms).await?;
+                json(&record.is_some())
+            }
+            StoreOperation::Keys { after } => {
+                let keys = self
+                    .store
+                    .record_keys(store, after.as_deref(), KEYS_PAGE, now_ms)
+                    .await?;
+                let is_last = keys.len() < KEYS_PAGE as usize;
+                let after = keys.last().filter(|_| !is_last).cloned();
+                json(&Listed { items: keys, after })
+            }
+            StoreOperation::Entries { after } => {
+                let range = RecordRange {
+                    after: after.as_deref(),
+                    limit: RECORDS_PAGE,
+                    bytes: PAGE_BYTES,
+                };
+                let records = self.store.records(store, range, now_ms).await?;
+                json(&entries(records))
+            }
+            _ => {
+                let store = self.store.data_store(store, now_ms).await?;
+                json(&store.map_or(0, |store| store.records))
+            }
+        }
+    }
+
+    async fn write_data_store(&self, store: &DataStoreRef, operation: StoreOperation) -> Answer {
+        let now_ms = self.env.now_ms();
+        match operation {
+            StoreOperation::Set {
+                key,
+                value,
+                ttl_seconds,
+            } => {
+                check_record(&key, value.get())?;
+                let expires_at_ms = ttl_seconds.map(|seconds| later(now_ms, seconds));
+                let record = NewRecord {
+                    key,
+                    value,
+                    expires_at_ms,
+                };
+                let limits = DataStoreLimits::default();
+                let written = self
+                    .store
+                    .write_record(store, record, limits, now_ms)
+                    .await?;
+                refused(written, limits).map_or(Ok(None), |reason| Err(Fault::Refused(reason)))
+            }
+            StoreOperation::SetTtl { key, ttl_seconds } => {
+                check_key(&key)?;
+                let expires_at_ms = ttl_seconds.map(|seconds| later(now_ms, seconds));
+                let is_there = self
+                    .store
+                    .set_record_expiry(store, &key, expires_at_ms, now_ms)
+                    .await?;
+                json(&is_there)
+            }
+            StoreOperation::Delete { key } => {
+                json(&self.store.delete_record(store, &key, now_ms).await?)
+            }
+            _ => {
+                self.store.clear_records(store, now_ms).await?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Records as `[key, value]`, and where to go on: nobody knows that these were the last before there are no more.
+fn entries(records: Vec<Record>) -> Listed<(String, Box<RawValue>)> {
+    let after = records.last().map(|record| record.key.clone());
+    let items = records
+        .into_iter()
+        .map(|record| (record.key, record.value))
+        .collect();
+    Listed { items, after }
+}
+
+/// Why a record was not written, if it was not.
+fn refused(written: RecordWritten, limits: DataStoreLimits) -> Option<String> {
+    match written {
+        RecordWritten::Written => None,
+        RecordWritten::TooManyStores => Some(format!(
+            "there are {} data stores already, which is as many as may be; delete some first",
+            limits.stores
+        )),
+        RecordWritten::TooManyRecords => Some(format!(
+            "it has {} records already, which is as many as may be; delete some first",
+            limits.records
+        )),
+        RecordWritten::TooManyBytes => Some(format!(
+            "it would have more than {} bytes; delete some records first",
+            limits.bytes
+        )),
+    }
+}
+
+/// So many seconds from now.
+fn later(now_ms: u64, seconds: f64) -> u64 {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, which is what a time far away or in the past means"
+    )]
+    let ms = (seconds * 1000.0).ceil() as u64;
+    now_ms.saturating_add(ms)
+}
+
+fn json(value: &impl Serialize) -> Answer {
+    to_raw_value(value)
+        .map(Some)
+        .map_err(|error| Fault::Refused(error.to_string()))
+}

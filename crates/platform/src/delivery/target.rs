@@ -1,0 +1,64 @@
+//! Where a webhook's deliveries go and what they are signed with, as its record says.
+
+use std::sync::Arc;
+
+use headwater_store::Webhook;
+use url::Url;
+
+use super::{
+    limits::{Gate, Limits},
+    signature::{Signer, purpose},
+};
+use crate::{error::PlatformError, secrets::SecretKeys};
+
+/// A webhook, ready to be delivered to.
+pub(super) struct Target {
+    pub(super) webhook: Webhook,
+    /// Why nothing can be sent to it, if so.
+    pub(super) url: Result<Url, String>,
+    pub(super) gate: Gate,
+    signer: Signer,
+    former: Option<(Signer, u64)>,
+}
+
+impl Target {
+    /// Opens the webhook's secrets and reads its URL.
+    ///
+    /// # Errors
+    /// `Internal` when a secret cannot be opened.
+    pub(super) fn new(
+        webhook: Webhook,
+        keys: &SecretKeys,
+        limits: &Arc<Limits>,
+    ) -> Result<Self, PlatformError> {
+        let purpose = purpose(&webhook.id);
+        let open = |sealed: &[u8]| {
+            Signer::new(&keys.open(&purpose, sealed)?).ok_or_else(|| {
+                PlatformError::Internal("a webhook's secret is malformed".to_owned())
+            })
+        };
+        let former = match &webhook.former_secret {
+            Some(former) => Some((open(&former.sealed)?, former.valid_until_ms)),
+            None => None,
+        };
+        let url = Url::parse(&webhook.url)
+            .map_err(|error| format!("the webhook's URL cannot be used: {error}"));
+        let host = url.as_ref().ok().and_then(Url::host_str);
+        Ok(Self {
+            signer: open(&webhook.secret)?,
+            former,
+            gate: limits.gate(host.unwrap_or_default()),
+            url,
+            webhook,
+        })
+    }
+
+    /// The secrets that are valid now.
+    pub(super) fn signers(&self, now_ms: u64) -> impl Iterator<Item = &Signer> {
+        let former = self.former.as_ref();
+        let valid = former.filter(|(_, valid_until_ms)| now_ms < *valid_until_ms);
+        [&self.signer]
+            .into_iter()
+            .chain(valid.map(|(signer, _)| signer))
+    }
+}

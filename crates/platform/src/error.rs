@@ -1,0 +1,145 @@
+//! How a use case fails. Knows no status code; `api` maps each variant to one.
+
+use headwater_engine::{BuildStage, EngineError, Rejection};
+use headwater_model::{error::Invalid, outcome::ComponentError};
+use headwater_store::StoreError;
+
+/// How soon one of the builds that wait will have had its turn, about.
+const BUSY_RETRY_S: u64 = 5;
+
+/// What a use case can answer instead of a result.
+#[derive(Debug, thiserror::Error)]
+pub enum PlatformError {
+    /// There is no such thing, or it is another tenant's.
+    #[error("there is no {kind} `{id}`")]
+    NotFound {
+        /// What was looked for, in the spec's words.
+        kind: &'static str,
+        /// By which id.
+        id: String,
+    },
+    /// A parameter is missing or malformed.
+    #[error("{}", .0.reason)]
+    Invalid(Invalid),
+    /// Configured props do not fit the component.
+    #[error("{0}")]
+    InvalidProps(Invalid),
+    /// The component builds, and something that publishing it requires is missing or malformed.
+    #[error("{0}")]
+    Unpublishable(Invalid),
+    /// The component's own code failed while being built or in a hook.
+    #[error("{stage}: {}", .error.line())]
+    Component {
+        /// What was being done, such as "the `activate` hook threw".
+        stage: String,
+        /// What it threw.
+        error: Box<ComponentError>,
+    },
+    /// The step does not apply to the present state.
+    #[error("{0}")]
+    Conflict(String),
+    /// No key, or one that nobody has.
+    #[error("the API key is missing or unknown: send `Authorization: Bearer <API_KEY>`")]
+    Unauthenticated,
+    /// The caller is not a member.
+    #[error("you are not a member of workspace `{0}`")]
+    Forbidden(String),
+    /// Another user has published under the key.
+    #[error("the key `{0}` is another user's in the registry; publish under a key of your own")]
+    KeyTaken(String),
+    /// Only an administrator may do it.
+    #[error("only the administrator of this node may do this; ask for it, or use its key")]
+    AdminOnly,
+    /// The user has had its invocations of the day.
+    #[error("the quota of {quota} invocations a day is used up; it begins again at 00:00 UTC")]
+    QuotaExceeded {
+        /// How many it may have.
+        quota: u64,
+        /// Until the next day.
+        retry_after_s: u64,
+    },
+    /// The key makes more requests than it may.
+    #[error("this key may make {per_second} requests per second; try again in {retry_after_s} s")]
+    RateLimited {
+        /// How many it may make.
+        per_second: u32,
+        /// Until the next one passes.
+        retry_after_s: u64,
+    },
+    /// Too much of the caller's waits already.
+    #[error("{reason}")]
+    TooManyWaiting {
+        /// The kind that waits, and how many may.
+        reason: String,
+        /// Until it is worth a try.
+        retry_after_s: u64,
+    },
+    /// What the request needs from outside, such as the package registry, does not answer.
+    #[error("{0}")]
+    Unreachable(String),
+    /// Store or engine cannot be reached at present.
+    #[error("temporarily unavailable, try again: {0}")]
+    Unavailable(String),
+    /// A fault of the platform.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl PlatformError {
+    /// There is no such thing.
+    pub fn not_found(kind: &'static str, id: impl ToString) -> Self {
+        Self::NotFound {
+            kind,
+            id: id.to_string(),
+        }
+    }
+
+    /// A value of `configured_props` does not fit.
+    pub(crate) fn configured_prop(invalid: Invalid) -> Self {
+        Self::InvalidProps(invalid.within("configured_props"))
+    }
+
+    /// A parameter is missing or malformed.
+    pub fn invalid(field: &str, reason: impl std::fmt::Display) -> Self {
+        Self::Invalid(Invalid::new(field, reason))
+    }
+}
+
+impl From<StoreError> for PlatformError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict(reason) => Self::Conflict(reason),
+            StoreError::Unavailable { .. } => Self::Unavailable(error.to_string()),
+            StoreError::Corrupt(reason) => Self::Internal(reason),
+        }
+    }
+}
+
+impl From<EngineError> for PlatformError {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Spawn(_)
+            | EngineError::WorkerLost(_)
+            | EngineError::Unavailable { .. } => Self::Unavailable(error.to_string()),
+            EngineError::Busy(reason) => Self::TooManyWaiting {
+                reason,
+                retry_after_s: BUSY_RETRY_S,
+            },
+            EngineError::Protocol(reason) => Self::Internal(reason),
+        }
+    }
+}
+
+impl From<Rejection> for PlatformError {
+    fn from(rejection: Rejection) -> Self {
+        let stage = match rejection.stage {
+            BuildStage::Fetch => "the component's URL did not answer with a module",
+            BuildStage::Resolve => "the component's code or imports cannot be resolved",
+            BuildStage::Evaluate => "the component failed to evaluate",
+        };
+        Self::Component {
+            stage: stage.to_owned(),
+            error: Box::new(rejection.error),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! When the props of a source are made, and made again: at first, when an account changed or its credentials end, and
+//! when a run met a 401 with them.
+
+use std::sync::Arc;
+
+use headwater_model::id::AccountId;
+use headwater_store::Trigger;
+
+use super::Actor;
+use crate::{
+    error::PlatformError,
+    runner::{
+        CustomResponse, LoadedSource,
+        flight::Ended,
+        journal,
+        renewal::{Loading, Renewed},
+        run::{After, Part, Reply, Task},
+    },
+};
+
+impl Actor {
+    /// Reads the recorded version if none was given, and makes the props again if they have become stale.
+    pub(super) async fn refresh(&mut self) {
+        let now_at = self.platform.env.now_at();
+        let is_due = |loaded: &Arc<LoadedSource>| loaded.renew_at.is_some_and(|at| at <= now_at);
+        let is_current = self
+            .loaded
+            .as_ref()
+            .is_some_and(|it| !self.stale && !is_due(it));
+        if !self.queue.has_work() || is_current || !self.renewal.is_idle() {
+            return;
+        }
+        self.stale = false;
+        let loading = self.loading();
+        // Apps may take their time. Runs in flight must be heard meanwhile; without any, nothing is missed.
+        match self.flight.is_empty() {
+            true => {
+                let loaded = loading.await;
+                self.take_loaded(loaded).await;
+            }
+            false => self.renewal.load(loading),
+        }
+    }
+
+    /// Whether props are stale once the account, or whatever it may be, has changed.
+    pub(super) fn is_stale_without(&self, account: Option<&AccountId>) -> bool {
+        match (account, &self.loaded) {
+            (Some(account), Some(loaded)) => !self.renewal.is_idle() || loaded.names(account),
+            _ => true,
+        }
+    }
+
+    fn loading(&self) -> Loading {
+        let (platform, id, loaded) = (
+            Arc::clone(&self.platform),
+            self.id.clone(),
+            self.loaded.clone(),
+        );
+        Box::pin(async move {
+            match loaded {
+                None => platform.load_recorded(&id).await,
+                // What is recorded may not be what runs: an update may be under way.
+                Some(loaded) => {
+                    let (source, component) = (loaded.source.clone(), loaded.component.clone());
+                    platform.load(source, component).await.map(Some)
+                }
+            }
+        })
+    }
+
+    async fn take_loaded(&mut self, loaded: Result<Option<LoadedSource>, PlatformError>) {
+        match loaded {
+            Ok(Some(loaded)) => self.loaded = Some(Arc::new(loaded)),
+            Ok(None) => self.queue.refuse(|| CustomResponse::NotRunning).await,
+            Err(error) => {
+                tracing::warn!(source_id = %self.id, %error, "the source cannot run now");
+                self.stale = true;
+                self.queue.refuse(|| CustomResponse::Unavailable).await;
+            }
+        }
+    }
+
+    pub(super) async fn take_renewed(&mut self, renewed: Renewed) {
+        match renewed {
+            Renewed::Loaded(loaded) => self.take_loaded(*loaded).await,
+            Renewed::Doubted(false, waiting) => waiting.into_iter().for_each(|it| self.finish(it)),
+            Renewed::Doubted(true, waiting) => {
+                self.stale = true;
+                // The first of them is to be the first again.
+                waiting.into_iter().rev().for_each(|it| self.repeat(it));
+            }
+        }
+    }
+
+    fn repeat(&mut self, ended: Ended) {
+        let Task::Work(mut work) = ended.task else {
+            return;
+        };
+        self.platform
+            .metrics
+            .ran(Some(work.trigger), &ended.outcome);
+        journal::repeats(&self.id, &work, &ended.outcome);
+        // What it logged says why it is made again. The work itself stays in the queue.
+        self.commits.push(Part {
+            effects: ended.effects,
+            usage: ended.usage,
+            lease: None,
+            ..Part::of(&work, After::Nothing)
+        });
+        // It did not lose its worker, and is no suspect.
+        work.tries -= 1;
+        work.repeated = true;
+        self.queue.push_front(work);
+    }
+
+    /// Ends a run. If it met a 401, its accounts are looked at; if nothing of it can be seen, it waits for that and is made
+    /// once more with other credentials.
+    pub(super) fn end(&mut self, ended: Ended) {
+        if !ended.outcome.is_unauthorized() {
+            return self.finish(ended);
+        }
+        let Task::Work(work) = &ended.task else {
+            // A hook is the business of a lifecycle, which fails; the next one is to have other credentials.
+            let accounts = self.loaded.as_ref().map(|it| it.accounts.clone());
+            let platform = Arc::clone(&self.platform);
+            let doubting = async move { platform.doubt(accounts.unwrap_or_default()).await };
+            self.platform.tasks.spawn(doubting);
+            return self.finish(ended);
+        };
+        if work.accounts.is_empty() || work.repeated {
+            return self.finish(ended);
+        }
+        // A response that has left is seen, even if nothing was to be committed before it.
+        let is_unseen = match (&work.reply, work.trigger) {
+            (Reply::None, Trigger::Http) => work.lease.is_some(),
+            _ => true,
+        };
+        let (platform, accounts) = (Arc::clone(&self.platform), work.accounts.clone());
+        let doubting = || -> futures::future::BoxFuture<'static, bool> {
+            Box::pin(async move { platform.doubt(accounts).await })
+        };
+        let is_unseen = is_unseen && !ended.flushed && !ended.stored && ended.effects.is_silent();
+        match is_unseen {
+            true => self.renewal.doubt(doubting, Some(ended)),
+            false => {
+                self.renewal.doubt(doubting, None);
+                self.finish(ended);
+            }
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Committing what runs of one source left behind, in the order in which they ended.
+//!
+//! One batch is in flight at a time; what ends meanwhile makes the next batch. So order holds
+//! without waiting for each commit, and a busy source shares its durable writes.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::future::BoxFuture;
+use headwater_model::{dedupe, id::SourceId, outcome::Outcome};
+use headwater_store::{RunCommit, Source, Store, StoreError, Usage};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    journal,
+    ledger::{Entry, Ledger},
+    map_size::MapSize,
+    report,
+    run::{After, CustomResponse, Part},
+};
+use crate::{
+    metrics::{Metrics, Tally},
+    platform::Platform,
+};
+
+/// Parts per commit.
+const BATCH: usize = 256;
+/// How long to wait when the store is unavailable.
+const RETRY_AFTER: Duration = Duration::from_millis(500);
+const BEHIND_A_REFUSED_ONE: &str = "an earlier commit of the source was refused";
+
+/// A part whose commit is in flight.
+struct Entered {
+    part: Part,
+    emitted: u64,
+    tally: Tally,
+    outcome: Option<Outcome>,
+}
+
+/// A batch that the store has answered.
+pub(super) struct Batch {
+    entered: Vec<Entered>,
+    results: Vec<Result<(), StoreError>>,
+}
+
+/// The commits of one source.
+pub(super) struct Commits {
+    source_id: SourceId,
+    store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
+    ledger: Ledger,
+    map_size: MapSize,
+    waiting: VecDeque<Part>,
+    in_flight: Option<BoxFuture<'static, Batch>>,
+    /// Counts what the store does not have yet.
+    uncommitted: watch::Sender<usize>,
+    /// Runs that left nothing behind and are only counted.
+    uncounted: Usage,
+    /// Cancelled when waiting for a store that is gone would hold up the node's end.
+    stopping: CancellationToken,
+}
+
+impl Commits {
+    /// The commits of a source of whose dedupe state nothing is known yet.
+    pub(super) fn new(platform: &Platform, source_id: SourceId) -> Self {
+        let map_size = MapSize::default();
+        Self {
+            source_id,
+            store: Arc::clone(&platform.store),
+            metrics: Arc::clone(&platform.metrics),
+            ledger: Ledger::new(None, map_size.clone()),
+            map_size,
+            waiting: VecDeque::new(),
+            in_flight: None,
+            uncommitted: watch::Sender::new(0),
+            uncounted: Usage::default(),
+            stopping: platform.stopping.clone(),
+        }
+    }
+
+    pub(super) fn uncommitted(&self) -> watch::Receiver<usize> {
+        self.uncommitted.subscribe()
+    }
+
+    /// The size of the map, for whoever gives it to a worker.
+    pub(super) fn map_size(&self) -> MapSize {
+        self.map_size.clone()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.in_flight.is_none()
+    }
+
+    /// Takes what a run left behind. What nobody could see is only counted.
+    pub(super) fn push(&mut self, part: Part) {
+        let silent = part.effects.is_silent()
+            && part.effects.logs.is_empty()
+            && part.lease.is_none()
+            && part
+                .outcome
+                .as_ref()
+                .is_none_or(|outcome| outcome.error().is_none());
+        if silent && matches!(part.after, After::Nothing) {
+            self.uncounted.invocations += part.usage.invocations;
+            self.uncounted.compute_ms += part.usage.compute_ms;
+            conclude(&self.metrics, &self.source_id, &part, part.outcome.as_ref());
+            return;
+        }
+        self.waiting.push_back(part);
+        self.uncommitted.send_modify(|count| *count += 1);
+    }
+
+    /// Starts the next batch if none is in flight.
+    pub(super) fn start(&mut self, source: &Source, now_ms: u64) {
+        if self.in_flight.is_some() || self.waiting.is_empty() {
+            return;
+        }
+        let count = self.waiting.len().min(BATCH);
+        let mut commits = Vec::with_capacity(count);
+        let mut entered = Vec::with_capacity(count);
+        for mut part in self.waiting.drain(..count) {
+            let Entry {
+                commit,
+                emitted,
+                tally,
+                outcome,
+            } = self.ledger.enter(source, &mut part, now_ms);
+            conclude(&self.metrics, &self.source_id, &part, outcome.as_ref());
+            commits.push(commit);
+            entered.push(Entered {
+                part,
+                emitted,
+                tally,
+                outcome,
+            });
+        }
+        if let Some(first) = commits.first_mut() {
+            let uncounted = std::mem::take(&mut self.uncounted);
+            first.usage.invocations += uncounted.invocations;
+            first.usage.compute_ms += uncounted.compute_ms;
+        }
+        let (store, stopping) = (Arc::clone(&self.store), self.stopping.clone());
+        let metrics = Arc::clone(&self.metrics);
+        self.in_flight = Some(Box::pin(async move {
+            let begun = Instant::now();
+            let results = commit(&*store, commits, &stopping).await;
+            metrics.answered(begun.elapsed());
+            Batch { entered, results }
+        }));
+    }
+
+    /// Waits for the batch in flight; forever if there is none.
+    pub(super) async fn next(&mut self) -> Batch {
+        match &mut self.in_flight {
+            Some(batch) => batch.await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Answers those who waited for the batch. True if all of it was committed.
+    pub(super) fn finish(&mut self, batch: Batch) -> bool {
+        self.in_flight = None;
+        self.uncommitted
+            .send_modify(|count| *count -= batch.entered.len());
+        let mut committed = true;
+        for (
+            Entered {
+                part,
+                emitted,
+                tally,
+                outcome,
+            },
+            result,
+        ) in batch.entered.into_iter().zip(batch.results)
+        {
+            if let Err(error) = result {
+                journal::refused(&self.source_id, &part, &error);
+                self.metrics.refused();
+                committed = false;
+                continue;
+            }
+            self.metrics.committed(&tally);
+            answer(part, emitted, outcome);
+        }
+        committed
+    }
+
+    /// The commits of held hooks, for a settlement, and what is counted of them once that is written.
+    /// Nothing else may be in flight.
+    pub(super) fn enter_held(
+        &mut self,
+        source: &Source,
+        held: Vec<Part>,
+        now_ms: u64,
+    ) -> (Vec<RunCommit>, Vec<Tally>) {
+        held.into_iter()
+            .map(|mut part| {
+                let entry = self.ledger.enter(source, &mut part, now_ms);
+                (entry.commit, entry.tally)
+            })
+            .unzip()
+    }
+
+    /// Goes on from the state that a settlement has left, perhaps under another strategy.
+    pub(super) fn resume(&mut self, state: Option<dedupe::State>) {
+        self.ledger.resume(state);
+    }
+
+    /// Begins anew from what the store has, because a commit was refused.
+    pub(super) fn reset(&mut self, state: Option<dedupe::State>) {
+        // The worker goes too, and the next begins with what the store has.
+        self.ledger = Ledger::new(state, self.map_size.clone());
+    }
+
+    /// Counts the runs that left nothing behind; called before the runner leaves.
+    pub(super) async fn count(&mut self, source: &Source, now_ms: u64) {
+        let usage = std::mem::take(&mut self.uncounted);
+        if usage != Usage::default() {
+            self.store
+                .commit_runs([Ledger::usage_only(source, usage, now_ms)].into())
+                .await;
+        }
+    }
+}
+
+/// Commits; as long as the store is unavailable, tries again, because the runs have happened.
+async fn commit(
+    store: &dyn Store,
+    commits: Vec<RunCommit>,
+    stopping: &CancellationToken,
+) -> Vec<Result<(), StoreError>> {
+    let mut results = Vec::with_capacity(commits.len());
+    let mut commits: Arc<[RunCommit]> = commits.into();
+    loop {
+        let step = store.commit_runs(Arc::clone(&commits)).await;
+        let settled = step
+            .iter()
+            .take_while(|result| !matches!(result, Err(StoreError::Unavailable { .. })))
+            .count();
+        let mut step = step;
+        let unavailable = step.split_off(settled);
+        results.extend(step);
+        commits = commits[settled..].into();
+        // Later commits count what a refused one did not leave behind: only those tried together with it are told apart.
+        if results.iter().any(Result::is_err) {
+            let behind = || Err(StoreError::Conflict(BEHIND_A_REFUSED_ONE.to_owned()));
+            results.extend(commits.iter().map(|_| behind()));
+            return results;
+        }
+        match unavailable.into_iter().next() {
+            None => return results,
+            Some(Err(error)) => tracing::error!(%error, "a commit has to wait for the store"),
+            Some(Ok(())) => {}
+        }
+        tokio::select! {
+            () = tokio::time::sleep(RETRY_AFTER) => {}
+            () = stopping.cancelled() => {
+                let gone = || Err(StoreError::Conflict("the node is stopping".to_owned()));
+                results.extend(commits.iter().map(|_| gone()));
+                return results;
+            }
+        }
+    }
+}
+
+/// Tells those who watch the node of a run's end, if this part is the last. Of hooks they know.
+fn conclude(metrics: &Metrics, id: &SourceId, part: &Part, outcome: Option<&Outcome>) {
+    if let Some(outcome) = outcome
+        && part.trigger.is_some()
+    {
+        metrics.ran(part.trigger, outcome);
+        journal::ended(id, part, outcome);
+    }
+}
+
+fn answer(mut part: Part, emitted: u64, outcome: Option<Outcome>) {
+    match std::mem::replace(&mut part.after, After::Nothing) {
+        After::Nothing => {}
+        After::Respond(response, answer) => drop(response.send(CustomResponse::Responded(answer))),
+        After::Report(sender) => {
+            if let Some(outcome) = outcome {
+                let _ = sender.send(report::report(&part, outcome, emitted));
+            }
+        }
+    }
+}

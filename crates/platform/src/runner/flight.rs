@@ -1,0 +1,276 @@
+//! Runs in flight of one source: starting them, collecting what they say, closing them.
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Instant,
+};
+
+use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use headwater_engine::{EngineError, Invocation, Response, RunId, RunMessage, WorkerSpec};
+use headwater_model::{outcome::Outcome, trace::TraceParent};
+use headwater_store::{Lease, Owner, Trigger, Usage};
+use tokio::sync::mpsc;
+
+use super::{
+    commits::Commits,
+    run::{After, CustomResponse, Effects, Logged, Part, Reply, Run, Task},
+};
+use crate::{
+    data_stores::Desk,
+    metrics::outcome_name,
+    platform::Platform,
+    spans::{Attribute, Span},
+};
+
+type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
+
+/// What a run or its start said.
+pub(super) enum Said {
+    Message(RunId, RunMessage),
+    Started(RunId, Result<(), EngineError>),
+}
+
+/// A run that has ended.
+pub(super) struct Ended {
+    pub(super) task: Task,
+    pub(super) effects: Effects,
+    pub(super) outcome: Outcome,
+    pub(super) usage: Usage,
+    /// Whether part of it is committed already.
+    pub(super) flushed: bool,
+    /// Whether it wrote to a data store, which is durable at once.
+    pub(super) stored: bool,
+    /// Whether a worker had it at all.
+    pub(super) began: bool,
+    /// The place in its trace of what it caused.
+    pub(super) trace: Option<TraceParent>,
+}
+
+/// The runs in flight.
+pub(super) struct Flight {
+    platform: Arc<Platform>,
+    sink: mpsc::UnboundedSender<(RunId, RunMessage)>,
+    messages: mpsc::UnboundedReceiver<(RunId, RunMessage)>,
+    starting: FuturesUnordered<Start>,
+    runs: HashMap<RunId, Run>,
+    next_run: RunId,
+    /// The place of the next key-value write among all of the source.
+    next_write: u64,
+    http: usize,
+    serial: usize,
+    suspects: usize,
+}
+
+impl Flight {
+    pub(super) fn new(platform: Arc<Platform>) -> Self {
+        let (sink, messages) = mpsc::unbounded_channel();
+        Self {
+            platform,
+            sink,
+            messages,
+            starting: FuturesUnordered::new(),
+            runs: HashMap::new(),
+            next_run: 0,
+            next_write: 0,
+            http: 0,
+            serial: 0,
+            suspects: 0,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// HTTP runs in flight.
+    pub(super) fn http(&self) -> usize {
+        self.http
+    }
+
+    /// Timer, event and manual runs in flight.
+    pub(super) fn serial(&self) -> usize {
+        self.serial
+    }
+
+    /// Whether a run is in flight that lost a worker before: it may be what ended it, and runs alone.
+    pub(super) fn has_suspect(&self) -> bool {
+        self.suspects > 0
+    }
+
+    /// The leases of the runs in flight.
+    pub(super) fn leases(&self) -> impl Iterator<Item = Lease> {
+        self.runs.values().filter_map(|run| match &run.task {
+            Task::Work(work) => work.lease.clone(),
+            Task::Hook { .. } => None,
+        })
+    }
+
+    /// Holds on to the lease if it is one of a run in flight, in place of the former.
+    pub(super) fn renew(&mut self, lease: &Lease) -> bool {
+        self.runs.values_mut().any(|run| match &mut run.task {
+            Task::Work(work) => work.renew(lease),
+            Task::Hook { .. } => false,
+        })
+    }
+
+    /// Starts a run; `invocation` is made for the id that the run gets.
+    pub(super) fn start(
+        &mut self,
+        (task, span): (Task, Span),
+        owner: Owner,
+        worker: WorkerSpec,
+        invocation: impl FnOnce(RunId) -> Invocation,
+    ) {
+        let run = self.next_run;
+        self.next_run += 1;
+        self.count(&task, 1);
+        let invocation = invocation(run);
+        let tracked = Run {
+            task,
+            span,
+            effects: Effects::default(),
+            desk: Desk::new(owner, &invocation.props),
+            started: Instant::now(),
+            flushed: false,
+            stored: false,
+        };
+        self.runs.insert(run, tracked);
+        let (engine, sink) = (Arc::clone(&self.platform.engine), self.sink.clone());
+        let mut start: Start =
+            Box::pin(async move { (run, engine.invoke(&worker, invocation, sink).await) });
+        // A worker that is there takes the run at once, and nothing is to be said of it.
+        match start.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready((_, Ok(()))) => {}
+            Poll::Ready(failed) => self.starting.push(Box::pin(std::future::ready(failed))),
+            Poll::Pending => self.starting.push(start),
+        }
+    }
+
+    fn count(&mut self, task: &Task, by: isize) {
+        if matches!(task, Task::Work(work) if work.tries > 1) {
+            self.suspects = self.suspects.saturating_add_signed(by);
+        }
+        match task {
+            Task::Work(work) if work.trigger == Trigger::Http => {
+                self.http = self.http.saturating_add_signed(by)
+            }
+            Task::Work(_) => self.serial = self.serial.saturating_add_signed(by),
+            Task::Hook { .. } => {}
+        }
+    }
+
+    /// Waits until a run says something; forever if none is in flight.
+    pub(super) async fn next(&mut self) -> Said {
+        tokio::select! {
+            Some((run, message)) = self.messages.recv() => Said::Message(run, message),
+            Some((run, started)) = self.starting.next() => Said::Started(run, started),
+        }
+    }
+
+    /// Takes in what was said, and everything said since. Returns the runs that have ended by it.
+    pub(super) fn hear(&mut self, said: Said, commits: &mut Commits, now_ms: u64) -> Vec<Ended> {
+        let mut ended = Vec::new();
+        match said {
+            Said::Message(run, message) => ended.extend(self.take(run, message, commits, now_ms)),
+            Said::Started(_, Ok(())) => {}
+            Said::Started(run, Err(error)) => {
+                let message = error.to_string();
+                let lost = self.end(run, Outcome::Lost { message });
+                ended.extend(lost.map(|ended| Ended {
+                    began: false,
+                    ..ended
+                }));
+            }
+        }
+        while let Ok((run, message)) = self.messages.try_recv() {
+            ended.extend(self.take(run, message, commits, now_ms));
+        }
+        ended
+    }
+
+    fn take(
+        &mut self,
+        id: RunId,
+        message: RunMessage,
+        commits: &mut Commits,
+        now_ms: u64,
+    ) -> Option<Ended> {
+        let run = self.runs.get_mut(&id)?;
+        match message {
+            RunMessage::Emit(emit) => match emit.check() {
+                Ok(()) => run.effects.emits.push(emit),
+                Err(invalid) => run.effects.rejected.push(invalid),
+            },
+            RunMessage::KvChanged(change) => {
+                run.effects.kv.push((self.next_write, change));
+                self.next_write += 1;
+            }
+            RunMessage::Log { level, text } => run.effects.logs.push(Logged {
+                level,
+                text,
+                ts_ms: now_ms,
+            }),
+            RunMessage::Respond(response) => respond(run, response, commits),
+            RunMessage::StoreAsked(request) => {
+                run.stored |= request.operation.is_write();
+                run.desk.take(&self.platform, request);
+            }
+            // Of actions, which no runner runs.
+            RunMessage::Exported(_) | RunMessage::Exited(_) => {}
+            RunMessage::Outcome(outcome) => return self.end(id, outcome),
+        }
+        None
+    }
+
+    fn end(&mut self, id: RunId, outcome: Outcome) -> Option<Ended> {
+        let run = self.runs.remove(&id)?;
+        self.count(&run.task, -1);
+        let time = run.started.elapsed();
+        self.platform.metrics.worked(run.task.trigger(), time);
+        let compute_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let trace = run.span.context();
+        let failure = outcome.error().map(|error| error.message);
+        let ended = [("headwater.outcome", Attribute::Text(outcome_name(&outcome)))];
+        run.span.end(&ended, failure.as_deref());
+        Some(Ended {
+            trace,
+            task: run.task,
+            effects: run.effects,
+            outcome,
+            usage: Usage {
+                invocations: 1,
+                compute_ms,
+            },
+            flushed: run.flushed,
+            stored: run.stored,
+            began: true,
+        })
+    }
+}
+
+/// Sends the response at once; what the run emitted or stored before is durable first.
+fn respond(run: &mut Run, response: Response, commits: &mut Commits) {
+    let Task::Work(work) = &mut run.task else {
+        return;
+    };
+    let reply = match std::mem::replace(&mut work.reply, Reply::None) {
+        Reply::Response(reply) => reply,
+        // Nobody waits for a response: the run was started by hand, or by an event.
+        other => return work.reply = other,
+    };
+    if run.effects.is_silent() {
+        let _ = reply.send(CustomResponse::Responded(response));
+        return;
+    }
+    run.flushed = true;
+    let effects = std::mem::take(&mut run.effects);
+    let mut part = Part::of(work, After::Respond(reply, response));
+    part.origin.trace = run.span.context();
+    commits.push(Part {
+        effects,
+        lease: None,
+        ..part
+    });
+}

@@ -1,0 +1,159 @@
+//! What the node's log and traces say of runs. Each line names the source, the invocation and, where a
+//! request caused it, the request.
+
+use headwater_engine::Hook;
+use headwater_model::{
+    id::{InvocationId, SourceId},
+    origin::Origin,
+    outcome::Outcome,
+};
+
+use super::run::{Part, Work};
+use crate::{
+    metrics::{outcome_name, trigger_name},
+    platform::Platform,
+    spans::{Attribute, NewSpan, Span, SpanKind},
+};
+
+/// Longer texts of components are cut; `$errors` has them whole.
+const TEXT_MAX: usize = 300;
+
+/// Begins the span of a run or a hook.
+pub(super) fn span(
+    platform: &Platform,
+    source_id: &SourceId,
+    name: &str,
+    (invocation_id, origin): (&InvocationId, &Origin),
+) -> Span {
+    platform.begin_span(NewSpan {
+        name,
+        kind: SpanKind::Internal,
+        parent: origin.trace,
+        attributes: &[
+            ("headwater.source_id", Attribute::Text(source_id.as_str())),
+            (
+                "headwater.invocation_id",
+                Attribute::Text(invocation_id.as_str()),
+            ),
+        ],
+    })
+}
+
+pub(super) fn begins(source_id: &SourceId, work: &Work) {
+    tracing::debug!(
+        %source_id,
+        invocation_id = %work.invocation_id,
+        request_id = work.origin.request_id(),
+        trigger = trigger_name(Some(work.trigger)),
+        "a run begins"
+    );
+}
+
+pub(super) fn hook_begins(
+    source_id: &SourceId,
+    invocation_id: &InvocationId,
+    origin: &Origin,
+    hook: Hook,
+) {
+    tracing::debug!(
+        %source_id,
+        %invocation_id,
+        request_id = origin.request_id(),
+        hook = hook.name(),
+        "a hook begins"
+    );
+}
+
+/// A run is over, or a hook.
+pub(super) fn ended(source_id: &SourceId, part: &Part, outcome: &Outcome) {
+    let Some(error) = outcome.error() else {
+        return tracing::debug!(
+            %source_id,
+            invocation_id = %part.invocation_id,
+            request_id = part.origin.request_id(),
+            trigger = trigger_name(part.trigger),
+            time_ms = part.usage.compute_ms,
+            "a run returned"
+        );
+    };
+    tracing::info!(
+        %source_id,
+        invocation_id = %part.invocation_id,
+        request_id = part.origin.request_id(),
+        trigger = trigger_name(part.trigger),
+        time_ms = part.usage.compute_ms,
+        outcome = outcome_name(outcome),
+        error = cut(&error.message),
+        "a run failed"
+    );
+}
+
+/// A run's worker went away, and the run is started again.
+pub(super) fn lost(source_id: &SourceId, work: &Work, outcome: &Outcome) {
+    let error = outcome.error().unwrap_or_default();
+    tracing::warn!(
+        %source_id,
+        invocation_id = %work.invocation_id,
+        request_id = work.origin.request_id(),
+        trigger = trigger_name(Some(work.trigger)),
+        tries = work.tries,
+        error = cut(&error.message),
+        "a run lost its worker and is started again"
+    );
+}
+
+/// A run met a 401, and is made once more with other credentials.
+pub(super) fn repeats(source_id: &SourceId, work: &Work, outcome: &Outcome) {
+    let error = outcome.error().unwrap_or_default();
+    tracing::info!(
+        %source_id,
+        invocation_id = %work.invocation_id,
+        request_id = work.origin.request_id(),
+        trigger = trigger_name(Some(work.trigger)),
+        error = cut(&error.message),
+        "a run met a 401; its account was renewed, and it is made once more"
+    );
+}
+
+/// No worker took a run, which has been acknowledged and waits.
+pub(super) fn put_off(source_id: &SourceId, work: &Work, outcome: &Outcome) {
+    let error = outcome.error().unwrap_or_default();
+    tracing::warn!(
+        %source_id,
+        invocation_id = %work.invocation_id,
+        request_id = work.origin.request_id(),
+        trigger = trigger_name(Some(work.trigger)),
+        error = cut(&error.message),
+        "no worker could be started; the run waits"
+    );
+}
+
+/// The store would not have what a run left behind.
+pub(super) fn refused(source_id: &SourceId, part: &Part, error: &dyn std::fmt::Display) {
+    tracing::warn!(
+        %source_id,
+        invocation_id = %part.invocation_id,
+        request_id = part.origin.request_id(),
+        trigger = trigger_name(part.trigger),
+        %error,
+        "a run's commit was refused"
+    );
+}
+
+fn cut(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    &line[..line.floor_char_boundary(TEXT_MAX)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_components_text_takes_one_short_line() {
+        assert_eq!(cut("one\ntwo"), "one");
+        assert_eq!(cut(""), "");
+        let long = "ü".repeat(TEXT_MAX);
+        assert_eq!(cut(&long).len(), TEXT_MAX);
+    }
+}

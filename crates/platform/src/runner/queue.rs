@@ -1,0 +1,338 @@
+//! Work of one source that waits in memory, and claiming more of it from the store.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use futures::future::BoxFuture;
+use headwater_model::id::SourceId;
+use headwater_store::{Claimed, Lease, StoreError, Trigger, WorkLimit};
+use tokio::time::Instant;
+
+use super::{
+    run::{CustomResponse, Reply, Work, is_admitted_when_queued},
+    waiting::Waiting,
+};
+use crate::platform::Platform;
+
+/// Invocations claimed at once.
+const CLAIMED_AT_ONCE: u32 = 64;
+/// How often an invocation is begun without waiting, when nodes end before it does.
+const STARTS_AT_ONCE: u32 = 5;
+/// How long the first start after those waits; the next one twice as long.
+const BACKOFF: Duration = Duration::from_secs(1);
+const BACKOFF_MAX: Duration = Duration::from_secs(300);
+
+type Claim = Result<(WorkLimit, Vec<Claimed>), StoreError>;
+type Claims = BoxFuture<'static, Claim>;
+
+/// What waits to be started.
+pub(super) struct Queue {
+    platform: Arc<Platform>,
+    id: SourceId,
+    /// Timer, event and manual work: one run at a time.
+    serial: VecDeque<Work>,
+    /// HTTP work: several runs at a time.
+    concurrent: VecDeque<Work>,
+    claiming: Option<Claims>,
+    /// Whether the store may have more invocations than were claimed.
+    more: bool,
+    /// When the first of what has to wait may be started.
+    next_due: Option<Instant>,
+    /// Shared with those who add work: what waits here, and what is on its way.
+    waiting: Arc<Waiting>,
+}
+
+impl Queue {
+    pub(super) fn new(platform: Arc<Platform>, id: SourceId, waiting: Arc<Waiting>) -> Self {
+        Self {
+            platform,
+            id,
+            serial: VecDeque::new(),
+            concurrent: VecDeque::new(),
+            claiming: None,
+            more: false,
+            next_due: None,
+            waiting,
+        }
+    }
+
+    /// The store may have more.
+    pub(super) fn wake(&mut self) {
+        self.more = true;
+    }
+
+    /// Whether there is work, in memory or perhaps in the store.
+    pub(super) fn has_work(&self) -> bool {
+        self.more || !self.serial.is_empty() || !self.concurrent.is_empty()
+    }
+
+    /// Whether a claim is under way, so that more work may come in.
+    pub(super) fn is_claiming(&self) -> bool {
+        self.claiming.is_some()
+    }
+
+    /// Adds work at the end; it has been counted when it was sent.
+    pub(super) fn push(&mut self, work: Work) {
+        self.next_due = earlier(self.next_due, work.not_before);
+        match work.trigger {
+            Trigger::Http => self.concurrent.push_back(work),
+            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_back(work),
+        }
+    }
+
+    /// Puts work back that is to be started again.
+    pub(super) fn push_front(&mut self, work: Work) {
+        self.waiting.add(&work);
+        match work.trigger {
+            Trigger::Http => self.concurrent.push_front(work),
+            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_front(work),
+        }
+    }
+
+    /// Puts work back that no worker could take. It has been acknowledged, so it waits as long as it takes.
+    pub(super) fn put_off(&mut self, mut work: Work) {
+        work.tries -= 1;
+        work.not_before = Some(Instant::now() + BACKOFF);
+        match work.trigger {
+            Trigger::Http => {
+                self.waiting.add(&work);
+                self.push(work);
+            }
+            Trigger::Timer | Trigger::Manual | Trigger::Event => {
+                self.next_due = earlier(self.next_due, work.not_before);
+                self.push_front(work);
+            }
+        }
+    }
+
+    /// Whether the next serial work needs a place in the user's quota.
+    pub(super) fn awaits_admission(&self) -> bool {
+        let next = self.serial.front().filter(|work| is_due(work));
+        next.is_some_and(|work| !work.is_admitted)
+    }
+
+    /// The next serial work. Its order holds: what has to wait lets nothing past, except for what was
+    /// asked for by hand while the rest waits for the quota of another day, or for dispatch. `admit` gives work of a
+    /// trigger, of a source of which so much waits, a place in the quota or says when to ask again.
+    pub(super) fn next_serial(
+        &mut self,
+        admit: impl FnOnce(Trigger, usize) -> Result<(), Duration>,
+    ) -> Option<Work> {
+        let waiting = self.waiting.len();
+        let first = self.serial.front_mut().filter(|work| is_due(work))?;
+        let admitted = match first.is_admitted {
+            true => Ok(()),
+            false => admit(first.trigger, waiting),
+        };
+        first.is_admitted = admitted.is_ok();
+        let place = match admitted {
+            Ok(()) => Some(0),
+            Err(wait) => {
+                self.next_due = earlier(self.next_due, Some(Instant::now() + wait));
+                let by_hand = |work: &Work| is_due(work) && work.is_admitted;
+                self.serial.iter().position(by_hand)
+            }
+        };
+        let work = self.serial.remove(place?);
+        self.taken(work)
+    }
+
+    /// Whether work waits that lost a worker before. It is always put back in front.
+    pub(super) fn suspect_waits(&self) -> bool {
+        let is_suspect = |work: &&Work| is_due(work) && work.tries > 0;
+        self.serial.front().is_some_and(|work| is_suspect(&work))
+            || self
+                .concurrent
+                .front()
+                .is_some_and(|work| is_suspect(&work))
+    }
+
+    /// Takes work that lost a worker before.
+    pub(super) fn take_suspect(&mut self) -> Option<Work> {
+        let is_suspect = |work: &mut Work| is_due(work) && work.tries > 0;
+        let work = self
+            .serial
+            .pop_front_if(is_suspect)
+            .or_else(|| self.concurrent.pop_front_if(is_suspect));
+        self.taken(work)
+    }
+
+    /// The next HTTP work that does not have to wait.
+    pub(super) fn next_concurrent(&mut self) -> Option<Work> {
+        let place = self.concurrent.iter().position(is_due)?;
+        let work = self.concurrent.remove(place);
+        self.taken(work)
+    }
+
+    /// Waits until work that has to wait may be started; forever if none has to.
+    pub(super) fn due(&self) -> impl Future<Output = ()> + use<> {
+        let next_due = self.next_due;
+        async move {
+            match next_due {
+                Some(next_due) => tokio::time::sleep_until(next_due).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Lets work be started that has waited long enough.
+    pub(super) fn release_due(&mut self) {
+        let now = Instant::now();
+        if self.next_due.is_none_or(|next_due| next_due > now) {
+            return;
+        }
+        self.next_due = None;
+        for work in self.serial.iter_mut().chain(&mut self.concurrent) {
+            work.not_before = work.not_before.filter(|not_before| *not_before > now);
+            self.next_due = earlier(self.next_due, work.not_before);
+        }
+    }
+
+    fn taken(&self, work: Option<Work>) -> Option<Work> {
+        work.inspect(|work| self.waiting.take(work))
+    }
+
+    /// Claims more if there may be more and there is room.
+    pub(super) fn claim(&mut self) {
+        if !self.more || self.claiming.is_some() {
+            return;
+        }
+        let Some(bytes) = self.waiting.room() else {
+            return;
+        };
+        self.more = false;
+        let limit = WorkLimit {
+            invocations: CLAIMED_AT_ONCE,
+            bytes: bytes as u64,
+        };
+        let (platform, id) = (Arc::clone(&self.platform), self.id.clone());
+        self.claiming = Some(Box::pin(async move {
+            let (term, now_ms) = (platform.lease_term(), platform.env.now_ms());
+            let claimed = platform.store.claim(&id, term, now_ms, limit).await?;
+            Ok((limit, claimed))
+        }));
+    }
+
+    /// Waits for the claim under way; forever if there is none.
+    pub(super) async fn claimed(&mut self) -> Claim {
+        match &mut self.claiming {
+            Some(claims) => claims.await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Takes in what was claimed. After a jump of the clock that may be what this runner has already: then
+    /// the new lease takes the place of the one that ran out, here or in flight, where `renew` does it.
+    pub(super) fn finish_claim(&mut self, claimed: Claim, mut renew: impl FnMut(&Lease) -> bool) {
+        self.claiming = None;
+        match claimed {
+            Ok((limit, claimed)) => {
+                self.more |= limit.is_reached_by(&claimed);
+                for claimed in claimed {
+                    if !renew(&claimed.lease) && !self.renew(&claimed.lease) {
+                        let work = Work::from(claimed);
+                        self.waiting.add(&work);
+                        self.push(work);
+                    }
+                }
+            }
+            Err(error) => {
+                tracing::error!(source_id = %self.id, %error, "work cannot be claimed now")
+            }
+        }
+    }
+
+    fn renew(&mut self, lease: &Lease) -> bool {
+        let mut waiting = self.serial.iter_mut().chain(&mut self.concurrent);
+        waiting.any(|work| work.renew(lease))
+    }
+
+    /// The leases of what waits.
+    pub(super) fn leases(&self) -> impl Iterator<Item = Lease> {
+        self.serial
+            .iter()
+            .chain(&self.concurrent)
+            .filter_map(|work| work.lease.clone())
+    }
+
+    /// Gives leased work back to the store and answers requests that wait.
+    pub(super) async fn refuse(&mut self, response: impl Fn() -> CustomResponse) {
+        self.more = false;
+        if self.is_claiming() {
+            let claimed = self.claimed().await;
+            self.finish_claim(claimed, |_| false);
+            self.more = false;
+        }
+        let waiting: Vec<Work> = self
+            .serial
+            .drain(..)
+            .chain(self.concurrent.drain(..))
+            .collect();
+        for work in waiting {
+            self.waiting.take(&work);
+            if let Reply::Response(reply) = work.reply {
+                let _ = reply.send(response());
+            }
+            if let Some(lease) = &work.lease {
+                self.platform.release(lease).await;
+            }
+        }
+    }
+}
+
+impl Platform {
+    /// Gives a lease back; if that fails, it runs out.
+    pub(super) async fn release(&self, lease: &Lease) {
+        if let Err(error) = self.store.release(lease).await {
+            tracing::debug!(%error, "a lease runs out instead of being given back");
+        }
+    }
+}
+
+fn is_due(work: &Work) -> bool {
+    work.not_before.is_none()
+}
+
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}
+
+/// How long an invocation waits that so many nodes have begun, this one included. It may be what ends
+/// them, so that the others' work is to be done before it; but what was accepted is never given up.
+fn backoff(starts: u32) -> Option<Duration> {
+    let suspected = starts.checked_sub(STARTS_AT_ONCE + 1)?;
+    let backoff = BACKOFF.saturating_mul(2_u32.saturating_pow(suspected));
+    Some(backoff.min(BACKOFF_MAX))
+}
+
+impl From<Claimed> for Work {
+    fn from(claimed: Claimed) -> Self {
+        Self {
+            invocation_id: claimed.lease.invocation_id.clone(),
+            lease: Some(claimed.lease),
+            trigger: claimed.trigger,
+            event: claimed.event,
+            hops: claimed.hops,
+            queued_at_ms: claimed.queued_at_ms,
+            origin: claimed.origin,
+            not_before: backoff(claimed.starts).map(|backoff| Instant::now() + backoff),
+            is_admitted: is_admitted_when_queued(claimed.trigger),
+            tries: 0,
+            repeated: false,
+            accounts: Vec::new(),
+            reply: Reply::None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_starts_do_not_wait_and_further_ones_longer_and_longer() {
+        let seconds = |starts| backoff(starts).map(|backoff| backoff.as_secs());
+        assert_eq!([1, 5].map(seconds), [None; 2]);
+        assert_eq!([6, 7, 8].map(seconds), [Some(1), Some(2), Some(4)]);
+        assert_eq!([20, u32::MAX].map(seconds), [Some(300); 2]);
+    }
+}

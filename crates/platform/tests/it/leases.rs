@@ -1,0 +1,120 @@
+//! Fencing: who has lost the right to a run writes nothing of it.
+
+use headwater_platform::PlatformError;
+use headwater_store::{LeaseTerm, NodeEpoch, RunCommit, Usage, WorkLimit};
+use serde_json::json;
+
+use crate::{
+    component::Component,
+    world::{T0, World, done},
+};
+
+#[tokio::test]
+async fn a_run_that_a_later_start_took_over_is_refused_and_leaves_nothing() {
+    let former = World::new().await;
+    let id = former.deploy(&Component::named("it")).await;
+    let (outlived, report) = former.manual(&id, json!({})).await;
+    outlived.emit(json!("outlived"));
+    outlived.set("key", json!("outlived"));
+
+    let later = World::on(&former.store).await;
+    let taken_over = later.engine.next().await;
+    outlived.returns();
+    let refused = done(report).await;
+    assert!(
+        matches!(refused, Err(PlatformError::Unavailable(_))),
+        "{refused:?}"
+    );
+    assert!(later.emitted(&id).await.is_empty());
+    assert_eq!(later.key_values(&id).await, json!({}));
+    assert_eq!(later.invocations_used().await, 0);
+
+    taken_over.emit(json!("taken over"));
+    taken_over.returns();
+    later.barrier(&id).await;
+    assert_eq!(later.emitted(&id).await, [json!("taken over")]);
+}
+
+#[tokio::test]
+async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it")).await;
+    let (run, report) = world.manual(&id, json!({})).await;
+    world.clock.advance(61_000);
+    let term = LeaseTerm {
+        epoch: NodeEpoch(99),
+        expires_at_ms: T0 + 200_000,
+    };
+    let taken = world
+        .store
+        .claim(&id, term, T0 + 61_000, WorkLimit::of(1))
+        .await
+        .unwrap();
+    run.emit(json!("late"));
+    run.returns();
+    assert!(matches!(
+        done(report).await,
+        Err(PlatformError::Unavailable(_))
+    ));
+    assert!(world.emitted(&id).await.is_empty());
+
+    let end = RunCommit {
+        source_id: id.clone(),
+        lease: Some(taken[0].lease.clone()),
+        events: Vec::new(),
+        dedupe: None,
+        kv_writes: Vec::new(),
+        usage: Usage::default(),
+        now_ms: T0,
+    };
+    assert!(world.store.commit_runs([end].into()).await[0].is_ok());
+}
+
+#[tokio::test]
+async fn after_a_refusal_dedupe_goes_on_from_what_the_store_has() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it").dedupe("unique")).await;
+    let (run, report) = world.manual(&id, json!({})).await;
+    world.clock.advance(61_000);
+    let term = LeaseTerm {
+        epoch: NodeEpoch(99),
+        expires_at_ms: T0 + 200_000,
+    };
+    world
+        .store
+        .claim(&id, term, T0 + 61_000, WorkLimit::of(1))
+        .await
+        .unwrap();
+    run.emit_with(json!("a"), json!({ "id": "a" }));
+    run.returns();
+    assert!(done(report).await.is_err());
+
+    let (run, report) = world.manual(&id, json!({})).await;
+    run.emit_with(json!("a"), json!({ "id": "a" }));
+    run.returns();
+    assert_eq!(done(report).await.unwrap().events, 1);
+}
+
+#[tokio::test]
+async fn after_a_refusal_a_fresh_worker_forgets_what_was_not_committed() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it")).await;
+    let (run, report) = world.manual(&id, json!({})).await;
+    world.clock.advance(61_000);
+    let term = LeaseTerm {
+        epoch: NodeEpoch(99),
+        expires_at_ms: T0 + 200_000,
+    };
+    world
+        .store
+        .claim(&id, term, T0 + 61_000, WorkLimit::of(1))
+        .await
+        .unwrap();
+    run.set("key", json!("refused"));
+    run.returns();
+    assert!(done(report).await.is_err());
+    let (run, report) = world.manual(&id, json!({})).await;
+    assert_eq!(run.get("key"), None);
+    run.returns();
+    done(report).await.unwrap();
+}

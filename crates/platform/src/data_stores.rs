@@ -2,8 +2,9 @@
 //!
 //! Responsible for what runs ask of them, and for what people see of them. Not responsible for what a name or a record may be (`model::data_store`).
 
-mod desk;
-mod listing;
+mod requests;
+
+use std::sync::Arc;
 
 use headwater_engine::{StoreOperation, StoreReply};
 use headwater_model::{
@@ -16,8 +17,8 @@ use headwater_store::{
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-pub(crate) use self::desk::{Desk, STORE_FIELD};
-use crate::platform::Platform;
+pub(crate) use self::requests::{STORE_FIELD, StoreRequests};
+use crate::core::Core;
 
 /// Keys per page of a listing that a run reads.
 const KEYS_PAGE: u32 = 1_000;
@@ -57,7 +58,16 @@ impl From<StoreError> for Fault {
 
 type Answer = Result<Option<Box<RawValue>>, Fault>;
 
-impl Platform {
+/// The data stores of all owners, as runs use them.
+pub(crate) struct DataStores {
+    core: Arc<Core>,
+}
+
+impl DataStores {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self { core }
+    }
+
     /// Does what a run of this owner asks of a data store. What it wrote is durable when this returns.
     async fn operate(&self, owner: &Owner, name: &str, operation: StoreOperation) -> StoreReply {
         let name: DataStoreName = name
@@ -67,10 +77,7 @@ impl Platform {
             owner: owner.clone(),
             name,
         };
-        let answer = match operation.is_write() {
-            true => self.write_data_store(&store, operation).await,
-            false => self.read_data_store(&store, operation).await,
-        };
+        let answer = self.answer(&store, operation).await;
         answer.map_err(|fault| match fault {
             Fault::Refused(reason) => reason,
             Fault::Store(error) => {
@@ -80,81 +87,72 @@ impl Platform {
         })
     }
 
-    async fn read_data_store(&self, store: &DataStoreRef, operation: StoreOperation) -> Answer {
-        let now_ms = self.env.now_ms();
+    async fn answer(&self, store: &DataStoreRef, operation: StoreOperation) -> Answer {
+        let now_ms = self.core.env.now_ms();
+        let rows = &self.core.store;
         match operation {
             StoreOperation::Get { key } => {
-                let record = self.store.record(store, &key, now_ms).await?;
+                let record = rows.record(store, &key, now_ms).await?;
                 Ok(record.map(|record| record.value))
             }
             StoreOperation::Has { key } => {
-                let record = self.store.record(store, &key, now_ms).await?;
+                let record = rows.record(store, &key, now_ms).await?;
                 json(&record.is_some())
             }
-            StoreOperation::Keys { after } => {
-                let keys = self
-                    .store
-                    .record_keys(store, after.as_deref(), KEYS_PAGE, now_ms)
-                    .await?;
-                let is_last = keys.len() < KEYS_PAGE as usize;
-                let after = keys.last().filter(|_| !is_last).cloned();
-                json(&Listed { items: keys, after })
-            }
+            StoreOperation::Keys { after } => self.keys(store, after.as_deref(), now_ms).await,
             StoreOperation::Entries { after } => {
                 let range = RecordRange {
                     after: after.as_deref(),
                     limit: RECORDS_PAGE,
                     bytes: PAGE_BYTES,
                 };
-                let records = self.store.records(store, range, now_ms).await?;
-                json(&entries(records))
+                json(&entries(rows.records(store, range, now_ms).await?))
             }
-            _ => {
-                let store = self.store.data_store(store, now_ms).await?;
+            StoreOperation::Size => {
+                let store = rows.data_store(store, now_ms).await?;
                 json(&store.map_or(0, |store| store.records))
             }
-        }
-    }
-
-    async fn write_data_store(&self, store: &DataStoreRef, operation: StoreOperation) -> Answer {
-        let now_ms = self.env.now_ms();
-        match operation {
             StoreOperation::Set {
                 key,
                 value,
                 ttl_seconds,
             } => {
-                check_record(&key, value.get())?;
                 let expires_at_ms = ttl_seconds.map(|seconds| later(now_ms, seconds));
                 let record = NewRecord {
                     key,
                     value,
                     expires_at_ms,
                 };
-                let limits = DataStoreLimits::default();
-                let written = self
-                    .store
-                    .write_record(store, record, limits, now_ms)
-                    .await?;
-                refused(written, limits).map_or(Ok(None), |reason| Err(Fault::Refused(reason)))
+                self.set(store, record, now_ms).await
             }
             StoreOperation::SetTtl { key, ttl_seconds } => {
                 check_key(&key)?;
                 let expires_at_ms = ttl_seconds.map(|seconds| later(now_ms, seconds));
-                let is_there = self
-                    .store
-                    .set_record_expiry(store, &key, expires_at_ms, now_ms)
-                    .await?;
-                json(&is_there)
+                let is_there = rows.set_record_expiry(store, &key, expires_at_ms, now_ms);
+                json(&is_there.await?)
             }
-            StoreOperation::Delete { key } => {
-                json(&self.store.delete_record(store, &key, now_ms).await?)
-            }
-            _ => {
-                self.store.clear_records(store, now_ms).await?;
+            StoreOperation::Delete { key } => json(&rows.delete_record(store, &key, now_ms).await?),
+            StoreOperation::Clear => {
+                rows.clear_records(store, now_ms).await?;
                 Ok(None)
             }
         }
+    }
+
+    async fn keys(&self, store: &DataStoreRef, after: Option<&str>, now_ms: u64) -> Answer {
+        let rows = &self.core.store;
+        let keys = rows.record_keys(store, after, KEYS_PAGE, now_ms).await?;
+        let is_last = keys.len() < KEYS_PAGE as usize;
+        let after = keys.last().filter(|_| !is_last).cloned();
+        json(&Listed { items: keys, after })
+    }
+
+    async fn set(&self, store: &DataStoreRef, record: NewRecord, now_ms: u64) -> Answer {
+        check_record(&record.key, record.value.get())?;
+        let limits = DataStoreLimits::default();
+        let rows = &self.core.store;
+        let written = rows.write_record(store, record, limits, now_ms).await?;
+        refused(written, limits).map_or(Ok(None), |reason| Err(Fault::Refused(reason)))
     }
 }
 

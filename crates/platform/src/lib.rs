@@ -4,73 +4,72 @@
 //! Responsible for the use cases and the background work. Deliberately ignorant of HTTP, of any
 //! database, of JavaScript, of configuration files and of the wall clock.
 
-mod access;
 mod accounts;
-mod actions;
-mod background;
-mod calls;
-mod components;
-mod computed_props;
-mod connects;
+mod actor;
+mod artifact;
+mod caller;
+mod chore;
+mod config;
+mod core;
+mod couriers;
 mod data_stores;
-mod deliveries;
-mod delivery;
+mod endpoints;
 mod environment;
 mod error;
-mod events;
 mod feeds;
-mod ingress;
-mod keys;
+mod key_uses;
+mod lifecycles;
+mod log_line;
 mod metrics;
 mod origin;
 mod platform;
-mod prop_warnings;
+mod platform_event;
 mod props;
 mod proxies;
 mod quotas;
 mod rate_limits;
-mod registry;
 mod runner;
 mod secrets;
-mod sources;
 mod spans;
-mod subscriptions;
 #[cfg(test)]
 mod testing;
-mod users;
-mod webhooks;
-mod workspaces;
+mod use_cases;
 
-pub use access::{Caller, key_hash};
-pub use accounts::{AccountView, DeletedAccount, NewAccount, Revocation};
-pub use actions::ActionReport;
-pub use calls::CallTarget;
-pub use components::{ComponentInput, ComponentRef};
-pub use computed_props::{OptionsQuery, PropOption, PropOptions};
-pub use connects::{
-    Callback, ConnectError, ConnectLink, ConnectStatus, ConnectView, Connected, FieldsForm,
-    LinkOpened, NewConnect,
-};
-pub use deliveries::ReplayRequest;
-pub use delivery::DeliveryConfig;
+pub use accounts::Revocation;
+pub use caller::{Caller, key_hash};
+pub use config::{DeliveryConfig, Plan, PlatformConfig};
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
-pub use events::{EventsQuery, default_channels};
 pub use feeds::{Follow, Followed};
-pub use ingress::{Ingress, IngressRequest};
-pub use keys::{NewKey, create_admin_key};
+pub use log_line::LogLine;
 pub use origin::{on_behalf_of, origin, request_id};
-pub use platform::{Parts, Platform, PlatformConfig, Readiness};
-pub use prop_warnings::prop_warnings;
+pub use platform::{Parts, Platform, Readiness};
 pub use proxies::TrustedProxies;
-pub use registry::PublishedComponent;
-pub use runner::{LogLine, RunReport};
-pub use secrets::{KeyFile, KeyRing, Rotation, holds_secrets};
-pub use sources::{DeploySource, SourceView, UpdateSource};
+pub use runner::RunReport;
+pub use secrets::{KeyFile, KeyRing};
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
-pub use users::{FirstUserOptions, NewUser, Plan, PlanView, UserView};
-pub use webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret};
-pub use workspaces::{NewWorkspace, WorkspaceView};
+pub use use_cases::{
+    accounts::{AccountView, DeletedAccount, NewAccount},
+    actions::ActionReport,
+    calls::CallTarget,
+    components::{ComponentInput, ComponentRef},
+    computed_props::{OptionsQuery, PropOption, PropOptions},
+    connects::{
+        Callback, ConnectError, ConnectLink, ConnectStatus, ConnectView, Connected, FieldsForm,
+        LinkOpened, NewConnect,
+    },
+    deliveries::ReplayRequest,
+    events::{EventsQuery, default_channels},
+    ingress::{Ingress, IngressRequest},
+    keys::{NewKey, create_admin_key},
+    prop_warnings::prop_warnings,
+    registry::PublishedComponent,
+    secret_rotation::{Rotation, holds_secrets},
+    sources::{DeploySource, SourceView, UpdateSource},
+    users::{FirstUserOptions, NewUser, PlanView, UserView},
+    webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret},
+    workspaces::{NewWorkspace, WorkspaceView},
+};
 
 // What use cases give and take of store and engine, for crates that may not know those.
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};

@@ -5,8 +5,6 @@
 //! What is counted per run is resolved once, at the start, so that counting is an addition.
 //! Requests are counted where they are answered, in `api`.
 
-mod moment;
-
 use std::time::Duration;
 
 use headwater_model::{
@@ -15,7 +13,6 @@ use headwater_model::{
 };
 use headwater_store::{AfterAttempt, Trigger};
 use prometheus_client::{
-    encoding::text,
     metrics::{
         counter::Counter,
         family::{Family, MetricConstructor},
@@ -25,11 +22,10 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use self::moment::Moment;
-use crate::{background::Chore, platform::Platform};
+use crate::chore::Chore;
 
 /// Before the name of everything that a node counts.
-const PREFIX: &str = "headwater";
+pub(crate) const PREFIX: &str = "headwater";
 /// Upper bounds of how long a run may take; hooks may take minutes.
 const RUN_SECONDS: [f64; 14] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0,
@@ -169,6 +165,11 @@ impl Metrics {
         }
     }
 
+    /// Everything counted.
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     /// A run has ended; without a trigger it was a hook's.
     pub(crate) fn ran(&self, by: Option<Trigger>, ended: &Outcome) {
         self.runs[trigger(by)][outcome(ended)].inc();
@@ -289,28 +290,10 @@ fn outcome(outcome: &Outcome) -> usize {
     }
 }
 
-impl Platform {
-    /// Everything counted and the state of the moment in the OpenMetrics text format, without the mark
-    /// of its end. What the store does not tell is left out.
-    pub async fn metrics(&self) -> String {
-        let mut moment = Moment::of(&self.engine.status(), self.runners.len());
-        moment.deliver(self.couriers.len(), self.couriers.attempts_in_flight());
-        let now_ms = self.env.now_ms();
-        match self.store.backlog(now_ms).await {
-            Ok(backlog) => moment.wait(backlog, now_ms),
-            Err(error) => tracing::warn!(%error, "the backlog cannot be counted"),
-        }
-        let mut encoded = String::new();
-        for registry in [&self.metrics.registry, moment.registry()] {
-            text::encode_registry(&mut encoded, registry).expect("a String takes all text");
-        }
-        encoded
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use headwater_model::channel::ChannelClass;
+    use prometheus_client::encoding::text;
 
     use super::*;
 

@@ -6,13 +6,20 @@
 //! take places without asking, so that no deployment fails half-way. What goes on over midnight may
 //! count for either day.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use headwater_model::id::UserId;
 use headwater_store::{Spender, StoreError, Trigger};
 use parking_lot::Mutex;
 
-use crate::{error::PlatformError, platform::Platform};
+use crate::{core::Core, error::PlatformError};
 
 const DAY_S: u64 = 24 * 60 * 60;
 /// Who waits for midnight looks this often at the clock, which may be set.
@@ -25,19 +32,21 @@ const UNDISPATCHED_MAX: u64 = 10_000;
 /// Work of one source that waits while it keeps up with what it gets.
 const KEEPS_UP: usize = 16;
 
-/// What users have taken of their quota today.
-#[derive(Default)]
+/// The quotas of all users.
 pub(crate) struct Quotas {
+    core: Arc<Core>,
+    taken: TakenPlaces,
+    /// Events that dispatch has not reached: as long as there are many, those that it has passed on start no runs.
+    undispatched: AtomicU64,
+}
+
+/// The places that users have taken, by day.
+#[derive(Default)]
+struct TakenPlaces {
     by_user: Mutex<HashMap<UserId, Taken>>,
 }
 
-#[derive(Clone, Copy)]
-struct Taken {
-    day: u64,
-    invocations: u64,
-}
-
-impl Quotas {
+impl TakenPlaces {
     /// Changes what the user has taken on that day, if it is known.
     fn change<T>(
         &self,
@@ -60,44 +69,63 @@ impl Quotas {
     }
 }
 
-impl Platform {
+#[derive(Clone, Copy)]
+struct Taken {
+    day: u64,
+    invocations: u64,
+}
+
+impl Quotas {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self {
+            core,
+            taken: TakenPlaces::default(),
+            undispatched: AtomicU64::new(0),
+        }
+    }
+
+    /// Notes how far dispatch is behind.
+    pub(crate) fn note_undispatched(&self, events: u64) {
+        self.undispatched.store(events, Ordering::Relaxed);
+    }
+
     /// Takes one of the user's invocations of today.
     ///
     /// # Errors
     /// `QuotaExceeded` when there is none left.
     pub(crate) async fn take_invocation(&self, user_id: &UserId) -> Result<(), PlatformError> {
-        let Some(quota) = self.config.daily_invocations_quota else {
+        let Some(quota) = self.core.config.daily_invocations_quota else {
             return Ok(());
         };
         self.read_taken(user_id).await?;
         self.admit(user_id)
             .map_err(|_| PlatformError::QuotaExceeded {
                 quota,
-                retry_after_s: until_midnight_s(self.env.now_at()),
+                retry_after_s: until_midnight_s(self.core.env.now_at()),
             })
     }
 
     /// Gives one back that came to nothing.
     pub(crate) fn give_invocation_back(&self, user_id: &UserId) {
-        let day = self.env.now_at() / DAY_S;
-        self.quotas
+        let day = self.core.env.now_at() / DAY_S;
+        self.taken
             .change(user_id, day, |taken| *taken = taken.saturating_sub(1));
     }
 
     /// Counts a hook, which runs in any case.
     pub(crate) fn count_hook(&self, user_id: &UserId) {
-        let day = self.env.now_at() / DAY_S;
-        self.quotas.change(user_id, day, |taken| *taken += 1);
+        let day = self.core.env.now_at() / DAY_S;
+        self.taken.change(user_id, day, |taken| *taken += 1);
     }
 
     /// Takes one of the user's invocations of today if it is known how many are left: `read_taken` first.
     /// Otherwise says when to look again.
     pub(crate) fn admit(&self, user_id: &UserId) -> Result<(), Duration> {
-        let Some(quota) = self.config.daily_invocations_quota else {
+        let Some(quota) = self.core.config.daily_invocations_quota else {
             return Ok(());
         };
-        let now_at = self.env.now_at();
-        let is_admitted = self.quotas.change(user_id, now_at / DAY_S, |taken| {
+        let now_at = self.core.env.now_at();
+        let is_admitted = self.taken.change(user_id, now_at / DAY_S, |taken| {
             let is_left = *taken < quota;
             *taken += u64::from(is_left);
             is_left
@@ -116,7 +144,9 @@ impl Platform {
         trigger: Trigger,
         waiting: usize,
     ) -> Result<(), Duration> {
-        if trigger == Trigger::Event && waits_for_dispatch(self.runners.undispatched(), waiting) {
+        if trigger == Trigger::Event
+            && waits_for_dispatch(self.undispatched.load(Ordering::Relaxed), waiting)
+        {
             return Err(DISPATCH_PAUSE);
         }
         self.admit(user_id)
@@ -124,15 +154,15 @@ impl Platform {
 
     /// Reads what the user has taken today, unless it is known.
     pub(crate) async fn read_taken(&self, user_id: &UserId) -> Result<(), StoreError> {
-        let now_ms = self.env.now_ms();
+        let now_ms = self.core.env.now_ms();
         let day = now_ms / 1000 / DAY_S;
-        let is_known = self.quotas.change(user_id, day, |_| ()).is_some();
-        if is_known || self.config.daily_invocations_quota.is_none() {
+        let is_known = self.taken.change(user_id, day, |_| ()).is_some();
+        if is_known || self.core.config.daily_invocations_quota.is_none() {
             return Ok(());
         }
         let spender = Spender::User(user_id.clone());
-        let usage = self.store.usage(&spender, now_ms, now_ms).await?;
-        self.quotas.begin(user_id, day, usage.invocations);
+        let usage = self.core.store.usage(&spender, now_ms, now_ms).await?;
+        self.taken.begin(user_id, day, usage.invocations);
         Ok(())
     }
 }
@@ -160,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_day_begins_once_and_ends_with_the_next() {
-        let quotas = Quotas::default();
+        let quotas = TakenPlaces::default();
         let user = UserId::new(0, 1);
         let taken = |day| quotas.change(&user, day, |taken| *taken);
         assert_eq!(taken(1), None);

@@ -4,14 +4,12 @@
 //! that a later key can be introduced while values sealed with earlier ones still open.
 
 mod keys;
-mod rotation;
 
 use headwater_model::{error::Invalid, prop::ConfiguredProps};
 use serde_json::{Value, json};
 
 pub(crate) use keys::SecretKeys;
 pub use keys::{KeyFile, KeyRing};
-pub use rotation::{Rotation, holds_secrets};
 
 use crate::environment::Environment;
 use crate::error::PlatformError;
@@ -21,7 +19,7 @@ const SEALED: &str = "$sealed";
 
 impl KeyRing {
     /// Seals a prop's value for `configured_props`.
-    fn seal_prop(
+    pub(crate) fn seal_prop(
         &self,
         env: &Environment,
         prop: &str,
@@ -32,7 +30,7 @@ impl KeyRing {
     }
 
     /// Opens a value of `configured_props`, if it is a sealed one.
-    fn open_prop(&self, prop: &str, value: &Value) -> Result<Value, PlatformError> {
+    pub(crate) fn open_prop(&self, prop: &str, value: &Value) -> Result<Value, PlatformError> {
         let Some(sealed) = sealed_bytes(value) else {
             return Ok(value.clone());
         };
@@ -85,7 +83,7 @@ fn sealed_text(value: &Value) -> Option<&str> {
 }
 
 /// What is in a sealed value; nothing opens text that is not hexadecimal.
-fn sealed_bytes(value: &Value) -> Option<Vec<u8>> {
+pub(crate) fn sealed_bytes(value: &Value) -> Option<Vec<u8>> {
     sealed_text(value).map(|text| hex::decode(text).unwrap_or_default())
 }
 

@@ -4,8 +4,6 @@
 
 use headwater_model::trace::TraceParent;
 
-use crate::platform::Platform;
-
 /// Whose side of a call a span is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {
@@ -61,7 +59,15 @@ pub struct Span {
 }
 
 impl Span {
-    /// A span that nobody records: what it causes is part of what it is part of.
+    /// Begins a span with this tracer; without one, the span passes on its parent.
+    pub(crate) fn begin(tracer: Option<&dyn Tracer>, span: NewSpan<'_>) -> Self {
+        Self {
+            parent: span.parent,
+            recorded: tracer.map(|tracer| tracer.begin(span)),
+        }
+    }
+
+    /// A no-op span: its children attach to its parent.
     pub fn unrecorded(parent: Option<TraceParent>) -> Self {
         Self {
             recorded: None,
@@ -81,16 +87,6 @@ impl Span {
     pub fn end(self, attributes: &[(&'static str, Attribute<'_>)], failure: Option<&str>) {
         if let Some(recorded) = self.recorded {
             recorded.end(attributes, failure);
-        }
-    }
-}
-
-impl Platform {
-    /// Begins a span, which is recorded if anybody records.
-    pub fn begin_span(&self, span: NewSpan<'_>) -> Span {
-        Span {
-            parent: span.parent,
-            recorded: self.tracer.as_ref().map(|tracer| tracer.begin(span)),
         }
     }
 }

@@ -2,38 +2,14 @@
 
 use std::sync::Arc;
 
-use headwater_model::{app::AppDefinition, id::AccountId};
+use headwater_model::app::AppDefinition;
 use headwater_store::{Account, Health, HealthStatus};
 
-use super::{Verdict, renewal::Renewed};
-use crate::{access::Caller, error::PlatformError, platform::Platform};
+use super::{Accounts, provider::Verdict, renewal::Renewed};
+use crate::error::PlatformError;
 
-/// An account as it is shown: without its credentials, with their health as of now.
-#[derive(Debug, Clone)]
-pub struct AccountView {
-    /// The record; nothing in it can be read.
-    pub account: Account,
-    /// Whether the credentials are good.
-    pub health: Health,
-}
-
-impl AccountView {
-    pub(crate) fn new(account: Account, now_at: u64) -> Self {
-        let ended_at = account.credentials.expires_at.filter(|at| *at <= now_at);
-        let is_over = ended_at.is_some() && !account.credentials.renewable;
-        let health = match (is_over, account.health.status) {
-            (true, HealthStatus::Unknown | HealthStatus::Healthy) => Health {
-                status: HealthStatus::Expired,
-                reason: Some(over(&account)),
-                checked_at: account.health.checked_at,
-            },
-            _ => account.health.clone(),
-        };
-        Self { account, health }
-    }
-}
-
-fn over(account: &Account) -> String {
+/// Why credentials that cannot be renewed are of no use after their end.
+pub(crate) fn over(account: &Account) -> String {
     format!(
         "its token has ended and there is none to renew it with; connect it again with `headwater accounts reconnect {}`",
         account.id
@@ -57,30 +33,13 @@ pub(super) fn refusal(account: &Account, now_at: u64) -> Option<String> {
     Some(format!("account `{}` ({}) {why}", account.id, account.name))
 }
 
-impl Platform {
-    /// Asks the app now whether the account's credentials are good; renews them if that is the way to find out.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn check_account(
+impl Accounts {
+    /// Asks the app whether the account's credentials are good; renews them if that is the way to find out.
+    pub(crate) async fn find_health(
         self: &Arc<Self>,
-        caller: &Caller,
-        id: &AccountId,
-    ) -> Result<AccountView, PlatformError> {
-        let account = self.visible_account(caller, id).await?;
-        let before = account.version;
-        let app = Arc::clone(self);
-        let account = self
-            .to_the_end(async move { app.find_health(account).await })
-            .await?;
-        if account.version != before {
-            self.runners.account_changed(id);
-        }
-        Ok(AccountView::new(account, self.env.now_at()))
-    }
-
-    async fn find_health(self: &Arc<Self>, account: Account) -> Result<Account, PlatformError> {
-        let Some(app) = self.config.apps.get(&account.app).cloned() else {
+        account: Account,
+    ) -> Result<Account, PlatformError> {
+        let Some(app) = self.core.config.apps.get(&account.app).cloned() else {
             let reason = format!(
                 "`{}` is not in the catalog of apps, so the node does not know whom to ask",
                 account.app
@@ -92,7 +51,7 @@ impl Platform {
         let is_over = |account: &Account| {
             let renew_at = account.credentials.renew_at;
             account.health.status == HealthStatus::Refused
-                || renew_at.is_some_and(|at| at <= self.env.now_at())
+                || renew_at.is_some_and(|at| at <= self.core.env.now_at())
         };
         let renews = account.credentials.renewable && (app.probe.is_none() || is_over(&account));
         if renews {
@@ -107,7 +66,7 @@ impl Platform {
         }
     }
 
-    /// For what may be only the access token's end. Whether to `insist` is as with [`Platform::renew`].
+    /// For what may be only the access token's end. Whether to `insist` is as with [`Accounts::renew`].
     pub(super) async fn renew_and_probe(
         self: &Arc<Self>,
         app: &Arc<AppDefinition>,
@@ -161,9 +120,10 @@ impl Platform {
         account.health = Health {
             status,
             reason,
-            checked_at: Some(self.env.now_at()),
+            checked_at: Some(self.core.env.now_at()),
         };
-        self.store
+        self.core
+            .store
             .note_health(&account.id, account.version, account.health.clone())
             .await?;
         Ok(account)

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use url::{Url, form_urlencoded};
 
 pub(crate) use self::answer::{Grant, TokenFailure, words};
-use crate::{delivery::DeliveryConfig, error::PlatformError};
+use crate::{config::DeliveryConfig, error::PlatformError};
 
 /// How long an app may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -41,7 +41,7 @@ pub(crate) enum Verdict {
     Unknown(String),
 }
 
-/// The way to apps.
+/// HTTP client for apps' token and probe endpoints.
 pub(crate) struct Provider {
     /// For hosts that the operator has written down: those are reached wherever they are.
     trusted: reqwest::Client,
@@ -100,7 +100,7 @@ impl Provider {
     ///
     /// # Errors
     /// Why it may still be good.
-    pub(super) async fn revoke(
+    pub(crate) async fn revoke(
         &self,
         oauth2: &OAuth2,
         url: &UrlTemplate,

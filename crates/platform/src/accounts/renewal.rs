@@ -14,8 +14,12 @@ use headwater_model::{
 use headwater_store::{Account, Credentials, Health, HealthStatus, Renewal};
 use serde_json::{Map, Value};
 
-use super::{Grant, TokenFailure, Verdict, provider, turns::Turn};
-use crate::{error::PlatformError, platform::Platform};
+use super::{
+    Accounts,
+    locks::Turn,
+    provider::{self, Grant, TokenFailure, Verdict},
+};
+use crate::error::PlatformError;
 
 /// How long before its end a token is renewed, in seconds; of a short life only the last quarter.
 const MARGIN_S: u64 = 300;
@@ -66,19 +70,10 @@ pub enum Revocation {
     Failed(String),
 }
 
-impl Platform {
-    /// Goes on to its end if whoever waits goes away.
-    pub(super) async fn to_the_end<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = Result<T, PlatformError>> + Send + 'static,
-    ) -> Result<T, PlatformError> {
-        let ended = self.tasks.spawn(work).await;
-        ended.map_err(|error| PlatformError::Internal(error.to_string()))?
-    }
-
+impl Accounts {
     /// Whether accounts of the app with these fields can be renewed.
-    pub(super) fn is_renewable(&self, app: &str, fields: &Map<String, Value>) -> bool {
-        let app = self.config.apps.get(app);
+    pub(crate) fn is_renewable(&self, app: &str, fields: &Map<String, Value>) -> bool {
+        let app = self.core.config.apps.get(app);
         let is_oauth2 = app.is_some_and(|app| app.auth == AuthType::Oauth2);
         is_oauth2 && fields.get(REFRESH_TOKEN).is_some_and(Value::is_string)
     }
@@ -92,7 +87,7 @@ impl Platform {
         expires_in: Option<u64>,
     ) -> Result<Credentials, PlatformError> {
         let renewable = self.is_renewable(app, fields);
-        let expires_at = expires_in.map(|seconds| self.env.now_at().saturating_add(seconds));
+        let expires_at = expires_in.map(|seconds| self.core.env.now_at().saturating_add(seconds));
         let margin = expires_in.map(|seconds| MARGIN_S.min(seconds / 4));
         let renew_at = expires_at
             .zip(margin)
@@ -113,14 +108,16 @@ impl Platform {
         self: &Arc<Self>,
         account: Account,
     ) -> Result<Account, PlatformError> {
-        let now_at = self.env.now_at();
+        let now_at = self.core.env.now_at();
         let is_due = |at: Option<u64>| at.is_some_and(|at| at <= now_at);
         let refused = account.health.status == HealthStatus::Refused;
         if !is_due(account.credentials.renew_at) || refused {
             return Ok(account);
         }
-        let app = Arc::clone(self);
-        let renewed = self.to_the_end(async move { app.renew(account, false).await });
+        let accounts = Arc::clone(self);
+        let renewed = self
+            .core
+            .to_the_end(async move { accounts.renew(account, false).await });
         match renewed.await? {
             Renewed::Fresh(account) | Renewed::Refused(account) => Ok(account),
             Renewed::Waiting(account, reason) if is_due(account.credentials.expires_at) => {
@@ -141,9 +138,9 @@ impl Platform {
         insist: bool,
     ) -> Result<Renewed, PlatformError> {
         let id = account.id.clone();
-        let mut turn = self.turns.take(&id).await;
+        let mut turn = self.locks.take(&id).await;
         let renewed = self.renew_in_turn(&mut turn, account, insist).await;
-        self.turns.end(&id, turn);
+        self.locks.end(&id, turn);
         renewed
     }
 
@@ -154,14 +151,14 @@ impl Platform {
         insist: bool,
     ) -> Result<Renewed, PlatformError> {
         let gone = || PlatformError::Conflict(format!("account `{}` is gone", read.id));
-        let account = self.store.account(&read.id).await?.ok_or_else(gone)?;
+        let account = self.core.store.account(&read.id).await?.ok_or_else(gone)?;
         if account.version != read.version {
             return Ok(Renewed::Fresh(account));
         }
         if !insist && account.health.status == HealthStatus::Refused {
             return Ok(Renewed::Refused(account));
         }
-        let now_ms = self.env.now_ms();
+        let now_ms = self.core.env.now_ms();
         let failure = turn.recent_failure(now_ms).filter(|_| !insist);
         if let Some(reason) = failure {
             return Ok(Renewed::Waiting(account, reason.to_owned()));
@@ -197,7 +194,7 @@ impl Platform {
             .note(account, HealthStatus::Refused, Some(reason))
             .await?;
         // Another node may have used the token first, and has better ones.
-        let stored = self.store.account(&id).await?;
+        let stored = self.core.store.account(&id).await?;
         Ok(match stored.filter(|stored| stored.version != version) {
             Some(renewed) => Renewed::Fresh(renewed),
             None => Renewed::Refused(refused),
@@ -210,7 +207,7 @@ impl Platform {
         account: &Account,
     ) -> Result<Result<Grant, TokenFailure>, PlatformError> {
         let mut fields = self.opened_fields(account)?;
-        let app = self.config.apps.get(&account.app);
+        let app = self.core.config.apps.get(&account.app);
         let Some((oauth2, _)) = app.and_then(|app| app.client()) else {
             let reason = format!(
                 "the node has no client of `{}`; the operator names one in an apps file",
@@ -235,7 +232,7 @@ impl Platform {
     /// Writes what the app gave before anybody uses it.
     async fn replace(&self, account: Account, grant: Grant) -> Result<Renewed, PlatformError> {
         let Grant { fields, expires_in } = grant;
-        let now_at = self.env.now_at();
+        let now_at = self.core.env.now_at();
         let renewal = Renewal {
             id: account.id.clone(),
             version: account.version,
@@ -247,26 +244,26 @@ impl Platform {
             },
             now_at,
         };
-        let written = self.store.renew_account(renewal).await?;
+        let written = self.core.store.renew_account(renewal).await?;
         tracing::debug!(account_id = %account.id, app = account.app, written, "an account was renewed");
         let gone = || PlatformError::Conflict(format!("account `{}` is gone", account.id));
         // If others were written meanwhile, by connecting again, those are the newer ones.
-        let stored = self.store.account(&account.id).await?;
+        let stored = self.core.store.account(&account.id).await?;
         Ok(Renewed::Fresh(stored.ok_or_else(gone)?))
     }
 
-    /// A run has met a 401 with these accounts. Whether any has other credentials now, or is known to be refused.
-    pub(crate) async fn doubt(self: &Arc<Self>, used: Vec<UsedAccount>) -> bool {
-        let mut changed = false;
+    /// Looks at accounts with which a run has met a 401. Returns those that have other credentials now, or are known to be
+    /// refused.
+    pub(crate) async fn doubt(self: &Arc<Self>, used: Vec<UsedAccount>) -> Vec<AccountId> {
+        let mut changed = Vec::new();
         for used in used {
-            let app = Arc::clone(self);
+            let accounts = Arc::clone(self);
             let id = used.id.clone();
-            let doubted = self.to_the_end(async move { app.doubt_one(&used).await });
+            let doubted = self
+                .core
+                .to_the_end(async move { accounts.doubt_one(&used).await });
             match doubted.await {
-                Ok(true) => {
-                    self.runners.account_changed(&id);
-                    changed = true;
-                }
+                Ok(true) => changed.push(id),
                 Ok(false) => {}
                 Err(error) => {
                     tracing::warn!(account_id = %id, %error, "whether an account is good is not known");
@@ -277,19 +274,19 @@ impl Platform {
     }
 
     async fn doubt_one(self: &Arc<Self>, used: &UsedAccount) -> Result<bool, PlatformError> {
-        let Some(account) = self.store.account(&used.id).await? else {
+        let Some(account) = self.core.store.account(&used.id).await? else {
             return Ok(true);
         };
         if account.version != used.version {
             return Ok(true);
         }
-        let Some(app) = self.config.apps.get(&account.app).cloned() else {
+        let Some(app) = self.core.config.apps.get(&account.app).cloned() else {
             return Ok(false);
         };
         let verdict = self.probed(&app, &account).await?;
         let renewable = account.credentials.renewable;
         let given_at = account.updated_at;
-        let is_new = self.env.now_at() < given_at.saturating_add(DOUBTED_AFTER_S);
+        let is_new = self.core.env.now_at() < given_at.saturating_add(DOUBTED_AFTER_S);
         // A token that was just given is not the reason, whatever the probe says: its scopes may not suffice for that.
         let is_end = account.health.status == HealthStatus::Healthy || !is_new;
         match verdict {
@@ -323,17 +320,18 @@ impl Platform {
     }
 
     /// Gives an account's tokens back to its app.
-    pub(super) async fn revoke(
+    pub(crate) async fn revoke(
         self: &Arc<Self>,
         account: Account,
     ) -> Result<Revocation, PlatformError> {
-        let app = self.config.apps.get(&account.app).cloned();
+        let app = self.core.config.apps.get(&account.app).cloned();
         let Some(oauth2) = app.and_then(|app| app.client().map(|(oauth2, _)| oauth2.clone()))
         else {
             return Ok(Revocation::NotSupported);
         };
-        let app = Arc::clone(self);
-        self.to_the_end(async move { app.revoke_in_turn(&account.id, &oauth2).await })
+        let accounts = Arc::clone(self);
+        self.core
+            .to_the_end(async move { accounts.revoke_in_turn(&account.id, &oauth2).await })
             .await
     }
 
@@ -343,12 +341,12 @@ impl Platform {
         id: &AccountId,
         oauth2: &OAuth2,
     ) -> Result<Revocation, PlatformError> {
-        let turn = self.turns.take(id).await;
-        let revoked = match self.store.account(id).await? {
+        let turn = self.locks.take(id).await;
+        let revoked = match self.core.store.account(id).await? {
             Some(account) => self.revoked(&account, oauth2).await,
             None => Ok(Revocation::NotSupported),
         };
-        self.turns.end(id, turn);
+        self.locks.end(id, turn);
         revoked
     }
 

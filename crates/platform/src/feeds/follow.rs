@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use futures::{Stream, StreamExt as _, stream};
 use headwater_model::{
-    channel::Channel,
     id::{EmitterId, EventId},
     limits::PAGE_LIMIT_MAX,
     page::{PageRequest, Position},
 };
-use headwater_store::{ChannelFilter, LogPosition, StoreError};
+use headwater_store::{ApiKey, ChannelFilter, LogPosition, Store, StoreError};
 
-use super::{Followed, Reader};
-use crate::{access::Caller, background::Chore, error::PlatformError, platform::Platform};
+use super::{Feeds, Followed, readers::Reader};
 
 /// Which events to follow.
 #[derive(Debug, Clone)]
@@ -25,33 +23,29 @@ pub struct Follow {
     pub after: Option<EventId>,
 }
 
-impl Platform {
-    /// An emitter's events in order, each once: those after `after` that the log still has, then those
-    /// that come. The stream ends when the emitter is deleted, the node stops, the reader is too slow, or its key or
-    /// a membership of its user ends; then the reader may go on after the last event it got, if it still may read.
+/// A reader's place at a feed, taken before anybody looks whether it may read: whoever deletes the emitter meanwhile, or
+/// ends the access to it, ends the stream of what has a place.
+pub(crate) struct Place(Reader);
+
+impl Feeds {
+    /// Takes a place at the emitter's feed for the holder of this key.
+    pub(crate) fn take_place(&self, follow: &Follow, key: ApiKey) -> Place {
+        let (emitter, channels) = (follow.emitter.clone(), follow.channels.clone());
+        Place(self.readers.register(emitter, channels, key))
+    }
+
+    /// An emitter's events in order, each once: those after `after` that the log still has, then those that come.
     ///
     /// # Errors
-    /// `NotFound` for an emitter that the caller cannot see, `Invalid` for the channel `$in`.
-    pub async fn follow(
-        self: &Arc<Self>,
-        caller: &Caller,
+    /// The store does not answer.
+    pub(crate) async fn follow(
+        &self,
+        Place(reader): Place,
         follow: Follow,
-    ) -> Result<impl Stream<Item = Arc<Followed>> + Send + use<>, PlatformError> {
-        // First a place, then the look, also at the caller: whoever deletes the emitter meanwhile, or ends the
-        // access to it, ends what has a place.
-        let key = caller.identity.key.clone();
-        let reader =
-            self.feeds
-                .register(follow.emitter.clone(), follow.channels.clone(), key.clone());
-        let identity = self.store.identity(&key.hash).await?;
-        let caller = Caller {
-            identity: identity.ok_or(PlatformError::Unauthenticated)?,
-        };
-        self.visible_emitter(&caller, &follow.emitter).await?;
-        check_channels(&follow.channels)?;
+    ) -> Result<impl Stream<Item = Arc<Followed>> + Send + use<>, StoreError> {
         let begun_at = self.begin_tail().await?;
         let following = Following {
-            platform: Arc::clone(self),
+            store: Arc::clone(&self.core.store),
             reader,
             channels: follow.channels,
             last: follow.after,
@@ -59,44 +53,13 @@ impl Platform {
             begun_at: follow.after.is_none().then_some(begun_at),
         };
         let batches = stream::unfold(following, Following::step);
-        let stopped = self.stopping.clone().cancelled_owned();
+        let stopped = self.core.stopping.clone().cancelled_owned();
         Ok(batches.flat_map(stream::iter).take_until(stopped))
-    }
-
-    async fn visible_emitter(
-        &self,
-        caller: &Caller,
-        emitter: &EmitterId,
-    ) -> Result<(), PlatformError> {
-        match emitter {
-            EmitterId::Source(id) => self.visible_source(caller, id).await.map(drop),
-            EmitterId::Workflow(id) => Err(PlatformError::not_found("workflow", id)),
-        }
-    }
-
-    /// Makes sure that the tail reads along from the log's end, or from before it.
-    async fn begin_tail(&self) -> Result<LogPosition, StoreError> {
-        let _nothing_is_trimmed = self.feeds.trimming.lock().await;
-        let end = self.store.log_end().await?;
-        self.feeds.begin_at(end);
-        // What was appended meanwhile may have nudged a tail that had not begun.
-        self.nudges.nudge(Chore::Tail);
-        Ok(end)
-    }
-}
-
-fn check_channels(channels: &ChannelFilter) -> Result<(), PlatformError> {
-    match channels.covers(&Channel::scheduled()) {
-        true => Err(PlatformError::invalid(
-            "event_name",
-            "events on `$in` wait there; follow the channel they are meant for",
-        )),
-        false => Ok(()),
     }
 }
 
 struct Following {
-    platform: Arc<Platform>,
+    store: Arc<dyn Store>,
     reader: Reader,
     channels: ChannelFilter,
     /// The last event that the reader has.
@@ -109,7 +72,7 @@ struct Following {
 impl Following {
     async fn step(mut self) -> Option<(Vec<Arc<Followed>>, Self)> {
         while self.is_replaying {
-            if self.reader.is_turned_away() {
+            if self.reader.is_disconnected() {
                 return None;
             }
             let events = self.replay().await?;
@@ -136,12 +99,7 @@ impl Following {
             position: Position::Before(self.last.unwrap_or_default()),
         };
         let emitter = &self.reader.emitter;
-        let page = match self
-            .platform
-            .store
-            .events(emitter, &self.channels, &page)
-            .await
-        {
+        let page = match self.store.events(emitter, &self.channels, &page).await {
             Ok(page) => page,
             Err(error) => {
                 tracing::warn!(%error, emitter = emitter.as_str(), "a replay has to wait for the store");

@@ -19,25 +19,25 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Closing, Command, HookCall, HookEnded, LoadedSource,
+    command::{Closing, Command},
     commits::{Batch, Commits},
+    context::RunnerContext,
     flight::{Ended, Flight},
+    hook::{HookCall, HookEnded},
     journal,
-    loaded::configuration_error,
+    loaded::{LoadedSource, configuration_error},
     queue::Queue,
     renewal::Renewal,
     run::{After, CustomResponse, Part, Reply, Task, Work},
     waiting::{WAITING_MAX, Waiting},
 };
-use crate::{background::Chore, error::PlatformError, platform::Platform};
+use crate::{actor::Heartbeat, chore::Chore, error::PlatformError};
 
 /// A runner without work leaves after this; its worker stays as long as the engine likes.
 const IDLE_AFTER: Duration = Duration::from_secs(5);
-/// A third of a lease: how often leases are prolonged.
-const HEARTBEAT: Duration = Duration::from_secs(20);
 
 pub(super) struct Actor {
-    platform: Arc<Platform>,
+    context: Arc<RunnerContext>,
     id: SourceId,
     commands: mpsc::UnboundedReceiver<Command>,
     loaded: Option<Arc<LoadedSource>>,
@@ -58,17 +58,17 @@ pub(super) struct Actor {
 
 impl Actor {
     pub(super) fn new(
-        platform: Arc<Platform>,
+        context: Arc<RunnerContext>,
         id: SourceId,
         commands: mpsc::UnboundedReceiver<Command>,
         waiting: Arc<Waiting>,
     ) -> Self {
         Self {
-            queue: Queue::new(Arc::clone(&platform), id.clone(), waiting),
-            flight: Flight::new(Arc::clone(&platform)),
-            commits: Commits::new(&platform, id.clone()),
-            stopping: platform.stopping.is_cancelled(),
-            platform,
+            queue: Queue::new(Arc::clone(&context), id.clone(), waiting),
+            flight: Flight::new(Arc::clone(&context)),
+            commits: Commits::new(Arc::clone(&context.core), id.clone()),
+            stopping: context.core.stopping.is_cancelled(),
+            context,
             id,
             commands,
             loaded: None,
@@ -84,8 +84,8 @@ impl Actor {
     /// Runs until there has been nothing to do for a while, until closed, or until the node stops.
     pub(super) async fn run(mut self) {
         self.read_ledger(Commits::reset).await;
-        let mut heartbeat = tokio::time::interval(self.platform.env.lasting(HEARTBEAT));
-        let platform = Arc::clone(&self.platform);
+        let mut heartbeat = Heartbeat::new(&self.context.core.env);
+        let context = Arc::clone(&self.context);
         loop {
             self.advance().await;
             let stopped = self.stopping && self.is_quiet();
@@ -95,7 +95,7 @@ impl Actor {
             let (idle, due) = (self.is_idle(), self.queue.due());
             tokio::select! {
                 said = self.flight.next() => {
-                    let ended = self.flight.hear(said, &mut self.commits, platform.env.now_ms());
+                    let ended = self.flight.hear(said, &mut self.commits, context.core.env.now_ms());
                     ended.into_iter().for_each(|ended| self.end(ended));
                 }
                 claimed = self.queue.claimed() => {
@@ -105,12 +105,12 @@ impl Actor {
                     Some(command) => self.take_in(command).await,
                     None => return,
                 },
-                _ = heartbeat.tick() => self.prolong_leases().await,
+                () = heartbeat.beat() => self.prolong_leases().await,
                 () = tokio::time::sleep(IDLE_AFTER), if idle => {
                     if self.leave_if_idle().await { return; }
                 }
                 () = due => {}
-                () = platform.stopping.cancelled(), if !self.stopping => self.stopping = true,
+                () = context.core.stopping.cancelled(), if !self.stopping => self.stopping = true,
                 batch = self.commits.next(), if !self.commits.is_idle() => self.committed(batch).await,
                 renewed = self.renewal.next(), if !self.renewal.is_idle() => self.take_renewed(renewed).await,
             }
@@ -123,7 +123,7 @@ impl Actor {
         self.refresh().await;
         if let Some(loaded) = &self.loaded {
             self.commits
-                .start(&loaded.source, self.platform.env.now_ms());
+                .start(&loaded.source, self.context.core.env.now_ms());
         }
         if self.paused {
             if self.is_quiet() {
@@ -144,7 +144,7 @@ impl Actor {
         self.start_waiting(&loaded);
         // A run that could not even be started has ended above: nothing else would commit it.
         self.commits
-            .start(&loaded.source, self.platform.env.now_ms());
+            .start(&loaded.source, self.context.core.env.now_ms());
         self.queue.claim();
     }
 
@@ -165,11 +165,11 @@ impl Actor {
         while self.flight.serial() == 0
             && let Some(work) = self
                 .queue
-                .next_serial(|of, waiting| self.platform.admit_run(user_id, of, waiting))
+                .next_serial(|of, waiting| self.context.quotas.admit_run(user_id, of, waiting))
         {
             self.start(loaded, work);
         }
-        while self.flight.http() < self.platform.config.source_concurrency
+        while self.flight.http() < self.context.core.config.source_concurrency
             && let Some(work) = self.queue.next_concurrent()
         {
             self.start(loaded, work);
@@ -179,7 +179,11 @@ impl Actor {
     /// Lets ticks and events ask for a place in the quota of the source's user.
     async fn know_quota(&mut self, loaded: &LoadedSource) {
         if self.queue.awaits_admission()
-            && let Err(error) = self.platform.read_taken(&loaded.source.owner.user_id).await
+            && let Err(error) = self
+                .context
+                .quotas
+                .read_taken(&loaded.source.owner.user_id)
+                .await
         {
             tracing::warn!(source = %self.id, %error, "what is left of a quota is not known");
         }
@@ -196,7 +200,7 @@ impl Actor {
     }
 
     async fn read_ledger(&mut self, go_on: fn(&mut Commits, Option<dedupe::State>)) {
-        match self.platform.store.dedupe_state(&self.id).await {
+        match self.context.core.store.dedupe_state(&self.id).await {
             Ok(state) => go_on(&mut self.commits, state),
             Err(error) => {
                 tracing::error!(source_id = %self.id, %error, "the dedupe state cannot be read");
@@ -271,9 +275,9 @@ impl Actor {
         journal::begins(&self.id, &work);
         let event = work.event.clone();
         let props = loaded.props.clone();
-        let worker = loaded.worker(&self.platform.store, &self.commits);
+        let worker = loaded.worker(&self.context.core.store, &self.commits);
         let span = journal::span(
-            &self.platform,
+            &self.context,
             &self.id,
             "run",
             (&work.invocation_id, &work.origin),
@@ -303,12 +307,12 @@ impl Actor {
             let _ = ended.send(HookEnded::broken(reason));
             return;
         }
-        self.platform.count_hook(&loaded.source.owner.user_id);
-        let worker = loaded.worker(&self.platform.store, &self.commits);
-        let invocation_id = self.platform.env.id(InvocationId::new);
+        self.context.quotas.count_hook(&loaded.source.owner.user_id);
+        let worker = loaded.worker(&self.context.core.store, &self.commits);
+        let invocation_id = self.context.core.env.id(InvocationId::new);
         journal::hook_begins(&self.id, &invocation_id, &origin, hook);
         let span = journal::span(
-            &self.platform,
+            &self.context,
             &self.id,
             hook.name(),
             (&invocation_id, &origin),
@@ -349,7 +353,7 @@ impl Actor {
             } => {
                 let origin = Origin { trace, ..origin };
                 let told = HookEnded::of(outcome, &effects, hold, self.loaded.as_deref());
-                let part = Part::of_hook(invocation_id, origin, self.platform.env.now_ms());
+                let part = Part::of_hook(invocation_id, origin, self.context.core.env.now_ms());
                 let part = Part {
                     effects,
                     outcome: Some(told.outcome.clone()),
@@ -357,7 +361,7 @@ impl Actor {
                     ..part
                 };
                 // Told now: what is held back of a failed deployment is never committed.
-                self.platform.metrics.ran(None, &told.outcome);
+                self.context.core.metrics.ran(None, &told.outcome);
                 journal::ended(&self.id, &part, &told.outcome);
                 match hold {
                     true => self.held.push(part),
@@ -366,12 +370,12 @@ impl Actor {
                 let _ = ended.send(told);
             }
             Task::Work(work) if !began && work.is_owed() => {
-                self.platform.metrics.not_started();
+                self.context.core.metrics.not_started();
                 journal::put_off(&self.id, &work, &outcome);
                 self.queue.put_off(work);
             }
             Task::Work(work) if !flushed && work.is_retried(&outcome) => {
-                self.platform.metrics.ran(Some(work.trigger), &outcome);
+                self.context.core.metrics.ran(Some(work.trigger), &outcome);
                 journal::lost(&self.id, &work, &outcome);
                 self.queue.push_front(work);
             }
@@ -399,14 +403,15 @@ impl Actor {
         if !self.commits.finish(batch) {
             // The store refused: what this node believes of the source no longer holds.
             // Not awaited: the engine may be waiting for a start that only this task drives.
-            let (platform, id) = (Arc::clone(&self.platform), self.id.clone());
-            self.platform
+            let (context, id) = (Arc::clone(&self.context), self.id.clone());
+            self.context
+                .core
                 .tasks
-                .spawn(async move { platform.engine.evict(&id.into()).await });
+                .spawn(async move { context.core.engine.evict(&id.into()).await });
             self.read_ledger(Commits::reset).await;
         }
-        self.platform.nudges.nudge(Chore::Dispatch);
-        self.platform.nudges.nudge(Chore::Release);
+        self.context.core.nudges.nudge(Chore::Dispatch);
+        self.context.core.nudges.nudge(Chore::Release);
     }
 
     /// Commits everything that has ended.
@@ -414,7 +419,7 @@ impl Actor {
         while !self.commits.is_idle() {
             let Some(loaded) = &self.loaded else { return };
             self.commits
-                .start(&loaded.source, self.platform.env.now_ms());
+                .start(&loaded.source, self.context.core.env.now_ms());
             let batch = self.commits.next().await;
             self.committed(batch).await;
         }
@@ -435,13 +440,13 @@ impl Actor {
         (settled.commits, tallies) = self
             .commits
             .enter_held(&loaded.source, held, settled.now_ms);
-        let source = self.platform.store.settle_source(settled).await?;
+        let source = self.context.core.store.settle_source(settled).await?;
         for tally in &tallies {
-            self.platform.metrics.committed(tally);
+            self.context.core.metrics.committed(tally);
         }
         self.loaded = Some(Arc::new(loaded.settled(source.clone())));
         self.read_ledger(Commits::resume).await;
-        self.platform.endpoints.forget(&self.id);
+        self.context.endpoints.forget(&self.id);
         Ok(source)
     }
 
@@ -451,29 +456,38 @@ impl Actor {
         if leases.is_empty() {
             return;
         }
-        let until_ms = self.platform.lease_term().expires_at_ms;
-        if let Err(error) = self.platform.store.extend_leases(&leases, until_ms).await {
+        let until_ms = self.context.core.lease_term().expires_at_ms;
+        if let Err(error) = self
+            .context
+            .core
+            .store
+            .extend_leases(&leases, until_ms)
+            .await
+        {
             tracing::warn!(source_id = %self.id, %error, "leases could not be prolonged");
         }
     }
 
     async fn leave_if_idle(&mut self) -> bool {
         self.count_silent_runs().await;
-        self.platform.runners.leave(&self.id, &self.commands)
+        let commands = &self.commands;
+        self.context
+            .residents
+            .leave(&self.id, || commands.is_empty())
     }
 
     async fn count_silent_runs(&mut self) {
         if let Some(loaded) = self.loaded.clone() {
             self.commits
-                .count(&loaded.source, self.platform.env.now_ms())
+                .count(&loaded.source, self.context.core.env.now_ms())
                 .await;
         }
     }
 
     /// Ends for good: work goes back to the store, runs in flight are abandoned.
     async fn leave(mut self) {
-        self.platform.endpoints.forget(&self.id);
-        self.platform.runners.remove(&self.id);
+        self.context.endpoints.forget(&self.id);
+        self.context.residents.remove(&self.id);
         let (closing, closed) = self.closing.take().unzip();
         for ended in self.renewal.abandon() {
             self.finish(ended);
@@ -486,7 +500,9 @@ impl Actor {
             match command {
                 Command::Work(work) => self.queue.push(work),
                 Command::Close(_, closed) | Command::Pause(closed) => waiting.push(closed),
-                _ => {}
+                // Whoever waits for an answer hears that there is none; the rest is the next runner's.
+                Command::Hook(_) | Command::Settle(..) => {}
+                Command::Claim | Command::Load(_) | Command::Reload(_) | Command::Resume => {}
             }
         }
         let response = || match closing {
@@ -496,7 +512,7 @@ impl Actor {
         self.queue.refuse(response).await;
         let abandoned: Vec<Lease> = self.flight.leases().collect();
         for lease in &abandoned {
-            self.platform.release(lease).await;
+            self.context.release(lease).await;
         }
         self.count_silent_runs().await;
         for closed in waiting {

@@ -3,13 +3,8 @@
 //! One batch is in flight at a time; what ends meanwhile makes the next batch. So order holds
 //! without waiting for each commit, and a busy source shares its durable writes.
 
-use std::{
-    collections::VecDeque,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
-use futures::future::BoxFuture;
 use headwater_model::{dedupe, id::SourceId, outcome::Outcome};
 use headwater_store::{RunCommit, Source, Store, StoreError, Usage};
 use tokio::sync::watch;
@@ -23,14 +18,11 @@ use super::{
     run::{After, CustomResponse, Part},
 };
 use crate::{
+    actor::{Batches, store_returns},
+    core::Core,
     metrics::{Metrics, Tally},
-    platform::Platform,
 };
 
-/// Parts per commit.
-const BATCH: usize = 256;
-/// How long to wait when the store is unavailable.
-const RETRY_AFTER: Duration = Duration::from_millis(500);
 const BEHIND_A_REFUSED_ONE: &str = "an earlier commit of the source was refused";
 
 /// A part whose commit is in flight.
@@ -50,35 +42,28 @@ pub(super) struct Batch {
 /// The commits of one source.
 pub(super) struct Commits {
     source_id: SourceId,
-    store: Arc<dyn Store>,
-    metrics: Arc<Metrics>,
+    core: Arc<Core>,
     ledger: Ledger,
     map_size: MapSize,
-    waiting: VecDeque<Part>,
-    in_flight: Option<BoxFuture<'static, Batch>>,
+    batches: Batches<Part, Batch>,
     /// Counts what the store does not have yet.
     uncommitted: watch::Sender<usize>,
     /// Runs that left nothing behind and are only counted.
     uncounted: Usage,
-    /// Cancelled when waiting for a store that is gone would hold up the node's end.
-    stopping: CancellationToken,
 }
 
 impl Commits {
     /// The commits of a source of whose dedupe state nothing is known yet.
-    pub(super) fn new(platform: &Platform, source_id: SourceId) -> Self {
+    pub(super) fn new(core: Arc<Core>, source_id: SourceId) -> Self {
         let map_size = MapSize::default();
         Self {
             source_id,
-            store: Arc::clone(&platform.store),
-            metrics: Arc::clone(&platform.metrics),
+            core,
             ledger: Ledger::new(None, map_size.clone()),
             map_size,
-            waiting: VecDeque::new(),
-            in_flight: None,
+            batches: Batches::default(),
             uncommitted: watch::Sender::new(0),
             uncounted: Usage::default(),
-            stopping: platform.stopping.clone(),
         }
     }
 
@@ -92,7 +77,7 @@ impl Commits {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.in_flight.is_none()
+        self.batches.is_idle()
     }
 
     /// Takes what a run left behind. What nobody could see is only counted.
@@ -107,63 +92,68 @@ impl Commits {
         if silent && matches!(part.after, After::Nothing) {
             self.uncounted.invocations += part.usage.invocations;
             self.uncounted.compute_ms += part.usage.compute_ms;
-            conclude(&self.metrics, &self.source_id, &part, part.outcome.as_ref());
+            conclude(
+                &self.core.metrics,
+                &self.source_id,
+                &part,
+                part.outcome.as_ref(),
+            );
             return;
         }
-        self.waiting.push_back(part);
+        self.batches.push(part);
         self.uncommitted.send_modify(|count| *count += 1);
     }
 
     /// Starts the next batch if none is in flight.
     pub(super) fn start(&mut self, source: &Source, now_ms: u64) {
-        if self.in_flight.is_some() || self.waiting.is_empty() {
-            return;
-        }
-        let count = self.waiting.len().min(BATCH);
-        let mut commits = Vec::with_capacity(count);
-        let mut entered = Vec::with_capacity(count);
-        for mut part in self.waiting.drain(..count) {
-            let Entry {
-                commit,
-                emitted,
-                tally,
-                outcome,
-            } = self.ledger.enter(source, &mut part, now_ms);
-            conclude(&self.metrics, &self.source_id, &part, outcome.as_ref());
-            commits.push(commit);
-            entered.push(Entered {
-                part,
-                emitted,
-                tally,
-                outcome,
-            });
-        }
-        if let Some(first) = commits.first_mut() {
-            let uncounted = std::mem::take(&mut self.uncounted);
-            first.usage.invocations += uncounted.invocations;
-            first.usage.compute_ms += uncounted.compute_ms;
-        }
-        let (store, stopping) = (Arc::clone(&self.store), self.stopping.clone());
-        let metrics = Arc::clone(&self.metrics);
-        self.in_flight = Some(Box::pin(async move {
-            let begun = Instant::now();
-            let results = commit(&*store, commits, &stopping).await;
-            metrics.answered(begun.elapsed());
-            Batch { entered, results }
-        }));
+        let Self {
+            core,
+            source_id,
+            ledger,
+            uncounted,
+            ..
+        } = self;
+        self.batches.start(|parts| {
+            let mut commits = Vec::with_capacity(parts.len());
+            let mut entered = Vec::with_capacity(parts.len());
+            for mut part in parts {
+                let Entry {
+                    commit,
+                    emitted,
+                    tally,
+                    outcome,
+                } = ledger.enter(source, &mut part, now_ms);
+                conclude(&core.metrics, source_id, &part, outcome.as_ref());
+                commits.push(commit);
+                entered.push(Entered {
+                    part,
+                    emitted,
+                    tally,
+                    outcome,
+                });
+            }
+            if let Some(first) = commits.first_mut() {
+                let uncounted = std::mem::take(uncounted);
+                first.usage.invocations += uncounted.invocations;
+                first.usage.compute_ms += uncounted.compute_ms;
+            }
+            let core = Arc::clone(core);
+            async move {
+                let begun = Instant::now();
+                let results = commit(&*core.store, commits, &core.stopping).await;
+                core.metrics.answered(begun.elapsed());
+                Batch { entered, results }
+            }
+        });
     }
 
     /// Waits for the batch in flight; forever if there is none.
     pub(super) async fn next(&mut self) -> Batch {
-        match &mut self.in_flight {
-            Some(batch) => batch.await,
-            None => std::future::pending().await,
-        }
+        self.batches.written().await
     }
 
     /// Answers those who waited for the batch. True if all of it was committed.
     pub(super) fn finish(&mut self, batch: Batch) -> bool {
-        self.in_flight = None;
         self.uncommitted
             .send_modify(|count| *count -= batch.entered.len());
         let mut committed = true;
@@ -179,11 +169,11 @@ impl Commits {
         {
             if let Err(error) = result {
                 journal::refused(&self.source_id, &part, &error);
-                self.metrics.refused();
+                self.core.metrics.refused();
                 committed = false;
                 continue;
             }
-            self.metrics.committed(&tally);
+            self.core.metrics.committed(&tally);
             answer(part, emitted, outcome);
         }
         committed
@@ -220,7 +210,8 @@ impl Commits {
     pub(super) async fn count(&mut self, source: &Source, now_ms: u64) {
         let usage = std::mem::take(&mut self.uncounted);
         if usage != Usage::default() {
-            self.store
+            self.core
+                .store
                 .commit_runs([Ledger::usage_only(source, usage, now_ms)].into())
                 .await;
         }
@@ -256,13 +247,10 @@ async fn commit(
             Some(Err(error)) => tracing::error!(%error, "a commit has to wait for the store"),
             Some(Ok(())) => {}
         }
-        tokio::select! {
-            () = tokio::time::sleep(RETRY_AFTER) => {}
-            () = stopping.cancelled() => {
-                let gone = || Err(StoreError::Conflict("the node is stopping".to_owned()));
-                results.extend(commits.iter().map(|_| gone()));
-                return results;
-            }
+        if !store_returns(stopping).await {
+            let gone = || Err(StoreError::Conflict("the node is stopping".to_owned()));
+            results.extend(commits.iter().map(|_| gone()));
+            return results;
         }
     }
 }

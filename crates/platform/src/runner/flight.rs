@@ -15,12 +15,12 @@ use tokio::sync::mpsc;
 
 use super::{
     commits::Commits,
+    context::RunnerContext,
     run::{After, CustomResponse, Effects, Logged, Part, Reply, Run, Task},
 };
 use crate::{
-    data_stores::Desk,
+    data_stores::StoreRequests,
     metrics::outcome_name,
-    platform::Platform,
     spans::{Attribute, Span},
 };
 
@@ -50,7 +50,7 @@ pub(super) struct Ended {
 
 /// The runs in flight.
 pub(super) struct Flight {
-    platform: Arc<Platform>,
+    context: Arc<RunnerContext>,
     sink: mpsc::UnboundedSender<(RunId, RunMessage)>,
     messages: mpsc::UnboundedReceiver<(RunId, RunMessage)>,
     starting: FuturesUnordered<Start>,
@@ -64,10 +64,10 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    pub(super) fn new(platform: Arc<Platform>) -> Self {
+    pub(super) fn new(context: Arc<RunnerContext>) -> Self {
         let (sink, messages) = mpsc::unbounded_channel();
         Self {
-            platform,
+            context,
             sink,
             messages,
             starting: FuturesUnordered::new(),
@@ -131,13 +131,13 @@ impl Flight {
             task,
             span,
             effects: Effects::default(),
-            desk: Desk::new(owner, &invocation.props),
+            store_requests: StoreRequests::new(owner, &invocation.props),
             started: Instant::now(),
             flushed: false,
             stored: false,
         };
         self.runs.insert(run, tracked);
-        let (engine, sink) = (Arc::clone(&self.platform.engine), self.sink.clone());
+        let (engine, sink) = (Arc::clone(&self.context.core.engine), self.sink.clone());
         let mut start: Start =
             Box::pin(async move { (run, engine.invoke(&worker, invocation, sink).await) });
         // A worker that is there takes the run at once, and nothing is to be said of it.
@@ -215,7 +215,7 @@ impl Flight {
             RunMessage::Respond(response) => respond(run, response, commits),
             RunMessage::StoreAsked(request) => {
                 run.stored |= request.operation.is_write();
-                run.desk.take(&self.platform, request);
+                run.store_requests.take(&self.context.data_stores, request);
             }
             // Of actions, which no runner runs.
             RunMessage::Exported(_) | RunMessage::Exited(_) => {}
@@ -228,7 +228,7 @@ impl Flight {
         let run = self.runs.remove(&id)?;
         self.count(&run.task, -1);
         let time = run.started.elapsed();
-        self.platform.metrics.worked(run.task.trigger(), time);
+        self.context.core.metrics.worked(run.task.trigger(), time);
         let compute_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let trace = run.span.context();
         let failure = outcome.error().map(|error| error.message);

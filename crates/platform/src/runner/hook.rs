@@ -7,7 +7,11 @@ use headwater_engine::Hook;
 use headwater_model::{dedupe, origin::Origin, outcome::Outcome};
 use tokio::sync::oneshot;
 
-use super::{LoadedSource, ledger::broken_rules, loaded::configuration_error, run::Effects};
+use super::{
+    ledger::broken_rules,
+    loaded::{LoadedSource, configuration_error},
+    run::Effects,
+};
 use crate::error::PlatformError;
 
 /// A hook to be called.

@@ -8,10 +8,12 @@ use headwater_model::{
     outcome::Outcome,
 };
 
-use super::run::{Part, Work};
+use super::{
+    context::RunnerContext,
+    run::{Part, Work},
+};
 use crate::{
     metrics::{outcome_name, trigger_name},
-    platform::Platform,
     spans::{Attribute, NewSpan, Span, SpanKind},
 };
 
@@ -20,12 +22,12 @@ const TEXT_MAX: usize = 300;
 
 /// Begins the span of a run or a hook.
 pub(super) fn span(
-    platform: &Platform,
+    context: &RunnerContext,
     source_id: &SourceId,
     name: &str,
     (invocation_id, origin): (&InvocationId, &Origin),
 ) -> Span {
-    platform.begin_span(NewSpan {
+    context.core.begin_span(NewSpan {
         name,
         kind: SpanKind::Internal,
         parent: origin.trace,

@@ -14,10 +14,8 @@ use headwater_store::{SavedComponent, Source, SourceState, Store};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
-use super::{commits::Commits, map_size::MapSize};
-use crate::{
-    accounts::UsedAccount, components, error::PlatformError, platform::Platform, props::FinalProps,
-};
+use super::{commits::Commits, context::RunnerContext, map_size::MapSize};
+use crate::{accounts::UsedAccount, artifact::artifact, error::PlatformError, props::FinalProps};
 
 /// After how many seconds props are made again whose credentials could not be renewed.
 const RENEWED_AFTER_S: u64 = 10;
@@ -107,7 +105,7 @@ struct StoredState {
 #[async_trait]
 impl WorkerState for StoredState {
     async fn artifact(&self) -> Result<Bytes, EngineError> {
-        components::artifact(&*self.store, &self.artifact_hash).await
+        artifact(&*self.store, &self.artifact_hash).await
     }
 
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
@@ -124,30 +122,31 @@ impl WorkerState for StoredState {
     }
 }
 
-impl Platform {
+impl RunnerContext {
     /// Makes a version ready to run.
     ///
     /// # Errors
-    /// As [`Platform::final_props`].
+    /// As [`crate::props::Props::finals`].
     pub(crate) async fn load(
-        self: &Arc<Self>,
+        &self,
         source: Source,
         component: SavedComponent,
     ) -> Result<LoadedSource, PlatformError> {
         let definitions = prop::merge(&component.description.props, &source.spec.dynamic_props);
-        let now_at = self.env.now_at();
+        let now_at = self.core.env.now_at();
         let FinalProps {
             mut values,
             broken,
             accounts,
             renew_at,
         } = self
-            .final_props(&definitions, &source.spec.configured_props)
+            .props
+            .finals(&definitions, &source.spec.configured_props)
             .await?;
         for endpoint in &source.spec.endpoints {
             values.insert(
                 endpoint.prop.clone(),
-                json!({ "endpoint": self.endpoint_url(&endpoint.token) }),
+                json!({ "endpoint": self.core.config.endpoint_url(&endpoint.token) }),
             );
         }
         for timer in &source.spec.timers {
@@ -171,10 +170,10 @@ impl Platform {
 
     /// The recorded version of a source; `None` when it is gone or runs on no trigger.
     pub(crate) async fn load_recorded(
-        self: &Arc<Self>,
+        &self,
         id: &SourceId,
     ) -> Result<Option<LoadedSource>, PlatformError> {
-        let source = self.store.source(id).await?;
+        let source = self.core.store.source(id).await?;
         let runs = |source: &Source| {
             matches!(
                 source.state,
@@ -184,7 +183,7 @@ impl Platform {
         let Some(source) = source.filter(runs) else {
             return Ok(None);
         };
-        let component = self.component_of(&source).await?;
+        let component = self.core.component_of(&source).await?;
         self.load(source, component).await.map(Some)
     }
 }

@@ -2,16 +2,16 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use futures::future::BoxFuture;
 use headwater_model::id::SourceId;
 use headwater_store::{Claimed, Lease, StoreError, Trigger, WorkLimit};
 use tokio::time::Instant;
 
 use super::{
+    context::RunnerContext,
     run::{CustomResponse, Reply, Work, is_admitted_when_queued},
     waiting::Waiting,
 };
-use crate::platform::Platform;
+use crate::actor::InFlight;
 
 /// Invocations claimed at once.
 const CLAIMED_AT_ONCE: u32 = 64;
@@ -22,17 +22,16 @@ const BACKOFF: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(300);
 
 type Claim = Result<(WorkLimit, Vec<Claimed>), StoreError>;
-type Claims = BoxFuture<'static, Claim>;
 
 /// What waits to be started.
 pub(super) struct Queue {
-    platform: Arc<Platform>,
+    context: Arc<RunnerContext>,
     id: SourceId,
     /// Timer, event and manual work: one run at a time.
     serial: VecDeque<Work>,
     /// HTTP work: several runs at a time.
     concurrent: VecDeque<Work>,
-    claiming: Option<Claims>,
+    claiming: InFlight<Claim>,
     /// Whether the store may have more invocations than were claimed.
     more: bool,
     /// When the first of what has to wait may be started.
@@ -42,13 +41,13 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn new(platform: Arc<Platform>, id: SourceId, waiting: Arc<Waiting>) -> Self {
+    pub(super) fn new(context: Arc<RunnerContext>, id: SourceId, waiting: Arc<Waiting>) -> Self {
         Self {
-            platform,
+            context,
             id,
             serial: VecDeque::new(),
             concurrent: VecDeque::new(),
-            claiming: None,
+            claiming: InFlight::default(),
             more: false,
             next_due: None,
             waiting,
@@ -67,7 +66,7 @@ impl Queue {
 
     /// Whether a claim is under way, so that more work may come in.
     pub(super) fn is_claiming(&self) -> bool {
-        self.claiming.is_some()
+        !self.claiming.is_idle()
     }
 
     /// Adds work at the end; it has been counted when it was sent.
@@ -193,7 +192,7 @@ impl Queue {
 
     /// Claims more if there may be more and there is room.
     pub(super) fn claim(&mut self) {
-        if !self.more || self.claiming.is_some() {
+        if !self.more || self.is_claiming() {
             return;
         }
         let Some(bytes) = self.waiting.room() else {
@@ -204,26 +203,22 @@ impl Queue {
             invocations: CLAIMED_AT_ONCE,
             bytes: bytes as u64,
         };
-        let (platform, id) = (Arc::clone(&self.platform), self.id.clone());
-        self.claiming = Some(Box::pin(async move {
-            let (term, now_ms) = (platform.lease_term(), platform.env.now_ms());
-            let claimed = platform.store.claim(&id, term, now_ms, limit).await?;
+        let (context, id) = (Arc::clone(&self.context), self.id.clone());
+        self.claiming.start(async move {
+            let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
+            let claimed = context.core.store.claim(&id, term, now_ms, limit).await?;
             Ok((limit, claimed))
-        }));
+        });
     }
 
     /// Waits for the claim under way; forever if there is none.
     pub(super) async fn claimed(&mut self) -> Claim {
-        match &mut self.claiming {
-            Some(claims) => claims.await,
-            None => std::future::pending().await,
-        }
+        self.claiming.ended().await
     }
 
     /// Takes in what was claimed. After a jump of the clock that may be what this runner has already: then
     /// the new lease takes the place of the one that ran out, here or in flight, where `renew` does it.
     pub(super) fn finish_claim(&mut self, claimed: Claim, mut renew: impl FnMut(&Lease) -> bool) {
-        self.claiming = None;
         match claimed {
             Ok((limit, claimed)) => {
                 self.more |= limit.is_reached_by(&claimed);
@@ -273,17 +268,8 @@ impl Queue {
                 let _ = reply.send(response());
             }
             if let Some(lease) = &work.lease {
-                self.platform.release(lease).await;
+                self.context.release(lease).await;
             }
-        }
-    }
-}
-
-impl Platform {
-    /// Gives a lease back; if that fails, it runs out.
-    pub(super) async fn release(&self, lease: &Lease) {
-        if let Err(error) = self.store.release(lease).await {
-            tracing::debug!(%error, "a lease runs out instead of being given back");
         }
     }
 }

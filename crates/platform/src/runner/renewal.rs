@@ -5,8 +5,8 @@
 use futures::future::BoxFuture;
 use headwater_store::Lease;
 
-use super::{LoadedSource, flight::Ended, run::Task};
-use crate::error::PlatformError;
+use super::{flight::Ended, loaded::LoadedSource, run::Task};
+use crate::{actor::InFlight, error::PlatformError};
 
 /// A version read or made again; `None` when the source is gone or runs on no trigger.
 pub(super) type Loading = BoxFuture<'static, Result<Option<LoadedSource>, PlatformError>>;
@@ -14,9 +14,9 @@ pub(super) type Loading = BoxFuture<'static, Result<Option<LoadedSource>, Platfo
 /// What is under way.
 #[derive(Default)]
 pub(super) struct Renewal {
-    loading: Option<Loading>,
+    loading: InFlight<Result<Option<LoadedSource>, PlatformError>>,
     /// Whether the accounts that a run met a 401 with have other credentials now.
-    doubting: Option<BoxFuture<'static, bool>>,
+    doubting: InFlight<bool>,
     /// Runs that met a 401: they run again if that was the credentials' fault.
     doubtful: Vec<Ended>,
 }
@@ -30,16 +30,16 @@ pub(super) enum Renewed {
 
 impl Renewal {
     pub(super) fn is_idle(&self) -> bool {
-        self.loading.is_none() && self.doubting.is_none()
+        self.loading.is_idle() && self.doubting.is_idle()
     }
 
     pub(super) fn load(&mut self, loading: Loading) {
-        self.loading = Some(loading);
+        self.loading.start(loading);
     }
 
     /// Another version or record counts now: what is being made belongs to the former one, and is made again when it is due.
     pub(super) fn forget_loading(&mut self) {
-        self.loading = None;
+        self.loading.abandon();
     }
 
     /// Waits for what doubts bring; a run that may be made once more waits for it, too.
@@ -48,21 +48,19 @@ impl Renewal {
         doubting: impl FnOnce() -> BoxFuture<'static, bool>,
         waiting: Option<Ended>,
     ) {
-        self.doubting.get_or_insert_with(doubting);
+        if self.doubting.is_idle() {
+            self.doubting.start(doubting());
+        }
         self.doubtful.extend(waiting);
     }
 
     /// Waits until something has come of it; forever if nothing is under way.
     pub(super) async fn next(&mut self) -> Renewed {
         tokio::select! {
-            changed = when_there(&mut self.doubting) => {
-                self.doubting = None;
+            changed = self.doubting.ended() => {
                 Renewed::Doubted(changed, std::mem::take(&mut self.doubtful))
             }
-            loaded = when_there(&mut self.loading) => {
-                self.loading = None;
-                Renewed::Loaded(Box::new(loaded))
-            }
+            loaded = self.loading.ended() => Renewed::Loaded(Box::new(loaded)),
         }
     }
 
@@ -74,17 +72,10 @@ impl Renewal {
         })
     }
 
-    /// The runs that wait, for who waits no more.
+    /// Takes out the waiting runs; called when the runner stops.
     pub(super) fn abandon(&mut self) -> Vec<Ended> {
-        self.loading = None;
-        self.doubting = None;
+        self.loading.abandon();
+        self.doubting.abandon();
         std::mem::take(&mut self.doubtful)
-    }
-}
-
-async fn when_there<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
-    match future {
-        Some(future) => future.await,
-        None => std::future::pending().await,
     }
 }

@@ -1,6 +1,5 @@
 //! What a run says of itself: its events on `$errors` and `$logs`, and the report of a manual run.
 
-use headwater_engine::LogLevel;
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
@@ -9,20 +8,13 @@ use headwater_model::{
 };
 use headwater_store::Source;
 use serde::Serialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, json};
 
 use super::run::{Logged, Part};
-
-/// A line of a run's log.
-#[derive(Debug, Clone, Serialize)]
-pub struct LogLine {
-    /// How serious.
-    pub level: LogLevel,
-    /// The text.
-    pub message: String,
-    /// Epoch milliseconds.
-    pub ts: u64,
-}
+use crate::{
+    log_line::LogLine,
+    platform_event::{iso_8601, platform_event},
+};
 
 /// How a manual run went.
 #[derive(Debug, Clone, Serialize)]
@@ -44,31 +36,6 @@ impl From<&Logged> for LogLine {
             message: logged.text.clone(),
             ts: logged.ts_ms,
         }
-    }
-}
-
-fn raw(value: &Value) -> Box<RawValue> {
-    // A `Value` is always JSON; only `Serialize` code with errors of its own could fail here.
-    serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
-}
-
-/// An event that the platform itself puts on a channel.
-pub(crate) fn platform_event(
-    channel: Channel,
-    event: &Value,
-    summary: &str,
-    hops: u32,
-) -> NewEvent {
-    let summary = summary.lines().next().map(str::to_owned);
-    NewEvent {
-        channel,
-        event: raw(event),
-        key: None,
-        summary,
-        ts: None,
-        scheduled: None,
-        hops,
-        trace: None,
     }
 }
 
@@ -118,16 +85,6 @@ pub(super) fn error_event(
         trace: part.origin.trace,
         ..platform_event(Channel::errors(), &event, &summary, part.hops)
     }
-}
-
-/// `2026-01-31T12:00:00.000Z`.
-pub(crate) fn iso_8601(epoch_ms: u64) -> String {
-    let moment = i64::try_from(epoch_ms)
-        .ok()
-        .and_then(chrono::DateTime::from_timestamp_millis);
-    moment
-        .map(|moment| moment.to_rfc3339_opts(chrono::SecondsFormat::Millis, true))
-        .unwrap_or_default()
 }
 
 /// The report that somebody waits for.

@@ -14,8 +14,8 @@ use headwater_store::{Lease, NewInvocation, Trigger, Usage};
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{HookEnded, report::RunReport};
-use crate::{accounts::UsedAccount, data_stores::Desk, spans::Span};
+use super::{hook::HookEnded, report::RunReport};
+use crate::{accounts::UsedAccount, data_stores::StoreRequests, spans::Span};
 
 /// How often a run is started whose worker is lost through no fault of its own.
 const TRIES_MAX: u32 = 3;
@@ -182,7 +182,7 @@ pub(crate) struct Run {
     pub(crate) task: Task,
     pub(crate) span: Span,
     pub(crate) effects: Effects,
-    pub(crate) desk: Desk,
+    pub(crate) store_requests: StoreRequests,
     pub(crate) started: std::time::Instant,
     /// Whether something of it has been committed already, so that it cannot be started anew.
     pub(crate) flushed: bool,

@@ -51,7 +51,7 @@ pub(crate) struct SecretKeys {
     /// Whether what was stored at the start is sealed with another key.
     is_unfit: AtomicBool,
     /// Held while a new key comes in.
-    pub(super) rotation: tokio::sync::Mutex<()>,
+    pub(crate) rotation: tokio::sync::Mutex<()>,
 }
 
 impl std::fmt::Debug for KeyRing {
@@ -154,12 +154,12 @@ impl KeyRing {
     }
 
     /// Whether a value is sealed with the newest key.
-    pub(super) fn is_newest(&self, sealed: &[u8]) -> bool {
+    pub(crate) fn is_newest(&self, sealed: &[u8]) -> bool {
         sealed.first() == Some(&self.newest().version)
     }
 
     /// Whether there are former keys.
-    pub(super) fn has_former(&self) -> bool {
+    pub(crate) fn has_former(&self) -> bool {
         self.0.len() > 1
     }
 
@@ -198,7 +198,7 @@ impl SecretKeys {
     }
 
     /// Stored secrets are sealed with another key.
-    pub(super) fn note_unfit(&self) {
+    pub(crate) fn note_unfit(&self) {
         self.is_unfit.store(true, Ordering::Relaxed);
     }
 
@@ -208,7 +208,7 @@ impl SecretKeys {
     }
 
     /// The keys as they are now.
-    pub(super) fn ring(&self) -> KeyRing {
+    pub(crate) fn ring(&self) -> KeyRing {
         self.ring.read().clone()
     }
 
@@ -228,7 +228,7 @@ impl SecretKeys {
     }
 
     /// Seals with a new key from now on. It is in the file before anything is sealed with it.
-    pub(super) async fn renew(&self, env: &Environment) -> Result<(), PlatformError> {
+    pub(crate) async fn renew(&self, env: &Environment) -> Result<(), PlatformError> {
         if self.file.is_none() {
             return Err(PlatformError::Conflict(
                 "the secret key comes from HEADWATER_SECRET_KEY, which the node cannot change: set it to \
@@ -243,7 +243,7 @@ impl SecretKeys {
     }
 
     /// Keeps the newest key alone, where the node may change what is kept.
-    pub(super) async fn forget_former(&self) -> Result<(), PlatformError> {
+    pub(crate) async fn forget_former(&self) -> Result<(), PlatformError> {
         let ring = KeyRing(vec![self.ring.read().newest().clone()]);
         self.write(&ring).await?;
         *self.ring.write() = ring;

@@ -10,18 +10,18 @@ use super::Actor;
 use crate::{
     error::PlatformError,
     runner::{
-        CustomResponse, LoadedSource,
         flight::Ended,
         journal,
+        loaded::LoadedSource,
         renewal::{Loading, Renewed},
-        run::{After, Part, Reply, Task},
+        run::{After, CustomResponse, Part, Reply, Task},
     },
 };
 
 impl Actor {
     /// Reads the recorded version if none was given, and makes the props again if they have become stale.
     pub(super) async fn refresh(&mut self) {
-        let now_at = self.platform.env.now_at();
+        let now_at = self.context.core.env.now_at();
         let is_due = |loaded: &Arc<LoadedSource>| loaded.renew_at.is_some_and(|at| at <= now_at);
         let is_current = self
             .loaded
@@ -51,18 +51,18 @@ impl Actor {
     }
 
     fn loading(&self) -> Loading {
-        let (platform, id, loaded) = (
-            Arc::clone(&self.platform),
+        let (context, id, loaded) = (
+            Arc::clone(&self.context),
             self.id.clone(),
             self.loaded.clone(),
         );
         Box::pin(async move {
             match loaded {
-                None => platform.load_recorded(&id).await,
+                None => context.load_recorded(&id).await,
                 // What is recorded may not be what runs: an update may be under way.
                 Some(loaded) => {
                     let (source, component) = (loaded.source.clone(), loaded.component.clone());
-                    platform.load(source, component).await.map(Some)
+                    context.load(source, component).await.map(Some)
                 }
             }
         })
@@ -96,7 +96,8 @@ impl Actor {
         let Task::Work(mut work) = ended.task else {
             return;
         };
-        self.platform
+        self.context
+            .core
             .metrics
             .ran(Some(work.trigger), &ended.outcome);
         journal::repeats(&self.id, &work, &ended.outcome);
@@ -122,9 +123,9 @@ impl Actor {
         let Task::Work(work) = &ended.task else {
             // A hook is the business of a lifecycle, which fails; the next one is to have other credentials.
             let accounts = self.loaded.as_ref().map(|it| it.accounts.clone());
-            let platform = Arc::clone(&self.platform);
-            let doubting = async move { platform.doubt(accounts.unwrap_or_default()).await };
-            self.platform.tasks.spawn(doubting);
+            let context = Arc::clone(&self.context);
+            let doubting = async move { context.doubt(accounts.unwrap_or_default()).await };
+            self.context.core.tasks.spawn(doubting);
             return self.finish(ended);
         };
         if work.accounts.is_empty() || work.repeated {
@@ -135,9 +136,9 @@ impl Actor {
             (Reply::None, Trigger::Http) => work.lease.is_some(),
             _ => true,
         };
-        let (platform, accounts) = (Arc::clone(&self.platform), work.accounts.clone());
+        let (context, accounts) = (Arc::clone(&self.context), work.accounts.clone());
         let doubting = || -> futures::future::BoxFuture<'static, bool> {
-            Box::pin(async move { platform.doubt(accounts).await })
+            Box::pin(async move { context.doubt(accounts).await })
         };
         let is_unseen = is_unseen && !ended.flushed && !ended.stored && ended.effects.is_silent();
         match is_unseen {

@@ -1,0 +1,66 @@
+//! Serializes credential renewal per account.
+
+use std::{collections::HashMap, sync::Arc};
+
+use headwater_model::id::AccountId;
+use parking_lot::Mutex;
+use tokio::sync::OwnedMutexGuard;
+
+/// For how long an app that did not answer is not asked again.
+const PATIENCE_MS: u64 = 10_000;
+
+/// One lock per account whose app is being asked for credentials.
+#[derive(Default)]
+pub(super) struct RenewalLocks {
+    by_account: Mutex<HashMap<AccountId, Arc<tokio::sync::Mutex<Turn>>>>,
+}
+
+/// What is remembered from one turn to the next.
+#[derive(Default)]
+pub(super) struct Turn {
+    failure: Option<(u64, String)>,
+}
+
+impl Turn {
+    /// How the app failed to answer, if that was a moment ago.
+    pub(super) fn recent_failure(&self, now_ms: u64) -> Option<&str> {
+        let (failed_at_ms, reason) = self.failure.as_ref()?;
+        let is_recent = now_ms.abs_diff(*failed_at_ms) < PATIENCE_MS;
+        is_recent.then_some(reason)
+    }
+
+    pub(super) fn fail(&mut self, now_ms: u64, reason: &str) {
+        self.failure = Some((now_ms, reason.to_owned()));
+    }
+
+    pub(super) fn succeed(&mut self) {
+        self.failure = None;
+    }
+}
+
+impl RenewalLocks {
+    /// Waits for the others who have to do with the account.
+    pub(super) async fn take(&self, id: &AccountId) -> OwnedMutexGuard<Turn> {
+        let turn = {
+            let mut by_account = self.by_account.lock();
+            Arc::clone(by_account.entry(id.clone()).or_default())
+        };
+        turn.lock_owned().await
+    }
+
+    /// The account is gone, and with it whatever was to be remembered.
+    pub(super) fn forget(&self, id: &AccountId) {
+        self.by_account.lock().remove(id);
+    }
+
+    /// Forgets what nobody waits for and has nothing to remember.
+    pub(super) fn end(&self, id: &AccountId, turn: OwnedMutexGuard<Turn>) {
+        let remembers = turn.failure.is_some();
+        let mut by_account = self.by_account.lock();
+        drop(turn);
+        let is_last = |turn: &Arc<_>| Arc::strong_count(turn) == 1;
+        if !remembers && by_account.get(id).is_some_and(is_last) {
+            by_account.remove(id);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The kit of actors: a task in memory that owns the work of one thing, found by its id or started.
+//!
+//! ```text
+//!  tell ──► Residents (find or start, under one lock) ──► actor: select over commands, InFlight work, Batches, Heartbeat
+//!                     ▲                                      │
+//!                     └───────── leave (same lock) ◄─────────┘
+//! ```
+//!
+//! Runners and couriers are such actors. Each has its own middle; the parts that all share are here.
+
+mod batches;
+mod heartbeat;
+mod in_flight;
+mod residents;
+
+pub(crate) use self::{
+    batches::{Batches, store_returns},
+    heartbeat::Heartbeat,
+    in_flight::InFlight,
+    residents::{Resident, Residents},
+};

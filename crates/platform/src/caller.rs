@@ -1,0 +1,59 @@
+//! An authenticated caller, and what it may see. Another tenant's things do not exist for the caller.
+
+use headwater_model::id::{KeyId, UserId, WorkspaceId};
+use headwater_store::{Identity, Owner};
+use sha2::{Digest, Sha256};
+
+use crate::error::PlatformError;
+
+/// An authenticated caller.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The user and its workspaces.
+    pub identity: Identity,
+}
+
+impl Caller {
+    /// The caller's user.
+    pub fn user_id(&self) -> &UserId {
+        &self.identity.user.id
+    }
+
+    /// The key that the caller came with.
+    pub fn key_id(&self) -> &KeyId {
+        &self.identity.key.id
+    }
+
+    /// Whether the caller is a member.
+    pub fn is_member(&self, workspace_id: &WorkspaceId) -> bool {
+        self.identity
+            .workspaces
+            .iter()
+            .any(|workspace| workspace.id == *workspace_id)
+    }
+
+    /// Checks that the caller may do what is the administrator's.
+    ///
+    /// # Errors
+    /// `AdminOnly` when it may not.
+    pub(crate) fn check_admin(&self) -> Result<(), PlatformError> {
+        match self.identity.user.is_admin {
+            true => Ok(()),
+            false => Err(PlatformError::AdminOnly),
+        }
+    }
+
+    /// Whether the caller may see what this owner has.
+    pub fn may_see(&self, owner: &Owner) -> bool {
+        owner.user_id == *self.user_id()
+            || owner
+                .workspace_id
+                .as_ref()
+                .is_some_and(|workspace_id| self.is_member(workspace_id))
+    }
+}
+
+/// The hash under which a key is stored.
+pub fn key_hash(key: &str) -> String {
+    hex::encode(Sha256::digest(key.as_bytes()))
+}

@@ -1,0 +1,81 @@
+//! The chores of background work, and how each is told that there may be something to do.
+
+use tokio::sync::{Notify, futures::Notified};
+
+/// Says that there may be work. May be lost.
+#[derive(Default)]
+pub(crate) struct Nudges {
+    by_chore: [Notify; Chore::ALL.len()],
+}
+
+impl Nudges {
+    /// Lets the chore look again soon.
+    pub(crate) fn nudge(&self, chore: Chore) {
+        self.by_chore[chore as usize].notify_one();
+        // What dispatch has to pass on, readers wait for too.
+        if chore == Chore::Dispatch {
+            self.by_chore[Chore::Tail as usize].notify_one();
+        }
+    }
+
+    /// Waits for the next nudge of the chore.
+    pub(crate) fn nudged(&self, chore: Chore) -> Notified<'_> {
+        self.by_chore[chore as usize].notified()
+    }
+}
+
+/// A kind of background work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chore {
+    /// Timers that are due become invocations.
+    Timers,
+    /// Scheduled events that are due leave `$in`.
+    Release,
+    /// Dispatches events to subscribers.
+    Dispatch,
+    /// Feeds appended events to SSE readers.
+    Tail,
+    /// Deliveries to webhooks that are due and that nobody has: after a restart, or when a lease ran out.
+    Deliveries,
+    /// Deliveries to webhooks that are due again, each at its time.
+    Retries,
+    /// Deletions that were asked for, and events beyond retention.
+    Retention,
+    /// Invocations that nobody holds: after a restart, or when a lease ran out.
+    Queue,
+    /// When keys were last used.
+    KeyUses,
+    /// Records of data stores that have expired or were cleared.
+    DataStores,
+}
+
+impl Chore {
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Timers,
+        Self::Release,
+        Self::Dispatch,
+        Self::Tail,
+        Self::Deliveries,
+        Self::Retries,
+        Self::Retention,
+        Self::Queue,
+        Self::KeyUses,
+        Self::DataStores,
+    ];
+
+    /// Its name in metrics and logs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Timers => "timers",
+            Self::Release => "release",
+            Self::Dispatch => "dispatch",
+            Self::Tail => "tail",
+            Self::Deliveries => "deliveries",
+            Self::Retries => "retries",
+            Self::Retention => "retention",
+            Self::Queue => "queue",
+            Self::KeyUses => "key_uses",
+            Self::DataStores => "data_stores",
+        }
+    }
+}

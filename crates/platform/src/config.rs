@@ -1,0 +1,93 @@
+//! The configuration of a node, as far as the platform needs it. `cli` reads it from flags, environment and file.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use headwater_engine::network::{CaCertificates, NetworkPolicy};
+use headwater_model::{
+    app::AppCatalog,
+    webhook::{ATTEMPT_TIMEOUT, Backoff},
+};
+
+use crate::proxies::TrustedProxies;
+
+/// A node's configuration.
+#[derive(Debug, Clone)]
+pub struct PlatformConfig {
+    /// Where the outside reaches this node, without a trailing slash.
+    pub public_url: String,
+    /// Serves `https://{token}.{domain}/` besides `{public_url}/e/{token}`.
+    pub endpoint_domain: Option<String>,
+    /// HTTP invocations that run at once in one source's worker.
+    pub source_concurrency: usize,
+    /// Events kept per emitter and channel class.
+    pub retained_events: u32,
+    /// Events that may wait for the sources of one owner; more are not queued.
+    pub queued_events_per_owner: u32,
+    /// How long runs and attempts may take to finish when the node is asked to stop.
+    pub shutdown_grace: Duration,
+    /// How events are delivered to webhooks.
+    pub deliveries: DeliveryConfig,
+    /// The apps that the node knows.
+    pub apps: AppCatalog,
+    /// The plan that the API reports for every user.
+    pub plan: Plan,
+    /// Invocations that a user may have per UTC day, if that is limited.
+    pub daily_invocations_quota: Option<u64>,
+    /// Requests that a key may make per second, if that is limited.
+    pub rate_limit: Option<NonZeroU32>,
+    /// The proxies that are believed about the caller of an endpoint.
+    pub trusted_proxies: TrustedProxies,
+}
+
+impl PlatformConfig {
+    /// The URL of an HTTP interface.
+    pub fn endpoint_url(&self, token: &str) -> String {
+        match &self.endpoint_domain {
+            Some(domain) => format!("https://{token}.{domain}"),
+            None => format!("{}/e/{token}", self.public_url),
+        }
+    }
+}
+
+/// How deliveries are made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryConfig {
+    /// How long to wait after each failed attempt.
+    pub backoff: Backoff,
+    /// How long an attempt may take.
+    pub attempt_timeout: Duration,
+    /// Attempts in flight per webhook.
+    pub webhook_concurrency: usize,
+    /// Attempts in flight per host.
+    pub host_concurrency: usize,
+    /// Attempts in flight on the whole node.
+    pub node_concurrency: usize,
+    /// The addresses that may be reached.
+    pub network: NetworkPolicy,
+    /// Certificates trusted besides those of the web's authorities.
+    pub ca: Option<CaCertificates>,
+}
+
+impl Default for DeliveryConfig {
+    fn default() -> Self {
+        Self {
+            backoff: Backoff::default(),
+            attempt_timeout: ATTEMPT_TIMEOUT,
+            webhook_concurrency: 8,
+            host_concurrency: 64,
+            node_concurrency: 2048,
+            network: NetworkPolicy::default(),
+            ca: None,
+        }
+    }
+}
+
+/// The kind of user that `GET /users/me` reports for everybody.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Plan {
+    /// Daily quotas and the workspaces.
+    #[default]
+    Free,
+    /// The billing period, which is the calendar month (UTC), and its credits.
+    Paid,
+}

@@ -1,0 +1,80 @@
+//! The ground floor: everything that services share, and nothing that belongs to one of them.
+
+use std::sync::Arc;
+
+use headwater_engine::Engine;
+use headwater_store::{LeaseTerm, NodeEpoch, SavedComponent, Source, Store};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    chore::Nudges,
+    config::PlatformConfig,
+    environment::Environment,
+    error::PlatformError,
+    metrics::Metrics,
+    spans::{NewSpan, Span, Tracer},
+};
+
+/// How long a lease lasts; whoever holds one prolongs it well before.
+const LEASE_MS: u64 = 60_000;
+
+/// The node's store, engine, clock and configuration, with the tasks that it runs.
+pub(crate) struct Core {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) env: Environment,
+    pub(crate) config: PlatformConfig,
+    pub(crate) epoch: NodeEpoch,
+    pub(crate) metrics: Metrics,
+    pub(crate) tracer: Option<Arc<dyn Tracer>>,
+    /// Tasks that the node's stop waits for.
+    pub(crate) tasks: TaskTracker,
+    /// Cancelled when the node is asked to stop.
+    pub(crate) stopping: CancellationToken,
+    pub(crate) nudges: Nudges,
+}
+
+impl Core {
+    /// A lease of this node from now.
+    pub(crate) fn lease_term(&self) -> LeaseTerm {
+        LeaseTerm {
+            epoch: self.epoch,
+            expires_at_ms: self.env.now_ms() + LEASE_MS,
+        }
+    }
+
+    /// Begins a span, recorded if the node has a tracer.
+    pub(crate) fn begin_span(&self, span: NewSpan<'_>) -> Span {
+        Span::begin(self.tracer.as_deref(), span)
+    }
+
+    /// Runs work to its end, even if the caller goes away.
+    ///
+    /// # Errors
+    /// Those of the work; `Internal` when it panicked.
+    pub(crate) async fn to_the_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, PlatformError>> + Send + 'static,
+    ) -> Result<T, PlatformError> {
+        let ended = self.tasks.spawn(work).await;
+        ended.map_err(|error| PlatformError::Internal(error.to_string()))?
+    }
+
+    /// The saved component that a source runs.
+    ///
+    /// # Errors
+    /// `Internal` when it is not in the store.
+    pub(crate) async fn component_of(
+        &self,
+        source: &Source,
+    ) -> Result<SavedComponent, PlatformError> {
+        let id = &source.spec.component_id;
+        let component = self.store.component(id).await?;
+        component.ok_or_else(|| {
+            PlatformError::Internal(format!(
+                "component `{id}` of source `{}` is gone",
+                source.id
+            ))
+        })
+    }
+}

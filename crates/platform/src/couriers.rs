@@ -1,0 +1,134 @@
+//! Deliveries: POSTing events to the webhooks that subscribe.
+//!
+//! One **courier** per webhook with due deliveries, in memory only while it has some. It is found or
+//! started under the registry's lock and leaves under the same lock, so that no nudge goes to a
+//! courier that is gone. Responsible for attempts, their limits and their outcome; not for making
+//! deliveries (dispatch does) or for managing webhooks.
+//!
+//! ```text
+//!  dispatch ──┐                       ┌─► attempt ─┐
+//!  due again ─┴─► courier ──► claim ──┼─► attempt ─┼─► record (batches) ──► delivered, due again, dead
+//!                                     └─► attempt ─┘
+//! ```
+
+mod actor;
+mod attempt;
+mod claim;
+mod context;
+mod held;
+mod limits;
+mod queue;
+mod records;
+mod request;
+mod retries;
+mod sender;
+pub(crate) mod signature;
+mod target;
+mod verdict;
+
+use std::{
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
+
+use headwater_model::id::WebhookId;
+use headwater_store::{Progress, StoreError};
+use tokio::sync::mpsc;
+
+use self::{
+    actor::Actor,
+    context::{Courier, CourierContext},
+};
+use crate::{core::Core, error::PlatformError, secrets::SecretKeys};
+
+/// Delivered deliveries that are kept per webhook.
+const DELIVERED_KEPT: u32 = 100;
+/// How long dead letters are kept.
+const DEAD_KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+/// How long deliveries may take to be given back when the node stops.
+const GIVING_BACK_MAX: Duration = Duration::from_secs(2);
+
+/// The couriers of this node.
+pub(crate) struct Couriers {
+    context: Arc<CourierContext>,
+}
+
+impl Couriers {
+    /// None yet.
+    ///
+    /// # Errors
+    /// The TLS stack cannot be set up.
+    pub(crate) fn new(
+        core: Arc<Core>,
+        secret_keys: Arc<SecretKeys>,
+    ) -> Result<Self, PlatformError> {
+        let context = Arc::new(CourierContext::new(core, secret_keys)?);
+        Ok(Self { context })
+    }
+
+    /// How many webhooks have a courier.
+    pub(crate) fn len(&self) -> usize {
+        self.context.residents.len()
+    }
+
+    /// How many attempts are in flight.
+    pub(crate) fn attempts_in_flight(&self) -> usize {
+        self.context.limits.in_flight()
+    }
+
+    /// Waits until no courier is left, once the node is stopping.
+    pub(crate) async fn ended(&self) {
+        self.context.tasks.close();
+        self.context.tasks.wait().await;
+    }
+
+    /// Abandons attempts in flight, and waits until their deliveries have been given back.
+    pub(crate) async fn abandon(&self) {
+        self.context.abandoned.cancel();
+        let ended = tokio::time::timeout(GIVING_BACK_MAX, self.ended());
+        if ended.await.is_err() {
+            tracing::warn!("deliveries could not be given back; their leases run out");
+        }
+    }
+
+    /// Says that a webhook was changed: what is attempted from now on goes by that.
+    pub(crate) fn webhook_changed(&self, id: &WebhookId) {
+        self.context.residents.find(id, Courier::note_change);
+    }
+
+    /// Says that there are deliveries to the webhook, starting its courier if there is none.
+    pub(crate) fn wake(&self, id: &WebhookId) {
+        if self.context.core.stopping.is_cancelled() {
+            return;
+        }
+        let start = || {
+            let (sender, nudges) = mpsc::channel(1);
+            let changes = Arc::new(AtomicU64::new(0));
+            let context = Arc::clone(&self.context);
+            let actor = Actor::new(context, id.clone(), nudges, Arc::clone(&changes));
+            self.context.tasks.spawn(actor.run());
+            Courier {
+                nudges: sender,
+                changes,
+            }
+        };
+        self.context.residents.tell(id, start, Courier::nudge);
+    }
+
+    /// Deletes deliveries that are kept no longer.
+    pub(crate) async fn trim_deliveries(&self, batch: u32) -> Result<Progress, StoreError> {
+        let core = &self.context.core;
+        let dead_before_ms = core.env.now_ms().saturating_sub(DEAD_KEPT_MS);
+        let trimmed = core
+            .store
+            .trim_deliveries(DELIVERED_KEPT, dead_before_ms, batch);
+        trimmed.await
+    }
+
+    /// One look for retries that have become due.
+    pub(crate) async fn look_for_retries(&self, batch: u32) -> Result<Progress, StoreError> {
+        let core = &self.context.core;
+        let retries = &self.context.retries;
+        retries.look(&*core.store, core.env.now_ms(), batch).await
+    }
+}

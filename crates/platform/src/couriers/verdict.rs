@@ -1,0 +1,220 @@
+//! What an attempt's answer means: for its delivery, and for the webhook.
+
+use headwater_model::{
+    channel::Channel,
+    event::NewEvent,
+    id::CellId,
+    webhook::{Backoff, is_given_up},
+};
+use headwater_store::{AfterAttempt, ClaimedDelivery, DisabledWebhook, Webhook};
+use serde_json::json;
+
+use super::sender::Answer;
+use crate::platform_event::{iso_8601, platform_event};
+
+/// The status by which a receiver says that it wants no more.
+const GONE: u16 = 410;
+
+/// Why the platform makes a webhook inactive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GivenUp {
+    /// The receiver said so.
+    Gone,
+    /// It has failed for too long.
+    Failing,
+}
+
+/// What follows from an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) after: AfterAttempt,
+    pub(super) given_up: Option<GivenUp>,
+}
+
+impl Verdict {
+    pub(super) fn is_delivered(&self) -> bool {
+        self.after == AfterAttempt::Delivered
+    }
+}
+
+/// An attempt that has ended, as far as it is judged.
+pub(super) struct Ended<'a> {
+    pub(super) answer: &'a Answer,
+    /// Counted from 1.
+    pub(super) attempt: u32,
+    /// Since when all attempts at the webhook before this one have failed.
+    pub(super) failing_since_ms: Option<u64>,
+    pub(super) now_ms: u64,
+    pub(super) entropy: u32,
+}
+
+/// Judges an attempt.
+pub(super) fn verdict(backoff: &Backoff, ended: &Ended<'_>) -> Verdict {
+    let answer = ended.answer;
+    if answer
+        .status
+        .is_some_and(|status| (200..300).contains(&status))
+    {
+        return Verdict {
+            after: AfterAttempt::Delivered,
+            given_up: None,
+        };
+    }
+    let given_up = if answer.status == Some(GONE) {
+        Some(GivenUp::Gone)
+    } else {
+        is_given_up(ended.failing_since_ms, ended.now_ms).then_some(GivenUp::Failing)
+    };
+    // What waits for a webhook that is given up is dead as soon as that is recorded, this delivery too.
+    let wait = backoff.wait(ended.attempt, answer.retry_after, ended.entropy);
+    let after = wait.map_or(AfterAttempt::Dead, |wait| {
+        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        AfterAttempt::RetryAt(ended.now_ms.saturating_add(wait_ms))
+    });
+    Verdict { after, given_up }
+}
+
+/// What is recorded and told of a webhook that is given up after this delivery.
+pub(super) fn disabled(
+    webhook: &Webhook,
+    delivery: &ClaimedDelivery,
+    given_up: GivenUp,
+    now_ms: u64,
+) -> DisabledWebhook {
+    let reason = match given_up {
+        GivenUp::Gone => "the receiver answered 410 Gone",
+        GivenUp::Failing => "every attempt of the last five days failed",
+    };
+    DisabledWebhook {
+        url: webhook.url.clone(),
+        reason: reason.to_owned(),
+        emitter: delivery.event.emitter.clone(),
+        event: disabled_event(webhook, delivery, reason, now_ms),
+    }
+}
+
+/// The event on `$errors`, in the shape of a workflow error summary. Without the webhook's URL: members
+/// of the emitter's workspace may read the event, and such a URL can be a secret.
+fn disabled_event(
+    webhook: &Webhook,
+    delivery: &ClaimedDelivery,
+    reason: &str,
+    now_ms: u64,
+) -> NewEvent {
+    let id = &webhook.id;
+    let message = format!(
+        "webhook {id} was disabled because {reason}; what was still to be delivered to it is kept as \
+         dead letters. Activate it again with `headwater webhooks activate {id}`"
+    );
+    let event = &delivery.event;
+    let owner = &webhook.owner;
+    let told = json!({
+        "error": {
+            "code": "webhook_disabled",
+            "name": "WebhookDisabledError",
+            "message": message,
+            "stack": null,
+            "ts": iso_8601(now_ms),
+            "cellId": CellId::of_webhook(id),
+        },
+        "original_event": event.event,
+        "original_context": {
+            "id": event.id,
+            "ts": iso_8601(event.id.ms),
+            "emitter_id": event.emitter,
+            "event_name": event.channel,
+            "webhook_id": id,
+            "subscription_id": delivery.subscription_id,
+            "owner_id": owner.tenant(),
+            "platform_version": env!("CARGO_PKG_VERSION"),
+        },
+    });
+    platform_event(Channel::errors(), &told, &message, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+    const NOW: u64 = 1_700_000_000_000;
+
+    fn answered(status: u16) -> Answer {
+        Answer {
+            status: Some(status),
+            ..Answer::default()
+        }
+    }
+
+    fn judged(answer: &Answer, attempt: u32, failing_since_ms: Option<u64>) -> Verdict {
+        verdict(
+            &Backoff::default(),
+            &Ended {
+                answer,
+                attempt,
+                failing_since_ms,
+                now_ms: NOW,
+                entropy: 0,
+            },
+        )
+    }
+
+    #[test]
+    fn only_2xx_is_delivered() {
+        let retried = AfterAttempt::RetryAt(NOW + 5_000);
+        for (status, after) in [
+            (200, AfterAttempt::Delivered),
+            (204, AfterAttempt::Delivered),
+            (299, AfterAttempt::Delivered),
+            (101, retried),
+            (301, retried),
+            (307, retried),
+            (400, retried),
+            (404, retried),
+            (500, retried),
+            (599, retried),
+        ] {
+            let verdict = judged(&answered(status), 1, None);
+            assert_eq!((verdict.after, verdict.given_up), (after, None), "{status}");
+        }
+        assert_eq!(judged(&Answer::default(), 1, None).after, retried);
+    }
+
+    #[test]
+    fn after_the_last_wait_the_delivery_is_dead_and_the_webhook_goes_on() {
+        let verdict = judged(&answered(500), 8, Some(NOW - DAY_MS));
+        let expected = Verdict {
+            after: AfterAttempt::Dead,
+            given_up: None,
+        };
+        assert_eq!(verdict, expected);
+        let before = judged(&answered(500), 7, Some(NOW - DAY_MS));
+        assert_eq!(before.after, AfterAttempt::RetryAt(NOW + 36_000_000));
+    }
+
+    #[test]
+    fn a_longer_retry_after_counts() {
+        let answer = Answer {
+            retry_after: Some(Duration::from_secs(60)),
+            ..answered(503)
+        };
+        let verdict = judged(&answer, 1, None);
+        assert_eq!(verdict.after, AfterAttempt::RetryAt(NOW + 60_000));
+    }
+
+    #[test]
+    fn a_webhook_is_given_up_at_410_and_after_five_days_of_failure() {
+        for (status, failing_since_ms, given_up) in [
+            (410, None, Some(GivenUp::Gone)),
+            (500, Some(NOW - 5 * DAY_MS), Some(GivenUp::Failing)),
+            (500, Some(NOW - 5 * DAY_MS + 1), None),
+            (200, Some(NOW - 9 * DAY_MS), None),
+        ] {
+            let verdict = judged(&answered(status), 1, failing_since_ms);
+            assert_eq!(verdict.given_up, given_up, "{status}");
+            assert_ne!(verdict.after, AfterAttempt::Dead, "{status}");
+        }
+    }
+}

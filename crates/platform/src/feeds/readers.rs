@@ -1,0 +1,387 @@
+//! The readers of this node: what waits for each, and how far the tail has come.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::{Arc, OnceLock},
+};
+
+use bytes::Bytes;
+use headwater_model::{
+    event::Event,
+    id::{EmitterId, EventId},
+};
+use headwater_store::{ApiKey, Appended, ChannelFilter, LogPosition};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// What may wait for one reader, besides the step that it overflows with. Readers share what they wait for.
+const WAITING_BYTES: usize = 16 * 1024 * 1024;
+/// What an event takes in memory besides its data.
+const EVENT_BYTES: usize = 256;
+
+/// An event as all who follow its emitter share it.
+#[derive(Debug)]
+pub struct Followed {
+    /// The event.
+    pub event: Event,
+    /// Where it came in the whole log; unknown when it was replayed.
+    pub(super) position: Option<LogPosition>,
+    form: OnceLock<Bytes>,
+}
+
+impl Followed {
+    pub(super) fn new(event: Event, position: Option<LogPosition>) -> Arc<Self> {
+        Arc::new(Self {
+            event,
+            position,
+            form: OnceLock::new(),
+        })
+    }
+
+    /// The event as it is sent, made once for all readers. There is one such form.
+    pub fn form(&self, make: impl FnOnce(&Event) -> Bytes) -> Bytes {
+        self.form.get_or_init(|| make(&self.event)).clone()
+    }
+
+    fn size(&self) -> usize {
+        EVENT_BYTES + self.event.event.get().len()
+    }
+}
+
+/// Events of one emitter, in order.
+pub(super) type Batch = Arc<[Arc<Followed>]>;
+
+/// Who follows what, and how far the tail has come.
+#[derive(Default)]
+pub(super) struct Readers {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    readers: HashMap<EmitterId, BTreeMap<u64, Arc<Queue>>>,
+    readers_ever: u64,
+    read_up_to: Option<LogPosition>,
+}
+
+impl Readers {
+    /// Up to where readers have been given the log; `None` while nobody reads.
+    pub(super) fn read_up_to(&self) -> Option<LogPosition> {
+        self.state.lock().read_up_to
+    }
+
+    /// Closes the streams of readers that lost access; those that still have it reconnect.
+    pub(super) fn disconnect(&self, whom: impl Fn(&ApiKey) -> bool) {
+        let state = self.state.lock();
+        let queues = state.readers.values().flat_map(BTreeMap::values);
+        queues
+            .filter(|queue| whom(&queue.key))
+            .for_each(|queue| queue.disconnect());
+    }
+
+    /// Ends the streams of an emitter that is gone.
+    pub(super) fn end(&self, emitter: &EmitterId) {
+        let readers = self.state.lock().readers.remove(emitter);
+        for queue in readers.iter().flat_map(BTreeMap::values) {
+            queue.end();
+        }
+    }
+
+    pub(super) fn register(
+        self: &Arc<Self>,
+        emitter: EmitterId,
+        channels: ChannelFilter,
+        key: ApiKey,
+    ) -> Reader {
+        let queue = Arc::new(Queue::new(channels, key));
+        let mut state = self.state.lock();
+        state.readers_ever += 1;
+        let number = state.readers_ever;
+        let readers = state.readers.entry(emitter.clone()).or_default();
+        readers.insert(number, Arc::clone(&queue));
+        drop(state);
+        Reader {
+            readers: Arc::clone(self),
+            emitter,
+            number,
+            queue,
+        }
+    }
+
+    fn leave(&self, emitter: &EmitterId, number: u64) {
+        let mut state = self.state.lock();
+        if let Some(readers) = state.readers.get_mut(emitter) {
+            readers.remove(&number);
+            if readers.is_empty() {
+                state.readers.remove(emitter);
+            }
+        }
+    }
+
+    pub(super) fn begin_at(&self, end: LogPosition) {
+        self.state.lock().read_up_to.get_or_insert(end);
+    }
+
+    /// Where the tail goes on. Without readers it ends.
+    pub(super) fn next_step(&self) -> Option<LogPosition> {
+        let mut state = self.state.lock();
+        if state.readers.is_empty() {
+            state.read_up_to = None;
+        }
+        state.read_up_to
+    }
+
+    pub(super) fn hand_out(&self, events: Vec<Appended>, up_to: LogPosition) {
+        let mut state = self.state.lock();
+        let mut batches: HashMap<EmitterId, Vec<Arc<Followed>>> = HashMap::new();
+        for appended in events {
+            if state.readers.contains_key(&appended.emitter) {
+                let followed = Followed::new(appended.event, Some(appended.position));
+                batches.entry(appended.emitter).or_default().push(followed);
+            }
+        }
+        for (emitter, events) in batches {
+            let bytes = events.iter().map(|followed| followed.size()).sum();
+            let batch: Batch = events.into();
+            for queue in state.readers.get(&emitter).into_iter().flatten() {
+                queue.1.push(&batch, bytes);
+            }
+        }
+        state.read_up_to = Some(up_to);
+    }
+}
+
+/// What waits for one reader.
+struct Queue {
+    channels: ChannelFilter,
+    /// By which it reads.
+    key: ApiKey,
+    waiting: Mutex<Waiting>,
+    bell: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    batches: VecDeque<(Batch, usize)>,
+    bytes: usize,
+    has_ended: bool,
+    is_disconnected: bool,
+}
+
+impl Queue {
+    fn new(channels: ChannelFilter, key: ApiKey) -> Self {
+        Self {
+            channels,
+            key,
+            waiting: Mutex::default(),
+            bell: Notify::new(),
+        }
+    }
+
+    /// Whoever is too far behind loses its place, and what waits for it is given up.
+    fn push(&self, batch: &Batch, bytes: usize) {
+        let is_for_it = |followed: &Arc<Followed>| self.channels.covers(&followed.event.channel);
+        let mut waiting = self.waiting.lock();
+        if waiting.has_ended || !batch.iter().any(is_for_it) {
+            return;
+        }
+        if waiting.bytes > WAITING_BYTES {
+            *waiting = Waiting {
+                has_ended: true,
+                ..Waiting::default()
+            };
+        } else {
+            waiting.batches.push_back((Arc::clone(batch), bytes));
+            waiting.bytes += bytes;
+        }
+        self.bell.notify_one();
+    }
+
+    fn end(&self) {
+        self.waiting.lock().has_ended = true;
+        self.bell.notify_one();
+    }
+
+    fn disconnect(&self) {
+        *self.waiting.lock() = Waiting {
+            has_ended: true,
+            is_disconnected: true,
+            ..Waiting::default()
+        };
+        self.bell.notify_one();
+    }
+}
+
+/// One reader's place at a feed, until it is dropped.
+pub(super) struct Reader {
+    readers: Arc<Readers>,
+    pub(super) emitter: EmitterId,
+    number: u64,
+    queue: Arc<Queue>,
+}
+
+impl Reader {
+    /// What comes next; `None` when the feed has ended or has left the reader behind.
+    pub(super) async fn next(&self) -> Option<Batch> {
+        loop {
+            let rings = self.queue.bell.notified();
+            {
+                let mut waiting = self.queue.waiting.lock();
+                if let Some((batch, bytes)) = waiting.batches.pop_front() {
+                    waiting.bytes -= bytes;
+                    return Some(batch);
+                }
+                if waiting.has_ended {
+                    return None;
+                }
+            }
+            rings.await;
+        }
+    }
+
+    pub(super) fn is_disconnected(&self) -> bool {
+        self.queue.waiting.lock().is_disconnected
+    }
+
+    /// The first event that waits, of whatever channel.
+    pub(super) fn first_waiting(&self) -> Option<EventId> {
+        let waiting = self.queue.waiting.lock();
+        let (batch, _) = waiting.batches.front()?;
+        batch.first().map(|followed| followed.event.id)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.readers.leave(&self.emitter, self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_model::{
+        channel::{Channel, ChannelClass},
+        id::{KeyId, SourceId, UserId},
+    };
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    fn appended(emitter: &EmitterId, position: u64, channel: &str, bytes: usize) -> Appended {
+        let event = Event {
+            id: EventId {
+                ms: position,
+                sequence: 0,
+            },
+            indexed_at_ms: position,
+            channel: Channel::named(channel),
+            event: RawValue::from_string(format!("\"{}\"", "x".repeat(bytes))).unwrap(),
+            key: None,
+            summary: None,
+            ts: None,
+        };
+        Appended {
+            position: LogPosition(position),
+            emitter: emitter.clone(),
+            event,
+        }
+    }
+
+    fn feed() -> (Arc<Readers>, EmitterId) {
+        (Arc::default(), EmitterId::from(SourceId::new(1, 1)))
+    }
+
+    fn key(number: u128) -> ApiKey {
+        ApiKey {
+            id: KeyId::new(number as u64, number),
+            user_id: UserId::new(1, number),
+            name: "key".to_owned(),
+            hash: "hash".to_owned(),
+            created_at: 1,
+            last_used_at: None,
+        }
+    }
+
+    fn tell(readers: &Readers, emitter: &EmitterId, position: u64, bytes: usize) {
+        let event = appended(emitter, position, "", bytes);
+        readers.hand_out(vec![event], LogPosition(position));
+    }
+
+    const ORDINARY: ChannelFilter = ChannelFilter::Class(ChannelClass::Ordinary);
+
+    #[tokio::test]
+    async fn a_reader_that_leaves_too_much_waiting_is_dropped_and_the_others_go_on() {
+        let (readers, emitter) = feed();
+        let hanging = readers.register(emitter.clone(), ORDINARY, key(1));
+        let reading = readers.register(emitter.clone(), ORDINARY, key(1));
+        for position in 1..=5 {
+            tell(&readers, &emitter, position, WAITING_BYTES / 3);
+            let batch = reading.next().await.unwrap();
+            assert_eq!(batch[0].event.id.ms, position);
+        }
+        assert!(hanging.next().await.is_none());
+        assert_eq!(hanging.queue.waiting.lock().bytes, 0, "given up");
+    }
+
+    #[tokio::test]
+    async fn a_reader_gets_what_is_of_its_emitter_and_channels() {
+        let (readers, emitter) = feed();
+        let other = EmitterId::from(SourceId::new(2, 1));
+        let errors = ChannelFilter::Named(Channel::errors());
+        let reader = readers.register(emitter.clone(), errors, key(1));
+        let events = [
+            appended(&other, 1, Channel::ERRORS, 1),
+            appended(&emitter, 2, "", 1),
+        ];
+        readers.hand_out(events.into(), LogPosition(2));
+        assert!(reader.first_waiting().is_none());
+        let event = appended(&emitter, 3, Channel::ERRORS, 1);
+        readers.hand_out(vec![event], LogPosition(3));
+        assert_eq!(reader.next().await.unwrap()[0].event.id.ms, 3);
+    }
+
+    #[tokio::test]
+    async fn what_waits_is_read_before_the_end() {
+        let (readers, emitter) = feed();
+        let reader = readers.register(emitter.clone(), ORDINARY, key(1));
+        tell(&readers, &emitter, 1, 1);
+        readers.end(&emitter);
+        assert!(reader.next().await.is_some());
+        assert!(reader.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn who_is_disconnected_gets_nothing_of_what_waits() {
+        let (readers, emitter) = feed();
+        let [one, two] = [1, 2].map(|by| readers.register(emitter.clone(), ORDINARY, key(by)));
+        tell(&readers, &emitter, 1, 1);
+        readers.disconnect(|found| found.id == key(1).id);
+        tell(&readers, &emitter, 2, 1);
+        assert!(one.next().await.is_none());
+        assert!(one.is_disconnected());
+        assert_eq!(two.next().await.unwrap()[0].event.id.ms, 1);
+        assert_eq!(two.next().await.unwrap()[0].event.id.ms, 2);
+    }
+
+    #[test]
+    fn the_tail_ends_with_the_last_reader() {
+        let (readers, emitter) = feed();
+        let both = [(); 2].map(|()| readers.register(emitter.clone(), ORDINARY, key(1)));
+        readers.begin_at(LogPosition(7));
+        assert_eq!(readers.next_step(), Some(LogPosition(7)));
+        let [one, two] = both;
+        drop(one);
+        assert_eq!(readers.next_step(), Some(LogPosition(7)));
+        drop(two);
+        assert_eq!(readers.next_step(), None);
+        assert_eq!(readers.read_up_to(), None, "retention waits for nobody");
+    }
+
+    #[test]
+    fn the_form_that_is_sent_is_made_once() {
+        let (_, emitter) = feed();
+        let followed = Followed::new(appended(&emitter, 1, "", 1).event, None);
+        let made = followed.form(|_| Bytes::from_static(b"made"));
+        assert_eq!(made, followed.form(|_| unreachable!("it is there")));
+    }
+}

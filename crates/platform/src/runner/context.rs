@@ -1,0 +1,49 @@
+//! The services that runners use.
+
+use std::sync::Arc;
+
+use headwater_model::id::AccountId;
+use headwater_store::Lease;
+
+use super::command::{Command, Residents};
+use crate::{
+    accounts::{Accounts, UsedAccount},
+    core::Core,
+    data_stores::DataStores,
+    endpoints::Endpoints,
+    props::Props,
+    quotas::Quotas,
+};
+
+/// The services that runners use, and the runners themselves: a run may find out what others must hear of.
+pub(crate) struct RunnerContext {
+    pub(crate) core: Arc<Core>,
+    pub(crate) quotas: Arc<Quotas>,
+    pub(crate) endpoints: Arc<Endpoints>,
+    pub(crate) accounts: Arc<Accounts>,
+    pub(crate) data_stores: Arc<DataStores>,
+    pub(crate) props: Arc<Props>,
+    pub(super) residents: Residents,
+}
+
+impl RunnerContext {
+    /// Lets runners make their props again: those with that account, or all.
+    pub(super) fn reload(&self, account: Option<&AccountId>) {
+        self.residents
+            .tell_all(|runner| runner.tell(Command::Reload(account.cloned())));
+    }
+
+    /// Looks at accounts with which a run has met a 401. True: some have other credentials now, or are known to be refused.
+    pub(super) async fn doubt(&self, used: Vec<UsedAccount>) -> bool {
+        let changed = self.accounts.doubt(used).await;
+        changed.iter().for_each(|id| self.reload(Some(id)));
+        !changed.is_empty()
+    }
+
+    /// Gives a lease back; if that fails, it runs out.
+    pub(super) async fn release(&self, lease: &Lease) {
+        if let Err(error) = self.core.store.release(lease).await {
+            tracing::debug!(%error, "a lease runs out instead of being given back");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Creating, listing, checking and deleting accounts. Their credentials are never shown.
+
+use std::sync::Arc;
+
+use headwater_model::{
+    app::AuthType,
+    id::{AccountId, WorkspaceId},
+    page::{Page, PageRequest},
+    prop::ConfiguredProps,
+};
+use headwater_store::{Account, Credentials, Health, HealthStatus};
+use serde_json::{Map, Value};
+
+use crate::{
+    accounts::{Revocation, over},
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+};
+
+/// An account to be made.
+#[derive(Debug, Clone)]
+pub struct NewAccount {
+    /// The app's name slug.
+    pub app: String,
+    /// For people; the slug when absent.
+    pub name: Option<String>,
+    /// What `$auth` will hold.
+    pub fields: Map<String, Value>,
+    /// The workspace it lives in, if any.
+    pub workspace_id: Option<WorkspaceId>,
+}
+
+/// An account that was deleted.
+#[derive(Debug, Clone)]
+pub struct DeletedAccount {
+    /// Its id.
+    pub id: AccountId,
+    /// Whether its tokens were given back.
+    pub revocation: Revocation,
+}
+
+/// An account as it is shown: without its credentials, with their health as of now.
+#[derive(Debug, Clone)]
+pub struct AccountView {
+    /// The record; nothing in it can be read.
+    pub account: Account,
+    /// Whether the credentials are good.
+    pub health: Health,
+}
+
+impl AccountView {
+    pub(crate) fn new(account: Account, now_at: u64) -> Self {
+        let ended_at = account.credentials.expires_at.filter(|at| *at <= now_at);
+        let is_over = ended_at.is_some() && !account.credentials.renewable;
+        let health = match (is_over, account.health.status) {
+            (true, HealthStatus::Unknown | HealthStatus::Healthy) => Health {
+                status: HealthStatus::Expired,
+                reason: Some(over(&account)),
+                checked_at: account.health.checked_at,
+            },
+            _ => account.health.clone(),
+        };
+        Self { account, health }
+    }
+}
+
+impl Platform {
+    /// Makes an account.
+    ///
+    /// # Errors
+    /// `Invalid` when the app or the fields are missing, or are not those of an app that the node knows.
+    pub async fn create_account(
+        &self,
+        caller: &Caller,
+        new: NewAccount,
+    ) -> Result<AccountView, PlatformError> {
+        if new.app.trim().is_empty() {
+            return Err(PlatformError::invalid(
+                "app",
+                "is required: the app's name slug, such as `postgresql`",
+            ));
+        }
+        let known = self.core.config.apps.get(&new.app);
+        if new.fields.is_empty() && known.is_none_or(|app| app.auth != AuthType::None) {
+            return Err(PlatformError::invalid(
+                "fields",
+                "is required: the credentials, such as {\"api_key\": \"…\"}",
+            ));
+        }
+        if let Some(app) = known {
+            app.check_account(&new.fields)
+                .map_err(PlatformError::Invalid)?;
+        }
+        let owner = self.owner(caller, new.workspace_id).await?;
+        let id = self.core.env.id(AccountId::new);
+        let now_at = self.core.env.now_at();
+        let account = Account {
+            credentials: Credentials {
+                renewable: self.accounts.is_renewable(&new.app, &new.fields),
+                sealed: self.accounts.sealed_fields(&id, &new.fields)?,
+                expires_at: None,
+                renew_at: None,
+            },
+            version: 1,
+            health: Health::default(),
+            id,
+            owner,
+            name: new.name.unwrap_or_else(|| new.app.clone()),
+            app: new.app,
+            created_at: now_at,
+            updated_at: now_at,
+        };
+        self.core.store.create_account(account.clone()).await?;
+        Ok(AccountView::new(account, now_at))
+    }
+
+    /// The caller's accounts, in creation order, or those of a workspace.
+    pub async fn accounts(
+        &self,
+        caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
+        page: &PageRequest<AccountId>,
+    ) -> Result<Page<AccountView>, PlatformError> {
+        let owner = self.owner(caller, workspace_id).await?;
+        let page = self.core.store.accounts(&owner, page).await?;
+        let now_at = self.core.env.now_at();
+        let items = page.items.into_iter();
+        Ok(Page {
+            total_count: page.total_count,
+            items: items
+                .map(|account| AccountView::new(account, now_at))
+                .collect(),
+        })
+    }
+
+    /// One account.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn account(
+        &self,
+        caller: &Caller,
+        id: &AccountId,
+    ) -> Result<AccountView, PlatformError> {
+        let account = self.visible_account(caller, id).await?;
+        Ok(AccountView::new(account, self.core.env.now_at()))
+    }
+
+    /// Asks the app now whether the account's credentials are good; renews them if that is the way to find out.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn check_account(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &AccountId,
+    ) -> Result<AccountView, PlatformError> {
+        let account = self.visible_account(caller, id).await?;
+        let before = account.version;
+        let accounts = Arc::clone(&self.accounts);
+        let account = self
+            .core
+            .to_the_end(async move { accounts.find_health(account).await })
+            .await?;
+        if account.version != before {
+            self.runners.account_changed(id);
+        }
+        Ok(AccountView::new(account, self.core.env.now_at()))
+    }
+
+    /// Gives an account's tokens back, if the app takes them, and deletes it whatever comes of that. Sources that use it
+    /// fail from their next start on, and say so.
+    pub async fn delete_account(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &AccountId,
+    ) -> Result<DeletedAccount, PlatformError> {
+        let account = self.visible_account(caller, id).await?;
+        let revocation = self.accounts.revoke(account).await?;
+        self.core.store.delete_account(id).await?;
+        self.accounts.forget(id);
+        self.runners.account_changed(id);
+        Ok(DeletedAccount {
+            id: id.clone(),
+            revocation,
+        })
+    }
+
+    /// An account that the caller may use.
+    pub(crate) async fn visible_account(
+        &self,
+        caller: &Caller,
+        id: &AccountId,
+    ) -> Result<Account, PlatformError> {
+        let account = self
+            .core
+            .store
+            .account(id)
+            .await?
+            .filter(|account| caller.may_see(&account.owner));
+        account.ok_or_else(|| PlatformError::not_found("account", id))
+    }
+
+    /// Checks that every configured app prop names an account of that app which the caller may use.
+    pub(crate) async fn check_accounts(
+        &self,
+        caller: &Caller,
+        apps: &[(String, String)],
+        configured: &ConfiguredProps,
+    ) -> Result<(), PlatformError> {
+        for (prop, app) in apps {
+            let Some(id) = configured
+                .get(prop)
+                .and_then(|value| value["authProvisionId"].as_str())
+            else {
+                continue;
+            };
+            let wrong = |reason: String| {
+                PlatformError::InvalidProps(
+                    headwater_model::error::Invalid::new(prop, reason).within("configured_props"),
+                )
+            };
+            let id: AccountId = id.parse().map_err(|error| wrong(format!("{error}")))?;
+            let account = self
+                .visible_account(caller, &id)
+                .await
+                .map_err(|error| wrong(error.to_string()))?;
+            if account.app != *app {
+                return Err(wrong(format!(
+                    "account `{id}` is one of `{}`, but the prop needs `{app}`",
+                    account.app
+                )));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! Running an action alone, once (design section 7, "Extensions"): the same code that is a step of workflows.
+
+use std::sync::Arc;
+
+use headwater_engine::{Entry, Export};
+use headwater_model::{component::ComponentType, id::InvocationId, outcome::Outcome};
+use serde_json::{
+    Map, Value, json,
+    value::{RawValue, to_raw_value},
+};
+
+use crate::{
+    caller::Caller,
+    error::PlatformError,
+    log_line::LogLine,
+    platform::Platform,
+    use_cases::calls::{Call, CallTarget},
+};
+
+/// The name under which an action exports a line for people.
+const SUMMARY: &str = "$summary";
+
+/// How an action's run went.
+#[derive(Debug, Clone)]
+pub struct ActionReport {
+    /// Which invocation it was.
+    pub invocation_id: InvocationId,
+    /// How it ended; with what it returned.
+    pub outcome: Outcome,
+    /// What it gave to `$.export`, by name; the last of a name counts.
+    pub exports: Map<String, Value>,
+    /// What it exported as `$summary`.
+    pub summary: Option<String>,
+    /// The reason given to `$.flow.exit`, if it was called: in a workflow nothing would follow.
+    pub exit: Option<String>,
+    /// What it logged.
+    pub logs: Vec<LogLine>,
+}
+
+impl Platform {
+    /// Runs an action once and waits for its end. What it throws is its outcome, not an error.
+    ///
+    /// # Errors
+    /// `Invalid` for a source, `InvalidProps`, `NotFound`.
+    pub async fn run_action(
+        self: &Arc<Self>,
+        caller: &Caller,
+        target: &CallTarget,
+    ) -> Result<ActionReport, PlatformError> {
+        let (component, props) = self.all_props(caller, target).await?;
+        if component.description.component_type != ComponentType::Action {
+            let reason = format!(
+                "`{}` is a source: deploy it with `POST /sources`, then `POST /sources/{{id}}/run`",
+                component.description.name
+            );
+            return Err(PlatformError::invalid("component", reason));
+        }
+        let owner = self.owner(caller, target.workspace_id.clone()).await?;
+        self.quotas.take_invocation(caller.user_id()).await?;
+        let called = self.call(Call {
+            component,
+            entry: Entry::Run,
+            event: self.step_event(caller),
+            props,
+            owner,
+            is_charged: true,
+        });
+        let report = called.await.inspect_err(|_| {
+            self.quotas.give_invocation_back(caller.user_id());
+        })?;
+        // What an action has done may not be done twice; the next one gets what this brings.
+        let (platform, by) = (Arc::clone(self), caller.clone());
+        let configured = target.configured_props.clone();
+        let outcome = report.outcome.clone();
+        self.core
+            .tasks
+            .spawn(async move { platform.doubt_call(&by, &configured, &outcome).await });
+        let mut exports = exported(report.exports);
+        let summary = exports.remove(SUMMARY).and_then(|summary| {
+            let text = summary.as_str().map(str::to_owned);
+            text.or_else(|| (!summary.is_null()).then(|| summary.to_string()))
+        });
+        Ok(ActionReport {
+            invocation_id: report.invocation_id,
+            outcome: report.outcome,
+            exports,
+            summary,
+            exit: report.exit,
+            logs: report.logs,
+        })
+    }
+
+    /// What `run({ steps, $ })` is made of: no steps came before.
+    fn step_event(&self, caller: &Caller) -> Box<RawValue> {
+        let context = json!({ "ts": self.core.env.now_ms(), "owner_id": caller.user_id() });
+        let event = to_raw_value(&json!({ "steps": {}, "context": context }));
+        event.unwrap_or_else(|_| RawValue::NULL.to_owned())
+    }
+}
+
+fn exported(exports: Vec<Export>) -> Map<String, Value> {
+    let named = |Export { name, value }| {
+        let value = value.and_then(|text| serde_json::from_str(text.get()).ok());
+        (name, value.unwrap_or_default())
+    };
+    exports.into_iter().map(named).collect()
+}

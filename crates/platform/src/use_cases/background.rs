@@ -1,0 +1,149 @@
+//! Background work: timers, release of scheduled events, dispatch, due deliveries, the tail of feeds, deletion,
+//! retention, recovery, the use of keys, data stores.
+//!
+//! Each loop is one idempotent step of the store, run on a period and on a nudge, in bounded
+//! batches. Nudges may be lost; then the period does it.
+
+use std::{sync::Arc, time::Duration};
+
+use headwater_model::id::SourceId;
+use headwater_store::{Progress, StoreError};
+
+use crate::{chore::Chore, platform::Platform, runner::Command};
+
+/// Items per step.
+const BATCH: u32 = 500;
+/// A loop without a nudge or a due time looks again after this.
+const PERIOD: Duration = Duration::from_secs(5);
+/// How long a loop waits after an error of the store.
+const AFTER_ERROR: Duration = Duration::from_secs(1);
+
+impl Platform {
+    pub(crate) fn start_background(self: &Arc<Self>) {
+        for chore in Chore::ALL {
+            let platform = Arc::clone(self);
+            self.core
+                .tasks
+                .spawn(async move { platform.repeat(chore).await });
+        }
+        let platform = Arc::clone(self);
+        self.core.tasks.spawn(async move {
+            if let Err(error) = platform.recover_sources().await {
+                tracing::error!(%error, "what a former start left could not be settled");
+            }
+        });
+    }
+
+    async fn repeat(self: Arc<Self>, chore: Chore) {
+        while !self.core.stopping.is_cancelled() {
+            let nudged = self.core.nudges.nudged(chore);
+            let wait = match self.step(chore).await {
+                Ok(progress) => self.finish(chore, progress),
+                Err(error) => {
+                    self.core.metrics.failed(chore);
+                    tracing::error!(
+                        chore = chore.name(),
+                        error = error.in_full(),
+                        "background work has to wait for the store"
+                    );
+                    AFTER_ERROR
+                }
+            };
+            tokio::select! {
+                () = nudged => {}
+                () = tokio::time::sleep(wait) => {}
+                () = self.core.stopping.cancelled() => {}
+            }
+        }
+    }
+
+    async fn step(&self, chore: Chore) -> Result<Progress, StoreError> {
+        let now_ms = self.core.env.now_ms();
+        match chore {
+            Chore::Timers => self.core.store.fire_timers(now_ms, BATCH).await,
+            Chore::Release => self.core.store.release_scheduled(now_ms, BATCH).await,
+            Chore::Dispatch => {
+                let queued_max = self.core.config.queued_events_per_owner;
+                self.core.store.dispatch(now_ms, BATCH, queued_max).await
+            }
+            Chore::Tail => self.feeds.read_along().await,
+            Chore::Deliveries => self.core.store.webhooks_with_work(now_ms).await,
+            Chore::Retries => self.couriers.look_for_retries(BATCH).await,
+            Chore::Retention => {
+                let deleted = self.core.store.run_deletions(BATCH).await?;
+                let trimmed = self.trim().await?;
+                let deliveries = self.couriers.trim_deliveries(BATCH).await?;
+                Ok(Progress {
+                    done: deleted.done + trimmed.done + deliveries.done,
+                    more: deleted.more || trimmed.more || deliveries.more,
+                    ..Progress::default()
+                })
+            }
+            Chore::Queue => Ok(Progress {
+                woken: self.sources_with_work(now_ms).await?,
+                ..Progress::default()
+            }),
+            Chore::DataStores => self.core.store.sweep_records(now_ms, BATCH).await,
+            Chore::KeyUses => {
+                self.key_uses.write().await?;
+                Ok(Progress::default())
+            }
+        }
+    }
+
+    /// One step of dispatch for whoever cannot wait for the loop.
+    pub(crate) async fn dispatch_step(self: &Arc<Self>) -> Result<(), StoreError> {
+        let progress = self.step(Chore::Dispatch).await?;
+        self.finish(Chore::Dispatch, progress);
+        Ok(())
+    }
+
+    async fn sources_with_work(&self, now_ms: u64) -> Result<Vec<SourceId>, StoreError> {
+        let mut found: Vec<SourceId> = Vec::new();
+        loop {
+            let step = self
+                .core
+                .store
+                .sources_with_work(now_ms, found.last(), BATCH)
+                .await?;
+            let is_last = step.len() < BATCH as usize;
+            found.extend(step);
+            if is_last {
+                return Ok(found);
+            }
+        }
+    }
+
+    async fn trim(&self) -> Result<Progress, StoreError> {
+        let _no_tail_begins = self.feeds.trimming.lock().await;
+        let (keep, read_up_to) = (self.core.config.retained_events, self.feeds.read_up_to());
+        self.core.store.trim(keep, BATCH, read_up_to).await
+    }
+
+    /// Wakes who got work and tells how long to wait.
+    fn finish(self: &Arc<Self>, chore: Chore, progress: Progress) -> Duration {
+        for id in &progress.woken {
+            self.runners.tell(id, Command::Claim);
+        }
+        self.core.metrics.done(chore, progress.done);
+        for id in &progress.woken_webhooks {
+            self.couriers.wake(id);
+        }
+        if chore == Chore::Dispatch {
+            self.quotas.note_undispatched(progress.behind);
+        }
+        if chore == Chore::Release && progress.done > 0 {
+            self.core.nudges.nudge(Chore::Dispatch);
+        }
+        if progress.more {
+            return Duration::ZERO;
+        }
+        let until_due = progress
+            .next_due_ms
+            .map(|due_ms| due_ms.saturating_sub(self.core.env.now_ms()));
+        until_due.map_or(PERIOD, |ms| {
+            let wait = self.core.env.lasting(Duration::from_millis(ms));
+            wait.min(PERIOD)
+        })
+    }
+}

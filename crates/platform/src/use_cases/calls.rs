@@ -1,0 +1,308 @@
+//! Calls of a component's code that belong to no source: computed options and props, and an action run once.
+//!
+//! Each call has a worker of its own, which ends with it: what one user's call leaves in a module, such as a client
+//! with somebody's credentials, must not be there for the next.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use headwater_engine::{
+    EngineError, Entry, Export, Invocation, RunMessage, WorkerOwner, WorkerSpec, WorkerState,
+};
+use headwater_model::{
+    id::{InvocationId, SourceId, WorkspaceId},
+    outcome::Outcome,
+    prop::{self, ConfiguredProps, PropDefinition},
+};
+use headwater_store::{Owner, SavedComponent, Store, Usage};
+use serde_json::{Map, Value, value::RawValue};
+use tokio::sync::mpsc;
+
+use crate::{
+    accounts::UsedAccount, artifact::artifact, caller::Caller, data_stores::StoreRequests,
+    error::PlatformError, log_line::LogLine, platform::Platform, props::apps, secrets,
+    use_cases::components::ComponentRef,
+};
+
+/// Which component is called, by whom, with which values.
+#[derive(Debug, Clone)]
+pub struct CallTarget {
+    /// The component.
+    pub component: ComponentRef,
+    /// The workspace whose keys are meant.
+    pub workspace_id: Option<WorkspaceId>,
+    /// The source that is to be updated like this: the values that it has count too, secrets included, and its
+    /// workspace instead of the above.
+    pub source_id: Option<SourceId>,
+    /// Values by prop, as far as they are known.
+    pub configured_props: ConfiguredProps,
+}
+
+/// A call's component and values, as far as they are known.
+pub(crate) struct KnownProps {
+    pub(crate) component: SavedComponent,
+    /// Whose data stores it may use.
+    pub(crate) owner: Owner,
+    /// As they were given, over those that the source has.
+    pub(crate) configured: ConfiguredProps,
+    /// As the component finds them.
+    pub(crate) values: Map<String, Value>,
+}
+
+/// A call that has ended.
+pub(crate) struct CallReport {
+    pub(crate) invocation_id: InvocationId,
+    pub(crate) outcome: Outcome,
+    pub(crate) exports: Vec<Export>,
+    /// The reason given to `$.flow.exit`.
+    pub(crate) exit: Option<String>,
+    pub(crate) logs: Vec<LogLine>,
+    pub(crate) compute_ms: u64,
+}
+
+/// What is called with what.
+pub(crate) struct Call {
+    pub(crate) component: SavedComponent,
+    pub(crate) entry: Entry,
+    pub(crate) event: Box<RawValue>,
+    pub(crate) props: Map<String, Value>,
+    /// Whose data stores it may use.
+    pub(crate) owner: Owner,
+    /// Whether it counts for the owner's usage; computing options and props costs nothing.
+    pub(crate) is_charged: bool,
+}
+
+/// A fresh worker's needs: the code, and no key-value store, which only sources have.
+struct Code {
+    store: Arc<dyn Store>,
+    artifact_hash: String,
+}
+
+#[async_trait]
+impl WorkerState for Code {
+    async fn artifact(&self) -> Result<Bytes, EngineError> {
+        artifact(&*self.store, &self.artifact_hash).await
+    }
+
+    async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
+        Ok(Map::new())
+    }
+}
+
+impl Platform {
+    /// The component that is to be called, and the values it is called with, as far as they are known. Those of a source
+    /// reach no other code than an update of it by the same caller would hand them to.
+    ///
+    /// # Errors
+    /// `NotFound`, or `InvalidProps` for a value that does not fit.
+    pub(crate) async fn known_props(
+        self: &Arc<Self>,
+        caller: &Caller,
+        target: &CallTarget,
+    ) -> Result<KnownProps, PlatformError> {
+        let given = &target.configured_props;
+        let (owner, known) = match &target.source_id {
+            Some(id) => {
+                let source = self.visible_source(caller, id).await?;
+                let merged = self.merged_props(&source, Some(given))?;
+                (source.owner, merged)
+            }
+            None => {
+                let owner = self.owner(caller, target.workspace_id.clone()).await?;
+                (owner, given.clone())
+            }
+        };
+        let workspace_id = owner.workspace_id.clone();
+        let component = self
+            .component(caller, &target.component, workspace_id)
+            .await?;
+        if target.source_id.is_some() {
+            Self::check_source(&component)?;
+        }
+        secrets::refuse_sealed(&known)?;
+        let definitions = &component.description.props;
+        let configured =
+            prop::configure_some(definitions, &known).map_err(PlatformError::configured_prop)?;
+        self.check_accounts(caller, &apps(definitions), &configured)
+            .await?;
+        Ok(KnownProps {
+            values: self.unbroken_props(definitions, &configured).await?,
+            component,
+            owner,
+            configured,
+        })
+    }
+
+    /// The component that is to be called, and every value it needs.
+    ///
+    /// # Errors
+    /// `NotFound`, or `InvalidProps` for a value that is missing or does not fit.
+    pub(crate) async fn all_props(
+        self: &Arc<Self>,
+        caller: &Caller,
+        target: &CallTarget,
+    ) -> Result<(SavedComponent, Map<String, Value>), PlatformError> {
+        let (reference, workspace_id) = (&target.component, target.workspace_id.clone());
+        let component = self.component(caller, reference, workspace_id).await?;
+        let given = &target.configured_props;
+        let owner = self.owner(caller, target.workspace_id.clone()).await?;
+        let checked = self
+            .checked_action_props(caller, &component, &owner, given)
+            .await?;
+        let props = self
+            .unbroken_props(&checked.definitions, &checked.values)
+            .await?;
+        Ok((component, props))
+    }
+
+    /// The final values, which a call needs whole: an account that is gone is an error.
+    async fn unbroken_props(
+        self: &Arc<Self>,
+        definitions: &[PropDefinition],
+        configured: &ConfiguredProps,
+    ) -> Result<Map<String, Value>, PlatformError> {
+        let props = self.props.finals(definitions, configured).await?;
+        match props.broken {
+            Some(reason) => Err(PlatformError::Conflict(reason)),
+            None => Ok(props.values),
+        }
+    }
+
+    /// After a call that may have met a 401: whether an account that it was made with has other credentials now.
+    pub(crate) async fn doubt_call(
+        self: &Arc<Self>,
+        caller: &Caller,
+        configured: &ConfiguredProps,
+        outcome: &Outcome,
+    ) -> bool {
+        if !outcome.is_unauthorized() {
+            return false;
+        }
+        let mut used = Vec::new();
+        for value in configured.values() {
+            let id = value.get("authProvisionId").and_then(Value::as_str);
+            if let Some(id) = id.and_then(|id| id.parse().ok())
+                && let Ok(account) = self.visible_account(caller, &id).await
+            {
+                let version = account.version;
+                used.push(UsedAccount { id, version });
+            }
+        }
+        self.runners.doubt(used).await
+    }
+
+    /// Makes a call and waits for its end. It goes on to its end if the caller goes away.
+    pub(crate) async fn call(self: &Arc<Self>, call: Call) -> Result<CallReport, PlatformError> {
+        let platform = Arc::clone(self);
+        let called = self
+            .core
+            .tasks
+            .spawn(async move { platform.call_to_the_end(call).await });
+        called
+            .await
+            .map_err(|error| PlatformError::Internal(error.to_string()))?
+    }
+
+    async fn call_to_the_end(self: &Arc<Self>, call: Call) -> Result<CallReport, PlatformError> {
+        let _permit = tokio::select! {
+            permit = self.calls.acquire() => permit.ok(),
+            () = self.core.stopping.cancelled() => {
+                return Err(PlatformError::Unavailable("the node is stopping".to_owned()));
+            }
+        };
+        let invocation_id = self.core.env.id(InvocationId::new);
+        let worker = WorkerSpec {
+            owner: WorkerOwner::Call(invocation_id.clone()),
+            tenant: call.owner.tenant().into(),
+            artifact_hash: call.component.artifact_hash.clone(),
+            env: BTreeMap::new(),
+            state: Arc::new(Code {
+                store: Arc::clone(&self.core.store),
+                artifact_hash: call.component.artifact_hash,
+            }),
+        };
+        let invocation = Invocation {
+            run: 1,
+            entry: call.entry,
+            event: call.event.into(),
+            props: call.props,
+        };
+        let report = self
+            .follow_call(invocation_id, call.owner.clone(), &worker, invocation)
+            .await;
+        self.core.engine.evict(&worker.owner).await;
+        if let (true, Ok(report)) = (call.is_charged, &report) {
+            let usage = Usage {
+                invocations: 1,
+                compute_ms: report.compute_ms,
+            };
+            let now_ms = self.core.env.now_ms();
+            self.core
+                .store
+                .add_usage(&call.owner, usage, now_ms)
+                .await?;
+        }
+        report
+    }
+
+    async fn follow_call(
+        self: &Arc<Self>,
+        invocation_id: InvocationId,
+        owner: Owner,
+        worker: &WorkerSpec,
+        invocation: Invocation,
+    ) -> Result<CallReport, PlatformError> {
+        let mut store_requests = StoreRequests::new(owner, &invocation.props);
+        let (sink, mut messages) = mpsc::unbounded_channel();
+        let started = std::time::Instant::now();
+        self.core.engine.invoke(worker, invocation, sink).await?;
+        let mut report = CallReport {
+            invocation_id,
+            outcome: Outcome::Lost {
+                message: "the worker went away".to_owned(),
+            },
+            exports: Vec::new(),
+            exit: None,
+            logs: Vec::new(),
+            compute_ms: 0,
+        };
+        while let Some((_, message)) = messages.recv().await {
+            match message {
+                RunMessage::Exported(export) => report.exports.push(export),
+                RunMessage::Exited(reason) => report.exit = Some(reason),
+                RunMessage::Log { level, text } => report.logs.push(LogLine {
+                    level,
+                    message: text,
+                    ts: self.core.env.now_ms(),
+                }),
+                RunMessage::StoreAsked(request) => store_requests.take(&self.data_stores, request),
+                RunMessage::Outcome(outcome) => {
+                    report.outcome = outcome;
+                    break;
+                }
+                // Neither options nor actions have anything to emit to, to respond to or to keep.
+                RunMessage::Emit(_) | RunMessage::Respond(_) | RunMessage::KvChanged(_) => {}
+            }
+        }
+        report.compute_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(report)
+    }
+}
+
+impl CallReport {
+    /// The value that the call returned.
+    ///
+    /// # Errors
+    /// `Component` with what it threw or which limit it exceeded, `Unavailable` when its worker was lost.
+    pub(crate) fn returned(self, what: &str) -> Result<Option<Value>, PlatformError> {
+        match (&self.outcome, self.outcome.error()) {
+            (Outcome::Returned { value }, _) => Ok(value.clone()),
+            (Outcome::Lost { message }, _) => Err(PlatformError::Unavailable(message.clone())),
+            (_, error) => Err(PlatformError::Component {
+                stage: format!("{what} failed"),
+                error: Box::new(error.unwrap_or_default()),
+            }),
+        }
+    }
+}

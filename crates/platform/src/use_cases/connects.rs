@@ -1,0 +1,328 @@
+//! Connecting an account in a browser: a link that opens once, the app's consent or a form, and the account in the end.
+//!
+//! Whoever has a link may connect with it, for whoever asked for it; so it is short-lived and opens once. What comes
+//! back from an app is taken only from the browser that left for it, once, and at the app's own callback
+//! (RFC 9700, 2.1 and 4.4). Not responsible for pages, cookies or status codes.
+
+mod form;
+mod oauth2;
+mod sealed;
+
+use std::{sync::Arc, time::Duration};
+
+use headwater_model::{
+    app::{AppDefinition, AuthType},
+    error::Invalid,
+    id::{AccountId, ConnectId, WorkspaceId},
+};
+use headwater_store::{Account, Connect, ConnectEnd, ConnectStep, Owner};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+pub use self::form::{FieldsForm, LinkOpened};
+pub use self::oauth2::Callback;
+use self::sealed::Known;
+use crate::{
+    caller::{Caller, key_hash},
+    error::PlatformError,
+    platform::Platform,
+};
+
+/// How long a link can be followed to its end, in seconds.
+const LIFE_S: u64 = 600;
+/// How long it is known how a connect ended, in seconds.
+const KNOWN_FOR_S: u64 = 24 * 3600;
+/// How often a wait looks by itself: another node may have ended the connect.
+const PERIOD: Duration = Duration::from_secs(2);
+
+/// An account to be connected in a browser.
+#[derive(Debug, Clone)]
+pub struct NewConnect {
+    /// The app's name slug.
+    pub app: String,
+    /// For people; the app's name when absent.
+    pub name: Option<String>,
+    /// What is known already of the app's fields.
+    pub fields: Map<String, Value>,
+    /// The workspace it lives in, if any.
+    pub workspace_id: Option<WorkspaceId>,
+}
+
+/// A link to follow in a browser.
+#[derive(Debug, Clone)]
+pub struct ConnectLink {
+    /// By which its end is known.
+    pub id: ConnectId,
+    /// Where it leads. Whoever has it can use it, once.
+    pub url: String,
+    /// Until when, in epoch seconds.
+    pub expires_at: u64,
+}
+
+/// How far a connect has come.
+#[derive(Debug, Clone)]
+pub struct ConnectView {
+    /// Its id.
+    pub id: ConnectId,
+    /// The app's name slug.
+    pub app: String,
+    /// How it stands.
+    pub status: ConnectStatus,
+    /// Until when it can be followed, in epoch seconds.
+    pub expires_at: u64,
+}
+
+/// How a connect stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConnectStatus {
+    /// Somebody may still follow it.
+    Pending,
+    /// There is an account.
+    Connected(AccountId),
+    /// It ended without one; why.
+    Failed(String),
+    /// Nobody followed it in time.
+    Expired,
+}
+
+/// An account that has just been connected, as the user in the browser is told.
+#[derive(Debug, Clone)]
+pub struct Connected {
+    /// The app's name.
+    pub app: String,
+    /// The account's name.
+    pub account: String,
+    /// Why it may not be good all the same.
+    pub doubt: Option<String>,
+}
+
+/// Why the user in the browser gets no account. What to do next is said in it.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The link or what came back is of no use any more, or never was.
+    #[error("{0}")]
+    Invalid(&'static str),
+    /// The way ended without an account.
+    #[error("{0}")]
+    Failed(String),
+    /// The node could not do its part.
+    #[error(transparent)]
+    Platform(#[from] PlatformError),
+}
+
+const LINK_OVER: &str = "This link is not valid: it has been used, or its time is over. \
+     Ask for a new one where you got it, with `headwater accounts connect` for example.";
+const STATE_OVER: &str = "What the app sent back belongs to no connection that is under way: it was used already, \
+     took too long, or was begun elsewhere. Begin again with a new link.";
+const OTHER_BROWSER: &str = "This connection was begun in another browser. \
+     Follow a new link, and consent in the same browser.";
+
+impl Platform {
+    /// Makes a link by which an account is connected in a browser.
+    ///
+    /// # Errors
+    /// `Invalid` for an app that the node does not know, `Conflict` when it is no client of it.
+    pub async fn begin_connect(
+        &self,
+        caller: &Caller,
+        new: NewConnect,
+    ) -> Result<ConnectLink, PlatformError> {
+        let app = self.connectable(&new.app)?;
+        check_known(&app, &new.fields).map_err(PlatformError::Invalid)?;
+        let owner = self.owner(caller, new.workspace_id).await?;
+        let name = new.name.unwrap_or_else(|| app.slug.clone());
+        self.link(&app, owner, (name, None), new.fields).await
+    }
+
+    /// Makes a link by which an account gets other credentials. It stays the same account.
+    ///
+    /// # Errors
+    /// `NotFound`, or `Conflict` when the app is not in the catalog any more, or the node is no client of it.
+    pub async fn begin_reconnect(
+        &self,
+        caller: &Caller,
+        id: &AccountId,
+    ) -> Result<ConnectLink, PlatformError> {
+        let account = self.visible_account(caller, id).await?;
+        // The caller names no app, so that it is no parameter of theirs that is wrong.
+        let app = self
+            .connectable(&account.app)
+            .map_err(|error| match error {
+                PlatformError::Invalid(invalid) => PlatformError::Conflict(invalid.reason),
+                other => other,
+            })?;
+        // What cannot be opened, for the key is lost, is entered again.
+        let mut known = self.accounts.opened_fields(&account).unwrap_or_default();
+        // What identifies a shop stays; what is secret is entered again.
+        known.retain(|name, _| {
+            let field = app.fields.iter().find(|field| field.name == *name);
+            field.is_some_and(|field| !field.secret)
+        });
+        let of = (account.name.clone(), Some(account.id.clone()));
+        // Who asked, not who made the account: with their membership the link ends.
+        let owner = Owner {
+            user_id: caller.user_id().clone(),
+            ..account.owner
+        };
+        self.link(&app, owner, of, known).await
+    }
+
+    fn connectable(&self, slug: &str) -> Result<Arc<AppDefinition>, PlatformError> {
+        let Some(app) = self.core.config.apps.get(slug) else {
+            let reason = match slug {
+                "" => "is required: the app's name slug, such as `github`".to_owned(),
+                _ => format!(
+                    "`{slug}` is not in the catalog of apps (`GET /v1/apps`); \
+                     make its account with `POST /v1/accounts`, or let the operator add it in an apps file"
+                ),
+            };
+            return Err(PlatformError::invalid("app", reason));
+        };
+        match app.auth {
+            AuthType::None => Err(PlatformError::invalid(
+                "app",
+                format!("`{slug}` asks for no credentials, so there is nothing to connect"),
+            )),
+            AuthType::Oauth2 if app.client().is_none() => Err(PlatformError::Conflict(format!(
+                "the node has no OAuth 2 client of `{slug}`: the operator registers one there, with the callback \
+                 {}, and names its client_id and client_secret in an apps file",
+                self.callback_url(slug)
+            ))),
+            AuthType::Oauth2 | AuthType::Fields => Ok(Arc::clone(app)),
+        }
+    }
+
+    async fn link(
+        &self,
+        app: &AppDefinition,
+        owner: Owner,
+        (name, account_id): (String, Option<AccountId>),
+        fields: Map<String, Value>,
+    ) -> Result<ConnectLink, PlatformError> {
+        let id = self.core.env.id(ConnectId::new);
+        let token = self.core.env.token();
+        let now_at = self.core.env.now_at();
+        let connect = Connect {
+            sealed: self.seal_known(&id, &Known::new(fields))?,
+            id,
+            owner,
+            app: app.slug.clone(),
+            name,
+            account_id,
+            step: ConnectStep::Linked,
+            expires_at: now_at + LIFE_S,
+        };
+        let forget_before = now_at.saturating_sub(KNOWN_FOR_S);
+        self.core
+            .store
+            .begin_connect(connect.clone(), &key_hash(&token), forget_before)
+            .await?;
+        Ok(ConnectLink {
+            id: connect.id,
+            url: format!(
+                "{}/connect/{}?token={token}",
+                self.core.config.public_url, app.slug
+            ),
+            expires_at: connect.expires_at,
+        })
+    }
+
+    /// How a connect of the caller's stands, at the latest after `patience`, at once when it has ended.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn connect_status(
+        &self,
+        caller: &Caller,
+        id: &ConnectId,
+        patience: Duration,
+    ) -> Result<ConnectView, PlatformError> {
+        let until = Instant::now() + patience;
+        loop {
+            let ended = self.connect_ended.notified();
+            tokio::pin!(ended);
+            // From now on an end is not missed.
+            ended.as_mut().enable();
+            let view = self.connect_view(caller, id).await?;
+            let left = until.saturating_duration_since(Instant::now());
+            if view.status != ConnectStatus::Pending || left.is_zero() {
+                return Ok(view);
+            }
+            tokio::select! {
+                () = ended => {}
+                () = tokio::time::sleep(left.min(PERIOD)) => {}
+                () = self.core.stopping.cancelled() => return Ok(view),
+            }
+        }
+    }
+
+    async fn connect_view(
+        &self,
+        caller: &Caller,
+        id: &ConnectId,
+    ) -> Result<ConnectView, PlatformError> {
+        let connect = self.core.store.connect(id).await?;
+        let connect = connect.filter(|connect| caller.may_see(&connect.owner));
+        let connect = connect.ok_or_else(|| PlatformError::not_found("connect", id))?;
+        let is_over = connect.expires_at <= self.core.env.now_at();
+        let status = match connect.step {
+            ConnectStep::Connected(account_id) => ConnectStatus::Connected(account_id),
+            ConnectStep::Failed(reason) => ConnectStatus::Failed(reason),
+            ConnectStep::Linked | ConnectStep::Away | ConnectStep::Back if is_over => {
+                ConnectStatus::Expired
+            }
+            ConnectStep::Linked | ConnectStep::Away | ConnectStep::Back => ConnectStatus::Pending,
+        };
+        Ok(ConnectView {
+            id: connect.id,
+            app: connect.app,
+            status,
+            expires_at: connect.expires_at,
+        })
+    }
+
+    /// Where an app sends its users back to.
+    pub(crate) fn callback_url(&self, slug: &str) -> String {
+        format!("{}/connect/{slug}/callback", self.core.config.public_url)
+    }
+
+    /// Ends a connect without an account.
+    async fn fail_connect(&self, connect: &Connect, reason: String) -> ConnectError {
+        tracing::info!(connect_id = %connect.id, app = connect.app, reason, "an account was not connected");
+        let ended = ConnectEnd::Failed(reason.clone());
+        let ended = self.core.store.end_connect(&connect.id, ended).await;
+        self.connect_ended.notify_waiters();
+        match ended {
+            Ok(()) => ConnectError::Failed(reason),
+            Err(error) => ConnectError::Platform(error.into()),
+        }
+    }
+
+    /// Ends a connect with the account that these credentials are of.
+    async fn finish_connect(
+        &self,
+        connect: &Connect,
+        account: Account,
+    ) -> Result<(), ConnectError> {
+        let id = account.id.clone();
+        let ended = ConnectEnd::Connected(Box::new(account));
+        let ended = self.core.store.end_connect(&connect.id, ended).await;
+        self.connect_ended.notify_waiters();
+        ended.map_err(PlatformError::from)?;
+        tracing::info!(connect_id = %connect.id, account_id = %id, app = connect.app, "an account was connected");
+        if connect.account_id.is_some() {
+            self.runners.account_changed(&id);
+        }
+        Ok(())
+    }
+}
+
+/// Checks fields that are known before the user has entered any.
+fn check_known(app: &AppDefinition, fields: &Map<String, Value>) -> Result<(), Invalid> {
+    let mut with_all = fields.clone();
+    for field in app.missing(fields) {
+        with_all.insert(field.name.clone(), Value::from("-"));
+    }
+    app.check_entered(&with_all, false)?;
+    form::check_urls(app, &with_all)
+}

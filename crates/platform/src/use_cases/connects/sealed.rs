@@ -1,0 +1,51 @@
+//! What a connect knows that must not be read in the store.
+
+use headwater_model::id::ConnectId;
+use headwater_store::Connect;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{error::PlatformError, platform::Platform};
+
+/// What is known of a connect on its way.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Known {
+    /// The app's fields as far as they are known.
+    pub(super) fields: Map<String, Value>,
+    /// The proof key, from leaving on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) verifier: Option<String>,
+    /// The hash of what the browser that left was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) browser_hash: Option<String>,
+}
+
+impl Known {
+    pub(super) fn new(fields: Map<String, Value>) -> Self {
+        Self {
+            fields,
+            verifier: None,
+            browser_hash: None,
+        }
+    }
+}
+
+impl Platform {
+    pub(super) fn seal_known(
+        &self,
+        id: &ConnectId,
+        known: &Known,
+    ) -> Result<Vec<u8>, PlatformError> {
+        let text = serde_json::to_vec(known).map_err(|error| {
+            PlatformError::Internal(format!("a connect cannot be written: {error}"))
+        })?;
+        self.secret_keys.seal(&self.core.env, id.as_str(), &text)
+    }
+
+    pub(super) fn open_known(&self, connect: &Connect) -> Result<Known, PlatformError> {
+        let id = connect.id.as_str();
+        let plain = self.secret_keys.open(id, &connect.sealed)?;
+        serde_json::from_slice(&plain)
+            .map_err(|_| PlatformError::Internal(format!("what connect `{id}` knows is malformed")))
+    }
+}

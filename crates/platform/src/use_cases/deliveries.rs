@@ -1,0 +1,136 @@
+//! What was delivered to webhooks and what was not: reading it, and trying again by hand.
+
+use headwater_model::{
+    id::{DeliveryId, WebhookId},
+    page::{Page, PageRequest},
+    webhook::DeliveryState,
+};
+use headwater_store::{Delivery, Replay, Webhook};
+
+use crate::{caller::Caller, chore::Chore, error::PlatformError, platform::Platform};
+
+/// Deliveries that one step of a replay makes pending.
+const REPLAY_BATCH: u32 = 500;
+
+/// Which deliveries of a webhook are to be made once more.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReplayRequest {
+    /// Those of events indexed at this time or later, epoch milliseconds.
+    pub since_ms: Option<u64>,
+    /// And at this time or before; until now when absent.
+    pub until_ms: Option<u64>,
+    /// Those that were delivered, too; otherwise dead ones only.
+    pub delivered: bool,
+}
+
+impl Platform {
+    /// A page of a webhook's deliveries, newest first.
+    pub async fn deliveries(
+        &self,
+        caller: &Caller,
+        webhook_id: &WebhookId,
+        state: Option<DeliveryState>,
+        page: &PageRequest<DeliveryId>,
+    ) -> Result<Page<Delivery>, PlatformError> {
+        self.webhook(caller, webhook_id).await?;
+        Ok(self.core.store.deliveries(webhook_id, state, page).await?)
+    }
+
+    /// A delivery to a webhook that the caller may see.
+    pub async fn delivery(
+        &self,
+        caller: &Caller,
+        id: &DeliveryId,
+    ) -> Result<Delivery, PlatformError> {
+        let (delivery, _) = self.visible_delivery(caller, id).await?;
+        Ok(delivery)
+    }
+
+    /// Makes a delivery due at once, with the whole schedule before it if it had ended.
+    ///
+    /// # Errors
+    /// `Conflict` when the webhook is not active.
+    pub async fn retry_delivery(
+        &self,
+        caller: &Caller,
+        id: &DeliveryId,
+    ) -> Result<Delivery, PlatformError> {
+        let (_, webhook) = self.visible_delivery(caller, id).await?;
+        check_active(&webhook)?;
+        self.core
+            .store
+            .retry_delivery(id, self.core.env.now_ms())
+            .await?;
+        self.core.nudges.nudge(Chore::Deliveries);
+        self.delivery(caller, id).await
+    }
+
+    /// Makes a time range of a webhook's deliveries once more, oldest event first, and says how many.
+    ///
+    /// # Errors
+    /// `Invalid` for a range that is none, `Conflict` when the webhook is not active.
+    pub async fn replay_deliveries(
+        &self,
+        caller: &Caller,
+        webhook_id: &WebhookId,
+        request: ReplayRequest,
+    ) -> Result<u64, PlatformError> {
+        let replay = replay(request, self.core.env.now_ms())?;
+        check_active(&self.webhook(caller, webhook_id).await?)?;
+        let mut replayed = 0;
+        loop {
+            let step = self
+                .core
+                .store
+                .replay(webhook_id, &replay, REPLAY_BATCH)
+                .await?;
+            replayed += step.done;
+            self.core.nudges.nudge(Chore::Deliveries);
+            if !step.more {
+                return Ok(replayed);
+            }
+        }
+    }
+
+    async fn visible_delivery(
+        &self,
+        caller: &Caller,
+        id: &DeliveryId,
+    ) -> Result<(Delivery, Webhook), PlatformError> {
+        let not_found = || PlatformError::not_found("delivery", id);
+        let delivery = self.core.store.delivery(id).await?.ok_or_else(not_found)?;
+        let webhook = self.core.store.webhook(&delivery.webhook_id).await?;
+        let webhook = webhook.filter(|webhook| caller.may_see(&webhook.owner));
+        Ok((delivery, webhook.ok_or_else(not_found)?))
+    }
+}
+
+fn replay(request: ReplayRequest, now_ms: u64) -> Result<Replay, PlatformError> {
+    let since_ms = request.since_ms.ok_or_else(|| {
+        PlatformError::invalid(
+            "since",
+            "`since` is required: a time in epoch milliseconds or ISO 8601",
+        )
+    })?;
+    let until_ms = request.until_ms.unwrap_or(now_ms).min(now_ms);
+    if until_ms < since_ms {
+        let reason = "`until` must not be before `since`, and `since` not in the future";
+        return Err(PlatformError::invalid("until", reason));
+    }
+    Ok(Replay {
+        since_ms,
+        until_ms,
+        delivered: request.delivered,
+        now_ms,
+    })
+}
+
+fn check_active(webhook: &Webhook) -> Result<(), PlatformError> {
+    match webhook.active {
+        true => Ok(()),
+        false => Err(PlatformError::Conflict(format!(
+            "webhook `{}` is not active; activate it first",
+            webhook.id
+        ))),
+    }
+}

@@ -1,0 +1,69 @@
+//! Reading and deleting a source's events (spec "Source and workflow events").
+
+use headwater_model::{
+    channel::{Channel, ChannelClass},
+    event::Event,
+    id::{EmitterId, EventId, SourceId},
+    page::{Page, PageRequest},
+};
+use headwater_store::{ChannelFilter, EventDeletion, EventRange};
+
+use crate::{caller::Caller, chore::Chore, error::PlatformError, platform::Platform};
+
+/// Which events to list.
+#[derive(Debug, Clone)]
+pub struct EventsQuery {
+    /// Which channels.
+    pub channels: ChannelFilter,
+    /// Which page, newest first.
+    pub page: PageRequest<EventId>,
+}
+
+/// The channels meant when no `event_name` is given: the default and all custom ones; one channel otherwise.
+pub fn default_channels(event_name: Option<&str>) -> ChannelFilter {
+    match event_name {
+        None => ChannelFilter::Class(ChannelClass::Ordinary),
+        Some(name) => ChannelFilter::Named(Channel::named(name)),
+    }
+}
+
+impl Platform {
+    /// A page of a source's events, newest first.
+    pub async fn source_events(
+        &self,
+        caller: &Caller,
+        id: &SourceId,
+        query: &EventsQuery,
+    ) -> Result<Page<Event>, PlatformError> {
+        self.visible_source(caller, id).await?;
+        Ok(self
+            .core
+            .store
+            .events(&EmitterId::from(id.clone()), &query.channels, &query.page)
+            .await?)
+    }
+
+    /// Deletes a range of a source's events, both ends included, asynchronously.
+    pub async fn delete_source_events(
+        &self,
+        caller: &Caller,
+        id: &SourceId,
+        channels: ChannelFilter,
+        range: EventRange,
+    ) -> Result<(), PlatformError> {
+        self.visible_source(caller, id).await?;
+        let emitter = EmitterId::from(id.clone());
+        let now_ms = self.core.env.now_ms();
+        self.core
+            .store
+            .request_deletion(EventDeletion {
+                emitter,
+                channels,
+                range,
+                now_ms,
+            })
+            .await?;
+        self.core.nudges.nudge(Chore::Retention);
+        Ok(())
+    }
+}

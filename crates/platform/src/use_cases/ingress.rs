@@ -1,0 +1,125 @@
+//! Requests at HTTP interfaces.
+//!
+//! Without `customResponse` a request is queued durably before it is acknowledged. With it, the
+//! run itself answers, and nothing is queued: a caller without an answer retries.
+
+use std::sync::Arc;
+
+use headwater_engine::Response;
+use headwater_model::id::{InvocationId, SourceId, UserId};
+use headwater_store::{NewInvocation, Trigger};
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+
+use crate::{
+    endpoints::{EndpointFacts, no_endpoint},
+    error::PlatformError,
+    origin,
+    platform::Platform,
+    runner::{Command, CustomResponse, Reply, Work},
+};
+
+/// A request as the component gets it.
+#[derive(Debug)]
+pub struct IngressRequest {
+    /// The token of the URL.
+    pub token: String,
+    /// The event `{method, path, query, headers, bodyRaw, body, …}` as JSON text.
+    pub event: Box<RawValue>,
+}
+
+/// How to answer a request.
+#[derive(Debug)]
+pub enum Ingress {
+    /// It is durable and will run.
+    Accepted,
+    /// What `respond()` said.
+    Responded(Response),
+    /// The run returned without `respond()`.
+    NoResponse,
+    /// The run threw before `respond()`.
+    Threw,
+    /// The run exceeded its time before `respond()`.
+    TimedOut,
+}
+
+impl Platform {
+    /// The user to whose source a request at an endpoint goes, if it is worth being read.
+    ///
+    /// # Errors
+    /// `NotFound` when no active source has the endpoint.
+    pub async fn find_endpoint(&self, token: &str) -> Result<UserId, PlatformError> {
+        Ok(self.endpoints.find(token).await?.user_id)
+    }
+
+    /// Takes a request at an HTTP interface.
+    ///
+    /// # Errors
+    /// `NotFound` when no active source has the endpoint; `QuotaExceeded` when its user has had its
+    /// invocations of the day; `Unavailable` when it cannot be queued or run now.
+    pub async fn ingress(
+        self: &Arc<Self>,
+        request: IngressRequest,
+    ) -> Result<Ingress, PlatformError> {
+        let facts = self.endpoints.find(&request.token).await?;
+        self.quotas.take_invocation(&facts.user_id).await?;
+        let answered = self.take_in(&facts, request).await;
+        if answered.is_err() {
+            self.quotas.give_invocation_back(&facts.user_id);
+        }
+        answered
+    }
+
+    async fn take_in(
+        self: &Arc<Self>,
+        facts: &EndpointFacts,
+        request: IngressRequest,
+    ) -> Result<Ingress, PlatformError> {
+        if facts.custom_response {
+            return self.answer(&facts.source_id, request.event).await;
+        }
+        let queued = self
+            .runners
+            .start(&facts.source_id, Trigger::Http, request.event, Reply::None)
+            .await;
+        match queued {
+            Ok(()) => Ok(Ingress::Accepted),
+            // The source was paused or deleted after its endpoint had been looked up.
+            Err(PlatformError::Conflict(_)) => Err(no_endpoint(&request.token)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn answer(
+        self: &Arc<Self>,
+        id: &SourceId,
+        event: Box<RawValue>,
+    ) -> Result<Ingress, PlatformError> {
+        if !self.runners.has_room(id) {
+            let reason = "the source has more requests than it can answer";
+            return Err(PlatformError::Unavailable(reason.to_owned()));
+        }
+        let (reply, response) = oneshot::channel();
+        let invocation = NewInvocation {
+            id: self.core.env.id(InvocationId::new),
+            source_id: id.clone(),
+            trigger: Trigger::Http,
+            event: event.into(),
+            hops: 0,
+            now_ms: self.core.env.now_ms(),
+            origin: origin::origin(),
+        };
+        let work = Work::new(invocation, Reply::Response(reply));
+        self.runners.tell(id, Command::Work(work));
+        let unavailable =
+            || PlatformError::Unavailable("the source's worker could not answer".to_owned());
+        match response.await.map_err(|_| unavailable())? {
+            CustomResponse::Responded(response) => Ok(Ingress::Responded(response)),
+            CustomResponse::NoResponse => Ok(Ingress::NoResponse),
+            CustomResponse::Threw => Ok(Ingress::Threw),
+            CustomResponse::TimedOut => Ok(Ingress::TimedOut),
+            CustomResponse::Unavailable => Err(unavailable()),
+            CustomResponse::NotRunning => Err(no_endpoint("")),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Updating, pausing and resuming a source. The id and the endpoints never change.
+
+use std::sync::Arc;
+
+use headwater_engine::Hook;
+use headwater_model::id::SourceId;
+use headwater_store::{SavedComponent, SettledSource, Source, SourceSpec, SourceState};
+
+use crate::{
+    caller::Caller,
+    chore::Chore,
+    error::PlatformError,
+    platform::Platform,
+    runner::Closing,
+    use_cases::sources::{SourceView, UpdateSource, plan::Wanted},
+};
+
+/// Where an update leads.
+struct Target {
+    component: SavedComponent,
+    spec: SourceSpec,
+    active: bool,
+    /// Whether code or props differ, so that the worker must be a fresh one.
+    swaps: bool,
+}
+
+impl Platform {
+    /// Changes a source (`PUT`, `PATCH /sources/{id}`): `deactivate`, swap, `activate`. If building or
+    /// `activate` fails, the former version runs again.
+    ///
+    /// # Errors
+    /// As for deploying; the source is as it was.
+    pub async fn update_source(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &SourceId,
+        request: UpdateSource,
+    ) -> Result<SourceView, PlatformError> {
+        if request
+            .name
+            .as_deref()
+            .is_some_and(|name| name.trim().is_empty())
+        {
+            let reason = "must not be empty; leave it out to keep the name";
+            return Err(PlatformError::invalid("name", reason));
+        }
+        self.visible_source(caller, id).await?;
+        let _turn = self.lifecycles.lock(id).await;
+        let former = self.visible_source(caller, id).await?;
+        let target = self.target(caller, &former, &request).await?;
+        let was_active = former.state != SourceState::Inactive;
+        if !target.swaps && was_active == target.active {
+            return self.rename(former, &target.spec.name).await;
+        }
+        // Without hooks to run there is nothing that a dead node could leave half done.
+        if was_active || target.active {
+            self.core
+                .store
+                .set_source_state(id, SourceState::Updating)
+                .await?;
+        }
+        let changed = self.swap(&former, &target).await;
+        if changed.is_err() {
+            self.restore(&former).await;
+        }
+        self.core.nudges.nudge(Chore::Timers);
+        self.core.nudges.nudge(Chore::Dispatch);
+        Ok(SourceView::new(self, changed?).of_component(&target.component))
+    }
+
+    async fn target(
+        self: &Arc<Self>,
+        caller: &Caller,
+        former: &Source,
+        request: &UpdateSource,
+    ) -> Result<Target, PlatformError> {
+        let component = match (request.component.is_empty(), request.refresh_deps) {
+            (true, false) => self.core.component_of(former).await?,
+            (true, true) => {
+                let component = self.core.component_of(former).await?;
+                self.refreshed_component(&former.owner, component).await?
+            }
+            (false, false) => {
+                self.resolve_component(caller, &former.owner, &request.component)
+                    .await?
+            }
+            (false, true) => {
+                let reason = "is for the code that the source has; leave `component_*` out";
+                return Err(PlatformError::invalid("refresh_deps", reason));
+            }
+        };
+        Self::check_source(&component)?;
+        let name = request.name.as_deref().unwrap_or(&former.spec.name);
+        let given = request.configured_props.as_ref();
+        let swaps = component.id != former.spec.component_id || given.is_some();
+        let spec = match swaps {
+            true => {
+                let wanted = Wanted {
+                    component: &component,
+                    owner: &former.owner,
+                    name,
+                    values: self.merged_props(former, given)?,
+                    given,
+                    former: Some(former),
+                };
+                self.plan(caller, wanted).await?
+            }
+            // A source whose account is gone, or is another member's, can be renamed and paused all the same.
+            false => SourceSpec {
+                name: name.to_owned(),
+                ..former.spec.clone()
+            },
+        };
+        Ok(Target {
+            swaps,
+            active: request
+                .active
+                .unwrap_or(former.state != SourceState::Inactive),
+            component,
+            spec,
+        })
+    }
+
+    async fn rename(&self, mut source: Source, name: &str) -> Result<SourceView, PlatformError> {
+        if source.spec.name != name {
+            let now_at = self.core.env.now_at();
+            self.core
+                .store
+                .rename_source(&source.id, name, now_at)
+                .await?;
+            source.spec.name = name.to_owned();
+            source.updated_at = now_at;
+        }
+        Ok(SourceView::new(self, source))
+    }
+
+    async fn swap(
+        self: &Arc<Self>,
+        former: &Source,
+        target: &Target,
+    ) -> Result<Source, PlatformError> {
+        let id = &former.id;
+        let loaded = self
+            .runners
+            .load(former.clone(), self.core.component_of(former).await?)
+            .await;
+        // A former version that can no longer be loaded (its account is gone) must not keep a new one out.
+        if let Ok(loaded) = loaded {
+            let runner = self.runners.open(id, loaded);
+            runner.pause().await;
+            if former.state != SourceState::Inactive
+                && let Err(error) = runner.hook(Hook::Deactivate, false).await
+            {
+                tracing::warn!(source_id = %id, %error, "`deactivate` failed; the update goes on");
+            }
+        }
+        if target.swaps {
+            self.core.engine.evict(&id.clone().into()).await;
+        }
+        let next = Source {
+            spec: target.spec.clone(),
+            state: SourceState::Updating,
+            ..former.clone()
+        };
+        let loaded = self.runners.load(next, target.component.clone()).await?;
+        let runner = self.runners.open(id, loaded);
+        if target.active {
+            self.endpoints
+                .announce(former, &target.component, &target.spec.endpoints);
+            runner.resume();
+            runner.hook(Hook::Activate, true).await?;
+        }
+        let settled = SettledSource::new(
+            id.clone(),
+            target.spec.clone(),
+            target.active,
+            self.core.env.now_ms(),
+        );
+        let source = runner.settle(settled).await?;
+        if !target.active {
+            self.runners.close(id, Closing::Ended).await;
+            self.core.engine.evict(&id.clone().into()).await;
+        }
+        Ok(source)
+    }
+
+    /// Lets the former version run again after a failed update.
+    async fn restore(self: &Arc<Self>, former: &Source) {
+        self.runners.close(&former.id, Closing::Restarted).await;
+        self.core.engine.evict(&former.id.clone().into()).await;
+        if let Err(error) = self.reactivate(former).await {
+            tracing::error!(source_id = %former.id, %error, "the former version could not be activated again");
+        }
+        // What the failed version had begun is nobody's now.
+        self.core.nudges.nudge(Chore::Queue);
+    }
+
+    /// Activates the recorded version and records the state that it had.
+    pub(super) async fn reactivate(self: &Arc<Self>, former: &Source) -> Result<(), PlatformError> {
+        if former.state == SourceState::Inactive {
+            return Ok(self
+                .core
+                .store
+                .set_source_state(&former.id, SourceState::Inactive)
+                .await?);
+        }
+        self.core
+            .store
+            .set_source_state(&former.id, SourceState::Active)
+            .await?;
+        let loaded = self
+            .runners
+            .load(former.clone(), self.core.component_of(former).await?)
+            .await?;
+        let runner = self.runners.open(&former.id, loaded);
+        let activated = runner.hook(Hook::Activate, false).await;
+        runner.resume();
+        activated
+    }
+}

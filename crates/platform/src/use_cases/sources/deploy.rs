@@ -1,0 +1,193 @@
+//! Deploying and deleting: the beginning and the end of a source's life (design section 7, "Lifecycle").
+
+use std::sync::Arc;
+
+use headwater_engine::Hook;
+use headwater_model::{component::slug, id::SourceId};
+use headwater_store::{NewSource, SavedComponent, SettledSource, Source, SourceState};
+
+use crate::{
+    caller::Caller,
+    chore::Chore,
+    error::PlatformError,
+    platform::Platform,
+    runner::{Closing, Reached},
+    use_cases::sources::{DeploySource, SourceView, plan::Wanted},
+};
+
+/// Rows of a source that are deleted in one step.
+const EMPTIED_AT_ONCE: u32 = 500;
+
+impl Platform {
+    /// Deploys a component as a new source (`POST /sources/`). Its endpoint answers before its hooks run;
+    /// if a hook throws, the source is gone again.
+    ///
+    /// # Errors
+    /// `Invalid`, `InvalidProps`, or `Component` with what the component threw.
+    pub async fn deploy_source(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: DeploySource,
+    ) -> Result<SourceView, PlatformError> {
+        let owner = self.owner(caller, request.workspace_id).await?;
+        let component = self
+            .resolve_component(caller, &owner, &request.component)
+            .await?;
+        Self::check_source(&component)?;
+        let name = request.name.unwrap_or_default();
+        let wanted = Wanted {
+            component: &component,
+            owner: &owner,
+            name: &name,
+            values: request.configured_props.clone(),
+            given: Some(&request.configured_props),
+            former: None,
+        };
+        let spec = self.plan(caller, wanted).await?;
+        let id = self.core.env.id(SourceId::new);
+        let _turn = self.lifecycles.lock(&id).await;
+        let new = NewSource {
+            id,
+            owner,
+            slug: slug(&component.description.name),
+            spec,
+            now_at: self.core.env.now_at(),
+        };
+        let source = self.core.store.begin_deploy(new).await?;
+        let mut reached = Reached::default();
+        match self.deploy_hooks(&source, &component, &mut reached).await {
+            Ok(source) => Ok(SourceView::new(self, source).of_component(&component)),
+            Err(error) => {
+                self.undo_deploy(&source, &component, reached.is_taken_back())
+                    .await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn deploy_hooks(
+        self: &Arc<Self>,
+        source: &Source,
+        component: &SavedComponent,
+        reached: &mut Reached,
+    ) -> Result<Source, PlatformError> {
+        let loaded = self.runners.load(source.clone(), component.clone()).await?;
+        let runner = self.runners.open(&source.id, loaded);
+        for hook in [Hook::Deploy, Hook::Activate] {
+            reached.begins(hook);
+            let ended = runner.call_hook(hook, true).await?;
+            reached.ended(hook, &ended);
+            ended.verdict(hook)?;
+        }
+        let settled = SettledSource::new(
+            source.id.clone(),
+            source.spec.clone(),
+            true,
+            self.core.env.now_ms(),
+        );
+        let source = runner.settle(settled).await?;
+        self.core.nudges.nudge(Chore::Timers);
+        self.core.nudges.nudge(Chore::Dispatch);
+        Ok(source)
+    }
+
+    /// Deletes the source of a failed deployment; before that, if wanted, takes back what its hooks may have registered
+    /// outside.
+    pub(super) async fn undo_deploy(
+        self: &Arc<Self>,
+        source: &Source,
+        component: &SavedComponent,
+        is_taken_back: bool,
+    ) {
+        if is_taken_back
+            && let Ok(loaded) = self.runners.load(source.clone(), component.clone()).await
+        {
+            let deactivated = self
+                .runners
+                .open(&source.id, loaded)
+                .hook(Hook::Deactivate, false)
+                .await;
+            if let Err(error) = deactivated {
+                tracing::warn!(source_id = %source.id, %error, "`deactivate` after a failed deployment");
+            }
+        }
+        if let Err(error) = self.remove(&source.id).await {
+            tracing::error!(source_id = %source.id, %error, "a failed deployment is cleaned up at the next start");
+        }
+    }
+
+    /// Runs `deactivate` and deletes the source with everything it has (`DELETE /sources/{id}`),
+    /// even if the hook throws.
+    pub async fn delete_source(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &SourceId,
+    ) -> Result<(), PlatformError> {
+        self.visible_source(caller, id).await?;
+        let _turn = self.lifecycles.lock(id).await;
+        let source = self.visible_source(caller, id).await?;
+        self.core
+            .store
+            .set_source_state(id, SourceState::Deleting)
+            .await?;
+        self.finish_deletion(&source).await
+    }
+
+    /// The rest of a deletion that has been decided.
+    pub(super) async fn finish_deletion(
+        self: &Arc<Self>,
+        source: &Source,
+    ) -> Result<(), PlatformError> {
+        if source.state != SourceState::Inactive
+            && let Err(error) = self.deactivate_for_good(source).await
+        {
+            tracing::warn!(source_id = %source.id, %error, "`deactivate` failed; the source is deleted all the same");
+        }
+        // Nothing is queued any more for a source that is being deleted, and nobody waits for what was.
+        self.runners.close(&source.id, Closing::Ended).await;
+        self.empty(&source.id).await?;
+        self.pass_on_the_last(&source.id).await?;
+        self.remove(&source.id).await
+    }
+
+    /// Deletes in steps what there may be much of, so that everybody else is served in between.
+    async fn empty(&self, id: &SourceId) -> Result<(), PlatformError> {
+        while self
+            .core
+            .store
+            .empty_source(id, EMPTIED_AT_ONCE)
+            .await?
+            .more
+        {}
+        Ok(())
+    }
+
+    /// What a source emitted last reaches its listeners before its subscriptions go with it.
+    async fn pass_on_the_last(self: &Arc<Self>, id: &SourceId) -> Result<(), PlatformError> {
+        let emitter = id.clone().into();
+        while self.core.store.awaits_dispatch(&emitter).await? {
+            self.dispatch_step().await?;
+        }
+        Ok(())
+    }
+
+    async fn deactivate_for_good(self: &Arc<Self>, source: &Source) -> Result<(), PlatformError> {
+        let component = self.core.component_of(source).await?;
+        let loaded = self.runners.load(source.clone(), component).await?;
+        let runner = self.runners.open(&source.id, loaded);
+        runner.pause().await;
+        let deactivated = runner.hook(Hook::Deactivate, false).await;
+        // Until what the hook did is committed, and what it threw.
+        runner.pause().await;
+        deactivated
+    }
+
+    async fn remove(&self, id: &SourceId) -> Result<(), PlatformError> {
+        self.runners.close(id, Closing::Ended).await;
+        self.core.engine.evict(&id.clone().into()).await;
+        self.empty(id).await?;
+        self.core.store.delete_source(id).await?;
+        self.feeds.end(&id.clone().into());
+        Ok(())
+    }
+}

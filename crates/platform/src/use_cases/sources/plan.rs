@@ -1,0 +1,133 @@
+//! From a component and configured values to what a source is made of.
+
+use std::sync::Arc;
+
+use headwater_model::{
+    component::ComponentType,
+    prop::{ConfiguredProps, PropKind},
+};
+use headwater_store::{Endpoint, Owner, SavedComponent, Source, SourceSpec, Timer};
+use serde_json::Value;
+
+use crate::{
+    caller::Caller, error::PlatformError, platform::Platform, secrets,
+    use_cases::prop_checks::CheckedProps,
+};
+
+/// What a source is to be made of.
+pub(super) struct Wanted<'a> {
+    pub(super) component: &'a SavedComponent,
+    /// Whose source it is.
+    pub(super) owner: &'a Owner,
+    pub(super) name: &'a str,
+    /// Values by prop, former ones included.
+    pub(super) values: ConfiguredProps,
+    /// Those that the request gave: one for no prop is an error, while a former one is dropped.
+    pub(super) given: Option<&'a ConfiguredProps>,
+    pub(super) former: Option<&'a Source>,
+}
+
+impl Platform {
+    /// Checks that the component can be a source.
+    pub(crate) fn check_source(component: &SavedComponent) -> Result<(), PlatformError> {
+        if component.description.component_type == ComponentType::Source {
+            return Ok(());
+        }
+        let reason = format!(
+            "`{}` is an action, which cannot be deployed as a source; run it with `POST /v1/components/{{id}}/run`",
+            component.description.name
+        );
+        Err(PlatformError::invalid("component_id", reason))
+    }
+
+    /// Checks the values and makes the source's new spec. Endpoint tokens of a former version stay.
+    pub(super) async fn plan(
+        self: &Arc<Self>,
+        caller: &Caller,
+        wanted: Wanted<'_>,
+    ) -> Result<SourceSpec, PlatformError> {
+        let Wanted {
+            component,
+            owner,
+            name,
+            values,
+            given,
+            former,
+        } = wanted;
+        let CheckedProps {
+            dynamic: dynamic_props,
+            definitions,
+            values: mut configured,
+        } = self
+            .checked_props(caller, component, owner, values, given)
+            .await?;
+        let mut timers = Vec::new();
+        let mut endpoints = Vec::new();
+        for prop in &definitions {
+            match prop.kind() {
+                PropKind::Timer => {
+                    let schedule = prop
+                        .schedule(configured.get(&prop.name))
+                        .map_err(PlatformError::configured_prop)?;
+                    timers.push(Timer {
+                        prop: prop.name.clone(),
+                        schedule,
+                    });
+                }
+                PropKind::Http => {
+                    let known = former.and_then(|source| {
+                        source
+                            .spec
+                            .endpoints
+                            .iter()
+                            .find(|endpoint| endpoint.prop == prop.name)
+                    });
+                    let token = known
+                        .map_or_else(|| self.core.env.token(), |endpoint| endpoint.token.clone());
+                    endpoints.push(Endpoint {
+                        token,
+                        prop: prop.name.clone(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        for prop in definitions.iter().filter(|prop| prop.is_secret()) {
+            if let Some(value) = configured.get_mut(&prop.name) {
+                *value = self
+                    .secret_keys
+                    .seal_prop(&self.core.env, &prop.name, value)?;
+            }
+        }
+        Ok(SourceSpec {
+            component_id: component.id.clone(),
+            artifact_hash: component.artifact_hash.clone(),
+            name: name.to_owned(),
+            configured_props: configured,
+            dynamic_props,
+            endpoints,
+            timers,
+            dedupe: component.description.dedupe,
+        })
+    }
+
+    /// The values that an update leads to: given ones replace former ones by prop. Null takes a value away, but not a
+    /// secret's: responses show secrets as null, and what was read may be sent back.
+    pub(crate) fn merged_props(
+        &self,
+        former: &Source,
+        given: Option<&ConfiguredProps>,
+    ) -> Result<ConfiguredProps, PlatformError> {
+        let mut merged = self.props.opened(&former.spec.configured_props)?;
+        let keeps_secret = |name: &String, value: &Value| {
+            let stored = former.spec.configured_props.get(name);
+            value.is_null() && stored.is_some_and(secrets::is_sealed)
+        };
+        for (name, value) in given.into_iter().flatten() {
+            if !keeps_secret(name, value) {
+                merged.insert(name.clone(), value.clone());
+            }
+        }
+        Ok(merged)
+    }
+}

@@ -1,0 +1,71 @@
+//! What a dead node left in the middle of a deployment, an update or a deletion.
+
+use std::sync::Arc;
+
+use headwater_store::{SettledSource, Source, SourceState};
+
+use crate::{chore::Chore, error::PlatformError, platform::Platform};
+
+/// Sources settled per step.
+const BATCH: u32 = 100;
+
+impl Platform {
+    /// Settles every source that a dead node left unsettled: a deployment is undone, an update goes
+    /// back to the recorded version, a deletion goes on.
+    pub(crate) async fn recover_sources(self: &Arc<Self>) -> Result<(), PlatformError> {
+        loop {
+            let batch = self.core.store.unsettled_sources(BATCH).await?;
+            // A batch of which nothing settles would come again for ever.
+            if batch.is_empty() || !self.recover_batch(batch).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// True if any of them was settled.
+    async fn recover_batch(self: &Arc<Self>, batch: Vec<Source>) -> Result<bool, PlatformError> {
+        let mut settled = false;
+        for source in batch {
+            let _turn = self.lifecycles.lock(&source.id).await;
+            // A change of this start may have been under way when the list was made; it has settled its own.
+            let Some(source) = self.core.store.source(&source.id).await? else {
+                continue;
+            };
+            if matches!(source.state, SourceState::Active | SourceState::Inactive) {
+                continue;
+            }
+            tracing::info!(source_id = %source.id, state = ?source.state, "settling what a former start left");
+            if let Err(error) = self.recover(&source).await {
+                tracing::error!(source_id = %source.id, %error, "could not be settled");
+            } else {
+                settled = true;
+            }
+        }
+        Ok(settled)
+    }
+
+    async fn recover(self: &Arc<Self>, source: &Source) -> Result<(), PlatformError> {
+        match source.state {
+            SourceState::Deploying => {
+                let component = self.core.component_of(source).await?;
+                // How far its hooks came died with the node.
+                self.undo_deploy(source, &component, true).await;
+                Ok(())
+            }
+            SourceState::Updating => {
+                // It may have been inactive, with none of its timers scheduled.
+                let settled = SettledSource::new(
+                    source.id.clone(),
+                    source.spec.clone(),
+                    true,
+                    self.core.env.now_ms(),
+                );
+                let source = self.core.store.settle_source(settled).await?;
+                self.core.nudges.nudge(Chore::Timers);
+                self.reactivate(&source).await
+            }
+            SourceState::Deleting => self.finish_deletion(source).await,
+            SourceState::Active | SourceState::Inactive => Ok(()),
+        }
+    }
+}

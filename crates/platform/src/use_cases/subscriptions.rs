@@ -1,0 +1,233 @@
+//! Who listens to whom (spec "Subscriptions").
+
+use headwater_model::{
+    channel::{Channel, ChannelClass},
+    id::{EmitterId, ListenerId, SubscriptionId, WorkspaceId},
+    subscription::{AutoSubscription, EmitterPattern, Subscription},
+};
+use headwater_store::SubscriptionFilter;
+
+use crate::{caller::Caller, error::PlatformError, platform::Platform};
+
+/// Subscriptions listed at once; the spec's listing is not paginated.
+const LISTED: u32 = 10_000;
+
+impl Platform {
+    /// Subscribes a listener to an emitter's channel. Idempotent on the same triple.
+    ///
+    /// # Errors
+    /// `Invalid` for ids that are none and for a source's own errors and logs, `NotFound` for an emitter or
+    /// listener that the caller cannot see, `Forbidden` for a workspace of others.
+    pub async fn subscribe(
+        &self,
+        caller: &Caller,
+        emitter_id: &str,
+        listener_id: &str,
+        event_name: &str,
+    ) -> Result<Subscription, PlatformError> {
+        let wanted = self.subscription(caller, emitter_id, listener_id, event_name)?;
+        check_loop(&wanted)?;
+        self.check_emitter(caller, &wanted.emitter).await?;
+        self.check_listener(caller, &wanted.listener).await?;
+        Ok(self.core.store.subscribe(wanted).await?)
+    }
+
+    /// Checks that the workspace named along with a subscription does not contradict it: ids say where things live,
+    /// but `dc_*` and `p_*` are what the caller made, wherever it is.
+    ///
+    /// # Errors
+    /// `Invalid` for such a pattern; `Forbidden` in a workspace of others, `NotFound` in none.
+    pub async fn check_subscription_workspace(
+        &self,
+        caller: &Caller,
+        emitter_id: &str,
+        workspace_id: &WorkspaceId,
+    ) -> Result<(), PlatformError> {
+        self.check_member(caller, workspace_id).await?;
+        match emitter_id.parse().map_err(PlatformError::Invalid)? {
+            EmitterPattern::AllSources | EmitterPattern::AllWorkflows => {
+                let reason = format!(
+                    "`{emitter_id}` means what you made, in every workspace; for everything in this one \
+                     use `emitter_id={workspace_id}` and leave `workspace_id` and `org_id` out"
+                );
+                Err(PlatformError::invalid("emitter_id", reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a subscription.
+    ///
+    /// # Errors
+    /// `NotFound` when the caller has none like it.
+    pub async fn unsubscribe(
+        &self,
+        caller: &Caller,
+        emitter_id: &str,
+        listener_id: &str,
+        event_name: &str,
+    ) -> Result<(), PlatformError> {
+        let like = self.subscription(caller, emitter_id, listener_id, event_name)?;
+        match self.core.store.unsubscribe(&like).await? {
+            true => Ok(()),
+            false => Err(PlatformError::not_found(
+                "subscription",
+                format!("{emitter_id} → {listener_id}"),
+            )),
+        }
+    }
+
+    /// The caller's subscriptions, in creation order.
+    pub async fn subscriptions(&self, caller: &Caller) -> Result<Vec<Subscription>, PlatformError> {
+        let filter = SubscriptionFilter::User(caller.user_id().clone());
+        Ok(self.core.store.subscriptions(&filter, LISTED).await?)
+    }
+
+    /// A workspace's subscriptions, whoever made them, in creation order.
+    ///
+    /// # Errors
+    /// `Forbidden` when the caller is not a member, `NotFound` when there is no such workspace.
+    pub async fn workspace_subscriptions(
+        &self,
+        caller: &Caller,
+        workspace_id: WorkspaceId,
+    ) -> Result<Vec<Subscription>, PlatformError> {
+        self.check_member(caller, &workspace_id).await?;
+        let filter = SubscriptionFilter::Workspace(workspace_id);
+        Ok(self.core.store.subscriptions(&filter, LISTED).await?)
+    }
+
+    /// Subscribes a listener to `$errors` or `$logs` of every source that the caller deploys from now on.
+    /// Idempotent on the pair.
+    ///
+    /// # Errors
+    /// `Invalid` for other channels, `NotFound` for a listener that the caller cannot see.
+    pub async fn subscribe_automatically(
+        &self,
+        caller: &Caller,
+        listener_id: &str,
+        event_name: &str,
+    ) -> Result<AutoSubscription, PlatformError> {
+        let wanted = self.auto_subscription(caller, listener_id, event_name)?;
+        self.check_listener(caller, &wanted.listener).await?;
+        Ok(self.core.store.subscribe_automatically(wanted).await?)
+    }
+
+    /// Ends an automatic subscription. The subscriptions that it has made stay.
+    ///
+    /// # Errors
+    /// `NotFound` when the caller has none like it.
+    pub async fn unsubscribe_automatically(
+        &self,
+        caller: &Caller,
+        listener_id: &str,
+        event_name: &str,
+    ) -> Result<(), PlatformError> {
+        let like = self.auto_subscription(caller, listener_id, event_name)?;
+        match self.core.store.unsubscribe_automatically(&like).await? {
+            true => Ok(()),
+            false => Err(PlatformError::not_found(
+                "automatic subscription",
+                format!("{event_name} → {listener_id}"),
+            )),
+        }
+    }
+
+    fn subscription(
+        &self,
+        caller: &Caller,
+        emitter_id: &str,
+        listener_id: &str,
+        event_name: &str,
+    ) -> Result<Subscription, PlatformError> {
+        let channel = Channel::named(event_name);
+        if channel.class() == ChannelClass::Scheduled {
+            let reason = "events on `$in` wait there; subscribe to the channel they are meant for";
+            return Err(PlatformError::invalid("event_name", reason));
+        }
+        Ok(Subscription {
+            id: self.core.env.id(SubscriptionId::new),
+            user_id: caller.user_id().clone(),
+            emitter: emitter_id.parse().map_err(PlatformError::Invalid)?,
+            listener: listener(listener_id)?,
+            channel,
+        })
+    }
+
+    fn auto_subscription(
+        &self,
+        caller: &Caller,
+        listener_id: &str,
+        event_name: &str,
+    ) -> Result<AutoSubscription, PlatformError> {
+        let channel = Channel::named(event_name);
+        if !matches!(channel.class(), ChannelClass::Errors | ChannelClass::Logs) {
+            let reason = "`event_name` must be `$errors` or `$logs`; for other channels use \
+                          POST /subscriptions with `dc_*` as `emitter_id`";
+            return Err(PlatformError::invalid("event_name", reason));
+        }
+        Ok(AutoSubscription {
+            id: self.core.env.id(SubscriptionId::new),
+            user_id: caller.user_id().clone(),
+            listener: listener(listener_id)?,
+            channel,
+        })
+    }
+
+    async fn check_emitter(
+        &self,
+        caller: &Caller,
+        emitter: &EmitterPattern,
+    ) -> Result<(), PlatformError> {
+        match emitter {
+            EmitterPattern::One(EmitterId::Source(id)) => {
+                self.visible_source(caller, id).await.map(drop)
+            }
+            EmitterPattern::One(EmitterId::Workflow(id)) => {
+                Err(PlatformError::not_found("workflow", id))
+            }
+            EmitterPattern::User(id) if id != caller.user_id() => {
+                Err(PlatformError::not_found("user", id))
+            }
+            EmitterPattern::Workspace(id) => self.check_member(caller, id).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Workflows cannot be looked up yet: any well-formed id is taken, and delivered to once there is
+    /// such a workflow.
+    async fn check_listener(
+        &self,
+        caller: &Caller,
+        listener: &ListenerId,
+    ) -> Result<(), PlatformError> {
+        match listener {
+            ListenerId::Source(id) => self.visible_source(caller, id).await.map(drop),
+            ListenerId::Webhook(id) => self.webhook(caller, id).await.map(drop),
+            ListenerId::Workflow(_) => Ok(()),
+        }
+    }
+}
+
+fn listener(id: &str) -> Result<ListenerId, PlatformError> {
+    id.parse()
+        .map_err(|error| PlatformError::invalid("listener_id", error))
+}
+
+/// Dispatch never hands a source its own errors and logs, so a subscription to nothing else would be
+/// silent for ever.
+fn check_loop(wanted: &Subscription) -> Result<(), PlatformError> {
+    let is_own = match (&wanted.emitter, &wanted.listener) {
+        (EmitterPattern::One(EmitterId::Source(emitter)), ListenerId::Source(listener)) => {
+            emitter == listener
+        }
+        _ => false,
+    };
+    let class = wanted.channel.class();
+    if is_own && matches!(class, ChannelClass::Errors | ChannelClass::Logs) {
+        let reason = "a source cannot listen to its own `$errors` and `$logs`, because each run would \
+                      cause another; subscribe another source or a webhook";
+        return Err(PlatformError::invalid("event_name", reason));
+    }
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! Webhooks: making, changing and deleting them, and their secrets (spec "Webhooks"). What was
+//! delivered to them is `deliveries`' business, how it is done `delivery`'s.
+
+mod address;
+mod secret;
+
+use headwater_model::{
+    id::{WebhookId, WorkspaceId},
+    page::{Page, PageRequest},
+    webhook::{DeliveryOrder, FORMER_SECRET_VALID},
+};
+use headwater_store::{
+    FormerSecret, StoreError, Webhook, WebhookBacklog, WebhookChange, WebhookSecrets,
+};
+
+use crate::{
+    caller::Caller,
+    chore::Chore,
+    couriers::signature::{new_secret, purpose},
+    error::PlatformError,
+    platform::Platform,
+};
+
+/// A name is a line.
+const NAME_CHARS: usize = 256;
+/// A description is a page.
+const DESCRIPTION_CHARS: usize = 4096;
+
+/// A webhook to be made.
+#[derive(Debug, Clone, Default)]
+pub struct NewWebhook {
+    /// Where events are to be POSTed to.
+    pub url: String,
+    /// For people.
+    pub name: Option<String>,
+    /// For people.
+    pub description: Option<String>,
+    /// In which order it gets an emitter's events.
+    pub ordering: DeliveryOrder,
+    /// The workspace it lives in, if any.
+    pub workspace_id: Option<WorkspaceId>,
+}
+
+/// `PATCH /webhooks/{id}`: what is `None` stays.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateWebhook {
+    /// Another name, or none any more.
+    pub name: Option<Option<String>>,
+    /// Another description, or none any more.
+    pub description: Option<Option<String>>,
+    /// Another address.
+    pub url: Option<String>,
+    /// Whether events are delivered.
+    pub active: Option<bool>,
+    /// Another order.
+    pub ordering: Option<DeliveryOrder>,
+}
+
+/// A webhook with its secret in clear, which is shown only when it is new.
+#[derive(Clone)]
+pub struct WebhookWithSecret {
+    /// The record.
+    pub webhook: Webhook,
+    /// `whsec_…`.
+    pub secret: String,
+}
+
+impl Platform {
+    /// Makes a webhook with a secret of its own.
+    ///
+    /// # Errors
+    /// `Invalid` for a URL that nothing may be delivered to, `Forbidden` in a workspace of
+    /// others, `NotFound` in none.
+    pub async fn create_webhook(
+        &self,
+        caller: &Caller,
+        new: NewWebhook,
+    ) -> Result<WebhookWithSecret, PlatformError> {
+        let url = address::checked(&new.url, &self.core.config.deliveries.network)?;
+        let name = text("name", new.name, NAME_CHARS)?;
+        let description = text("description", new.description, DESCRIPTION_CHARS)?;
+        let owner = self.owner(caller, new.workspace_id).await?;
+        let id = self.core.env.id(WebhookId::new);
+        let secret = new_secret(&self.core.env);
+        let now_at = self.core.env.now_at();
+        let webhook = Webhook {
+            secret: self.sealed(&id, &secret)?,
+            id,
+            owner,
+            name,
+            description,
+            url,
+            active: true,
+            ordering: new.ordering,
+            disabled_reason: None,
+            former_secret: None,
+            failing_since_ms: None,
+            created_at: now_at,
+            updated_at: now_at,
+        };
+        self.core.store.create_webhook(webhook.clone()).await?;
+        Ok(WebhookWithSecret { webhook, secret })
+    }
+
+    /// A page of the webhooks that the caller made, or of those in the workspace, in creation order.
+    ///
+    /// # Errors
+    /// `Forbidden` in a workspace of others, `NotFound` in none.
+    pub async fn webhooks(
+        &self,
+        caller: &Caller,
+        workspace_id: Option<WorkspaceId>,
+        page: &PageRequest<WebhookId>,
+    ) -> Result<Page<Webhook>, PlatformError> {
+        let owner = self.owner(caller, workspace_id).await?;
+        Ok(self.core.store.webhooks(&owner, page).await?)
+    }
+
+    /// How far webhooks are behind that the caller has been shown, in their order.
+    pub async fn webhook_backlogs(
+        &self,
+        ids: &[WebhookId],
+    ) -> Result<Vec<WebhookBacklog>, PlatformError> {
+        Ok(self.core.store.webhook_backlogs(ids).await?)
+    }
+
+    /// A webhook that the caller may see.
+    pub async fn webhook(&self, caller: &Caller, id: &WebhookId) -> Result<Webhook, PlatformError> {
+        let webhook = self.core.store.webhook(id).await?;
+        webhook
+            .filter(|webhook| caller.may_see(&webhook.owner))
+            .ok_or_else(|| PlatformError::not_found("webhook", id))
+    }
+
+    /// Changes what is named. A webhook made inactive gives up what is still to be delivered.
+    pub async fn update_webhook(
+        &self,
+        caller: &Caller,
+        id: &WebhookId,
+        change: UpdateWebhook,
+    ) -> Result<Webhook, PlatformError> {
+        let _turn = self.webhook_changes.lock().await;
+        self.webhook(caller, id).await?;
+        let name = change.name.map(|name| text("name", name, NAME_CHARS));
+        let description = change
+            .description
+            .map(|described| text("description", described, DESCRIPTION_CHARS));
+        let network = &self.core.config.deliveries.network;
+        let url = change.url.map(|url| address::checked(&url, network));
+        let change = WebhookChange {
+            name: name.transpose()?,
+            description: description.transpose()?,
+            url: url.transpose()?,
+            active: change.active,
+            ordering: change.ordering,
+            ..WebhookChange::default()
+        };
+        self.write_webhook_change(id, change).await
+    }
+
+    /// Deletes a webhook with its subscriptions and deliveries.
+    pub async fn delete_webhook(
+        &self,
+        caller: &Caller,
+        id: &WebhookId,
+    ) -> Result<(), PlatformError> {
+        let _turn = self.webhook_changes.lock().await;
+        self.webhook(caller, id).await?;
+        self.core.store.delete_webhook(id).await?;
+        self.couriers.webhook_changed(id);
+        Ok(())
+    }
+
+    /// Gives a webhook another secret, the given one or a new one. The one before stays valid for a day:
+    /// deliveries are signed with both.
+    ///
+    /// # Errors
+    /// `Invalid` for a secret that is none.
+    pub async fn rotate_webhook_secret(
+        &self,
+        caller: &Caller,
+        id: &WebhookId,
+        given: Option<String>,
+    ) -> Result<WebhookWithSecret, PlatformError> {
+        let secret = match given {
+            Some(given) => secret::checked(given)?,
+            None => new_secret(&self.core.env),
+        };
+        let _turn = self.webhook_changes.lock().await;
+        let former = FormerSecret {
+            sealed: self.webhook(caller, id).await?.secret,
+            valid_until_ms: self.core.env.now_ms() + FORMER_SECRET_VALID.as_millis() as u64,
+        };
+        let secrets = WebhookSecrets {
+            current: self.sealed(id, &secret)?,
+            former: Some(former),
+        };
+        let change = WebhookChange {
+            secrets: Some(secrets),
+            ..WebhookChange::default()
+        };
+        let webhook = self.write_webhook_change(id, change).await?;
+        Ok(WebhookWithSecret { webhook, secret })
+    }
+
+    fn sealed(&self, id: &WebhookId, secret: &str) -> Result<Vec<u8>, PlatformError> {
+        self.secret_keys
+            .seal(&self.core.env, &purpose(id), secret.as_bytes())
+    }
+
+    async fn write_webhook_change(
+        &self,
+        id: &WebhookId,
+        mut change: WebhookChange,
+    ) -> Result<Webhook, PlatformError> {
+        change.updated_at = self.core.env.now_at();
+        match self.core.store.update_webhook(id, change).await {
+            Ok(webhook) => {
+                self.couriers.webhook_changed(id);
+                if !webhook.active {
+                    // Much that waits is given up in steps.
+                    self.core.nudges.nudge(Chore::Retention);
+                }
+                Ok(webhook)
+            }
+            Err(StoreError::Conflict(_)) => Err(PlatformError::not_found("webhook", id)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Empty text is none.
+fn text(
+    field: &str,
+    text: Option<String>,
+    chars_max: usize,
+) -> Result<Option<String>, PlatformError> {
+    let text = text.filter(|text| !text.is_empty());
+    if text
+        .as_ref()
+        .is_some_and(|text| text.chars().count() > chars_max)
+    {
+        let reason = format!("`{field}` may have at most {chars_max} characters");
+        return Err(PlatformError::invalid(field, reason));
+    }
+    Ok(text)
+}

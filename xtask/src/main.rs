@@ -27,7 +27,8 @@ usage: cargo xtask <task>
   openapi       writes docs/openapi.json from the handlers' annotations
   compat [PACKAGE…]  saves and loads every published component; writes target/compat/report.md
   soak [--minutes N] [--seed N]  hours of a node's clock with everything going wrong; 15 minutes by default
-  tidy          crate edges, file sizes, names, opening comments, stray paths";
+  tidy          crate edges, circles of modules, file sizes, names, opening comments, stray paths,
+                tests that documents name";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

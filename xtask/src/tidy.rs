@@ -1,52 +1,36 @@
 //! The rules of the house that neither the compiler nor clippy knows: which crate may depend on
-//! which, how long a file may be, what it is called, how it opens, and that no machine's paths are
-//! in it. Function length and parameter counts are clippy's (`clippy.toml`).
+//! which, that no modules name each other in a circle, how long a file may be, what it is called,
+//! how it opens, that no machine's paths are in it, and that documents name tests that exist.
+//! Function length and parameter counts are clippy's (`clippy.toml`).
 
+mod circles;
+mod contract;
 mod edges;
 mod exceptions;
 mod files;
+mod invariants;
 mod paths;
 #[cfg(test)]
 pub(crate) mod scratch;
 mod source;
 mod tracked;
+mod violation;
 
-use std::{fmt, path::Path};
+use std::path::Path;
 
 use anyhow::{Result, bail};
 
 use exceptions::{EXCEPTIONS, Exception};
 use tracked::TrackedFile;
-
-/// A rule that can be broken, as exceptions name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    Edge,
-    FileSize,
-    ModuleName,
-    OpeningComment,
-    MachinePath,
-}
-
-/// One place where a rule is broken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Violation {
-    rule: Rule,
-    path: String,
-    line: usize,
-    text: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.path, self.line, self.text)
-    }
-}
+use violation::Violation;
 
 /// Checks the repository and prints every violation.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let files = tracked::read(root)?;
     let mut found = check_files(&files);
+    found.extend(circles::check(&files));
+    found.extend(contract::check(&files));
+    found.extend(invariants::check(&files));
     found.extend(edges::check(&edges::metadata()?)?);
     let left = except(found, EXCEPTIONS);
     for violation in &left {
@@ -67,7 +51,7 @@ fn check_files(files: &[TrackedFile]) -> Vec<Violation> {
 /// Takes away what is excepted; an exception that excepts nothing is itself a violation.
 fn except(found: Vec<Violation>, exceptions: &[Exception]) -> Vec<Violation> {
     let excepts = |exception: &Exception, violation: &Violation| {
-        exception.rule == violation.rule && exception.path == violation.path
+        exception.rule == violation.rule && covers(exception.path, &violation.path)
     };
     let unused = exceptions
         .iter()
@@ -86,9 +70,14 @@ fn except(found: Vec<Violation>, exceptions: &[Exception]) -> Vec<Violation> {
     found.into_iter().filter(is_left).chain(unused).collect()
 }
 
+/// Whether a path is the excepted one or, where that is a folder's (`a/`), within it.
+fn covers(excepted: &str, path: &str) -> bool {
+    excepted == path || (excepted.ends_with('/') && path.starts_with(excepted))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{violation::Rule, *};
 
     fn violation(path: &str) -> Violation {
         let path = path.to_owned();
@@ -120,6 +109,12 @@ mod tests {
             &[exception("a.rs")],
         );
         assert_eq!(left, [violation("b.rs")]);
+    }
+
+    #[test]
+    fn an_exception_of_a_folder_covers_what_is_in_it() {
+        let found = vec![violation("a/b.rs"), violation("ab/b.rs")];
+        assert_eq!(except(found, &[exception("a/")]), [violation("ab/b.rs")]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{Rule, Violation};
+use super::violation::{Rule, Violation};
 use crate::command::{cargo, output, root};
 
 /// The crates that each crate may use. A crate exists to forbid the others.

@@ -1,15 +1,31 @@
 //! Where a rule does not hold, one line each, with the reason.
 
-use super::Rule;
+use super::violation::Rule;
 
 /// This file, for messages.
 pub(super) const FILE: &str = "xtask/src/tidy/exceptions.rs";
 
-/// One path for which one rule does not hold.
+/// One path, or a folder (`a/`) with all in it, for which one rule does not hold.
 pub(super) struct Exception {
     pub(super) rule: Rule,
     pub(super) path: &'static str,
     pub(super) reason: &'static str,
 }
 
-pub(super) const EXCEPTIONS: &[Exception] = &[];
+pub(super) const EXCEPTIONS: &[Exception] = &[
+    still_open("crates/api/"),
+    still_open("crates/cli/"),
+    still_open("crates/engine/"),
+    still_open("crates/model/"),
+    still_open("crates/platform/"),
+    still_open("crates/store-sqlite/"),
+];
+
+/// A crate from before the rule, whose circles are being opened.
+const fn still_open(path: &'static str) -> Exception {
+    Exception {
+        rule: Rule::Circle,
+        path,
+        reason: "older than the rule; its circles are being opened",
+    }
+}

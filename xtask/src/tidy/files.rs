@@ -1,6 +1,10 @@
 //! Rules of one `.rs` or `.ts` file: its name, its first line, its length.
 
-use super::{Rule, Violation, source, tracked::TrackedFile};
+use super::{
+    source,
+    tracked::TrackedFile,
+    violation::{Rule, Violation},
+};
 
 const PRODUCTION_LINES_MAX: usize = 500;
 const TEST_LINES_MAX: usize = 800;

@@ -1,6 +1,9 @@
 //! No tracked file names a path of the machine it was written on.
 
-use super::{Rule, Violation, tracked::TrackedFile};
+use super::{
+    tracked::TrackedFile,
+    violation::{Rule, Violation},
+};
 
 /// Folders that exist on one machine only. Assembled, so that this file does not contain them.
 const MACHINE_FOLDERS: [&str; 4] = [

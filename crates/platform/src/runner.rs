@@ -7,16 +7,21 @@ mod actor;
 mod command;
 mod commits;
 mod context;
+mod effects;
 mod flight;
 mod hook;
+mod invocation;
 mod journal;
 mod ledger;
 mod loaded;
+mod loading;
 mod map_size;
+mod part;
 mod queue;
 mod renewal;
 mod report;
 mod run;
+mod run_report;
 mod waiting;
 
 use std::sync::Arc;
@@ -26,7 +31,7 @@ use headwater_store::{NewInvocation, SavedComponent, Source, Trigger};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-pub use self::report::RunReport;
+pub use self::run_report::RunReport;
 use self::{
     actor::Actor,
     command::{Residents, Runner, RunnerHandle},
@@ -36,8 +41,8 @@ pub(crate) use self::{
     command::{Closing, Command},
     context::RunnerContext,
     hook::Reached,
+    invocation::{CustomResponse, QueuedInvocation, Reply},
     loaded::LoadedSource,
-    run::{CustomResponse, Reply, Work},
 };
 use crate::{
     accounts::{Accounts, UsedAccount},
@@ -149,9 +154,9 @@ impl Runners {
             let store = &runners.context.core.store;
             let lease = store.enqueue(invocation.clone(), term).await?;
             let command = match lease {
-                Some(_) => Command::Work(Work {
+                Some(_) => Command::Run(QueuedInvocation {
                     lease,
-                    ..Work::new(invocation, reply)
+                    ..QueuedInvocation::new(invocation, reply)
                 }),
                 None => Command::Claim,
             };

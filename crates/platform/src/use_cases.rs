@@ -12,6 +12,7 @@ pub(crate) mod computed_props;
 pub(crate) mod connects;
 pub(crate) mod data_stores;
 pub(crate) mod deliveries;
+pub(crate) mod email;
 pub(crate) mod events;
 pub(crate) mod feeds;
 pub(crate) mod gauges;

@@ -20,7 +20,7 @@ use reqwest::{
 use serde_json::{Map, Value};
 use url::{Url, form_urlencoded};
 
-pub(crate) use self::answer::{Grant, TokenFailure, words};
+pub(crate) use self::answer::{Grant, TokenFailure, Verdict, words};
 use crate::{config::DeliveryConfig, error::PlatformError};
 
 /// How long an app may take to answer.
@@ -29,17 +29,6 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const SECRET_PARAMETERS: [&str; 3] = ["code", "code_verifier", "refresh_token"];
 /// Bytes of an answer that are read.
 const ANSWER_MAX: usize = 256 * 1024;
-
-/// What an app says of credentials.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It takes them; who they are, if it tells.
-    Good(Option<Value>),
-    /// It does not.
-    Bad(String),
-    /// It did not say.
-    Unknown(String),
-}
 
 /// HTTP client for apps' token and probe endpoints.
 pub(crate) struct Provider {

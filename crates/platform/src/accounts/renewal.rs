@@ -15,7 +15,7 @@ use headwater_store::{Account, Credentials, Health, HealthStatus, Renewal};
 use serde_json::{Map, Value};
 
 use super::{
-    Accounts,
+    Accounts, UsedAccount,
     locks::Turn,
     provider::{self, Grant, TokenFailure, Verdict},
 };
@@ -25,21 +25,6 @@ use crate::error::PlatformError;
 const MARGIN_S: u64 = 300;
 /// A token that was given so recently is not renewed on a mere doubt, in seconds.
 const DOUBTED_AFTER_S: u64 = 60;
-
-/// What an app prop gets of an account.
-pub(crate) struct Auth {
-    pub(crate) fields: Map<String, Value>,
-    /// From when on it must be read again, in epoch seconds.
-    pub(crate) renew_at: Option<u64>,
-    pub(crate) used: UsedAccount,
-}
-
-/// An account with the credentials that were used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UsedAccount {
-    pub(crate) id: AccountId,
-    pub(crate) version: u64,
-}
 
 /// What became of an account that was to be renewed.
 pub(super) enum Renewed {

@@ -9,8 +9,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     hook::{HookCall, HookEnded},
+    invocation::QueuedInvocation,
     loaded::LoadedSource,
-    run::Work,
     waiting::Waiting,
 };
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
 /// A command to a runner.
 pub(crate) enum Command {
     /// Run this.
-    Work(Work),
+    Run(QueuedInvocation),
     /// There may be queued invocations to claim.
     Claim,
     /// This is the source's version from now on.
@@ -72,8 +72,8 @@ impl Resident for Runner {
 
 impl Runner {
     pub(super) fn tell(&self, command: Command) {
-        if let Command::Work(work) = &command {
-            self.waiting.add(work);
+        if let Command::Run(invocation) = &command {
+            self.waiting.add(invocation);
         }
         let _ = self.commands.send(command);
     }

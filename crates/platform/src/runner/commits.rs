@@ -11,11 +11,13 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    invocation::CustomResponse,
     journal,
-    ledger::{Entry, Ledger},
+    ledger::{Ledger, LedgerEntry},
+    loaded::MapState,
     map_size::MapSize,
+    part::{After, RunPart},
     report,
-    run::{After, CustomResponse, Part},
 };
 use crate::{
     actor::{Batches, store_returns},
@@ -26,8 +28,8 @@ use crate::{
 const BEHIND_A_REFUSED_ONE: &str = "an earlier commit of the source was refused";
 
 /// A part whose commit is in flight.
-struct Entered {
-    part: Part,
+struct PartInFlight {
+    part: RunPart,
     emitted: u64,
     tally: Tally,
     outcome: Option<Outcome>,
@@ -35,7 +37,7 @@ struct Entered {
 
 /// A batch that the store has answered.
 pub(super) struct Batch {
-    entered: Vec<Entered>,
+    entered: Vec<PartInFlight>,
     results: Vec<Result<(), StoreError>>,
 }
 
@@ -45,7 +47,7 @@ pub(super) struct Commits {
     core: Arc<Core>,
     ledger: Ledger,
     map_size: MapSize,
-    batches: Batches<Part, Batch>,
+    batches: Batches<RunPart, Batch>,
     /// Counts what the store does not have yet.
     uncommitted: watch::Sender<usize>,
     /// Runs that left nothing behind and are only counted.
@@ -67,13 +69,12 @@ impl Commits {
         }
     }
 
-    pub(super) fn uncommitted(&self) -> watch::Receiver<usize> {
-        self.uncommitted.subscribe()
-    }
-
-    /// The size of the map, for whoever gives it to a worker.
-    pub(super) fn map_size(&self) -> MapSize {
-        self.map_size.clone()
+    /// The key-value map, for a worker that loads it.
+    pub(super) fn map_state(&self) -> MapState {
+        MapState {
+            uncommitted: self.uncommitted.subscribe(),
+            size: self.map_size.clone(),
+        }
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -81,7 +82,7 @@ impl Commits {
     }
 
     /// Takes what a run left behind. What nobody could see is only counted.
-    pub(super) fn push(&mut self, part: Part) {
+    pub(super) fn push(&mut self, part: RunPart) {
         let silent = part.effects.is_silent()
             && part.effects.logs.is_empty()
             && part.lease.is_none()
@@ -117,7 +118,7 @@ impl Commits {
             let mut commits = Vec::with_capacity(parts.len());
             let mut entered = Vec::with_capacity(parts.len());
             for mut part in parts {
-                let Entry {
+                let LedgerEntry {
                     commit,
                     emitted,
                     tally,
@@ -125,7 +126,7 @@ impl Commits {
                 } = ledger.enter(source, &mut part, now_ms);
                 conclude(&core.metrics, source_id, &part, outcome.as_ref());
                 commits.push(commit);
-                entered.push(Entered {
+                entered.push(PartInFlight {
                     part,
                     emitted,
                     tally,
@@ -158,7 +159,7 @@ impl Commits {
             .send_modify(|count| *count -= batch.entered.len());
         let mut committed = true;
         for (
-            Entered {
+            PartInFlight {
                 part,
                 emitted,
                 tally,
@@ -184,7 +185,7 @@ impl Commits {
     pub(super) fn enter_held(
         &mut self,
         source: &Source,
-        held: Vec<Part>,
+        held: Vec<RunPart>,
         now_ms: u64,
     ) -> (Vec<RunCommit>, Vec<Tally>) {
         held.into_iter()
@@ -256,7 +257,7 @@ async fn commit(
 }
 
 /// Tells those who watch the node of a run's end, if this part is the last. Of hooks they know.
-fn conclude(metrics: &Metrics, id: &SourceId, part: &Part, outcome: Option<&Outcome>) {
+fn conclude(metrics: &Metrics, id: &SourceId, part: &RunPart, outcome: Option<&Outcome>) {
     if let Some(outcome) = outcome
         && part.trigger.is_some()
     {
@@ -265,7 +266,7 @@ fn conclude(metrics: &Metrics, id: &SourceId, part: &Part, outcome: Option<&Outc
     }
 }
 
-fn answer(mut part: Part, emitted: u64, outcome: Option<Outcome>) {
+fn answer(mut part: RunPart, emitted: u64, outcome: Option<Outcome>) {
     match std::mem::replace(&mut part.after, After::Nothing) {
         After::Nothing => {}
         After::Respond(response, answer) => drop(response.send(CustomResponse::Responded(answer))),

@@ -16,7 +16,10 @@ use tokio::sync::mpsc;
 use super::{
     commits::Commits,
     context::RunnerContext,
-    run::{After, CustomResponse, Effects, Logged, Part, Reply, Run, Task},
+    effects::{Effects, Logged},
+    invocation::{CustomResponse, Reply},
+    part::{After, RunPart},
+    run::{Cause, RunInFlight},
 };
 use crate::{
     data_stores::StoreRequests,
@@ -33,8 +36,8 @@ pub(super) enum Said {
 }
 
 /// A run that has ended.
-pub(super) struct Ended {
-    pub(super) task: Task,
+pub(super) struct EndedRun {
+    pub(super) cause: Cause,
     pub(super) effects: Effects,
     pub(super) outcome: Outcome,
     pub(super) usage: Usage,
@@ -54,7 +57,7 @@ pub(super) struct Flight {
     sink: mpsc::UnboundedSender<(RunId, RunMessage)>,
     messages: mpsc::UnboundedReceiver<(RunId, RunMessage)>,
     starting: FuturesUnordered<Start>,
-    runs: HashMap<RunId, Run>,
+    runs: HashMap<RunId, RunInFlight>,
     next_run: RunId,
     /// The place of the next key-value write among all of the source.
     next_write: u64,
@@ -101,34 +104,34 @@ impl Flight {
 
     /// The leases of the runs in flight.
     pub(super) fn leases(&self) -> impl Iterator<Item = Lease> {
-        self.runs.values().filter_map(|run| match &run.task {
-            Task::Work(work) => work.lease.clone(),
-            Task::Hook { .. } => None,
+        self.runs.values().filter_map(|run| match &run.cause {
+            Cause::Invocation(invocation) => invocation.lease.clone(),
+            Cause::Hook { .. } => None,
         })
     }
 
     /// Holds on to the lease if it is one of a run in flight, in place of the former.
     pub(super) fn renew(&mut self, lease: &Lease) -> bool {
-        self.runs.values_mut().any(|run| match &mut run.task {
-            Task::Work(work) => work.renew(lease),
-            Task::Hook { .. } => false,
+        self.runs.values_mut().any(|run| match &mut run.cause {
+            Cause::Invocation(invocation) => invocation.renew(lease),
+            Cause::Hook { .. } => false,
         })
     }
 
     /// Starts a run; `invocation` is made for the id that the run gets.
     pub(super) fn start(
         &mut self,
-        (task, span): (Task, Span),
+        (cause, span): (Cause, Span),
         owner: Owner,
         worker: WorkerSpec,
         invocation: impl FnOnce(RunId) -> Invocation,
     ) {
         let run = self.next_run;
         self.next_run += 1;
-        self.count(&task, 1);
+        self.count(&cause, 1);
         let invocation = invocation(run);
-        let tracked = Run {
-            task,
+        let tracked = RunInFlight {
+            cause,
             span,
             effects: Effects::default(),
             store_requests: StoreRequests::new(owner, &invocation.props),
@@ -148,16 +151,16 @@ impl Flight {
         }
     }
 
-    fn count(&mut self, task: &Task, by: isize) {
-        if matches!(task, Task::Work(work) if work.tries > 1) {
+    fn count(&mut self, cause: &Cause, by: isize) {
+        if matches!(cause, Cause::Invocation(invocation) if invocation.tries > 1) {
             self.suspects = self.suspects.saturating_add_signed(by);
         }
-        match task {
-            Task::Work(work) if work.trigger == Trigger::Http => {
+        match cause {
+            Cause::Invocation(invocation) if invocation.trigger == Trigger::Http => {
                 self.http = self.http.saturating_add_signed(by)
             }
-            Task::Work(_) => self.serial = self.serial.saturating_add_signed(by),
-            Task::Hook { .. } => {}
+            Cause::Invocation(_) => self.serial = self.serial.saturating_add_signed(by),
+            Cause::Hook { .. } => {}
         }
     }
 
@@ -170,7 +173,7 @@ impl Flight {
     }
 
     /// Takes in what was said, and everything said since. Returns the runs that have ended by it.
-    pub(super) fn hear(&mut self, said: Said, commits: &mut Commits, now_ms: u64) -> Vec<Ended> {
+    pub(super) fn hear(&mut self, said: Said, commits: &mut Commits, now_ms: u64) -> Vec<EndedRun> {
         let mut ended = Vec::new();
         match said {
             Said::Message(run, message) => ended.extend(self.take(run, message, commits, now_ms)),
@@ -178,7 +181,7 @@ impl Flight {
             Said::Started(run, Err(error)) => {
                 let message = error.to_string();
                 let lost = self.end(run, Outcome::Lost { message });
-                ended.extend(lost.map(|ended| Ended {
+                ended.extend(lost.map(|ended| EndedRun {
                     began: false,
                     ..ended
                 }));
@@ -196,7 +199,7 @@ impl Flight {
         message: RunMessage,
         commits: &mut Commits,
         now_ms: u64,
-    ) -> Option<Ended> {
+    ) -> Option<EndedRun> {
         let run = self.runs.get_mut(&id)?;
         match message {
             RunMessage::Emit(emit) => match emit.check() {
@@ -224,19 +227,19 @@ impl Flight {
         None
     }
 
-    fn end(&mut self, id: RunId, outcome: Outcome) -> Option<Ended> {
+    fn end(&mut self, id: RunId, outcome: Outcome) -> Option<EndedRun> {
         let run = self.runs.remove(&id)?;
-        self.count(&run.task, -1);
+        self.count(&run.cause, -1);
         let time = run.started.elapsed();
-        self.context.core.metrics.worked(run.task.trigger(), time);
+        self.context.core.metrics.worked(run.cause.trigger(), time);
         let compute_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let trace = run.span.context();
         let failure = outcome.error().map(|error| error.message);
         let ended = [("headwater.outcome", Attribute::Text(outcome_name(&outcome)))];
         run.span.end(&ended, failure.as_deref());
-        Some(Ended {
+        Some(EndedRun {
             trace,
-            task: run.task,
+            cause: run.cause,
             effects: run.effects,
             outcome,
             usage: Usage {
@@ -251,14 +254,14 @@ impl Flight {
 }
 
 /// Sends the response at once; what the run emitted or stored before is durable first.
-fn respond(run: &mut Run, response: Response, commits: &mut Commits) {
-    let Task::Work(work) = &mut run.task else {
+fn respond(run: &mut RunInFlight, response: Response, commits: &mut Commits) {
+    let Cause::Invocation(invocation) = &mut run.cause else {
         return;
     };
-    let reply = match std::mem::replace(&mut work.reply, Reply::None) {
+    let reply = match std::mem::replace(&mut invocation.reply, Reply::None) {
         Reply::Response(reply) => reply,
         // Nobody waits for a response: the run was started by hand, or by an event.
-        other => return work.reply = other,
+        other => return invocation.reply = other,
     };
     if run.effects.is_silent() {
         let _ = reply.send(CustomResponse::Responded(response));
@@ -266,9 +269,9 @@ fn respond(run: &mut Run, response: Response, commits: &mut Commits) {
     }
     run.flushed = true;
     let effects = std::mem::take(&mut run.effects);
-    let mut part = Part::of(work, After::Respond(reply, response));
+    let mut part = RunPart::of(invocation, After::Respond(reply, response));
     part.origin.trace = run.span.context();
-    commits.push(Part {
+    commits.push(RunPart {
         effects,
         lease: None,
         ..part

@@ -4,14 +4,14 @@
 //! them (`actor.rs`).
 
 use headwater_engine::Hook;
-use headwater_model::{dedupe, origin::Origin, outcome::Outcome};
+use headwater_model::{
+    dedupe::{self, Strategy},
+    origin::Origin,
+    outcome::Outcome,
+};
 use tokio::sync::oneshot;
 
-use super::{
-    ledger::broken_rules,
-    loaded::{LoadedSource, configuration_error},
-    run::Effects,
-};
+use super::effects::{Effects, broken_rules, configuration_error};
 use crate::error::PlatformError;
 
 /// A hook to be called.
@@ -55,9 +55,8 @@ impl HookEnded {
         outcome: Outcome,
         effects: &Effects,
         hold: bool,
-        loaded: Option<&LoadedSource>,
+        strategy: Option<Strategy>,
     ) -> Self {
-        let strategy = loaded.and_then(|loaded| loaded.source.spec.dedupe);
         let stored = effects.kv.iter().any(|(_, change)| change.value.is_some());
         let outcome = match outcome {
             Outcome::Returned { value } if hold => {

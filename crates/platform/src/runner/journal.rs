@@ -8,11 +8,9 @@ use headwater_model::{
     outcome::Outcome,
 };
 
-use super::{
-    context::RunnerContext,
-    run::{Part, Work},
-};
+use super::{invocation::QueuedInvocation, part::RunPart};
 use crate::{
+    core::Core,
     metrics::{outcome_name, trigger_name},
     spans::{Attribute, NewSpan, Span, SpanKind},
 };
@@ -22,12 +20,12 @@ const TEXT_MAX: usize = 300;
 
 /// Begins the span of a run or a hook.
 pub(super) fn span(
-    context: &RunnerContext,
+    core: &Core,
     source_id: &SourceId,
     name: &str,
     (invocation_id, origin): (&InvocationId, &Origin),
 ) -> Span {
-    context.core.begin_span(NewSpan {
+    core.begin_span(NewSpan {
         name,
         kind: SpanKind::Internal,
         parent: origin.trace,
@@ -41,12 +39,12 @@ pub(super) fn span(
     })
 }
 
-pub(super) fn begins(source_id: &SourceId, work: &Work) {
+pub(super) fn begins(source_id: &SourceId, invocation: &QueuedInvocation) {
     tracing::debug!(
         %source_id,
-        invocation_id = %work.invocation_id,
-        request_id = work.origin.request_id(),
-        trigger = trigger_name(Some(work.trigger)),
+        invocation_id = %invocation.invocation_id,
+        request_id = invocation.origin.request_id(),
+        trigger = trigger_name(Some(invocation.trigger)),
         "a run begins"
     );
 }
@@ -67,7 +65,7 @@ pub(super) fn hook_begins(
 }
 
 /// A run is over, or a hook.
-pub(super) fn ended(source_id: &SourceId, part: &Part, outcome: &Outcome) {
+pub(super) fn ended(source_id: &SourceId, part: &RunPart, outcome: &Outcome) {
     let Some(error) = outcome.error() else {
         return tracing::debug!(
             %source_id,
@@ -91,47 +89,47 @@ pub(super) fn ended(source_id: &SourceId, part: &Part, outcome: &Outcome) {
 }
 
 /// A run's worker went away, and the run is started again.
-pub(super) fn lost(source_id: &SourceId, work: &Work, outcome: &Outcome) {
+pub(super) fn lost(source_id: &SourceId, invocation: &QueuedInvocation, outcome: &Outcome) {
     let error = outcome.error().unwrap_or_default();
     tracing::warn!(
         %source_id,
-        invocation_id = %work.invocation_id,
-        request_id = work.origin.request_id(),
-        trigger = trigger_name(Some(work.trigger)),
-        tries = work.tries,
+        invocation_id = %invocation.invocation_id,
+        request_id = invocation.origin.request_id(),
+        trigger = trigger_name(Some(invocation.trigger)),
+        tries = invocation.tries,
         error = cut(&error.message),
         "a run lost its worker and is started again"
     );
 }
 
 /// A run met a 401, and is made once more with other credentials.
-pub(super) fn repeats(source_id: &SourceId, work: &Work, outcome: &Outcome) {
+pub(super) fn repeats(source_id: &SourceId, invocation: &QueuedInvocation, outcome: &Outcome) {
     let error = outcome.error().unwrap_or_default();
     tracing::info!(
         %source_id,
-        invocation_id = %work.invocation_id,
-        request_id = work.origin.request_id(),
-        trigger = trigger_name(Some(work.trigger)),
+        invocation_id = %invocation.invocation_id,
+        request_id = invocation.origin.request_id(),
+        trigger = trigger_name(Some(invocation.trigger)),
         error = cut(&error.message),
         "a run met a 401; its account was renewed, and it is made once more"
     );
 }
 
 /// No worker took a run, which has been acknowledged and waits.
-pub(super) fn put_off(source_id: &SourceId, work: &Work, outcome: &Outcome) {
+pub(super) fn put_off(source_id: &SourceId, invocation: &QueuedInvocation, outcome: &Outcome) {
     let error = outcome.error().unwrap_or_default();
     tracing::warn!(
         %source_id,
-        invocation_id = %work.invocation_id,
-        request_id = work.origin.request_id(),
-        trigger = trigger_name(Some(work.trigger)),
+        invocation_id = %invocation.invocation_id,
+        request_id = invocation.origin.request_id(),
+        trigger = trigger_name(Some(invocation.trigger)),
         error = cut(&error.message),
         "no worker could be started; the run waits"
     );
 }
 
 /// The store would not have what a run left behind.
-pub(super) fn refused(source_id: &SourceId, part: &Part, error: &dyn std::fmt::Display) {
+pub(super) fn refused(source_id: &SourceId, part: &RunPart, error: &dyn std::fmt::Display) {
     tracing::warn!(
         %source_id,
         invocation_id = %part.invocation_id,

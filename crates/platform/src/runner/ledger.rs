@@ -7,21 +7,22 @@ use headwater_model::{
     dedupe::{self, Filtered, Strategy},
     error::Invalid,
     event::{Emit, NewEvent, Scheduled},
-    outcome::{ComponentError, Outcome},
+    outcome::Outcome,
 };
 use headwater_store::{KvWrite, RunCommit, Source, Usage};
 
 use serde_json::value::RawValue;
 
 use super::{
-    map_size::{self, MapSize},
+    effects::{Effects, broken_rules},
+    map_size::MapSize,
+    part::RunPart,
     report,
-    run::{Effects, Part},
 };
 use crate::metrics::Tally;
 
 /// A commit and what to say about it.
-pub(super) struct Entry {
+pub(super) struct LedgerEntry {
     pub(super) commit: RunCommit,
     /// Ordinary and scheduled events in the commit.
     pub(super) emitted: u64,
@@ -55,7 +56,12 @@ impl Ledger {
     }
 
     /// The commit of a part, and the state after it.
-    pub(super) fn enter(&mut self, source: &Source, part: &mut Part, now_ms: u64) -> Entry {
+    pub(super) fn enter(
+        &mut self,
+        source: &Source,
+        part: &mut RunPart,
+        now_ms: u64,
+    ) -> LedgerEntry {
         let effects = std::mem::take(&mut part.effects);
         let Effects {
             emits,
@@ -76,7 +82,7 @@ impl Ledger {
             .into_iter()
             .map(|emit| appended(emit, part))
             .collect();
-        events.extend(scheduled.into_iter().map(|emit| held(emit, part)));
+        events.extend(scheduled.into_iter().map(|emit| to_be_released(emit, part)));
         let emitted = events.len() as u64;
         let outcome = part
             .outcome
@@ -100,7 +106,7 @@ impl Ledger {
             usage: part.usage,
             now_ms,
         };
-        Entry {
+        LedgerEntry {
             commit,
             emitted,
             tally,
@@ -166,7 +172,7 @@ impl Ledger {
     }
 }
 
-fn appended(emit: Emit, part: &Part) -> NewEvent {
+fn appended(emit: Emit, part: &RunPart) -> NewEvent {
     let options = emit.options;
     NewEvent {
         channel: options.name.unwrap_or_default(),
@@ -181,7 +187,7 @@ fn appended(emit: Emit, part: &Part) -> NewEvent {
 }
 
 /// An event that waits on `$in`. It bypasses dedupe: the same id is emitted again when it is due.
-fn held(emit: Emit, part: &Part) -> NewEvent {
+fn to_be_released(emit: Emit, part: &RunPart) -> NewEvent {
     let deliver_at_ms = emit.options.delivery_ts.map_or(0, |ts| ts.max(0.0) as u64);
     let mut event = appended(emit, part);
     let channel = std::mem::replace(&mut event.channel, Channel::scheduled());
@@ -198,20 +204,4 @@ fn with_rejections(outcome: Outcome, rejected: &[Invalid]) -> Outcome {
         (Outcome::Returned { .. }, Some(error)) => Outcome::Threw { error },
         (outcome, _) => outcome,
     }
-}
-
-/// The error that calls of `$emit` and `db.set` amount to which broke a rule.
-pub(super) fn broken_rules(rejected: &[Invalid]) -> Option<ComponentError> {
-    let first = rejected.first()?;
-    Some(ComponentError {
-        name: match first.field == map_size::FIELD {
-            true => "RangeError".to_owned(),
-            false => "EmitError".to_owned(),
-        },
-        message: match rejected.len() {
-            1 => first.reason.clone(),
-            more => format!("{} ({more} calls)", first.reason),
-        },
-        ..ComponentError::default()
-    })
 }

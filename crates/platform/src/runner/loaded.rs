@@ -5,20 +5,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{EngineError, Hook, WorkerSpec, WorkerState};
-use headwater_model::{
-    id::{AccountId, SourceId},
-    outcome::ComponentError,
-    prop,
-};
-use headwater_store::{SavedComponent, Source, SourceState, Store};
-use serde_json::{Map, Value, json};
+use headwater_model::id::{AccountId, SourceId};
+use headwater_store::{SavedComponent, Source, Store};
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use super::{commits::Commits, context::RunnerContext, map_size::MapSize};
-use crate::{accounts::UsedAccount, artifact::artifact, error::PlatformError, props::FinalProps};
-
-/// After how many seconds props are made again whose credentials could not be renewed.
-const RENEWED_AFTER_S: u64 = 10;
+use super::map_size::MapSize;
+use crate::{accounts::UsedAccount, artifact::artifact};
 
 /// A source, its component and the final values of its props.
 pub(crate) struct LoadedSource {
@@ -65,7 +58,7 @@ impl LoadedSource {
     }
 
     /// The worker that runs this version, whose writes are in these commits.
-    pub(super) fn worker(&self, store: &Arc<dyn Store>, commits: &Commits) -> WorkerSpec {
+    pub(super) fn worker(&self, store: &Arc<dyn Store>, map: MapState) -> WorkerSpec {
         let id = &self.source.id;
         WorkerSpec {
             owner: id.clone().into(),
@@ -76,30 +69,26 @@ impl LoadedSource {
                 store: Arc::clone(store),
                 source_id: id.clone(),
                 artifact_hash: self.source.spec.artifact_hash.clone(),
-                uncommitted: commits.uncommitted(),
-                map_size: commits.map_size(),
+                map,
             }),
         }
     }
 }
 
-/// What a run of a broken source ends with.
-pub(super) fn configuration_error(reason: &str) -> ComponentError {
-    ComponentError {
-        name: "ConfigurationError".to_owned(),
-        message: reason.to_owned(),
-        ..ComponentError::default()
-    }
+/// A source's key-value map, as far as a worker that loads it must know of writes under way.
+#[derive(Clone)]
+pub(super) struct MapState {
+    /// Counts the commits that the store does not have yet.
+    pub(super) uncommitted: watch::Receiver<usize>,
+    pub(super) size: MapSize,
 }
 
-/// What a fresh worker needs, from the store.
+/// The needs of a fresh worker, from the store.
 struct StoredState {
     store: Arc<dyn Store>,
     source_id: SourceId,
     artifact_hash: String,
-    /// Counts what the store does not have yet.
-    uncommitted: watch::Receiver<usize>,
-    map_size: MapSize,
+    map: MapState,
 }
 
 #[async_trait]
@@ -110,80 +99,14 @@ impl WorkerState for StoredState {
 
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
         // A former worker's last runs may have ended but not be committed: the map must have them.
-        let mut uncommitted = self.uncommitted.clone();
+        let mut uncommitted = self.map.uncommitted.clone();
         let _ = uncommitted.wait_for(|count| *count == 0).await;
         let loaded = self.store.key_values(&self.source_id).await;
         let map = loaded.map_err(|error| EngineError::Unavailable {
             context: "loading the key-value store".to_owned(),
             reason: error.to_string(),
         })?;
-        self.map_size.begin(&map);
+        self.map.size.begin(&map);
         Ok(map)
-    }
-}
-
-impl RunnerContext {
-    /// Makes a version ready to run.
-    ///
-    /// # Errors
-    /// As [`crate::props::Props::finals`].
-    pub(crate) async fn load(
-        &self,
-        source: Source,
-        component: SavedComponent,
-    ) -> Result<LoadedSource, PlatformError> {
-        let definitions = prop::merge(&component.description.props, &source.spec.dynamic_props);
-        let now_at = self.core.env.now_at();
-        let FinalProps {
-            mut values,
-            broken,
-            accounts,
-            renew_at,
-        } = self
-            .props
-            .finals(&definitions, &source.spec.configured_props)
-            .await?;
-        for endpoint in &source.spec.endpoints {
-            values.insert(
-                endpoint.prop.clone(),
-                json!({ "endpoint": self.core.config.endpoint_url(&endpoint.token) }),
-            );
-        }
-        for timer in &source.spec.timers {
-            values.insert(timer.prop.clone(), timer.schedule.to_value());
-        }
-        Ok(LoadedSource {
-            source,
-            component,
-            props: values,
-            broken,
-            accounts,
-            renew_at: renew_at.map(|at| {
-                if at > now_at {
-                    at
-                } else {
-                    now_at + RENEWED_AFTER_S
-                }
-            }),
-        })
-    }
-
-    /// The recorded version of a source; `None` when it is gone or runs on no trigger.
-    pub(crate) async fn load_recorded(
-        &self,
-        id: &SourceId,
-    ) -> Result<Option<LoadedSource>, PlatformError> {
-        let source = self.core.store.source(id).await?;
-        let runs = |source: &Source| {
-            matches!(
-                source.state,
-                SourceState::Active | SourceState::Updating | SourceState::Deploying
-            )
-        };
-        let Some(source) = source.filter(runs) else {
-            return Ok(None);
-        };
-        let component = self.core.component_of(&source).await?;
-        self.load(source, component).await.map(Some)
     }
 }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{
     context::RunnerContext,
-    run::{CustomResponse, Reply, Work, is_admitted_when_queued},
+    invocation::{CustomResponse, QueuedInvocation, Reply, is_admitted_when_queued},
     waiting::Waiting,
 };
 use crate::actor::InFlight;
@@ -28,9 +28,9 @@ pub(super) struct Queue {
     context: Arc<RunnerContext>,
     id: SourceId,
     /// Timer, event and manual work: one run at a time.
-    serial: VecDeque<Work>,
+    serial: VecDeque<QueuedInvocation>,
     /// HTTP work: several runs at a time.
-    concurrent: VecDeque<Work>,
+    concurrent: VecDeque<QueuedInvocation>,
     claiming: InFlight<Claim>,
     /// Whether the store may have more invocations than were claimed.
     more: bool,
@@ -70,43 +70,43 @@ impl Queue {
     }
 
     /// Adds work at the end; it has been counted when it was sent.
-    pub(super) fn push(&mut self, work: Work) {
-        self.next_due = earlier(self.next_due, work.not_before);
-        match work.trigger {
-            Trigger::Http => self.concurrent.push_back(work),
-            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_back(work),
+    pub(super) fn push(&mut self, invocation: QueuedInvocation) {
+        self.next_due = earlier(self.next_due, invocation.not_before);
+        match invocation.trigger {
+            Trigger::Http => self.concurrent.push_back(invocation),
+            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_back(invocation),
         }
     }
 
     /// Puts work back that is to be started again.
-    pub(super) fn push_front(&mut self, work: Work) {
-        self.waiting.add(&work);
-        match work.trigger {
-            Trigger::Http => self.concurrent.push_front(work),
-            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_front(work),
+    pub(super) fn push_front(&mut self, invocation: QueuedInvocation) {
+        self.waiting.add(&invocation);
+        match invocation.trigger {
+            Trigger::Http => self.concurrent.push_front(invocation),
+            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_front(invocation),
         }
     }
 
     /// Puts work back that no worker could take. It has been acknowledged, so it waits as long as it takes.
-    pub(super) fn put_off(&mut self, mut work: Work) {
-        work.tries -= 1;
-        work.not_before = Some(Instant::now() + BACKOFF);
-        match work.trigger {
+    pub(super) fn put_off(&mut self, mut invocation: QueuedInvocation) {
+        invocation.tries -= 1;
+        invocation.not_before = Some(Instant::now() + BACKOFF);
+        match invocation.trigger {
             Trigger::Http => {
-                self.waiting.add(&work);
-                self.push(work);
+                self.waiting.add(&invocation);
+                self.push(invocation);
             }
             Trigger::Timer | Trigger::Manual | Trigger::Event => {
-                self.next_due = earlier(self.next_due, work.not_before);
-                self.push_front(work);
+                self.next_due = earlier(self.next_due, invocation.not_before);
+                self.push_front(invocation);
             }
         }
     }
 
     /// Whether the next serial work needs a place in the user's quota.
     pub(super) fn awaits_admission(&self) -> bool {
-        let next = self.serial.front().filter(|work| is_due(work));
-        next.is_some_and(|work| !work.is_admitted)
+        let next = self.serial.front().filter(|invocation| is_due(invocation));
+        next.is_some_and(|invocation| !invocation.is_admitted)
     }
 
     /// The next serial work. Its order holds: what has to wait lets nothing past, except for what was
@@ -115,9 +115,12 @@ impl Queue {
     pub(super) fn next_serial(
         &mut self,
         admit: impl FnOnce(Trigger, usize) -> Result<(), Duration>,
-    ) -> Option<Work> {
+    ) -> Option<QueuedInvocation> {
         let waiting = self.waiting.len();
-        let first = self.serial.front_mut().filter(|work| is_due(work))?;
+        let first = self
+            .serial
+            .front_mut()
+            .filter(|invocation| is_due(invocation))?;
         let admitted = match first.is_admitted {
             true => Ok(()),
             false => admit(first.trigger, waiting),
@@ -127,39 +130,44 @@ impl Queue {
             Ok(()) => Some(0),
             Err(wait) => {
                 self.next_due = earlier(self.next_due, Some(Instant::now() + wait));
-                let by_hand = |work: &Work| is_due(work) && work.is_admitted;
+                let by_hand =
+                    |invocation: &QueuedInvocation| is_due(invocation) && invocation.is_admitted;
                 self.serial.iter().position(by_hand)
             }
         };
-        let work = self.serial.remove(place?);
-        self.taken(work)
+        let invocation = self.serial.remove(place?);
+        self.taken(invocation)
     }
 
     /// Whether work waits that lost a worker before. It is always put back in front.
     pub(super) fn suspect_waits(&self) -> bool {
-        let is_suspect = |work: &&Work| is_due(work) && work.tries > 0;
-        self.serial.front().is_some_and(|work| is_suspect(&work))
+        let is_suspect =
+            |invocation: &&QueuedInvocation| is_due(invocation) && invocation.tries > 0;
+        self.serial
+            .front()
+            .is_some_and(|invocation| is_suspect(&invocation))
             || self
                 .concurrent
                 .front()
-                .is_some_and(|work| is_suspect(&work))
+                .is_some_and(|invocation| is_suspect(&invocation))
     }
 
     /// Takes work that lost a worker before.
-    pub(super) fn take_suspect(&mut self) -> Option<Work> {
-        let is_suspect = |work: &mut Work| is_due(work) && work.tries > 0;
-        let work = self
+    pub(super) fn take_suspect(&mut self) -> Option<QueuedInvocation> {
+        let is_suspect =
+            |invocation: &mut QueuedInvocation| is_due(invocation) && invocation.tries > 0;
+        let invocation = self
             .serial
             .pop_front_if(is_suspect)
             .or_else(|| self.concurrent.pop_front_if(is_suspect));
-        self.taken(work)
+        self.taken(invocation)
     }
 
     /// The next HTTP work that does not have to wait.
-    pub(super) fn next_concurrent(&mut self) -> Option<Work> {
+    pub(super) fn next_concurrent(&mut self) -> Option<QueuedInvocation> {
         let place = self.concurrent.iter().position(is_due)?;
-        let work = self.concurrent.remove(place);
-        self.taken(work)
+        let invocation = self.concurrent.remove(place);
+        self.taken(invocation)
     }
 
     /// Waits until work that has to wait may be started; forever if none has to.
@@ -180,14 +188,14 @@ impl Queue {
             return;
         }
         self.next_due = None;
-        for work in self.serial.iter_mut().chain(&mut self.concurrent) {
-            work.not_before = work.not_before.filter(|not_before| *not_before > now);
-            self.next_due = earlier(self.next_due, work.not_before);
+        for invocation in self.serial.iter_mut().chain(&mut self.concurrent) {
+            invocation.not_before = invocation.not_before.filter(|not_before| *not_before > now);
+            self.next_due = earlier(self.next_due, invocation.not_before);
         }
     }
 
-    fn taken(&self, work: Option<Work>) -> Option<Work> {
-        work.inspect(|work| self.waiting.take(work))
+    fn taken(&self, invocation: Option<QueuedInvocation>) -> Option<QueuedInvocation> {
+        invocation.inspect(|invocation| self.waiting.take(invocation))
     }
 
     /// Claims more if there may be more and there is room.
@@ -224,9 +232,9 @@ impl Queue {
                 self.more |= limit.is_reached_by(&claimed);
                 for claimed in claimed {
                     if !renew(&claimed.lease) && !self.renew(&claimed.lease) {
-                        let work = Work::from(claimed);
-                        self.waiting.add(&work);
-                        self.push(work);
+                        let invocation = QueuedInvocation::from(claimed);
+                        self.waiting.add(&invocation);
+                        self.push(invocation);
                     }
                 }
             }
@@ -238,7 +246,7 @@ impl Queue {
 
     fn renew(&mut self, lease: &Lease) -> bool {
         let mut waiting = self.serial.iter_mut().chain(&mut self.concurrent);
-        waiting.any(|work| work.renew(lease))
+        waiting.any(|invocation| invocation.renew(lease))
     }
 
     /// The leases of what waits.
@@ -246,7 +254,7 @@ impl Queue {
         self.serial
             .iter()
             .chain(&self.concurrent)
-            .filter_map(|work| work.lease.clone())
+            .filter_map(|invocation| invocation.lease.clone())
     }
 
     /// Gives leased work back to the store and answers requests that wait.
@@ -257,25 +265,25 @@ impl Queue {
             self.finish_claim(claimed, |_| false);
             self.more = false;
         }
-        let waiting: Vec<Work> = self
+        let waiting: Vec<QueuedInvocation> = self
             .serial
             .drain(..)
             .chain(self.concurrent.drain(..))
             .collect();
-        for work in waiting {
-            self.waiting.take(&work);
-            if let Reply::Response(reply) = work.reply {
+        for invocation in waiting {
+            self.waiting.take(&invocation);
+            if let Reply::Response(reply) = invocation.reply {
                 let _ = reply.send(response());
             }
-            if let Some(lease) = &work.lease {
+            if let Some(lease) = &invocation.lease {
                 self.context.release(lease).await;
             }
         }
     }
 }
 
-fn is_due(work: &Work) -> bool {
-    work.not_before.is_none()
+fn is_due(invocation: &QueuedInvocation) -> bool {
+    invocation.not_before.is_none()
 }
 
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
@@ -290,7 +298,7 @@ fn backoff(starts: u32) -> Option<Duration> {
     Some(backoff.min(BACKOFF_MAX))
 }
 
-impl From<Claimed> for Work {
+impl From<Claimed> for QueuedInvocation {
     fn from(claimed: Claimed) -> Self {
         Self {
             invocation_id: claimed.lease.invocation_id.clone(),

@@ -5,7 +5,7 @@
 use futures::future::BoxFuture;
 use headwater_store::Lease;
 
-use super::{flight::Ended, loaded::LoadedSource, run::Task};
+use super::{flight::EndedRun, loaded::LoadedSource, run::Cause};
 use crate::{actor::InFlight, error::PlatformError};
 
 /// A version read or made again; `None` when the source is gone or runs on no trigger.
@@ -18,14 +18,14 @@ pub(super) struct Renewal {
     /// Whether the accounts that a run met a 401 with have other credentials now.
     doubting: InFlight<bool>,
     /// Runs that met a 401: they run again if that was the credentials' fault.
-    doubtful: Vec<Ended>,
+    doubtful: Vec<EndedRun>,
 }
 
 /// What has come of it.
 pub(super) enum Renewed {
     Loaded(Box<Result<Option<LoadedSource>, PlatformError>>),
     /// Whether there are other credentials, and the runs that wait for them.
-    Doubted(bool, Vec<Ended>),
+    Doubted(bool, Vec<EndedRun>),
 }
 
 impl Renewal {
@@ -46,7 +46,7 @@ impl Renewal {
     pub(super) fn doubt(
         &mut self,
         doubting: impl FnOnce() -> BoxFuture<'static, bool>,
-        waiting: Option<Ended>,
+        waiting: Option<EndedRun>,
     ) {
         if self.doubting.is_idle() {
             self.doubting.start(doubting());
@@ -66,14 +66,14 @@ impl Renewal {
 
     /// The leases of the runs that wait.
     pub(super) fn leases(&self) -> impl Iterator<Item = Lease> {
-        self.doubtful.iter().filter_map(|ended| match &ended.task {
-            Task::Work(work) => work.lease.clone(),
-            Task::Hook { .. } => None,
+        self.doubtful.iter().filter_map(|ended| match &ended.cause {
+            Cause::Invocation(invocation) => invocation.lease.clone(),
+            Cause::Hook { .. } => None,
         })
     }
 
     /// Takes out the waiting runs; called when the runner stops.
-    pub(super) fn abandon(&mut self) -> Vec<Ended> {
+    pub(super) fn abandon(&mut self) -> Vec<EndedRun> {
         self.loading.abandon();
         self.doubting.abandon();
         std::mem::take(&mut self.doubtful)

@@ -3,44 +3,20 @@
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
-    id::{CellId, InvocationId},
+    id::CellId,
     outcome::{ComponentError, Outcome},
 };
 use headwater_store::Source;
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::run::{Logged, Part};
+use super::{effects::Logged, part::RunPart, run_report::RunReport};
 use crate::{
     log_line::LogLine,
     platform_event::{iso_8601, platform_event},
 };
 
-/// How a manual run went.
-#[derive(Debug, Clone, Serialize)]
-pub struct RunReport {
-    /// Which invocation it was.
-    pub invocation_id: InvocationId,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Events that it appended, duplicates not counted.
-    pub events: u64,
-    /// What it logged.
-    pub logs: Vec<LogLine>,
-}
-
-impl From<&Logged> for LogLine {
-    fn from(logged: &Logged) -> Self {
-        Self {
-            level: logged.level,
-            message: logged.text.clone(),
-            ts: logged.ts_ms,
-        }
-    }
-}
-
 /// A line on `$logs`.
-pub(super) fn log_event(part: &Part, logged: &Logged) -> NewEvent {
+pub(super) fn log_event(part: &RunPart, logged: &Logged) -> NewEvent {
     let event = json!({
         "level": logged.level,
         "message": logged.text,
@@ -56,7 +32,7 @@ pub(super) fn log_event(part: &Part, logged: &Logged) -> NewEvent {
 /// An error on `$errors`, in the shape of a workflow error summary (spec "Workflow error summary").
 pub(super) fn error_event(
     source: &Source,
-    part: &Part,
+    part: &RunPart,
     error: &ComponentError,
     now_ms: u64,
 ) -> NewEvent {
@@ -88,7 +64,7 @@ pub(super) fn error_event(
 }
 
 /// The report that somebody waits for.
-pub(super) fn report(part: &Part, outcome: Outcome, events: u64) -> RunReport {
+pub(super) fn report(part: &RunPart, outcome: Outcome, events: u64) -> RunReport {
     RunReport {
         invocation_id: part.invocation_id.clone(),
         outcome,

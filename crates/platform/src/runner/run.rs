@@ -1,163 +1,16 @@
-//! One run in flight: what started it, what it has done so far, who waits for it.
+//! A run in flight: an invocation's or a hook's, with its effects so far.
 
-use std::sync::Arc;
+use headwater_model::{id::InvocationId, origin::Origin};
+use headwater_store::Trigger;
+use tokio::sync::oneshot;
 
-use headwater_engine::{KvChange, LogLevel, Response};
-use headwater_model::{
-    error::Invalid,
-    event::Emit,
-    id::InvocationId,
-    origin::Origin,
-    outcome::{Limit, Outcome},
-};
-use headwater_store::{Lease, NewInvocation, Trigger, Usage};
-use serde_json::value::RawValue;
-use tokio::{sync::oneshot, time::Instant};
+use super::{effects::Effects, hook::HookEnded, invocation::QueuedInvocation};
+use crate::{data_stores::StoreRequests, spans::Span};
 
-use super::{hook::HookEnded, report::RunReport};
-use crate::{accounts::UsedAccount, data_stores::StoreRequests, spans::Span};
-
-/// How often a run is started whose worker is lost through no fault of its own.
-const TRIES_MAX: u32 = 3;
-
-/// How a run with a custom response answered its request.
-#[derive(Debug)]
-pub(crate) enum CustomResponse {
-    /// `respond()` was called.
-    Responded(Response),
-    /// The run returned without calling it.
-    NoResponse,
-    /// The run threw before calling it.
-    Threw,
-    /// The run exceeded its wall-clock limit before calling it.
-    TimedOut,
-    /// No worker could run it.
-    Unavailable,
-    /// The source is no longer active.
-    NotRunning,
-}
-
-/// Who waits for a run.
-pub(crate) enum Reply {
-    /// Nobody.
-    None,
-    /// An HTTP request.
-    Response(oneshot::Sender<CustomResponse>),
-    /// Somebody who started it by hand.
-    Report(oneshot::Sender<RunReport>),
-}
-
-/// Work for a source.
-pub(crate) struct Work {
-    pub(crate) invocation_id: InvocationId,
-    /// The right to run it; `None` for work that is not queued.
-    pub(crate) lease: Option<Lease>,
-    pub(crate) trigger: Trigger,
-    pub(crate) event: Arc<RawValue>,
-    pub(crate) hops: u32,
-    pub(crate) queued_at_ms: u64,
-    pub(crate) origin: Origin,
-    /// When it may be started, if not at once.
-    pub(crate) not_before: Option<Instant>,
-    /// Whether it has its place in the user's quota of the day.
-    pub(crate) is_admitted: bool,
-    /// How often it was started and its worker lost.
-    pub(crate) tries: u32,
-    /// Whether it was made once more with other credentials.
-    pub(crate) repeated: bool,
-    /// The accounts whose credentials it was started with.
-    pub(crate) accounts: Vec<UsedAccount>,
-    pub(crate) reply: Reply,
-}
-
-impl Work {
-    /// Holds on to the lease if it is one of this work, in place of the former.
-    pub(super) fn renew(&mut self, lease: &Lease) -> bool {
-        let own = self.lease.is_some() && self.invocation_id == lease.invocation_id;
-        if own {
-            self.lease = Some(lease.clone());
-        }
-        own
-    }
-
-    /// Whether it must run however long that takes: it is on disk, and nobody who could be told waits for it.
-    pub(super) fn is_owed(&self) -> bool {
-        self.lease.is_some() && matches!(self.reply, Reply::None)
-    }
-
-    /// Whether it is started again: its worker was lost, but not too often.
-    pub(super) fn is_retried(&self, outcome: &Outcome) -> bool {
-        matches!(outcome, Outcome::Lost { .. }) && self.tries < TRIES_MAX
-    }
-
-    /// The outcome to commit of its last start, which tells of a lost worker that the run is not started again.
-    pub(super) fn given_up(&self, outcome: Outcome) -> Outcome {
-        match outcome {
-            Outcome::Lost { message } => Outcome::Lost {
-                message: match self.tries {
-                    TRIES_MAX.. => {
-                        format!("{message}; the run was started {TRIES_MAX} times, and is given up")
-                    }
-                    _ => format!(
-                        "{message}; part of the run had been committed, so that it is not started again"
-                    ),
-                },
-            },
-            outcome => outcome,
-        }
-    }
-
-    /// Work that has never been started, and that no lease holds.
-    pub(crate) fn new(invocation: NewInvocation, reply: Reply) -> Self {
-        Self {
-            invocation_id: invocation.id,
-            lease: None,
-            trigger: invocation.trigger,
-            event: invocation.event,
-            hops: invocation.hops,
-            queued_at_ms: invocation.now_ms,
-            origin: invocation.origin,
-            not_before: None,
-            is_admitted: is_admitted_when_queued(invocation.trigger),
-            tries: 0,
-            repeated: false,
-            accounts: Vec::new(),
-            reply,
-        }
-    }
-}
-
-/// Whether work of that trigger takes its place in the quota when it is accepted: somebody is told
-/// if there is none. Other work takes it when it is about to start.
-pub(super) fn is_admitted_when_queued(trigger: Trigger) -> bool {
-    match trigger {
-        Trigger::Http | Trigger::Manual => true,
-        Trigger::Timer | Trigger::Event => false,
-    }
-}
-
-/// A log line of a run.
-pub(crate) struct Logged {
-    pub(crate) level: LogLevel,
-    pub(crate) text: String,
-    pub(crate) ts_ms: u64,
-}
-
-/// What a run does that is to be committed.
-#[derive(Default)]
-pub(crate) struct Effects {
-    pub(crate) emits: Vec<Emit>,
-    /// Each with its place among all writes of the source.
-    pub(crate) kv: Vec<(u64, KvChange)>,
-    pub(crate) logs: Vec<Logged>,
-    /// `$emit` calls that broke a rule.
-    pub(crate) rejected: Vec<Invalid>,
-}
-
-/// What a run is a run of.
-pub(crate) enum Task {
-    /// Work of a trigger.
-    Work(Work),
+/// The cause of a run.
+pub(crate) enum Cause {
+    /// An invocation, by its trigger.
+    Invocation(QueuedInvocation),
     /// A hook.
     Hook {
         invocation_id: InvocationId,
@@ -167,19 +20,19 @@ pub(crate) enum Task {
     },
 }
 
-impl Task {
-    /// What started it; nothing of the kind for a hook.
+impl Cause {
+    /// The trigger of an invocation; hooks have none.
     pub(super) fn trigger(&self) -> Option<Trigger> {
         match self {
-            Self::Work(work) => Some(work.trigger),
+            Self::Invocation(invocation) => Some(invocation.trigger),
             Self::Hook { .. } => None,
         }
     }
 }
 
 /// A run in flight.
-pub(crate) struct Run {
-    pub(crate) task: Task,
+pub(crate) struct RunInFlight {
+    pub(crate) cause: Cause,
     pub(crate) span: Span,
     pub(crate) effects: Effects,
     pub(crate) store_requests: StoreRequests,
@@ -188,102 +41,4 @@ pub(crate) struct Run {
     pub(crate) flushed: bool,
     /// Whether it wrote to a data store, which is durable at once.
     pub(crate) stored: bool,
-}
-
-/// What happens once a part is committed.
-pub(crate) enum After {
-    Nothing,
-    /// The run goes on; its response may now be seen.
-    Respond(oneshot::Sender<CustomResponse>, Response),
-    Report(oneshot::Sender<RunReport>),
-}
-
-/// What a run has done since its last commit; the last part of a run has its outcome.
-pub(crate) struct Part {
-    pub(crate) invocation_id: InvocationId,
-    pub(crate) trigger: Option<Trigger>,
-    pub(crate) event: Arc<RawValue>,
-    pub(crate) queued_at_ms: u64,
-    pub(crate) hops: u32,
-    pub(crate) origin: Origin,
-    pub(crate) lease: Option<Lease>,
-    pub(crate) effects: Effects,
-    pub(crate) outcome: Option<Outcome>,
-    pub(crate) usage: Usage,
-    pub(crate) after: After,
-}
-
-impl Part {
-    /// The beginning of a part of work: nothing done, not ended.
-    pub(super) fn of(work: &Work, after: After) -> Self {
-        Self {
-            invocation_id: work.invocation_id.clone(),
-            trigger: Some(work.trigger),
-            event: work.event.clone(),
-            queued_at_ms: work.queued_at_ms,
-            hops: work.hops,
-            origin: work.origin.clone(),
-            lease: work.lease.clone(),
-            effects: Effects::default(),
-            outcome: None,
-            usage: Usage::default(),
-            after,
-        }
-    }
-
-    /// The last part of work.
-    pub(super) fn last(work: Work, after: After) -> Self {
-        Self {
-            invocation_id: work.invocation_id,
-            trigger: Some(work.trigger),
-            event: work.event,
-            queued_at_ms: work.queued_at_ms,
-            hops: work.hops,
-            origin: work.origin,
-            lease: work.lease,
-            effects: Effects::default(),
-            outcome: None,
-            usage: Usage::default(),
-            after,
-        }
-    }
-
-    /// The beginning of a part of a hook.
-    pub(super) fn of_hook(invocation_id: InvocationId, origin: Origin, now_ms: u64) -> Self {
-        Self {
-            invocation_id,
-            trigger: None,
-            event: RawValue::NULL.to_owned().into(),
-            queued_at_ms: now_ms,
-            hops: 0,
-            origin,
-            lease: None,
-            effects: Effects::default(),
-            outcome: None,
-            usage: Usage::default(),
-            after: After::Nothing,
-        }
-    }
-}
-
-impl CustomResponse {
-    /// What a request gets whose run ended without `respond()`.
-    pub(super) fn of(outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Returned { .. } => Self::NoResponse,
-            Outcome::Threw { .. } => Self::Threw,
-            Outcome::LimitExceeded {
-                limit: Limit::Wall, ..
-            } => Self::TimedOut,
-            Outcome::LimitExceeded { .. } => Self::Threw,
-            Outcome::Lost { .. } => Self::Unavailable,
-        }
-    }
-}
-
-impl Effects {
-    /// Whether a commit would write nothing of it that others can see.
-    pub(super) fn is_silent(&self) -> bool {
-        self.emits.is_empty() && self.kv.is_empty() && self.rejected.is_empty()
-    }
 }

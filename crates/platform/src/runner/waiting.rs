@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::run::Work;
+use super::invocation::QueuedInvocation;
 
 /// Work that may wait in memory.
 pub(super) const WAITING_MAX: usize = 256;
@@ -18,14 +18,14 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn add(&self, work: &Work) {
+    pub(super) fn add(&self, invocation: &QueuedInvocation) {
         self.works.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(bytes(work), Ordering::Relaxed);
+        self.bytes.fetch_add(bytes(invocation), Ordering::Relaxed);
     }
 
-    pub(super) fn take(&self, work: &Work) {
+    pub(super) fn take(&self, invocation: &QueuedInvocation) {
         self.works.fetch_sub(1, Ordering::Relaxed);
-        self.bytes.fetch_sub(bytes(work), Ordering::Relaxed);
+        self.bytes.fetch_sub(bytes(invocation), Ordering::Relaxed);
     }
 
     /// How many.
@@ -40,6 +40,6 @@ impl Waiting {
     }
 }
 
-fn bytes(work: &Work) -> usize {
-    work.event.get().len()
+fn bytes(invocation: &QueuedInvocation) -> usize {
+    invocation.event.get().len()
 }

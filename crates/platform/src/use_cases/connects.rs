@@ -6,7 +6,9 @@
 
 mod form;
 mod oauth2;
+mod outcome;
 mod sealed;
+mod urls;
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +23,8 @@ use tokio::time::Instant;
 
 pub use self::form::{FieldsForm, LinkOpened};
 pub use self::oauth2::Callback;
-use self::sealed::Known;
+pub use self::outcome::{ConnectError, Connected};
+use self::{sealed::Known, urls::check_urls};
 use crate::{
     caller::{Caller, key_hash},
     error::PlatformError,
@@ -84,38 +87,6 @@ pub enum ConnectStatus {
     /// Nobody followed it in time.
     Expired,
 }
-
-/// An account that has just been connected, as the user in the browser is told.
-#[derive(Debug, Clone)]
-pub struct Connected {
-    /// The app's name.
-    pub app: String,
-    /// The account's name.
-    pub account: String,
-    /// Why it may not be good all the same.
-    pub doubt: Option<String>,
-}
-
-/// Why the user in the browser gets no account. What to do next is said in it.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// The link or what came back is of no use any more, or never was.
-    #[error("{0}")]
-    Invalid(&'static str),
-    /// The way ended without an account.
-    #[error("{0}")]
-    Failed(String),
-    /// The node could not do its part.
-    #[error(transparent)]
-    Platform(#[from] PlatformError),
-}
-
-const LINK_OVER: &str = "This link is not valid: it has been used, or its time is over. \
-     Ask for a new one where you got it, with `headwater accounts connect` for example.";
-const STATE_OVER: &str = "What the app sent back belongs to no connection that is under way: it was used already, \
-     took too long, or was begun elsewhere. Begin again with a new link.";
-const OTHER_BROWSER: &str = "This connection was begun in another browser. \
-     Follow a new link, and consent in the same browser.";
 
 impl Platform {
     /// Makes a link by which an account is connected in a browser.
@@ -324,5 +295,5 @@ fn check_known(app: &AppDefinition, fields: &Map<String, Value>) -> Result<(), I
         with_all.insert(field.name.clone(), Value::from("-"));
     }
     app.check_entered(&with_all, false)?;
-    form::check_urls(app, &with_all)
+    check_urls(app, &with_all)
 }

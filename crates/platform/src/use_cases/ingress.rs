@@ -16,7 +16,7 @@ use crate::{
     error::PlatformError,
     origin,
     platform::Platform,
-    runner::{Command, CustomResponse, Reply, Work},
+    runner::{Command, CustomResponse, QueuedInvocation, Reply},
 };
 
 /// A request as the component gets it.
@@ -109,8 +109,8 @@ impl Platform {
             now_ms: self.core.env.now_ms(),
             origin: origin::origin(),
         };
-        let work = Work::new(invocation, Reply::Response(reply));
-        self.runners.tell(id, Command::Work(work));
+        let work = QueuedInvocation::new(invocation, Reply::Response(reply));
+        self.runners.tell(id, Command::Run(work));
         let unavailable =
             || PlatformError::Unavailable("the source's worker could not answer".to_owned());
         match response.await.map_err(|_| unavailable())? {

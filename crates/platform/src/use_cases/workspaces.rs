@@ -7,8 +7,8 @@ use headwater_model::{
 use headwater_store::{SourceFilter, Spender, Usage, User, Workspace};
 
 use crate::{
-    caller::Caller, error::PlatformError, platform::Platform, use_cases::sources::SourceView,
-    use_cases::users::check_email,
+    caller::Caller, error::PlatformError, platform::Platform, use_cases::email::check_email,
+    use_cases::sources::SourceView,
 };
 
 /// What an orgname may be long.

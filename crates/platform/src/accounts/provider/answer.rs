@@ -5,7 +5,16 @@ use headwater_model::app::{ACCESS_TOKEN, OAuth2, Probe, REFRESH_TOKEN, UID};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
-use super::Verdict;
+/// What an app says of credentials.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It takes them; who they are, if it tells.
+    Good(Option<Value>),
+    /// It does not.
+    Bad(String),
+    /// It did not say.
+    Unknown(String),
+}
 
 /// Characters of an app's own words that are told.
 const WORDS_MAX: usize = 200;

@@ -10,11 +10,13 @@ use super::Actor;
 use crate::{
     error::PlatformError,
     runner::{
-        flight::Ended,
+        flight::EndedRun,
+        invocation::{CustomResponse, Reply},
         journal,
         loaded::LoadedSource,
+        part::{After, RunPart},
         renewal::{Loading, Renewed},
-        run::{After, CustomResponse, Part, Reply, Task},
+        run::Cause,
     },
 };
 
@@ -92,35 +94,35 @@ impl Actor {
         }
     }
 
-    fn repeat(&mut self, ended: Ended) {
-        let Task::Work(mut work) = ended.task else {
+    fn repeat(&mut self, ended: EndedRun) {
+        let Cause::Invocation(mut invocation) = ended.cause else {
             return;
         };
         self.context
             .core
             .metrics
-            .ran(Some(work.trigger), &ended.outcome);
-        journal::repeats(&self.id, &work, &ended.outcome);
+            .ran(Some(invocation.trigger), &ended.outcome);
+        journal::repeats(&self.id, &invocation, &ended.outcome);
         // What it logged says why it is made again. The work itself stays in the queue.
-        self.commits.push(Part {
+        self.commits.push(RunPart {
             effects: ended.effects,
             usage: ended.usage,
             lease: None,
-            ..Part::of(&work, After::Nothing)
+            ..RunPart::of(&invocation, After::Nothing)
         });
         // It did not lose its worker, and is no suspect.
-        work.tries -= 1;
-        work.repeated = true;
-        self.queue.push_front(work);
+        invocation.tries -= 1;
+        invocation.repeated = true;
+        self.queue.push_front(invocation);
     }
 
     /// Ends a run. If it met a 401, its accounts are looked at; if nothing of it can be seen, it waits for that and is made
     /// once more with other credentials.
-    pub(super) fn end(&mut self, ended: Ended) {
+    pub(super) fn end(&mut self, ended: EndedRun) {
         if !ended.outcome.is_unauthorized() {
             return self.finish(ended);
         }
-        let Task::Work(work) = &ended.task else {
+        let Cause::Invocation(invocation) = &ended.cause else {
             // A hook is the business of a lifecycle, which fails; the next one is to have other credentials.
             let accounts = self.loaded.as_ref().map(|it| it.accounts.clone());
             let context = Arc::clone(&self.context);
@@ -128,15 +130,15 @@ impl Actor {
             self.context.core.tasks.spawn(doubting);
             return self.finish(ended);
         };
-        if work.accounts.is_empty() || work.repeated {
+        if invocation.accounts.is_empty() || invocation.repeated {
             return self.finish(ended);
         }
         // A response that has left is seen, even if nothing was to be committed before it.
-        let is_unseen = match (&work.reply, work.trigger) {
-            (Reply::None, Trigger::Http) => work.lease.is_some(),
+        let is_unseen = match (&invocation.reply, invocation.trigger) {
+            (Reply::None, Trigger::Http) => invocation.lease.is_some(),
             _ => true,
         };
-        let (context, accounts) = (Arc::clone(&self.context), work.accounts.clone());
+        let (context, accounts) = (Arc::clone(&self.context), invocation.accounts.clone());
         let doubting = || -> futures::future::BoxFuture<'static, bool> {
             Box::pin(async move { context.doubt(accounts).await })
         };

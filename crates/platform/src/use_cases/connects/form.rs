@@ -10,7 +10,10 @@ use headwater_model::{
 use headwater_store::{Account, Connect, ConnectStep, Health, HealthStatus};
 use serde_json::{Map, Value};
 
-use super::{ConnectError, Connected, LINK_OVER};
+use super::{
+    outcome::{ConnectError, Connected, LINK_OVER},
+    urls::check_urls,
+};
 use crate::{
     accounts::{Verdict, health_of},
     caller::key_hash,
@@ -224,23 +227,6 @@ fn problem(app: &AppDefinition, invalid: &Invalid) -> String {
     let field = app.fields.iter().find(|field| field.name == name);
     let label = field.map_or(name, |field| &field.label);
     format!("{label}: {}", invalid.reason)
-}
-
-/// Checks that fields fit where they stand in URLs.
-pub(super) fn check_urls(app: &AppDefinition, fields: &Map<String, Value>) -> Result<(), Invalid> {
-    let Some(oauth2) = &app.oauth2 else {
-        return Ok(());
-    };
-    for url in [&oauth2.authorize_url, &oauth2.token_url] {
-        if let Err(reason) = url.expand(fields) {
-            let name = url
-                .placeholders()
-                .find(|name| reason.contains(&format!("`{name}`")));
-            let field = format!("fields.{}", name.unwrap_or_default());
-            return Err(Invalid::new(field, reason));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

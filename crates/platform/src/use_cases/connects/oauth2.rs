@@ -14,8 +14,8 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::{
-    ConnectError, Connected, LINK_OVER, OTHER_BROWSER, STATE_OVER,
     form::{LinkOpened, told},
+    outcome::{ConnectError, Connected, LINK_OVER, OTHER_BROWSER, STATE_OVER},
     sealed::Known,
 };
 use crate::{

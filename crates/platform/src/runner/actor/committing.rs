@@ -1,0 +1,84 @@
+//! Commits of runs that ended, and of a change of the source's life.
+
+use std::sync::Arc;
+
+use headwater_model::dedupe;
+use headwater_store::{SettledSource, Source};
+use tokio::sync::oneshot;
+
+use super::Actor;
+use crate::{
+    chore::Chore,
+    error::PlatformError,
+    runner::{
+        command::Closing,
+        commits::{Batch, Commits},
+        invocation::CustomResponse,
+    },
+};
+
+impl Actor {
+    pub(super) async fn read_ledger(&mut self, go_on: fn(&mut Commits, Option<dedupe::State>)) {
+        match self.context.core.store.dedupe_state(&self.id).await {
+            Ok(state) => go_on(&mut self.commits, state),
+            Err(error) => {
+                tracing::error!(source_id = %self.id, %error, "the dedupe state cannot be read");
+                self.closing = Some((Closing::Restarted, oneshot::channel().0));
+            }
+        }
+    }
+
+    pub(super) async fn committed(&mut self, batch: Batch) {
+        if !self.commits.finish(batch) {
+            // The store refused: what this node believes of the source no longer holds.
+            // Not awaited: the engine may be waiting for a start that only this task drives.
+            let (context, id) = (Arc::clone(&self.context), self.id.clone());
+            self.context
+                .core
+                .tasks
+                .spawn(async move { context.core.engine.evict(&id.into()).await });
+            self.read_ledger(Commits::reset).await;
+        }
+        self.context.core.nudges.nudge(Chore::Dispatch);
+        self.context.core.nudges.nudge(Chore::Release);
+    }
+
+    /// Commits everything that has ended.
+    pub(super) async fn flush(&mut self) {
+        while !self.commits.is_idle() {
+            let Some(loaded) = &self.loaded else { return };
+            self.commits
+                .start(&loaded.source, self.context.core.env.now_ms());
+            let batch = self.commits.next().await;
+            self.committed(batch).await;
+        }
+    }
+
+    pub(super) async fn settle(
+        &mut self,
+        mut settled: SettledSource,
+    ) -> Result<Source, PlatformError> {
+        self.flush().await;
+        if !settled.active {
+            self.queue.refuse(|| CustomResponse::NotRunning).await;
+        }
+        let loaded = self
+            .loaded
+            .clone()
+            .ok_or_else(|| PlatformError::Internal("nothing is loaded".to_owned()))?;
+        self.renewal.forget_loading();
+        let deferred = std::mem::take(&mut self.deferred);
+        let tallies;
+        (settled.commits, tallies) =
+            self.commits
+                .enter_held(&loaded.source, deferred, settled.now_ms);
+        let source = self.context.core.store.settle_source(settled).await?;
+        for tally in &tallies {
+            self.context.core.metrics.committed(tally);
+        }
+        self.loaded = Some(Arc::new(loaded.settled(source.clone())));
+        self.read_ledger(Commits::resume).await;
+        self.context.endpoints.forget(&self.id);
+        Ok(source)
+    }
+}

@@ -1,0 +1,64 @@
+//! The end of a runner: without work, closed, or with the node.
+
+use headwater_store::Lease;
+use tokio::sync::oneshot;
+
+use super::Actor;
+use crate::runner::{
+    command::{Closing, Command},
+    invocation::CustomResponse,
+};
+
+impl Actor {
+    pub(super) async fn leave_if_idle(&mut self) -> bool {
+        self.count_silent_runs().await;
+        let commands = &self.commands;
+        self.context
+            .residents
+            .leave(&self.id, || commands.is_empty())
+    }
+
+    pub(super) async fn count_silent_runs(&mut self) {
+        if let Some(loaded) = self.loaded.clone() {
+            self.commits
+                .count(&loaded.source, self.context.core.env.now_ms())
+                .await;
+        }
+    }
+
+    /// Ends for good: work goes back to the store, runs in flight are abandoned.
+    pub(super) async fn leave(mut self) {
+        self.context.endpoints.forget(&self.id);
+        self.context.residents.remove(&self.id);
+        let (closing, closed) = self.closing.take().unzip();
+        for ended in self.renewal.abandon() {
+            self.finish(ended);
+        }
+        if !matches!(closing, Some(Closing::Ended)) {
+            self.flush().await;
+        }
+        let mut waiting: Vec<oneshot::Sender<()>> = closed.into_iter().collect();
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                Command::Run(invocation) => self.queue.push(invocation),
+                Command::Close(_, closed) | Command::Pause(closed) => waiting.push(closed),
+                // Whoever waits for an answer hears that there is none; the rest is the next runner's.
+                Command::Hook(_) | Command::Settle(..) => {}
+                Command::Claim | Command::Load(_) | Command::Reload(_) | Command::Resume => {}
+            }
+        }
+        let response = || match closing {
+            Some(Closing::Ended) => CustomResponse::NotRunning,
+            Some(Closing::Restarted) | None => CustomResponse::Unavailable,
+        };
+        self.queue.refuse(response).await;
+        let abandoned: Vec<Lease> = self.flight.leases().collect();
+        for lease in &abandoned {
+            self.context.release(lease).await;
+        }
+        self.count_silent_runs().await;
+        for closed in waiting {
+            let _ = closed.send(());
+        }
+    }
+}

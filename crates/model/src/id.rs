@@ -153,6 +153,15 @@ pub enum EmitterId {
     Workflow(WorkflowId),
 }
 
+/// An owner of code that invocations run: a source or a workflow.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RunnableId {
+    /// A deployed component.
+    Source(SourceId),
+    /// A workflow.
+    Workflow(WorkflowId),
+}
+
 /// What receives events: a source, a workflow or a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ListenerId {
@@ -200,6 +209,13 @@ macro_rules! id_sum {
 
 id_sum!(EmitterId, "an emitter", "dc_|p_", Source, Workflow);
 id_sum!(
+    RunnableId,
+    "a source or workflow",
+    "dc_|p_",
+    Source,
+    Workflow
+);
+id_sum!(
     ListenerId,
     "a listener",
     "dc_|p_|wh_",
@@ -211,6 +227,27 @@ id_sum!(
 impl From<SourceId> for EmitterId {
     fn from(id: SourceId) -> Self {
         Self::Source(id)
+    }
+}
+
+impl From<SourceId> for RunnableId {
+    fn from(id: SourceId) -> Self {
+        Self::Source(id)
+    }
+}
+
+impl From<WorkflowId> for RunnableId {
+    fn from(id: WorkflowId) -> Self {
+        Self::Workflow(id)
+    }
+}
+
+impl From<RunnableId> for EmitterId {
+    fn from(id: RunnableId) -> Self {
+        match id {
+            RunnableId::Source(id) => Self::Source(id),
+            RunnableId::Workflow(id) => Self::Workflow(id),
+        }
     }
 }
 
@@ -315,6 +352,17 @@ mod tests {
         let webhook = WebhookId::new(1, 2).to_string();
         assert!(webhook.parse::<EmitterId>().is_err());
         assert!(matches!(webhook.parse(), Ok(ListenerId::Webhook(_))));
+    }
+
+    #[test]
+    fn whatever_runs_code_emits_events_under_its_own_id() {
+        let (source, workflow) = (SourceId::new(1, 2), WorkflowId::new(1, 2));
+        for runnable in [RunnableId::from(source), RunnableId::from(workflow)] {
+            assert_eq!(runnable.as_str().parse(), Ok(runnable.clone()));
+            let emitter = EmitterId::from(runnable.clone());
+            assert_eq!(emitter.as_str(), runnable.as_str());
+        }
+        assert!(WebhookId::new(1, 2).as_str().parse::<RunnableId>().is_err());
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn invocation(source_id: &SourceId, caller: u32, number: u32) -> NewInvocation {
     let entropy = (u128::from(caller) << 96) | (u128::from(number) << 64);
     NewInvocation {
         id: InvocationId::new(NOW_MS, entropy),
-        source_id: source_id.clone(),
+        runnable: source_id.clone().into(),
         trigger: Trigger::Http,
         event: json().into(),
         hops: 0,

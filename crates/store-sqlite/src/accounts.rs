@@ -129,7 +129,7 @@ impl Accounts for SqliteStore {
 
     async fn end_connect(&self, id: &ConnectId, end: ConnectEnd) -> Result<(), StoreError> {
         let id = id.clone();
-        self.write(move |connection| connects::end(connection, id.as_str(), &end))
+        self.write(move |connection| connects::end(connection, &id, &end))
             .await
     }
 }

@@ -58,7 +58,7 @@ impl Catalog for SqliteStore {
 
     async fn set_source_state(&self, id: &SourceId, state: SourceState) -> Result<(), StoreError> {
         let id = id.clone();
-        self.write(move |connection| sources::set_state(connection, id.as_str(), state))
+        self.write(move |connection| sources::set_state(connection, &id, state))
             .await
     }
 
@@ -69,7 +69,7 @@ impl Catalog for SqliteStore {
         now_at: u64,
     ) -> Result<(), StoreError> {
         let (id, name) = (id.clone(), name.to_owned());
-        self.write(move |connection| sources::rename(connection, id.as_str(), &name, now_at))
+        self.write(move |connection| sources::rename(connection, &id, &name, now_at))
             .await
     }
 

@@ -1,7 +1,8 @@
 //! Saved components and their artifacts.
 
 use bytes::Bytes;
-use headwater_store::{ArtifactBytes, Owner, SavedComponent, StoreError};
+use headwater_model::id::ComponentId;
+use headwater_store::{ArtifactBytes, Conflict, Entity, Owner, SavedComponent, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
@@ -51,6 +52,18 @@ pub(crate) fn by_id(
     id: &str,
 ) -> Result<Option<SavedComponent>, StoreError> {
     one(connection, "SELECT * FROM components WHERE id = ?1", &[id])
+}
+
+/// Checks that a source can be made from the component.
+pub(crate) fn check_there(connection: &Connection, id: &ComponentId) -> Result<(), StoreError> {
+    let is_there = connection
+        .prepare_cached("SELECT 1 FROM components WHERE id = ?")
+        .and_then(|mut statement| statement.exists([id.as_str()]))
+        .map_err(failed("looking a component up"))?;
+    match is_there {
+        true => Ok(()),
+        false => Err(Conflict::Gone(Entity::Component(id.clone())).into()),
+    }
 }
 
 pub(crate) fn by_key(

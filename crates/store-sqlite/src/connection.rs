@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use headwater_store::StoreError;
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 
 /// Distinct statements of this crate; all stay prepared.
 const STATEMENTS: usize = 128;
@@ -12,8 +12,9 @@ const STATEMENTS: usize = 128;
 pub(crate) fn failed(context: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     use rusqlite::Error;
     move |error| match &error {
+        // Foreseen violations are looked for before the write; what is left breaks the schema.
         Error::SqliteFailure(failure, _) if failure.code == ErrorCode::ConstraintViolation => {
-            StoreError::Conflict(format!("{context}: {error}"))
+            StoreError::Corrupt(format!("{context}: {error}"))
         }
         Error::FromSqlConversionFailure(..)
         | Error::IntegralValueOutOfRange(..)
@@ -21,6 +22,15 @@ pub(crate) fn failed(context: &'static str) -> impl Fn(rusqlite::Error) -> Store
         | Error::InvalidColumnName(_) => StoreError::Corrupt(format!("{context}: {error}")),
         _ => StoreError::unavailable(context, error),
     }
+}
+
+/// Whether a write was refused because a unique column has the value already.
+pub(crate) fn is_taken(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY)
+    )
 }
 
 /// The connection of the writer.

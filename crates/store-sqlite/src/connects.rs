@@ -1,6 +1,7 @@
 //! Connects: ways through a browser to an account, each step taken once.
 
-use headwater_store::{Account, Connect, ConnectEnd, ConnectStep, StoreError};
+use headwater_model::id::ConnectId;
+use headwater_store::{Account, Conflict, Connect, ConnectEnd, ConnectStep, Entity, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
@@ -94,7 +95,11 @@ pub(crate) fn come_back(
     )
 }
 
-pub(crate) fn end(connection: &Connection, id: &str, end: &ConnectEnd) -> Result<(), StoreError> {
+pub(crate) fn end(
+    connection: &Connection,
+    id: &ConnectId,
+    end: &ConnectEnd,
+) -> Result<(), StoreError> {
     let account_id = match end {
         ConnectEnd::Connected(account) => Some(account.id.as_str()),
         ConnectEnd::Failed(_) => None,
@@ -103,16 +108,15 @@ pub(crate) fn end(connection: &Connection, id: &str, end: &ConnectEnd) -> Result
         ConnectEnd::Connected(_) => (CONNECTED, None),
         ConnectEnd::Failed(reason) => (FAILED, Some(reason)),
     };
-    let found = by_id(connection, id)?.filter(|connect| !has_ended(&connect.step));
-    let connect =
-        found.ok_or_else(|| StoreError::Conflict("this connect has ended already".to_owned()))?;
+    let found = by_id(connection, id.as_str())?.filter(|connect| !has_ended(&connect.step));
+    let connect = found.ok_or_else(|| Conflict::Ended(id.clone()))?;
     if let ConnectEnd::Connected(account) = end {
         write_account(connection, &connect, account)?;
     }
     connection
         .execute(
             "UPDATE connects SET step = ?, failure = ?, account_id = coalesce(?, account_id), sealed = x'' WHERE id = ?",
-            params![step, failure, account_id, id],
+            params![step, failure, account_id, id.as_str()],
         )
         .map_err(failed("ending a connect"))
         .map(drop)
@@ -130,7 +134,7 @@ fn write_account(
     match &connect.account_id {
         None => accounts::create(connection, account),
         Some(_) if accounts::reconnect(connection, account)? => Ok(()),
-        Some(id) => Err(StoreError::Conflict(format!("account `{id}` is gone"))),
+        Some(id) => Err(Conflict::Gone(Entity::Account(id.clone())).into()),
     }
 }
 

@@ -99,7 +99,7 @@ impl Deliveries for SqliteStore {
     ) -> Result<RecordedAttempts, StoreError> {
         let id = webhook_id.clone();
         self.write(move |connection| {
-            attempts::record(connection, id.as_str(), (&attempts, disabled), now_ms)
+            attempts::record(connection, &id, (&attempts, disabled), now_ms)
         })
         .await
     }
@@ -134,7 +134,7 @@ impl Deliveries for SqliteStore {
 
     async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError> {
         let id = id.clone();
-        self.write(move |connection| again::retry(connection, id.as_str(), now_ms))
+        self.write(move |connection| again::retry(connection, &id, now_ms))
             .await
     }
 
@@ -145,7 +145,7 @@ impl Deliveries for SqliteStore {
         limit: u32,
     ) -> Result<Progress, StoreError> {
         let (id, replay) = (webhook_id.clone(), *replay);
-        self.write(move |connection| again::replay(connection, id.as_str(), &replay, limit))
+        self.write(move |connection| again::replay(connection, &id, &replay, limit))
             .await
     }
 

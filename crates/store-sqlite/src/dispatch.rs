@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use headwater_model::{
     channel::{Channel, ChannelClass},
     event,
-    id::{EventId, SourceId, WebhookId},
+    id::{EventId, RunnableId, SourceId, WebhookId},
     limits::HOPS_MAX,
 };
 use headwater_store::{Progress, StoreError};
@@ -118,7 +118,7 @@ pub(crate) fn run(
         done: u64::from(step.passed),
         more,
         next_due_ms: None,
-        woken: step.woken.into_iter().collect(),
+        woken: step.woken.into_iter().map(RunnableId::Source).collect(),
         woken_webhooks: step.woken_webhooks.into_iter().collect(),
     })
 }

@@ -5,7 +5,7 @@ use headwater_model::{
     channel::Channel,
     dedupe,
     event::Event,
-    id::{EmitterId, EventId, SourceId},
+    id::{EmitterId, EventId, RunnableId},
     page::{Page, PageRequest, Position},
 };
 use headwater_store::{
@@ -92,17 +92,17 @@ impl EventLog for SqliteStore {
 
 #[async_trait]
 impl KeyValue for SqliteStore {
-    async fn key_values(&self, source_id: &SourceId) -> Result<Map<String, Value>, StoreError> {
-        let id = source_id.clone();
+    async fn key_values(&self, runnable: &RunnableId) -> Result<Map<String, Value>, StoreError> {
+        let id = runnable.clone();
         self.read(move |connection| key_values(connection, id.as_str()))
             .await
     }
 
     async fn dedupe_state(
         &self,
-        source_id: &SourceId,
+        runnable: &RunnableId,
     ) -> Result<Option<dedupe::State>, StoreError> {
-        let id = source_id.clone();
+        let id = runnable.clone();
         self.read(move |connection| settle::dedupe_state(connection, id.as_str()))
             .await
     }
@@ -111,7 +111,7 @@ impl KeyValue for SqliteStore {
 fn key_values(connection: &Connection, id: &str) -> Result<Map<String, Value>, StoreError> {
     let failed = failed("reading the key-value store");
     let mut statement = connection
-        .prepare_cached("SELECT key, value FROM key_values WHERE source_id = ? ORDER BY key")
+        .prepare_cached("SELECT key, value FROM key_values WHERE runnable_id = ? ORDER BY key")
         .map_err(&failed)?;
     let mut rows = statement.query([id]).map_err(&failed)?;
     let mut map = Map::new();

@@ -4,7 +4,7 @@ use headwater_model::{
     id::KeyId,
     page::{Page, PageRequest},
 };
-use headwater_store::{ApiKey, Identity, StoreError};
+use headwater_store::{ApiKey, Conflict, Entity, Identity, Last, StoreError, Taken};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
@@ -15,6 +15,13 @@ use crate::{
 };
 
 pub(crate) fn create(connection: &Connection, key: &ApiKey) -> Result<(), StoreError> {
+    if users::by_id(connection, key.user_id.as_str())?.is_none() {
+        return Err(Conflict::Gone(Entity::User(key.user_id.clone())).into());
+    }
+    let same = "SELECT * FROM api_keys WHERE hash = ?";
+    if one(connection, same, &key.hash)?.is_some() {
+        return Err(Conflict::Taken(Taken::KeyHash).into());
+    }
     connection
         .execute(
             "INSERT INTO api_keys (id, user_id, name, hash, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -84,22 +91,20 @@ pub(crate) fn page(
     page_of(connection, &listing, page, KeyId::as_str, key)
 }
 
-pub(crate) fn delete(connection: &Connection, id: &str, by: &str) -> Result<bool, StoreError> {
+pub(crate) fn delete(connection: &Connection, id: &KeyId, by: &KeyId) -> Result<bool, StoreError> {
     let failed = failed("deleting a key");
     let is_last = connection
         .prepare_cached(
             "SELECT 1 FROM api_keys WHERE id = ?1 AND NOT EXISTS (
                  SELECT 1 FROM api_keys AS other WHERE other.user_id = api_keys.user_id AND other.id <> ?1)",
         )
-        .and_then(|mut statement| statement.exists([id]))
+        .and_then(|mut statement| statement.exists([id.as_str()]))
         .map_err(&failed)?;
     if is_last && id == by {
-        return Err(StoreError::Conflict(format!(
-            "key `{id}` is your last one, and the one you are using; make another first and revoke this one with it"
-        )));
+        return Err(Conflict::Last(Last::Key(id.clone())).into());
     }
     let deleted = connection
-        .execute("DELETE FROM api_keys WHERE id = ?", [id])
+        .execute("DELETE FROM api_keys WHERE id = ?", [id.as_str()])
         .map_err(&failed)?;
     Ok(deleted > 0)
 }

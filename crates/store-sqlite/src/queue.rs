@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use headwater_model::{
-    id::{InvocationId, SourceId},
+    id::{InvocationId, RunnableId},
     origin::Origin,
 };
 use headwater_store::{
-    Backlog, Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit, SourceState,
-    StoreError, WorkLimit, WorkQueue,
+    Backlog, Claimed, Conflict, Entity, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress,
+    RunCommit, SourceState, StoreError, Taken, WorkLimit, WorkQueue,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     SqliteStore, backlog,
-    connection::failed,
+    connection::{failed, is_taken},
     deliveries,
     row::{get, name_of, named, parsed, raw, signed, trace, unsigned},
-    run_commit, sources, timers,
+    run_commit, timers,
 };
 
 /// An invocation that may be claimed: nobody holds it, or the lease ran out.
@@ -41,24 +41,24 @@ impl WorkQueue for SqliteStore {
 
     async fn claim(
         &self,
-        source_id: &SourceId,
+        runnable_id: &RunnableId,
         term: LeaseTerm,
         now_ms: u64,
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError> {
-        let id = source_id.clone();
+        let id = runnable_id.clone();
         self.write(move |connection| claim(connection, &id, term, (now_ms, limit)))
             .await
     }
 
-    async fn sources_with_work(
+    async fn runnables_with_work(
         &self,
         now_ms: u64,
-        after: Option<&SourceId>,
+        after: Option<&RunnableId>,
         limit: u32,
-    ) -> Result<Vec<SourceId>, StoreError> {
+    ) -> Result<Vec<RunnableId>, StoreError> {
         let after = after.cloned();
-        self.read(move |connection| sources_with_work(connection, now_ms, after.as_ref(), limit))
+        self.read(move |connection| runnables_with_work(connection, now_ms, after.as_ref(), limit))
             .await
     }
 
@@ -153,23 +153,24 @@ fn enqueue(
     invocation: &NewInvocation,
     term: Option<LeaseTerm>,
 ) -> Result<Option<Lease>, StoreError> {
-    let id = invocation.source_id.as_str();
+    let id = invocation.runnable.as_str();
+    let entity = || Entity::Runnable(invocation.runnable.clone());
     let failed = failed("queueing an invocation");
     let state: Option<String> = connection
         .prepare_cached("SELECT state FROM sources WHERE id = ?")
         .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
         .map_err(&failed)?;
     match state.as_deref().map(named).transpose()? {
-        None | Some(SourceState::Deleting) => return Err(sources::gone(id)),
+        None | Some(SourceState::Deleting) => return Err(Conflict::Gone(entity()).into()),
         Some(SourceState::Inactive) => {
-            return Err(StoreError::Conflict(format!("source `{id}` is not active")));
+            return Err(Conflict::Inactive(entity()).into());
         }
         Some(SourceState::Active | SourceState::Deploying | SourceState::Updating) => {}
     }
     let trigger = name_of(&invocation.trigger)?;
     connection
         .prepare_cached(
-            "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms, lease_epoch,
+            "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
                                       lease_expires_at_ms, attempt, request_id, traceparent)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
@@ -188,7 +189,10 @@ fn enqueue(
                 invocation.origin.trace.as_ref().map(ToString::to_string),
             ])
         })
-        .map_err(&failed)?;
+        .map_err(|error| match is_taken(&error) {
+            true => Conflict::Taken(Taken::Invocation(invocation.id.clone())).into(),
+            false => failed(error),
+        })?;
     Ok(term.map(|term| Lease {
         invocation_id: invocation.id.clone(),
         epoch: term.epoch,
@@ -198,7 +202,7 @@ fn enqueue(
 
 fn claim(
     connection: &Connection,
-    id: &SourceId,
+    id: &RunnableId,
     term: LeaseTerm,
     (now_ms, limit): (u64, WorkLimit),
 ) -> Result<Vec<Claimed>, StoreError> {
@@ -210,7 +214,7 @@ fn claim(
                  SELECT position
                  FROM (SELECT position, sum(bytes) OVER (ORDER BY position) - bytes AS before
                        FROM (SELECT position, octet_length(event) AS bytes FROM invocations
-                             WHERE source_id = ?2 AND {FREE} ORDER BY position LIMIT ?3))
+                             WHERE runnable_id = ?2 AND {FREE} ORDER BY position LIMIT ?3))
                  WHERE before < ?6)
              RETURNING *"
         ))
@@ -240,7 +244,7 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
             epoch,
             attempt: get(row, "attempt")?,
         },
-        source_id: parsed(row, "source_id")?,
+        runnable: parsed(row, "runnable_id")?,
         trigger: named(&get::<String>(row, "trigger")?)?,
         event: raw(row, "event")?.into(),
         hops: get(row, "hops")?,
@@ -254,33 +258,33 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
 }
 
 /// Goes from source to source through the index, so that what waits behind one is not read.
-fn sources_with_work(
+fn runnables_with_work(
     connection: &Connection,
     now_ms: u64,
-    after: Option<&SourceId>,
+    after: Option<&RunnableId>,
     limit: u32,
-) -> Result<Vec<SourceId>, StoreError> {
+) -> Result<Vec<RunnableId>, StoreError> {
     let failed = failed("looking for work");
     let mut statement = connection
         .prepare_cached(&format!(
             "WITH RECURSIVE waiting (source) AS (
-                 SELECT min(source_id) FROM invocations WHERE source_id > ?2
+                 SELECT min(runnable_id) FROM invocations WHERE runnable_id > ?2
                  UNION ALL
-                 SELECT (SELECT min(source_id) FROM invocations WHERE source_id > source)
+                 SELECT (SELECT min(runnable_id) FROM invocations WHERE runnable_id > source)
                  FROM waiting WHERE source IS NOT NULL)
-             SELECT source AS source_id FROM waiting CROSS JOIN sources ON sources.id = source
+             SELECT source AS runnable_id FROM waiting CROSS JOIN sources ON sources.id = source
              WHERE state IN ('active', 'updating', 'deploying')
-               AND EXISTS (SELECT 1 FROM invocations WHERE source_id = source AND {FREE})
+               AND EXISTS (SELECT 1 FROM invocations WHERE runnable_id = source AND {FREE})
              LIMIT ?3"
         ))
         .map_err(&failed)?;
-    let after = after.map_or("", SourceId::as_str);
+    let after = after.map_or("", RunnableId::as_str);
     let mut rows = statement
         .query(params![signed(now_ms), after, limit])
         .map_err(&failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        found.push(parsed(row, "source_id")?);
+        found.push(parsed(row, "runnable_id")?);
     }
     Ok(found)
 }

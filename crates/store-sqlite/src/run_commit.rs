@@ -2,16 +2,16 @@
 
 use headwater_model::{
     event::NewEvent,
-    id::{EventId, SourceId},
+    id::{EventId, RunnableId},
 };
-use headwater_store::{KvWrite, Lease, Owner, RunCommit, StoreError};
+use headwater_store::{Conflict, Entity, KvWrite, Lease, Owner, RunCommit, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     components,
     connection::failed,
     row::{signed, to_json},
-    sources, usage,
+    usage,
     writer::savepoint,
 };
 
@@ -22,23 +22,20 @@ pub(crate) fn commit_all(
 ) -> Vec<Result<(), StoreError>> {
     let mut results = Vec::with_capacity(commits.len());
     // Later dedupe states of these sources count events that were not appended.
-    let mut ahead: Vec<&SourceId> = Vec::new();
+    let mut ahead: Vec<&RunnableId> = Vec::new();
     for part in commits {
         let result = match results.last() {
             Some(Err(StoreError::Unavailable { .. })) => Err(StoreError::unavailable(
                 "committing runs",
                 "an earlier commit could not be tried",
             )),
-            _ if part.dedupe.is_some() && ahead.contains(&&part.source_id) => {
-                Err(StoreError::Conflict(format!(
-                    "the dedupe state of source `{}` counts events of a refused commit",
-                    part.source_id
-                )))
+            _ if part.dedupe.is_some() && ahead.contains(&&part.runnable) => {
+                Err(Conflict::Behind.into())
             }
             _ => savepoint(connection, || commit(connection, part)),
         };
         if part.dedupe.is_some() && matches!(result, Err(StoreError::Conflict(_))) {
-            ahead.push(&part.source_id);
+            ahead.push(&part.runnable);
         }
         results.push(result);
     }
@@ -46,8 +43,9 @@ pub(crate) fn commit_all(
 }
 
 pub(crate) fn commit(connection: &Connection, commit: &RunCommit) -> Result<(), StoreError> {
-    let id = commit.source_id.as_str();
-    let owner = owner(connection, id)?.ok_or_else(|| sources::gone(id))?;
+    let id = commit.runnable.as_str();
+    let owner = owner(connection, id)?
+        .ok_or_else(|| Conflict::Gone(Entity::Runnable(commit.runnable.clone())))?;
     if let Some(lease) = &commit.lease {
         end_invocation(connection, id, lease)?;
     }
@@ -72,6 +70,14 @@ fn owner(connection: &Connection, source_id: &str) -> Result<Option<Owner>, Stor
     row.map(components::owner).transpose()
 }
 
+/// The conflict of an emitter without a log.
+fn gone(emitter: &str) -> StoreError {
+    match emitter.parse() {
+        Ok(id) => Conflict::Gone(Entity::Runnable(id)).into(),
+        Err(error) => StoreError::Corrupt(format!("an emitter: {error}")),
+    }
+}
+
 fn into_sql(error: StoreError) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
@@ -83,7 +89,7 @@ fn end_invocation(
 ) -> Result<(), StoreError> {
     let ended = connection
         .prepare_cached(
-            "DELETE FROM invocations WHERE id = ? AND lease_epoch = ? AND attempt = ? AND source_id = ?",
+            "DELETE FROM invocations WHERE id = ? AND lease_epoch = ? AND attempt = ? AND runnable_id = ?",
         )
         .and_then(|mut statement| {
             statement.execute(params![
@@ -95,10 +101,7 @@ fn end_invocation(
         })
         .map_err(failed("ending an invocation"))?;
     match ended {
-        0 => Err(StoreError::Conflict(format!(
-            "the lease of invocation `{}` was lost",
-            lease.invocation_id
-        ))),
+        0 => Err(Conflict::LeaseLost.into()),
         _ => Ok(()),
     }
 }
@@ -178,7 +181,7 @@ fn last_id(connection: &Connection, emitter: &str) -> Result<Option<EventId>, St
         })
         .map_err(failed("reading the last event id"))?;
     match last {
-        None => Err(sources::gone(emitter)),
+        None => Err(gone(emitter)),
         Some((Some(ms), Some(sequence))) => Ok(Some(EventId {
             ms: ms.unsigned_abs(),
             sequence,
@@ -196,12 +199,12 @@ fn write_key_values(
         let done = match &write.value {
             Some(value) => connection
                 .prepare_cached(
-                    "INSERT INTO key_values (source_id, key, value) VALUES (?1, ?2, ?3)
+                    "INSERT INTO key_values (runnable_id, key, value) VALUES (?1, ?2, ?3)
                      ON CONFLICT DO UPDATE SET value = ?3",
                 )
                 .and_then(|mut statement| statement.execute([id, &write.key, value.get()])),
             None => connection
-                .prepare_cached("DELETE FROM key_values WHERE source_id = ? AND key = ?")
+                .prepare_cached("DELETE FROM key_values WHERE runnable_id = ? AND key = ?")
                 .and_then(|mut statement| statement.execute([id, &write.key])),
         };
         done.map_err(failed("writing a key"))?;

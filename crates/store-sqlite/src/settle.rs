@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::Value;
 
 use crate::{
+    components,
     connection::failed,
     row::{from_json, name_of, signed, to_json},
     run_commit,
@@ -18,8 +19,9 @@ pub(crate) fn settle(
     settled: &SettledSource,
 ) -> Result<Source, StoreError> {
     let id = settled.id.as_str();
-    let former = by_id(connection, id)?.ok_or_else(|| gone(id))?;
+    let former = by_id(connection, id)?.ok_or_else(|| gone(&settled.id))?;
     let spec = &settled.spec;
+    components::check_there(connection, &spec.component_id)?;
     let dedupe = spec.dedupe.as_ref().map(name_of).transpose()?;
     let state = if settled.active {
         SourceState::Active
@@ -47,7 +49,7 @@ pub(crate) fn settle(
         )?;
         if !settled.active {
             connection.execute(
-                "DELETE FROM invocations WHERE source_id = ? AND lease_epoch IS NULL
+                "DELETE FROM invocations WHERE runnable_id = ? AND lease_epoch IS NULL
                                          AND trigger IN ('timer', 'event')",
                 [id],
             )?;
@@ -61,7 +63,7 @@ pub(crate) fn settle(
     for commit in &settled.commits {
         run_commit::commit(connection, commit)?;
     }
-    by_id(connection, id)?.ok_or_else(|| gone(id))
+    by_id(connection, id)?.ok_or_else(|| gone(&settled.id))
 }
 
 /// A state of another strategy means nothing to the new one.

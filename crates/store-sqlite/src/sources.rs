@@ -5,7 +5,8 @@ use headwater_model::{
     page::{Page, PageRequest},
 };
 use headwater_store::{
-    Endpoint, NewSource, Progress, Source, SourceFilter, SourceSpec, SourceState, StoreError,
+    Conflict, Endpoint, NewSource, Progress, Source, SourceFilter, SourceSpec, SourceState,
+    StoreError, Taken,
 };
 use rusqlite::{Connection, Row, params};
 use serde_json::Value;
@@ -19,6 +20,7 @@ use crate::{
 };
 
 pub(crate) fn begin_deploy(connection: &Connection, new: &NewSource) -> Result<Source, StoreError> {
+    components::check_there(connection, &new.spec.component_id)?;
     let slug = free_slug(connection, new)?;
     let mut spec = new.spec.clone();
     if spec.name.is_empty() {
@@ -43,11 +45,7 @@ pub(crate) fn begin_deploy(connection: &Connection, new: &NewSource) -> Result<S
 /// The slug itself, or the first free number behind it: found by doubling, then by halving, so that a
 /// fleet of one component deploys as fast at its thousandth source as at its first.
 fn free_slug(connection: &Connection, new: &NewSource) -> Result<String, StoreError> {
-    let owner_id = new
-        .owner
-        .workspace_id
-        .as_ref()
-        .map_or(new.owner.user_id.as_str(), |id| id.as_str());
+    let owner_id = new.owner.tenant();
     let failed = failed("choosing a slug");
     let mut statement = connection
         .prepare_cached(
@@ -122,18 +120,27 @@ pub(crate) fn write_endpoints(
         }
         Ok(())
     };
+    for endpoint in endpoints {
+        let taken = connection
+            .prepare_cached("SELECT 1 FROM endpoints WHERE token = ? AND source_id <> ?")
+            .and_then(|mut statement| statement.exists([endpoint.token.as_str(), id.as_str()]))
+            .map_err(failed("writing endpoints"))?;
+        if taken {
+            return Err(Conflict::Taken(Taken::EndpointToken).into());
+        }
+    }
     write().map_err(failed("writing endpoints"))
 }
 
 pub(crate) fn set_state(
     connection: &Connection,
-    id: &str,
+    id: &SourceId,
     state: SourceState,
 ) -> Result<(), StoreError> {
     let changed = connection
         .execute(
             "UPDATE sources SET state = ? WHERE id = ?",
-            [&name_of(&state)?, id],
+            [&name_of(&state)?, id.as_str()],
         )
         .map_err(failed("changing a source's state"))?;
     if changed == 0 { Err(gone(id)) } else { Ok(()) }
@@ -141,27 +148,27 @@ pub(crate) fn set_state(
 
 pub(crate) fn rename(
     connection: &Connection,
-    id: &str,
+    id: &SourceId,
     name: &str,
     now_at: u64,
 ) -> Result<(), StoreError> {
     let changed = connection
         .execute(
             "UPDATE sources SET name = ?, updated_at = ? WHERE id = ?",
-            params![name, signed(now_at), id],
+            params![name, signed(now_at), id.as_str()],
         )
         .map_err(failed("renaming a source"))?;
     if changed == 0 { Err(gone(id)) } else { Ok(()) }
 }
 
-pub(crate) fn gone(id: &str) -> StoreError {
-    StoreError::Conflict(format!("source `{id}` is gone"))
+pub(crate) fn gone(id: &SourceId) -> StoreError {
+    Conflict::source_gone(id).into()
 }
 
 /// Deletes a bounded part of what there may be much of.
 pub(crate) fn empty(connection: &Connection, id: &str, limit: u32) -> Result<Progress, StoreError> {
     const MUCH: &[&str] = &[
-        "DELETE FROM invocations WHERE position IN (SELECT position FROM invocations WHERE source_id = ?1 LIMIT ?2)",
+        "DELETE FROM invocations WHERE position IN (SELECT position FROM invocations WHERE runnable_id = ?1 LIMIT ?2)",
         "DELETE FROM events WHERE position IN (SELECT position FROM events INDEXED BY events_by_id WHERE emitter_id = ?1
              AND position <= (SELECT position FROM dispatch_cursor) LIMIT ?2)",
     ];
@@ -182,17 +189,17 @@ pub(crate) fn empty(connection: &Connection, id: &str, limit: u32) -> Result<Pro
 
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
     const OF_SOURCE: &[&str] = &[
-        "DELETE FROM invocations WHERE source_id = ?",
+        "DELETE FROM invocations WHERE runnable_id = ?",
         "DELETE FROM events WHERE emitter_id = ?",
         "DELETE FROM untrimmed WHERE emitter_id = ?",
         "DELETE FROM deletions WHERE emitter_id = ?",
-        "DELETE FROM key_values WHERE source_id = ?",
+        "DELETE FROM key_values WHERE runnable_id = ?",
         "DELETE FROM emitters WHERE emitter_id = ?",
         "DELETE FROM subscriptions WHERE emitter = ?",
         "DELETE FROM subscriptions WHERE listener = ?",
         "DELETE FROM auto_subscriptions WHERE listener = ?",
         "DELETE FROM endpoints WHERE source_id = ?",
-        "DELETE FROM timers WHERE source_id = ?",
+        "DELETE FROM timers WHERE runnable_id = ?",
         "DELETE FROM sources WHERE id = ?",
     ];
     for sql in OF_SOURCE {

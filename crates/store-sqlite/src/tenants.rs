@@ -50,7 +50,7 @@ impl Tenants for SqliteStore {
 
     async fn delete_user(&self, id: &UserId) -> Result<bool, StoreError> {
         let id = id.clone();
-        self.write(move |connection| users::delete(connection, id.as_str()))
+        self.write(move |connection| users::delete(connection, &id))
             .await
     }
 
@@ -83,7 +83,7 @@ impl Tenants for SqliteStore {
 
     async fn delete_key(&self, id: &KeyId, by: &KeyId) -> Result<bool, StoreError> {
         let (id, by) = (id.clone(), by.clone());
-        self.write(move |connection| keys::delete(connection, id.as_str(), by.as_str()))
+        self.write(move |connection| keys::delete(connection, &id, &by))
             .await
     }
 
@@ -98,10 +98,8 @@ impl Tenants for SqliteStore {
         first_member: &UserId,
     ) -> Result<(), StoreError> {
         let first_member = first_member.clone();
-        self.write(move |connection| {
-            workspaces::create(connection, &workspace, first_member.as_str())
-        })
-        .await
+        self.write(move |connection| workspaces::create(connection, &workspace, &first_member))
+            .await
     }
 
     async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, StoreError> {
@@ -126,10 +124,8 @@ impl Tenants for SqliteStore {
         user_id: &UserId,
     ) -> Result<(), StoreError> {
         let (workspace_id, user_id) = (workspace_id.clone(), user_id.clone());
-        self.write(move |connection| {
-            workspaces::add_member(connection, workspace_id.as_str(), user_id.as_str())
-        })
-        .await
+        self.write(move |connection| workspaces::add_member(connection, &workspace_id, &user_id))
+            .await
     }
 
     async fn members(
@@ -148,10 +144,8 @@ impl Tenants for SqliteStore {
         user_id: &UserId,
     ) -> Result<bool, StoreError> {
         let (workspace_id, user_id) = (workspace_id.clone(), user_id.clone());
-        self.write(move |connection| {
-            workspaces::remove_member(connection, workspace_id.as_str(), user_id.as_str())
-        })
-        .await
+        self.write(move |connection| workspaces::remove_member(connection, &workspace_id, &user_id))
+            .await
     }
 
     async fn usage(

@@ -1,6 +1,9 @@
 //! Timers: the tick is queued and the timer moves on in the same transaction.
 
-use headwater_model::{id::SourceId, schedule::Schedule};
+use headwater_model::{
+    id::{RunnableId, SourceId},
+    schedule::Schedule,
+};
 use headwater_store::{Progress, SettledSource, Source, StoreError, Timer, Trigger};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::Value;
@@ -13,13 +16,13 @@ use crate::{
 
 /// Timers that will fire. A source that is not active keeps its place for when it is again; the join
 /// goes through the timers' index.
-const SCHEDULED: &str = "timers CROSS JOIN sources ON sources.id = timers.source_id
+const SCHEDULED: &str = "timers CROSS JOIN sources ON sources.id = timers.runnable_id
     WHERE next_fire_at_ms IS NOT NULL AND state = 'active'";
 
 /// A timer that is due.
 struct Due {
     position: i64,
-    source_id: SourceId,
+    runnable: RunnableId,
     prop: String,
     event: String,
     next_ms: Option<u64>,
@@ -55,8 +58,8 @@ pub(crate) fn fire(
             })
             .map_err(failed("moving a timer on"))?;
         progress.done += 1;
-        if queued && !progress.woken.contains(&timer.source_id) {
-            progress.woken.push(timer.source_id);
+        if queued && !progress.woken.contains(&timer.runnable) {
+            progress.woken.push(timer.runnable);
         }
     }
     progress.next_due_ms = next_due(connection)?;
@@ -79,7 +82,7 @@ fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, Sto
         let due_ms = unsigned(row, "next_fire_at_ms")?;
         due.push(Due {
             position: get(row, "position")?,
-            source_id: parsed(row, "source_id")?,
+            runnable: parsed(row, "runnable_id")?,
             prop: get(row, "prop")?,
             event: schedule.tick_event(due_ms).to_string(),
             next_ms: schedule.next_after(due_ms, now_ms),
@@ -95,15 +98,15 @@ fn queue_tick(connection: &Connection, timer: &Due, now_ms: u64) -> Result<bool,
     let trigger = name_of(&Trigger::Timer)?;
     let queued = connection
         .prepare_cached(
-            "INSERT INTO invocations (id, source_id, trigger, timer_prop, event, hops, queued_at_ms)
+            "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms)
              SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6
              WHERE NOT EXISTS (SELECT 1 FROM invocations
-                               WHERE source_id = ?2 AND timer_prop = ?4 AND lease_epoch IS NULL)
-               AND (SELECT count(*) FROM invocations WHERE source_id = ?2 AND timer_prop = ?4) < 2",
+                               WHERE runnable_id = ?2 AND timer_prop = ?4 AND lease_epoch IS NULL)
+               AND (SELECT count(*) FROM invocations WHERE runnable_id = ?2 AND timer_prop = ?4) < 2",
         )
         .and_then(|mut statement| {
-            let source_id = timer.source_id.as_str();
-            statement.execute(params![id.as_str(), source_id, trigger, timer.prop, timer.event, signed(now_ms)])
+            let runnable_id = timer.runnable.as_str();
+            statement.execute(params![id.as_str(), runnable_id, trigger, timer.prop, timer.event, signed(now_ms)])
         })
         .map_err(failed("queueing a tick"))?;
     Ok(queued > 0)
@@ -130,7 +133,7 @@ pub(crate) fn settle(
     let id = settled.id.as_str();
     let phases: Vec<(String, Option<i64>)> = {
         let mut statement = connection
-            .prepare_cached("SELECT prop, next_fire_at_ms FROM timers WHERE source_id = ?")
+            .prepare_cached("SELECT prop, next_fire_at_ms FROM timers WHERE runnable_id = ?")
             .map_err(&failed)?;
         let rows = statement
             .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -138,7 +141,7 @@ pub(crate) fn settle(
         rows.collect::<Result<_, _>>().map_err(&failed)?
     };
     connection
-        .execute("DELETE FROM timers WHERE source_id = ?", [id])
+        .execute("DELETE FROM timers WHERE runnable_id = ?", [id])
         .map_err(&failed)?;
     for timer in &settled.spec.timers {
         let unchanged = former.spec.timers.contains(timer);
@@ -165,7 +168,7 @@ fn write(
     let schedule = timer.schedule.to_value().to_string();
     connection
         .execute(
-            "INSERT INTO timers (source_id, prop, schedule, next_fire_at_ms) VALUES (?, ?, ?, ?)",
+            "INSERT INTO timers (runnable_id, prop, schedule, next_fire_at_ms) VALUES (?, ?, ?, ?)",
             params![id.as_str(), timer.prop, schedule, next_ms],
         )
         .map_err(failed("writing timers"))
@@ -176,7 +179,7 @@ fn write(
 pub(crate) fn of_source(connection: &Connection, id: &SourceId) -> Result<Vec<Timer>, StoreError> {
     let failed = failed("reading timers");
     let mut statement = connection
-        .prepare_cached("SELECT prop, schedule FROM timers WHERE source_id = ? ORDER BY position")
+        .prepare_cached("SELECT prop, schedule FROM timers WHERE runnable_id = ? ORDER BY position")
         .map_err(&failed)?;
     let mut rows = statement.query([id.as_str()]).map_err(&failed)?;
     let mut timers = Vec::new();

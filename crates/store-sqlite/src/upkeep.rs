@@ -220,7 +220,7 @@ mod tests {
 
     fn run(source_id: &SourceId, text: &str) -> RunCommit {
         RunCommit {
-            source_id: source_id.clone(),
+            runnable: source_id.clone().into(),
             lease: None,
             events: vec![NewEvent {
                 channel: Channel::default(),

@@ -4,7 +4,7 @@ use headwater_model::{
     id::UserId,
     page::{Page, PageRequest},
 };
-use headwater_store::{FirstUser, StoreError, User};
+use headwater_store::{Conflict, FirstUser, InUse, StoreError, Taken, User};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
@@ -26,7 +26,7 @@ pub(crate) fn any(connection: &Connection) -> Result<bool, StoreError> {
 pub(crate) fn create_first(connection: &Connection, first: &FirstUser) -> Result<User, StoreError> {
     if !any(connection)? {
         create(connection, &first.user)?;
-        workspaces::create(connection, &first.workspace, first.user.id.as_str())?;
+        workspaces::create(connection, &first.workspace, &first.user.id)?;
         keys::create(connection, &first.key)?;
     }
     let sql = "SELECT * FROM users WHERE ?1 IS NOT NULL ORDER BY id LIMIT 1";
@@ -36,10 +36,7 @@ pub(crate) fn create_first(connection: &Connection, first: &FirstUser) -> Result
 
 pub(crate) fn create(connection: &Connection, user: &User) -> Result<(), StoreError> {
     if by_name(connection, &user.username)?.is_some() {
-        return Err(StoreError::Conflict(format!(
-            "there is a user `{}` already; choose another username",
-            user.username
-        )));
+        return Err(Conflict::Taken(Taken::Username(user.username.clone())).into());
     }
     connection
         .execute(
@@ -110,7 +107,8 @@ pub(crate) fn members(
     page_of(connection, &listing, page, UserId::as_str, user)
 }
 
-pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {
+pub(crate) fn delete(connection: &Connection, user_id: &UserId) -> Result<bool, StoreError> {
+    let id = user_id.as_str();
     if by_id(connection, id)?.is_none() {
         return Ok(false);
     }
@@ -122,7 +120,7 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreErr
             None => alone.push(workspace.id),
         }
     }
-    check_nothing_runs(connection, id)?;
+    check_nothing_runs(connection, user_id)?;
     for workspace_id in alone {
         workspaces::delete(connection, workspace_id.as_str())?;
     }
@@ -143,22 +141,21 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreErr
     Ok(true)
 }
 
-fn check_nothing_runs(connection: &Connection, id: &str) -> Result<(), StoreError> {
-    for (what, sql) in [
-        ("sources", "SELECT count(*) FROM sources WHERE user_id = ?"),
-        (
-            "webhooks",
-            "SELECT count(*) FROM webhooks WHERE user_id = ?",
-        ),
-    ] {
-        let count: i64 = connection
-            .query_row(sql, [id], |row| row.get(0))
-            .map_err(failed("looking for what a user has"))?;
-        if count > 0 {
-            return Err(StoreError::Conflict(format!(
-                "user `{id}` still has {count} {what}; delete them first, or revoke the user's keys to shut it out"
-            )));
-        }
+fn check_nothing_runs(connection: &Connection, id: &UserId) -> Result<(), StoreError> {
+    let count = |sql: &str| -> Result<u64, StoreError> {
+        let count = connection.query_row(sql, [id.as_str()], |row| row.get::<_, i64>(0));
+        let count = count.map_err(failed("looking for what a user has"))?;
+        Ok(count.unsigned_abs())
+    };
+    let sources = count("SELECT count(*) FROM sources WHERE user_id = ?")?;
+    let webhooks = count("SELECT count(*) FROM webhooks WHERE user_id = ?")?;
+    match (sources, webhooks) {
+        (0, 0) => Ok(()),
+        _ => Err(Conflict::InUse(InUse {
+            user_id: id.clone(),
+            sources,
+            webhooks,
+        })
+        .into()),
     }
-    Ok(())
 }

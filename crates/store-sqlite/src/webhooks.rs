@@ -5,7 +5,9 @@ use headwater_model::{
     id::WebhookId,
     page::{Page, PageRequest},
 };
-use headwater_store::{FormerSecret, Owner, StoreError, Webhook, WebhookChange, Webhooks};
+use headwater_store::{
+    Conflict, Entity, FormerSecret, Owner, StoreError, Webhook, WebhookChange, Webhooks,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
@@ -56,7 +58,7 @@ impl Webhooks for SqliteStore {
         change: WebhookChange,
     ) -> Result<Webhook, StoreError> {
         let id = id.clone();
-        self.write(move |connection| update(connection, id.as_str(), &change))
+        self.write(move |connection| update(connection, &id, &change))
             .await
     }
 
@@ -67,8 +69,12 @@ impl Webhooks for SqliteStore {
     }
 }
 
-pub(crate) fn gone(id: &str) -> StoreError {
-    StoreError::Conflict(format!("webhook `{id}` is gone"))
+pub(crate) fn gone(id: &WebhookId) -> StoreError {
+    Conflict::Gone(Entity::Webhook(id.clone())).into()
+}
+
+pub(crate) fn inactive(id: &WebhookId) -> StoreError {
+    Conflict::Inactive(Entity::Webhook(id.clone())).into()
 }
 
 /// Which of its deliveries a webhook takes.
@@ -155,9 +161,10 @@ fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> 
 
 fn update(
     connection: &Connection,
-    id: &str,
+    webhook_id: &WebhookId,
     change: &WebhookChange,
 ) -> Result<Webhook, StoreError> {
+    let id = webhook_id.as_str();
     let was_active = standing(connection, id)?.is_some_and(|standing| standing.is_active);
     let secrets = change.secrets.as_ref();
     let former = secrets.and_then(|secrets| secrets.former.as_ref());
@@ -190,7 +197,7 @@ fn update(
             ],
         )
         .map_err(failed("writing a webhook"))?;
-    let webhook = by_id(connection, id)?.ok_or_else(|| gone(id))?;
+    let webhook = by_id(connection, id)?.ok_or_else(|| gone(webhook_id))?;
     if was_active && !webhook.active {
         deliveries::begin_giving_up(connection, id, signed(change.updated_at * 1000))?;
     }

@@ -1,10 +1,10 @@
 //! Workspaces and their members, and what becomes of a member's things when it leaves.
 
 use headwater_model::{
-    id::WorkspaceId,
+    id::{UserId, WorkspaceId},
     page::{Page, PageRequest},
 };
-use headwater_store::{StoreError, Workspace};
+use headwater_store::{Conflict, Entity, Last, StoreError, Taken, Workspace};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
@@ -22,7 +22,7 @@ const LIVES_IN_IT: &str = "SELECT id FROM sources WHERE workspace_id = ?1
 pub(crate) fn create(
     connection: &Connection,
     workspace: &Workspace,
-    first_member: &str,
+    first_member: &UserId,
 ) -> Result<(), StoreError> {
     let failed = failed("writing a workspace");
     let taken = connection
@@ -30,10 +30,7 @@ pub(crate) fn create(
         .and_then(|mut statement| statement.exists([&workspace.orgname]))
         .map_err(&failed)?;
     if taken {
-        return Err(StoreError::Conflict(format!(
-            "there is a workspace `{}` already; choose another orgname",
-            workspace.orgname
-        )));
+        return Err(Conflict::Taken(Taken::Orgname(workspace.orgname.clone())).into());
     }
     connection
         .execute(
@@ -47,7 +44,7 @@ pub(crate) fn create(
             ],
         )
         .map_err(&failed)?;
-    add_member(connection, workspace.id.as_str(), first_member)
+    add_member(connection, &workspace.id, first_member)
 }
 
 pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<Workspace>, StoreError> {
@@ -101,13 +98,26 @@ fn workspace(row: &Row<'_>) -> Result<Workspace, StoreError> {
 
 pub(crate) fn add_member(
     connection: &Connection,
-    workspace_id: &str,
-    user_id: &str,
+    workspace_id: &WorkspaceId,
+    user_id: &UserId,
 ) -> Result<(), StoreError> {
+    let is_there = |sql: &str, id: &str| -> Result<bool, StoreError> {
+        let mut statement = connection
+            .prepare_cached(sql)
+            .map_err(failed("adding a member"))?;
+        statement.exists([id]).map_err(failed("adding a member"))
+    };
+    if !is_there("SELECT 1 FROM users WHERE id = ?", user_id.as_str())? {
+        return Err(Conflict::Gone(Entity::User(user_id.clone())).into());
+    }
+    let workspace = workspace_id.as_str();
+    if !is_there("SELECT 1 FROM workspaces WHERE id = ?", workspace)? {
+        return Err(Conflict::Gone(Entity::Workspace(workspace_id.clone())).into());
+    }
     connection
         .execute(
             "INSERT INTO memberships (workspace_id, user_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            [workspace_id, user_id],
+            [workspace_id.as_str(), user_id.as_str()],
         )
         .map_err(failed("adding a member"))
         .map(drop)
@@ -115,22 +125,23 @@ pub(crate) fn add_member(
 
 pub(crate) fn remove_member(
     connection: &Connection,
-    workspace_id: &str,
-    user_id: &str,
+    workspace_id: &WorkspaceId,
+    user_id: &UserId,
 ) -> Result<bool, StoreError> {
     let is_member = connection
         .prepare_cached("SELECT 1 FROM memberships WHERE workspace_id = ? AND user_id = ?")
-        .and_then(|mut statement| statement.exists([workspace_id, user_id]))
+        .and_then(|mut statement| statement.exists([workspace_id.as_str(), user_id.as_str()]))
         .map_err(failed("looking for a member"))?;
     if !is_member {
         return Ok(false);
     }
-    let heir = heir(connection, workspace_id, user_id)?.ok_or_else(|| {
-        StoreError::Conflict(format!(
-            "user `{user_id}` is the last member of workspace `{workspace_id}`; add another member first"
-        ))
+    let heir = heir(connection, workspace_id.as_str(), user_id.as_str())?.ok_or_else(|| {
+        Conflict::Last(Last::Member {
+            workspace_id: workspace_id.clone(),
+            user_id: user_id.clone(),
+        })
     })?;
-    leave(connection, workspace_id, user_id, &heir)?;
+    leave(connection, workspace_id.as_str(), user_id.as_str(), &heir)?;
     Ok(true)
 }
 

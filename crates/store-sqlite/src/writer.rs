@@ -230,6 +230,18 @@ fn commit(connection: &Connection, cause: Option<&str>) -> Result<(), String> {
     committed.map_err(|error| error.to_string())
 }
 
+/// The reason why nothing of a step is kept.
+enum Undone {
+    AtItsOwnWish,
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Undone {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
+}
+
 /// Runs a step on its own terms. One that panics is rolled back, and its caller told by the dropped answer.
 fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> Answer {
     let mut answer: Option<Answer> = None;
@@ -240,13 +252,13 @@ fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> 
         *cause = outcome.cause.or(cause.take());
         match outcome.is_kept {
             true => Ok(()),
-            false => Err(StoreError::Conflict("rolled back".to_owned())),
+            false => Err(Undone::AtItsOwnWish),
         }
     });
     match (answer, kept) {
         // The step's own error is what its caller wants to see.
-        (Some(answer), Ok(()) | Err(StoreError::Conflict(_))) => answer,
-        (Some(answer), Err(error)) => {
+        (Some(answer), Ok(()) | Err(Undone::AtItsOwnWish)) => answer,
+        (Some(answer), Err(Undone::Failed(error))) => {
             // Where the database has ended the transaction there is no savepoint any more, which is not why.
             let error = match cause.as_deref() {
                 Some(cause) => StoreError::unavailable("writing", cause.to_owned()),
@@ -259,10 +271,10 @@ fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> 
 }
 
 /// Runs a part of a transaction that is kept or rolled back as a whole.
-pub(crate) fn savepoint<T>(
+pub(crate) fn savepoint<T, E: From<StoreError>>(
     connection: &Connection,
-    part: impl FnOnce() -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
+    part: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     let run = |sql: &str| {
         let mut statement = connection.prepare_cached(sql)?;
         statement.execute(()).map(drop)
@@ -283,6 +295,8 @@ pub(crate) fn savepoint<T>(
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
+
+    use headwater_store::{Conflict, NodeEpoch};
 
     use super::*;
     use crate::{connection, migration};
@@ -344,6 +358,12 @@ mod tests {
         .await
     }
 
+    /// A conflict that says which step it is of.
+    fn refused(number: u32) -> StoreError {
+        let by = NodeEpoch(number.into());
+        Conflict::Held { by }.into()
+    }
+
     #[tokio::test]
     async fn a_failing_or_panicking_step_takes_nothing_else_of_its_group_with_it() {
         let writer = started();
@@ -351,7 +371,7 @@ mod tests {
             insert(connection, number)?;
             match number {
                 50 => panic!("a step that panics on purpose"),
-                number if number.is_multiple_of(7) => Err(StoreError::Conflict(number.to_string())),
+                number if number.is_multiple_of(7) => Err(refused(number)),
                 number => Ok(number),
             }
         })
@@ -360,7 +380,9 @@ mod tests {
         for (number, result) in (0..).zip(results) {
             match result {
                 Ok(answer) => assert_eq!(answer, number),
-                Err(StoreError::Conflict(answer)) => assert_eq!(answer, number.to_string()),
+                Err(StoreError::Conflict(Conflict::Held { by })) => {
+                    assert_eq!(by, NodeEpoch(number.into()));
+                }
                 Err(_) => assert_eq!(number, 50),
             }
         }

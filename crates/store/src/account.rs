@@ -6,7 +6,7 @@ use headwater_model::{
     page::{Page, PageRequest},
 };
 
-use crate::{error::StoreError, record::Owner};
+use crate::{error::StoreError, tenants::Owner};
 
 /// Credentials of an app, sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]

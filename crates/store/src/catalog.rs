@@ -1,20 +1,53 @@
-//! What exists: components, sources, subscriptions.
+//! The catalog: saved components and sources.
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::{
+    component::Description,
     id::{ComponentId, SourceId},
     page::{Page, PageRequest},
-    subscription::{AutoSubscription, Subscription},
 };
 
 use crate::{
     error::StoreError,
-    record::{
-        ArtifactBytes, NewSource, Owner, Progress, SavedComponent, SettledSource, Source,
-        SourceFilter, SourceState, SubscriptionFilter,
-    },
+    progress::Progress,
+    sources::{NewSource, SettledSource, Source, SourceFilter, SourceState},
+    tenants::Owner,
 };
+
+/// A saved component: code, resolved and described. Never changes once saved.
+#[derive(Debug, Clone)]
+pub struct SavedComponent {
+    /// Its id.
+    pub id: ComponentId,
+    /// Whose.
+    pub owner: Owner,
+    /// The whole code.
+    pub code: String,
+    /// Where the code came from, or what its author says of it.
+    pub code_url: Option<String>,
+    /// SHA-256 of the code, hexadecimal.
+    pub code_hash: String,
+    /// Names the artifact that workers run.
+    pub artifact_hash: String,
+    /// The lock file.
+    pub lock: String,
+    /// What the component says of itself.
+    pub description: Description,
+    /// Epoch seconds.
+    pub created_at: u64,
+    /// Epoch seconds.
+    pub updated_at: u64,
+}
+
+/// An artifact to be stored with its component.
+#[derive(Debug, Clone)]
+pub struct ArtifactBytes {
+    /// Its SHA-256, hexadecimal.
+    pub hash: String,
+    /// The archive.
+    pub bytes: Bytes,
+}
 
 /// Saved components and sources.
 #[async_trait]
@@ -92,34 +125,4 @@ pub trait Catalog {
 
     /// Sources that a dead node left `Deploying`, `Updating` or `Deleting`; at most `limit`.
     async fn unsettled_sources(&self, limit: u32) -> Result<Vec<Source>, StoreError>;
-}
-
-/// Who listens to whom.
-#[async_trait]
-pub trait Subscriptions {
-    /// Writes a subscription, unless the user has one with the same emitter, listener and channel:
-    /// then that one is returned and nothing changes. It matches events appended from now on.
-    async fn subscribe(&self, subscription: Subscription) -> Result<Subscription, StoreError>;
-
-    /// Deletes the user's subscription with this emitter, listener and channel. False: there was none.
-    async fn unsubscribe(&self, like: &Subscription) -> Result<bool, StoreError>;
-
-    /// Subscriptions in creation order; at most `limit`.
-    async fn subscriptions(
-        &self,
-        filter: &SubscriptionFilter,
-        limit: u32,
-    ) -> Result<Vec<Subscription>, StoreError>;
-
-    /// Writes an automatic subscription, unless the user has one with the same listener and channel: then that one
-    /// is returned. Every source that the user deploys from now on gets a subscription of its own from it
-    /// (`conformance::subscriptions::an_automatic_subscription_reaches_later_sources_only`).
-    async fn subscribe_automatically(
-        &self,
-        subscription: AutoSubscription,
-    ) -> Result<AutoSubscription, StoreError>;
-
-    /// Deletes the user's automatic subscription with this listener and channel; what it has made stays.
-    /// False: there was none.
-    async fn unsubscribe_automatically(&self, like: &AutoSubscription) -> Result<bool, StoreError>;
 }

@@ -18,6 +18,7 @@ pub mod accounts;
 pub mod backlog;
 pub mod catalog;
 pub mod commits;
+pub mod conflicts;
 pub mod data_stores;
 pub mod deletion;
 pub mod deliveries;
@@ -117,6 +118,12 @@ macro_rules! conformance_tests {
                 key_values_are_set_overwritten_and_deleted,
                 usage_counts_per_user_workspace_and_utc_day,
             }
+            conflicts {
+                a_member_or_workspace_that_is_gone_is_named,
+                what_can_be_had_once_is_taken,
+                a_source_needs_its_component_and_an_endpoint_of_its_own,
+                an_invocation_is_queued_once,
+            }
             data_stores {
                 a_record_is_kept_byte_for_byte,
                 stores_of_a_name_are_their_owners_own,
@@ -146,11 +153,11 @@ macro_rules! conformance_tests {
                 a_released_lease_is_claimable_and_not_counted_as_a_start,
                 starts_count_leases_that_were_never_given_back,
                 extending_prolongs_held_leases_only,
-                sources_with_work_are_those_with_invocations_that_nobody_holds,
+                runnables_with_work_are_those_with_invocations_that_nobody_holds,
                 inactive_sources_have_no_work,
                 the_backlog_is_what_has_not_ended,
                 the_backlog_has_the_deliveries_that_have_not_ended,
-                all_sources_with_work_are_reached_in_steps,
+                all_runnables_with_work_are_reached_in_steps,
             }
             timers {
                 a_timer_fires_once_per_tick,
@@ -335,11 +342,13 @@ macro_rules! conformance_tests {
 mod tests {
     const SUITE: &str = include_str!("conformance.rs");
     const MODULES: &[(&str, &str)] = &[
+        ("accounts", include_str!("conformance/accounts.rs")),
         ("backlog", include_str!("conformance/backlog.rs")),
         ("catalog", include_str!("conformance/catalog.rs")),
         ("registry", include_str!("conformance/registry.rs")),
         ("sources", include_str!("conformance/sources.rs")),
         ("commits", include_str!("conformance/commits.rs")),
+        ("conflicts", include_str!("conformance/conflicts.rs")),
         ("data_stores", include_str!("conformance/data_stores.rs")),
         ("queue", include_str!("conformance/queue.rs")),
         ("timers", include_str!("conformance/timers.rs")),
@@ -352,13 +361,19 @@ mod tests {
         ("deliveries", include_str!("conformance/deliveries.rs")),
         ("redelivery", include_str!("conformance/redelivery.rs")),
         ("scheduled", include_str!("conformance/scheduled.rs")),
+        ("sealed", include_str!("conformance/sealed.rs")),
         ("deletion", include_str!("conformance/deletion.rs")),
         ("tail", include_str!("conformance/tail.rs")),
         ("tenants", include_str!("conformance/tenants.rs")),
         ("history", include_str!("conformance/history.rs")),
     ];
     const CONTRACT: &[&str] = &[
+        include_str!("account.rs"),
         include_str!("catalog.rs"),
+        include_str!("key_value.rs"),
+        include_str!("sealed.rs"),
+        include_str!("subscriptions.rs"),
+        include_str!("upkeep.rs"),
         include_str!("registry.rs"),
         include_str!("data_stores.rs"),
         include_str!("event_log.rs"),

@@ -11,10 +11,7 @@ use headwater_model::{
 };
 use serde_json::value::RawValue;
 
-use crate::{
-    error::StoreError,
-    record::{Owner, Progress},
-};
+use crate::{error::StoreError, progress::Progress, tenants::Owner};
 
 /// Which data store: those of a workspace are its members' together, others are their user's.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,27 +1,162 @@
-//! How storage fails. "Not found" is not among it.
+//! The ways in which storage fails. "Not found" is not among them.
 
 use std::error::Error as StdError;
 
+use headwater_model::id::{
+    AccountId, ComponentId, ConnectId, DeliveryId, InvocationId, KeyId, RunnableId, SourceId,
+    UserId, WebhookId, WorkspaceId,
+};
+
+use crate::lease::NodeEpoch;
+
 type Source = Box<dyn StdError + Send + Sync>;
 
-/// What a store can answer instead of a result.
+/// The answer of a store instead of a result.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The step no longer applies: the lease was lost, the source is gone or changed. Nothing was written.
+    /// The step no longer applies. Nothing was written.
     #[error("conflict: {0}")]
-    Conflict(String),
+    Conflict(Conflict),
     /// The engine cannot be reached or is out of room. Nothing was written; trying again may help.
     #[error("the store is unavailable: {context}")]
     Unavailable {
-        /// What was being done.
+        /// The step that failed.
         context: String,
         /// The database's own error.
         #[source]
         source: Source,
     },
-    /// Stored data cannot be read as what it should be.
+    /// Stored data cannot be read as what it should be, or breaks a rule of the schema.
     #[error("stored data is corrupt: {0}")]
     Corrupt(String),
+}
+
+/// The reason why a step no longer applies. Kinds and ids only: sentences for people are written above the store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// The lease was given back, taken over or voided, or it is of something else.
+    #[error("the lease was lost")]
+    LeaseLost,
+    /// A living node holds the runnable.
+    #[error("held by the node of epoch {}", by.0)]
+    Held {
+        /// The epoch of the holder.
+        by: NodeEpoch,
+    },
+    /// The thing is not there any more.
+    #[error("{0} is gone")]
+    Gone(Entity),
+    /// The thing takes no work as long as it is inactive.
+    #[error("{0} is inactive")]
+    Inactive(Entity),
+    /// Something else has this already.
+    #[error("{0} is taken")]
+    Taken(Taken),
+    /// It is the last one, and one must stay.
+    #[error("{0} is the last one")]
+    Last(Last),
+    /// The thing is still needed.
+    #[error("{} is in use: {} sources, {} webhooks", .0.user_id, .0.sources, .0.webhooks)]
+    InUse(InUse),
+    /// The connect has ended already.
+    #[error("connect {0} has ended")]
+    Ended(ConnectId),
+    /// The dedupe state counts events of a commit before it that was refused.
+    #[error("behind a refused commit")]
+    Behind,
+}
+
+/// A thing that a conflict is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entity {
+    /// A source or a workflow.
+    Runnable(RunnableId),
+    /// A webhook.
+    Webhook(WebhookId),
+    /// A delivery.
+    Delivery(DeliveryId),
+    /// A saved component.
+    Component(ComponentId),
+    /// An account.
+    Account(AccountId),
+    /// A user.
+    User(UserId),
+    /// A workspace.
+    Workspace(WorkspaceId),
+}
+
+impl std::fmt::Display for Entity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Runnable(id) => id.as_str(),
+            Self::Webhook(id) => id.as_str(),
+            Self::Delivery(id) => id.as_str(),
+            Self::Component(id) => id.as_str(),
+            Self::Account(id) => id.as_str(),
+            Self::User(id) => id.as_str(),
+            Self::Workspace(id) => id.as_str(),
+        })
+    }
+}
+
+/// A name or an id that can be had once.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Taken {
+    /// A user's name.
+    #[error("username {0}")]
+    Username(String),
+    /// A workspace's slug.
+    #[error("orgname {0}")]
+    Orgname(String),
+    /// The token of an endpoint; it is a secret.
+    #[error("an endpoint token")]
+    EndpointToken,
+    /// The hash of an API key.
+    #[error("a key's hash")]
+    KeyHash,
+    /// The id of a queued invocation.
+    #[error("invocation {0}")]
+    Invocation(InvocationId),
+}
+
+/// One that must stay because there is no other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Last {
+    /// A user's last key, which asks for its own end.
+    #[error("key {0}")]
+    Key(KeyId),
+    /// The last member of a workspace.
+    #[error("member {user_id} of {workspace_id}")]
+    Member {
+        /// The workspace.
+        workspace_id: WorkspaceId,
+        /// Its only member.
+        user_id: UserId,
+    },
+}
+
+/// A user whose things would belong to nobody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InUse {
+    /// The user.
+    pub user_id: UserId,
+    /// The number of its sources that pass to nobody.
+    pub sources: u64,
+    /// The number of its webhooks that pass to nobody.
+    pub webhooks: u64,
+}
+
+impl Conflict {
+    /// A source that is gone.
+    pub fn source_gone(id: &SourceId) -> Self {
+        Self::Gone(Entity::Runnable(id.clone().into()))
+    }
+}
+
+impl From<Conflict> for StoreError {
+    fn from(conflict: Conflict) -> Self {
+        Self::Conflict(conflict)
+    }
 }
 
 impl StoreError {

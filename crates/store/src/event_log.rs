@@ -9,17 +9,13 @@
 
 use async_trait::async_trait;
 use headwater_model::{
-    dedupe,
+    channel::{Channel, ChannelClass},
     event::Event,
-    id::{EmitterId, EventId, SourceId},
+    id::{EmitterId, EventId},
     page::{Page, PageRequest},
 };
-use serde_json::{Map, Value};
 
-use crate::{
-    error::StoreError,
-    record::{ChannelFilter, EventDeletion, Progress},
-};
+use crate::{error::StoreError, progress::Progress};
 
 /// Of the events that wait for an owner's sources, so many bytes times the number that may wait.
 pub const QUEUED_EVENT_BYTES: i64 = 64 * 1024;
@@ -46,6 +42,47 @@ pub struct Tail {
     pub events: Vec<Appended>,
     /// Where to go on: everything up to here was looked at.
     pub up_to: LogPosition,
+}
+
+/// Which channels of an emitter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChannelFilter {
+    /// All channels of a class together.
+    Class(ChannelClass),
+    /// One channel.
+    Named(Channel),
+}
+
+impl ChannelFilter {
+    /// Whether the channel is one of them.
+    pub fn covers(&self, channel: &Channel) -> bool {
+        match self {
+            Self::Class(class) => channel.class() == *class,
+            Self::Named(named) => channel == named,
+        }
+    }
+}
+
+/// A range of event ids; both ends belong to it. An absent end is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EventRange {
+    /// This event and later ones.
+    pub start: Option<EventId>,
+    /// This event and earlier ones.
+    pub end: Option<EventId>,
+}
+
+/// Events to delete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventDeletion {
+    /// Whose.
+    pub emitter: EmitterId,
+    /// On which channels.
+    pub channels: ChannelFilter,
+    /// Which.
+    pub range: EventRange,
+    /// Events appended after the request are never deleted by it. Epoch milliseconds.
+    pub now_ms: u64,
 }
 
 /// Events per emitter. Appending happens in [`crate::WorkQueue::commit_runs`] only.
@@ -135,15 +172,4 @@ pub trait EventLog {
     /// Whether the emitter has events that dispatch has not passed. Whoever deletes the emitter waits for that.
     /// MUST tell of those alone (`conformance::backlog::an_emitter_awaits_dispatch_until_its_last_event_is_passed`).
     async fn awaits_dispatch(&self, emitter: &EmitterId) -> Result<bool, StoreError>;
-}
-
-/// `$.service.db` and dedupe state. Writing happens in [`crate::WorkQueue::commit_runs`] only.
-#[async_trait]
-pub trait KeyValue {
-    /// A source's whole map.
-    async fn key_values(&self, source_id: &SourceId) -> Result<Map<String, Value>, StoreError>;
-
-    /// A source's dedupe state; `None` before the first event.
-    async fn dedupe_state(&self, source_id: &SourceId)
-    -> Result<Option<dedupe::State>, StoreError>;
 }

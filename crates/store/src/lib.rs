@@ -12,28 +12,36 @@ pub mod conformance;
 pub mod data_stores;
 pub mod error;
 pub mod event_log;
-pub mod record;
+pub mod key_value;
+pub mod lease;
+pub mod progress;
 pub mod registry;
+pub mod run_commit;
 pub mod sealed;
+pub mod sources;
+pub mod subscriptions;
 pub mod tenants;
 pub mod upkeep;
 pub mod webhooks;
 pub mod work_queue;
 
 pub use account::*;
-pub use catalog::{Catalog, Subscriptions};
-pub use data_stores::{
-    DataStore, DataStoreRef, DataStores, NewRecord, Record, RecordRange, RecordWritten,
-};
-pub use error::StoreError;
-pub use event_log::{Appended, EventLog, KeyValue, LogPosition, QUEUED_EVENT_BYTES, Tail};
-pub use record::*;
-pub use registry::{ComponentFilter, ListedComponent, Publication, Published, Registry};
-pub use sealed::{Resealed, SealedRecord, SealedRecords};
-pub use tenants::Tenants;
+pub use catalog::*;
+pub use data_stores::*;
+pub use error::{Conflict, Entity, InUse, Last, StoreError, Taken};
+pub use event_log::*;
+pub use key_value::KeyValue;
+pub use lease::*;
+pub use progress::Progress;
+pub use registry::*;
+pub use run_commit::*;
+pub use sealed::*;
+pub use sources::*;
+pub use subscriptions::*;
+pub use tenants::*;
 pub use upkeep::Upkeep;
 pub use webhooks::*;
-pub use work_queue::{WorkLimit, WorkQueue};
+pub use work_queue::*;
 
 /// A whole store. Blanket-implemented for whatever has all the parts.
 pub trait Store:

@@ -10,8 +10,9 @@ use headwater_model::{
 };
 
 use crate::{
+    catalog::{ArtifactBytes, SavedComponent},
     error::StoreError,
-    record::{ArtifactBytes, Owner, SavedComponent},
+    tenants::Owner,
 };
 
 /// A component about to be published, with its artifact.

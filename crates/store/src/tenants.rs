@@ -6,10 +6,111 @@ use headwater_model::{
     page::{Page, PageRequest},
 };
 
-use crate::{
-    error::StoreError,
-    record::{ApiKey, FirstUser, Identity, Owner, Spender, Usage, User, Workspace},
-};
+use crate::error::StoreError;
+
+/// Whose something is: always a user's, and a workspace's too when it lives in one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Who made it.
+    pub user_id: UserId,
+    /// The workspace it lives in.
+    pub workspace_id: Option<WorkspaceId>,
+}
+
+impl Owner {
+    /// With whom it shares what one tenant may have: the workspace, or else the user.
+    pub fn tenant(&self) -> &str {
+        let workspace = self.workspace_id.as_ref();
+        workspace.map_or(self.user_id.as_str(), |id| id.as_str())
+    }
+}
+
+/// A user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// Its id.
+    pub id: UserId,
+    /// Its name, unique among users.
+    pub username: String,
+    /// Its address.
+    pub email: String,
+    /// Whether it may manage users.
+    pub is_admin: bool,
+    /// Epoch seconds.
+    pub created_at: u64,
+}
+
+/// A workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Its id.
+    pub id: WorkspaceId,
+    /// Its slug, unique among workspaces.
+    pub orgname: String,
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub email: String,
+    /// Epoch seconds.
+    pub created_at: u64,
+}
+
+/// A user's API key, as its hash only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Its id.
+    pub id: KeyId,
+    /// Whose.
+    pub user_id: UserId,
+    /// For people.
+    pub name: String,
+    /// SHA-256 of the key, hexadecimal.
+    pub hash: String,
+    /// Epoch seconds.
+    pub created_at: u64,
+    /// Epoch seconds; may lag behind by as long as noting it is put off.
+    pub last_used_at: Option<u64>,
+}
+
+/// The first user with its workspace and key, written together.
+#[derive(Debug, Clone)]
+pub struct FirstUser {
+    /// The user.
+    pub user: User,
+    /// Its workspace; the user becomes a member.
+    pub workspace: Workspace,
+    /// Its key.
+    pub key: ApiKey,
+}
+
+/// Whoever a key belongs to.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The user.
+    pub user: User,
+    /// The workspaces it is a member of, oldest first.
+    pub workspaces: Vec<Workspace>,
+    /// The key.
+    pub key: ApiKey,
+}
+
+/// Whose usage is counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spender {
+    /// A user: all that it owns, in workspaces or not.
+    User(UserId),
+    /// A workspace: all that lives in it.
+    Workspace(WorkspaceId),
+}
+
+/// What a run cost (spec "User": quotas).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Runs.
+    pub invocations: u64,
+    /// Wall-clock milliseconds of the runs.
+    pub compute_ms: u64,
+}
 
 /// Users, keys, workspaces and usage.
 #[async_trait]

@@ -20,7 +20,9 @@ use serde_json::value::RawValue;
 
 use crate::{
     error::StoreError,
-    record::{LeaseTerm, NodeEpoch, Owner, Progress},
+    lease::{LeaseTerm, NodeEpoch},
+    progress::Progress,
+    tenants::Owner,
 };
 
 /// A webhook.

@@ -3,11 +3,74 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use headwater_model::id::SourceId;
+use headwater_model::{
+    id::{InvocationId, RunnableId},
+    origin::Origin,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::{
-    Backlog, Claimed, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit, StoreError,
+    error::StoreError,
+    lease::{Lease, LeaseTerm, NodeEpoch},
+    progress::Progress,
+    run_commit::RunCommit,
 };
+
+/// What started an invocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// A tick of a timer.
+    Timer,
+    /// A request at an HTTP interface.
+    Http,
+    /// Somebody asked for it.
+    Manual,
+    /// An event of an emitter it subscribes to.
+    Event,
+}
+
+/// An invocation to be queued.
+#[derive(Debug, Clone)]
+pub struct NewInvocation {
+    /// Its id.
+    pub id: InvocationId,
+    /// Whose code.
+    pub runnable: RunnableId,
+    /// What started it.
+    pub trigger: Trigger,
+    /// The event for `run`, as JSON text; its queue and its run share one copy.
+    pub event: Arc<RawValue>,
+    /// Sources and workflows that its cause has passed through.
+    pub hops: u32,
+    /// Epoch milliseconds.
+    pub now_ms: u64,
+    /// The request behind it.
+    pub origin: Origin,
+}
+
+/// An invocation with the right to run it.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// The right.
+    pub lease: Lease,
+    /// Whose code.
+    pub runnable: RunnableId,
+    /// What started it.
+    pub trigger: Trigger,
+    /// What `run` gets.
+    pub event: Arc<RawValue>,
+    /// Sources and workflows that its cause has passed through.
+    pub hops: u32,
+    /// When it was queued, epoch milliseconds.
+    pub queued_at_ms: u64,
+    /// The request behind it.
+    pub origin: Origin,
+    /// How often it was leased without being given back, this time included: a large number means
+    /// that it may be what ends its nodes.
+    pub starts: u32,
+}
 
 /// How much one claim may lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +97,26 @@ impl WorkLimit {
     }
 }
 
+/// What a store has yet to do, for those who watch the node.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Invocations queued or running; [`Backlog::COUNTED_MAX`] at most, however many there are.
+    pub invocations: u64,
+    /// When the first of them in line was queued, epoch milliseconds.
+    pub oldest_invocation_at_ms: Option<u64>,
+    /// Events that dispatch has not passed.
+    pub undispatched_events: u64,
+    /// Deliveries that have not ended; bounded like the invocations.
+    pub pending_deliveries: u64,
+    /// Those of them that may be attempted now.
+    pub due_deliveries: u64,
+}
+
+impl Backlog {
+    /// Counting goes no further, so that asking stays cheap when there is much to do.
+    pub const COUNTED_MAX: u32 = 100_000;
+}
+
 /// The queue of invocations, and the timers that feed it.
 #[async_trait]
 pub trait WorkQueue {
@@ -49,27 +132,27 @@ pub trait WorkQueue {
         term: Option<LeaseTerm>,
     ) -> Result<Option<Lease>, StoreError>;
 
-    /// Leases invocations of one source that nobody holds, oldest first, within the limit.
+    /// Leases invocations of one source or workflow that nobody holds, oldest first, within the limit.
     /// MUST NOT lease one that is held by a lease that has not expired
     /// (`conformance::queue::a_claim_never_hands_out_a_held_lease`), nor more than one beyond the bytes that there is room
     /// for (`conformance::queue::a_claim_takes_no_more_bytes_than_there_is_room_for`).
     async fn claim(
         &self,
-        source_id: &SourceId,
+        runnable: &RunnableId,
         term: LeaseTerm,
         now_ms: u64,
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError>;
 
-    /// Sources of whose invocations some are held by nobody, in the order of their ids, behind `after`; at most `limit`.
+    /// Sources and workflows of whose invocations some are held by nobody, in the order of their ids, behind `after`; at most `limit`.
     /// MUST reach every one of them when called with the last it found
-    /// (`conformance::queue::all_sources_with_work_are_reached_in_steps`).
-    async fn sources_with_work(
+    /// (`conformance::queue::all_runnables_with_work_are_reached_in_steps`).
+    async fn runnables_with_work(
         &self,
         now_ms: u64,
-        after: Option<&SourceId>,
+        after: Option<&RunnableId>,
         limit: u32,
-    ) -> Result<Vec<SourceId>, StoreError>;
+    ) -> Result<Vec<RunnableId>, StoreError>;
 
     /// How much there is to do. Cheap, however much that is: what is counted one by one is counted up to a bound.
     /// MUST count what is queued and what is running, and forget both when they end

@@ -43,7 +43,7 @@ pub(crate) fn run(source_id: &SourceId) -> RunCommit {
         trace: None,
     };
     RunCommit {
-        source_id: source_id.clone(),
+        runnable: source_id.clone().into(),
         lease: None,
         events: vec![event],
         dedupe: None,

@@ -1,6 +1,7 @@
 //! Deliveries that somebody wants made once more.
 
-use headwater_store::{Progress, Replay, StoreError};
+use headwater_model::id::{DeliveryId, WebhookId};
+use headwater_store::{Conflict, Entity, Progress, Replay, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
@@ -14,17 +15,24 @@ const ANEW: &str =
     "state = 'pending', generation = ?2, is_again = 1, again_at_ms = ?3, attempts = 0, due_at_ms = 0,
                     ended_at_ms = NULL, lease_epoch = NULL, lease_expires_at_ms = NULL";
 
-pub(super) fn retry(connection: &Connection, id: &str, now_ms: u64) -> Result<(), StoreError> {
+pub(super) fn retry(
+    connection: &Connection,
+    delivery_id: &DeliveryId,
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    let id = delivery_id.as_str();
     let failed = failed("retrying a delivery");
     let webhook_id: Option<String> = connection
         .prepare_cached("SELECT webhook_id FROM deliveries WHERE id = ?")
         .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
         .map_err(&failed)?;
-    let gone = || StoreError::Conflict(format!("delivery `{id}` is gone"));
+    let gone = || Conflict::Gone(Entity::Delivery(delivery_id.clone()));
     let webhook_id = webhook_id.ok_or_else(gone)?;
     let standing = webhooks::standing(connection, &webhook_id)?.ok_or_else(gone)?;
     if !standing.is_active {
-        return Err(inactive(&webhook_id));
+        return Err(webhooks::inactive(&webhook_id.parse().map_err(
+            |error| StoreError::Corrupt(format!("a delivery's webhook: {error}")),
+        )?));
     }
     // Where one that is pending is in its schedule, and who attempts it, stays.
     let pending =
@@ -41,21 +49,18 @@ pub(super) fn retry(connection: &Connection, id: &str, now_ms: u64) -> Result<()
     Ok(())
 }
 
-fn inactive(webhook_id: &str) -> StoreError {
-    StoreError::Conflict(format!("webhook `{webhook_id}` is not active"))
-}
-
 /// Goes through the index in the order of dispatch, which is that of events, and stops at the bound.
 pub(super) fn replay(
     connection: &Connection,
-    webhook_id: &str,
+    webhook: &WebhookId,
     replay: &Replay,
     limit: u32,
 ) -> Result<Progress, StoreError> {
+    let webhook_id = webhook.as_str();
     let standing = webhooks::standing(connection, webhook_id)?;
-    let standing = standing.ok_or_else(|| webhooks::gone(webhook_id))?;
+    let standing = standing.ok_or_else(|| webhooks::gone(webhook))?;
     if !standing.is_active {
-        return Err(inactive(webhook_id));
+        return Err(webhooks::inactive(webhook));
     }
     let sql = format!(
         "UPDATE deliveries SET {ANEW} WHERE id IN (SELECT id FROM ({} ORDER BY id LIMIT ?6))",

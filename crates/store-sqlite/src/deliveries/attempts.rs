@@ -1,7 +1,8 @@
 //! What became of attempts: of the deliveries, and of the webhook that takes them or does not.
 
+use headwater_model::id::WebhookId;
 use headwater_store::{
-    AfterAttempt, Attempt, AttemptRecord, DisabledWebhook, RecordedAttempts, StoreError,
+    AfterAttempt, Attempt, AttemptRecord, Conflict, DisabledWebhook, RecordedAttempts, StoreError,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -14,12 +15,13 @@ use crate::{
 
 pub(super) fn record(
     connection: &Connection,
-    webhook_id: &str,
+    webhook: &WebhookId,
     (attempts, disabled): (&[AttemptRecord], Option<DisabledWebhook>),
     now_ms: u64,
 ) -> Result<RecordedAttempts, StoreError> {
+    let webhook_id = webhook.as_str();
     let Some(Standing { generation, .. }) = webhooks::standing(connection, webhook_id)? else {
-        let refused = |_: &_| Err(webhooks::gone(webhook_id));
+        let refused = |_: &_| Err(webhooks::gone(webhook));
         return Ok(RecordedAttempts {
             results: attempts.iter().map(refused).collect(),
             disabled: false,
@@ -30,10 +32,7 @@ pub(super) fn record(
         results.push(
             match end(connection, (webhook_id, generation), record, now_ms)? {
                 true => Ok(()),
-                false => Err(StoreError::Conflict(format!(
-                    "the lease of delivery `{}` was lost",
-                    record.lease.delivery_id
-                ))),
+                false => Err(Conflict::LeaseLost.into()),
             },
         );
     }

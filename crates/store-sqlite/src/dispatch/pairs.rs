@@ -131,7 +131,7 @@ pub(super) fn enqueue(
     let trigger = name_of(&Trigger::Event)?;
     connection
         .prepare_cached(
-            "INSERT INTO invocations (id, source_id, trigger, event, hops, queued_at_ms, owner_id, traceparent)
+            "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, owner_id, traceparent)
              SELECT ?, ?, ?, event, hops + 1, ?, ?, traceparent FROM events WHERE position = ?",
         )
         .and_then(|mut statement| {

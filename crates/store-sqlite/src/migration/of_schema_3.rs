@@ -225,13 +225,13 @@ async fn invocations_of_events_are_counted_per_owner_until_they_have_ended() {
         (&former.of_workspace, OF_WORKSPACE),
     ] {
         let claimed = store
-            .claim(source, term(epoch), NOW, WorkLimit::of(10))
+            .claim(&source.clone().into(), term(epoch), NOW, WorkLimit::of(10))
             .await
             .unwrap();
         let found: Vec<&str> = claimed.iter().map(|one| one.event.get()).collect();
         assert_eq!(found, texts);
         let end = |claimed: &headwater_store::Claimed| RunCommit {
-            source_id: source.clone(),
+            runnable: source.clone().into(),
             lease: Some(claimed.lease.clone()),
             events: Vec::new(),
             dedupe: None,

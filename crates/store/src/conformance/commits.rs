@@ -122,8 +122,14 @@ fn full_commit(source: &Source) -> RunCommit {
 
 async fn assert_nothing_was_written(store: &dyn crate::Store, source: &crate::Source) {
     assert!(texts(store, source).await.is_empty());
-    assert!(store.key_values(&source.id).await.unwrap().is_empty());
-    assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
+    assert!(
+        store
+            .key_values(&runnable(&source))
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(store.dedupe_state(&runnable(&source)).await.unwrap(), None);
     let usage = spent(store, source).await;
     assert_eq!(usage, Usage::default());
 }
@@ -143,8 +149,11 @@ pub async fn a_commit_writes_everything_together(factory: &dyn Factory) {
     commit(&*store, run).await.unwrap();
     let store = factory.reopen(store).await;
     assert_eq!(texts(&*store, &source).await, ["7"]);
-    assert_eq!(store.key_values(&source.id).await.unwrap()["cursor"], 7);
-    let state = store.dedupe_state(&source.id).await.unwrap();
+    assert_eq!(
+        store.key_values(&runnable(&source)).await.unwrap()["cursor"],
+        7
+    );
+    let state = store.dedupe_state(&runnable(&source)).await.unwrap();
     assert_eq!(state, full_commit(&source).dedupe);
     let usage = spent(&*store, &source).await;
     assert_eq!(usage, full_commit(&source).usage);
@@ -349,7 +358,7 @@ pub async fn a_dedupe_state_behind_a_refused_one_is_refused(factory: &dyn Factor
     let kept: Vec<bool> = results.iter().map(Result::is_ok).collect();
     assert_eq!(kept, [false, false, true]);
     assert_eq!(texts(&*store, &source).await, ["8"]);
-    assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
+    assert_eq!(store.dedupe_state(&runnable(&source)).await.unwrap(), None);
 }
 
 /// Commits of a batch apply in its order.
@@ -394,9 +403,15 @@ pub async fn key_values_are_set_overwritten_and_deleted(factory: &dyn Factory) {
     let second = vec![set("b", None), set("never", None), set("a", Some("3"))];
     commit(&*store, writes(second)).await.unwrap();
     let store = factory.reopen(store).await;
-    let kept = serde_json::Value::Object(store.key_values(&source.id).await.unwrap());
+    let kept = serde_json::Value::Object(store.key_values(&runnable(&source)).await.unwrap());
     assert_eq!(kept, serde_json::json!({ "": "empty", "a": 3 }));
-    assert!(store.key_values(&other.id).await.unwrap().is_empty());
+    assert!(
+        store
+            .key_values(&runnable(&other))
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 /// What runs cost is added up per user, per workspace and per UTC day.

@@ -53,7 +53,7 @@ pub async fn each_event_reaches_its_listener_exactly_once_across_reopen(factory:
     let step = store.dispatch(T0 + 5, 2, u32::MAX).await.unwrap();
     assert_eq!(
         (step.done, step.more, step.woken),
-        (2, true, vec![to.id.clone()])
+        (2, true, vec![runnable(&to)])
     );
     let store = factory.reopen(store).await;
     assert_eq!(dispatch_all(&*store, 2).await, 1);

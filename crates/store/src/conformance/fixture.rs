@@ -15,8 +15,8 @@ use headwater_model::{
     component::{ComponentType, Description, Hooks},
     event::{Event, NewEvent, Scheduled},
     id::{
-        AccountId, ComponentId, EmitterId, EventId, InvocationId, KeyId, SourceId, SubscriptionId,
-        UserId, WorkspaceId,
+        AccountId, ComponentId, EmitterId, EventId, InvocationId, KeyId, RunnableId, SourceId,
+        SubscriptionId, UserId, WorkspaceId,
     },
     origin::Origin,
     page::PageRequest,
@@ -287,7 +287,7 @@ pub(super) fn event_later(channel: Channel, deliver_at_ms: u64, text: &str) -> N
 /// The commit of a run that was never queued.
 pub(super) fn run_of(source_id: &SourceId, events: Vec<NewEvent>, now_ms: u64) -> RunCommit {
     RunCommit {
-        source_id: source_id.clone(),
+        runnable: source_id.clone().into(),
         lease: None,
         events,
         dedupe: None,
@@ -299,7 +299,10 @@ pub(super) fn run_of(source_id: &SourceId, events: Vec<NewEvent>, now_ms: u64) -
 
 /// The commit of a run that emitted nothing.
 pub(super) fn end_of(claimed: &Claimed) -> RunCommit {
-    end_of_lease(&claimed.source_id, &claimed.lease)
+    RunCommit {
+        runnable: claimed.runnable.clone(),
+        ..end_of_lease(&SourceId::new(0, 0), &claimed.lease)
+    }
 }
 
 pub(super) fn end_of_lease(source_id: &SourceId, lease: &Lease) -> RunCommit {
@@ -331,6 +334,11 @@ pub(super) async fn emit_on(store: &dyn Store, source: &Source, channel: Channel
 
 pub(super) fn ordinary() -> ChannelFilter {
     ChannelFilter::Class(ChannelClass::Ordinary)
+}
+
+/// The source as an owner of code.
+pub(super) fn runnable(source: &Source) -> RunnableId {
+    source.id.clone().into()
 }
 
 pub(super) fn emitter(source: &Source) -> EmitterId {
@@ -393,7 +401,7 @@ pub(super) fn deletion(
 pub(super) fn manual(source_id: &SourceId, text: &str) -> NewInvocation {
     NewInvocation {
         id: InvocationId::new(T0, entropy()),
-        source_id: source_id.clone(),
+        runnable: source_id.clone().into(),
         trigger: Trigger::Manual,
         event: json(text).into(),
         hops: 0,
@@ -428,7 +436,7 @@ pub(super) async fn claim_all(
         expires_at_ms: now_ms + MINUTE,
     };
     store
-        .claim(source_id, term, now_ms, WorkLimit::of(100))
+        .claim(&source_id.clone().into(), term, now_ms, WorkLimit::of(100))
         .await
         .unwrap()
 }

@@ -326,10 +326,10 @@ impl<'a> World<'a> {
             epoch: self.epoch,
             expires_at_ms: self.now_ms + LEASE_MS,
         };
-        let source = &self.sources[1].id;
+        let source = runnable(&self.sources[1]);
         let claimed = self
             .store()
-            .claim(source, term, self.now_ms, WorkLimit::of(limit))
+            .claim(&source, term, self.now_ms, WorkLimit::of(limit))
             .await
             .unwrap();
         let free = self.model.free(self.now_ms).take(limit as usize);
@@ -426,7 +426,7 @@ impl<'a> World<'a> {
             same!(found, self.model.listed(number), "listed");
         }
         let with_work = store
-            .sources_with_work(self.now_ms, None, 10)
+            .runnables_with_work(self.now_ms, None, 10)
             .await
             .unwrap();
         let has_work = self.model.free(self.now_ms).next().is_some();

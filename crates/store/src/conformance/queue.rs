@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use headwater_model::{id::SourceId, origin::Origin};
+use headwater_model::{id::RunnableId, origin::Origin};
 
 use super::{
     Factory,
@@ -45,7 +45,7 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
         .remove(0);
     assert_eq!(claimed.lease.invocation_id, given.id);
     assert_eq!((claimed.lease.epoch, claimed.lease.attempt), (epoch, 1));
-    assert_eq!(claimed.source_id, source.id);
+    assert_eq!(claimed.runnable, runnable(&source));
     assert_eq!(claimed.trigger, Trigger::Http);
     assert_eq!(claimed.origin, given.origin);
     assert_eq!(claimed.event.get(), "{ \"a\":  1.0 }");
@@ -103,7 +103,8 @@ pub async fn claims_at_the_same_time_share_the_work(factory: &dyn Factory) {
     for _ in 0..20 {
         store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     }
-    let claim = || store.claim(&source.id, term(epoch), T0, WorkLimit::of(7));
+    let source = runnable(&source);
+    let claim = || store.claim(&source, term(epoch), T0, WorkLimit::of(7));
     let (one, two, three) = tokio::join!(claim(), claim(), claim());
     let all: Vec<_> = [one, two, three]
         .into_iter()
@@ -138,13 +139,13 @@ pub async fn the_oldest_invocation_is_claimed_first(factory: &dyn Factory) {
         store.enqueue(manual(&source.id, text), None).await.unwrap();
     }
     let first = store
-        .claim(&source.id, term(epoch), T0, WorkLimit::of(2))
+        .claim(&runnable(&source), term(epoch), T0, WorkLimit::of(2))
         .await
         .unwrap();
     assert_eq!(given(&first), ["1", "2"]);
     store.release(&first[0].lease).await.unwrap();
     let next = store
-        .claim(&source.id, term(epoch), T0, WorkLimit::of(2))
+        .claim(&runnable(&source), term(epoch), T0, WorkLimit::of(2))
         .await
         .unwrap();
     assert_eq!(given(&next), ["1", "3"]);
@@ -164,7 +165,9 @@ pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Fa
             invocations: 2,
             bytes,
         };
-        let claimed = store.claim(&source.id, term(epoch), T0, limit).await;
+        let claimed = store
+            .claim(&runnable(&source), term(epoch), T0, limit)
+            .await;
         let claimed = claimed.unwrap();
         assert_eq!(limit.is_reached_by(&claimed), !claimed.is_empty());
         given(&claimed).join(" ")
@@ -176,7 +179,7 @@ pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Fa
         invocations: 2,
         bytes: 100,
     };
-    let claimed = store.claim(&source.id, term(epoch), T0, rest).await;
+    let claimed = store.claim(&runnable(&source), term(epoch), T0, rest).await;
     let claimed = claimed.unwrap();
     assert_eq!(given(&claimed), ["5"]);
     assert!(!rest.is_reached_by(&claimed));
@@ -265,13 +268,15 @@ pub async fn extending_prolongs_held_leases_only(factory: &dyn Factory) {
 }
 
 /// A source is found as long as somebody should claim its work.
-pub async fn sources_with_work_are_those_with_invocations_that_nobody_holds(factory: &dyn Factory) {
+pub async fn runnables_with_work_are_those_with_invocations_that_nobody_holds(
+    factory: &dyn Factory,
+) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
     let (idle, busy) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
     assert!(
         store
-            .sources_with_work(T0, None, 10)
+            .runnables_with_work(T0, None, 10)
             .await
             .unwrap()
             .is_empty()
@@ -288,20 +293,20 @@ pub async fn sources_with_work_are_those_with_invocations_that_nobody_holds(fact
         .await
         .unwrap();
     assert_eq!(
-        store.sources_with_work(T0, None, 10).await.unwrap(),
-        std::slice::from_ref(&busy.id)
+        store.runnables_with_work(T0, None, 10).await.unwrap(),
+        [runnable(&busy)]
     );
     let expired = store
-        .sources_with_work(T0 + SECOND, None, 10)
+        .runnables_with_work(T0 + SECOND, None, 10)
         .await
         .unwrap();
     assert_eq!(
         expired.iter().collect::<BTreeSet<_>>(),
-        BTreeSet::from([&idle.id, &busy.id])
+        BTreeSet::from([&runnable(&idle), &runnable(&busy)])
     );
     assert_eq!(
         store
-            .sources_with_work(T0 + SECOND, None, 1)
+            .runnables_with_work(T0 + SECOND, None, 1)
             .await
             .unwrap()
             .len(),
@@ -318,7 +323,7 @@ pub async fn inactive_sources_have_no_work(factory: &dyn Factory) {
         store.set_source_state(&source.id, state).await.unwrap();
         assert!(
             store
-                .sources_with_work(T0, None, 10)
+                .runnables_with_work(T0, None, 10)
                 .await
                 .unwrap()
                 .is_empty()
@@ -348,7 +353,7 @@ pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
     assert_eq!(seen, backlog(2, Some(T0 + 3), 0));
 
     let claimed = store
-        .claim(&source.id, term(epoch), T0 + 9, WorkLimit::of(1))
+        .claim(&runnable(&source), term(epoch), T0 + 9, WorkLimit::of(1))
         .await;
     let first = claimed.unwrap().remove(0);
     let seen = store.backlog(T0).await.unwrap();
@@ -366,7 +371,7 @@ pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
 }
 
 /// However many there are, and however little of it is done meanwhile.
-pub async fn all_sources_with_work_are_reached_in_steps(factory: &dyn Factory) {
+pub async fn all_runnables_with_work_are_reached_in_steps(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let mine = owner();
     let mut ids = Vec::new();
@@ -376,13 +381,13 @@ pub async fn all_sources_with_work_are_reached_in_steps(factory: &dyn Factory) {
             let invocation = manual(&source.id, text);
             store.enqueue(invocation, None).await.unwrap();
         }
-        ids.push(source.id);
+        ids.push(runnable(&source));
     }
     deploy(&*store, &mine).await;
-    let mut reached: Vec<SourceId> = Vec::new();
+    let mut reached: Vec<RunnableId> = Vec::new();
     for count in [2, 2, 1, 0] {
         let last = reached.last();
-        let step = store.sources_with_work(T0, last, 2).await.unwrap();
+        let step = store.runnables_with_work(T0, last, 2).await.unwrap();
         assert_eq!(step.len(), count);
         reached.extend(step);
     }

@@ -254,7 +254,7 @@ pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn F
         .await
         .unwrap();
     assert_eq!(
-        store.dedupe_state(&source.id).await.unwrap(),
+        store.dedupe_state(&runnable(&source)).await.unwrap(),
         Some(greatest)
     );
     source.spec.dedupe = Some(dedupe::Strategy::Last);
@@ -262,7 +262,7 @@ pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn F
         .settle_source(settled(&source, true, T0))
         .await
         .unwrap();
-    assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
+    assert_eq!(store.dedupe_state(&runnable(&source)).await.unwrap(), None);
     source.spec.dedupe = Some(dedupe::Strategy::Unique);
     let unique = dedupe::State::Unique {
         ids: ["1".to_owned()].into(),
@@ -276,13 +276,16 @@ pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn F
         ..settled(&source, true, T0)
     };
     store.settle_source(end).await.unwrap();
-    assert_eq!(store.dedupe_state(&source.id).await.unwrap(), Some(unique));
+    assert_eq!(
+        store.dedupe_state(&runnable(&source)).await.unwrap(),
+        Some(unique)
+    );
     source.spec.dedupe = None;
     store
         .settle_source(settled(&source, true, T0))
         .await
         .unwrap();
-    assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
+    assert_eq!(store.dedupe_state(&runnable(&source)).await.unwrap(), None);
 }
 
 /// What a dead node left half done is found.
@@ -428,8 +431,14 @@ pub async fn deleting_a_source_removes_everything_of_it(factory: &dyn Factory) {
 async fn assert_gone(store: &dyn Store, source: &Source) {
     assert!(store.source(&source.id).await.unwrap().is_none());
     assert!(store.source_by_endpoint("token").await.unwrap().is_none());
-    assert!(store.key_values(&source.id).await.unwrap().is_empty());
-    assert_eq!(store.dedupe_state(&source.id).await.unwrap(), None);
+    assert!(
+        store
+            .key_values(&runnable(&source))
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(store.dedupe_state(&runnable(&source)).await.unwrap(), None);
     for channel in [Channel::default(), Channel::logs(), Channel::scheduled()] {
         assert!(
             listed(store, source, &ChannelFilter::Named(channel))

@@ -23,7 +23,7 @@ pub async fn a_timer_fires_once_per_tick(factory: &dyn Factory) {
     assert_eq!((early.done, early.next_due_ms), (0, Some(T0 + MINUTE)));
     let fired = store.fire_timers(T0 + MINUTE, 10).await.unwrap();
     assert_eq!((fired.done, fired.next_due_ms), (1, Some(T0 + 2 * MINUTE)));
-    assert_eq!(fired.woken, std::slice::from_ref(&source.id));
+    assert_eq!(fired.woken, [runnable(&source)]);
     let store = factory.reopen(store).await;
     assert_eq!(store.fire_timers(T0 + MINUTE, 10).await.unwrap().done, 0);
     let claimed = claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;

@@ -1,0 +1,137 @@
+//! Sources as records: their parts, their life, and the end of a deployment.
+
+use headwater_model::{
+    dedupe,
+    id::{ComponentId, SourceId, UserId, WorkspaceId},
+    prop::{ConfiguredProps, PropDefinition},
+    schedule::Schedule,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{run_commit::RunCommit, tenants::Owner};
+
+/// Where a source is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceState {
+    /// Its first hooks run; its endpoints answer. Found at start: the node died meanwhile, and it is undone.
+    Deploying,
+    /// Runs on its triggers.
+    Active,
+    /// Runs on none.
+    Inactive,
+    /// Between two versions; the record is still the former one. Found at start: the former one is activated again.
+    Updating,
+    /// Its `deactivate` runs. Found at start: the deletion goes on.
+    Deleting,
+}
+
+/// The URL of one HTTP interface.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// Unguessable, unique, stable across updates.
+    pub token: String,
+    /// The prop that holds it.
+    pub prop: String,
+}
+
+/// One timer interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timer {
+    /// The prop that holds it.
+    pub prop: String,
+    /// When it fires.
+    pub schedule: Schedule,
+}
+
+/// What a source is made of: everything an update may replace.
+#[derive(Debug, Clone)]
+pub struct SourceSpec {
+    /// The saved component.
+    pub component_id: ComponentId,
+    /// The component's artifact.
+    pub artifact_hash: String,
+    /// Chosen, or the slug.
+    pub name: String,
+    /// Values by prop; secrets are sealed.
+    pub configured_props: ConfiguredProps,
+    /// What `additionalProps` had added for these values.
+    pub dynamic_props: Vec<PropDefinition>,
+    /// One per HTTP interface.
+    pub endpoints: Vec<Endpoint>,
+    /// One per timer interface.
+    pub timers: Vec<Timer>,
+    /// How its events are deduplicated.
+    pub dedupe: Option<dedupe::Strategy>,
+}
+
+/// A source.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Its id.
+    pub id: SourceId,
+    /// Whose.
+    pub owner: Owner,
+    /// Unique among its owner's.
+    pub name_slug: String,
+    /// Where it is in its life.
+    pub state: SourceState,
+    /// What it is made of.
+    pub spec: SourceSpec,
+    /// Epoch seconds.
+    pub created_at: u64,
+    /// Epoch seconds.
+    pub updated_at: u64,
+}
+
+/// A source about to be deployed.
+#[derive(Debug, Clone)]
+pub struct NewSource {
+    /// Its id.
+    pub id: SourceId,
+    /// Whose.
+    pub owner: Owner,
+    /// The slug to use, or to number (`slug-1`, `slug-2` …) when the owner has it already.
+    pub slug: String,
+    /// What it is made of. An empty `name` becomes the slug.
+    pub spec: SourceSpec,
+    /// Epoch seconds.
+    pub now_at: u64,
+}
+
+/// The end of a deployment or an update: everything becomes visible together.
+#[derive(Debug, Clone)]
+pub struct SettledSource {
+    /// Which.
+    pub id: SourceId,
+    /// What it is made of from now on.
+    pub spec: SourceSpec,
+    /// Whether its triggers are on: timers are scheduled from `now_ms`, or all unscheduled.
+    pub active: bool,
+    /// What its hooks did, in order.
+    pub commits: Vec<RunCommit>,
+    /// Epoch milliseconds.
+    pub now_ms: u64,
+}
+
+impl SettledSource {
+    /// Nothing done by hooks; the runner adds what it holds.
+    pub fn new(id: SourceId, spec: SourceSpec, active: bool, now_ms: u64) -> Self {
+        Self {
+            id,
+            spec,
+            active,
+            commits: Vec::new(),
+            now_ms,
+        }
+    }
+}
+
+/// Which sources to list: those that are neither deploying nor deleting, in creation order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceFilter {
+    /// All that the user made.
+    User(UserId),
+    /// All that live in the workspace.
+    Workspace(WorkspaceId),
+}

@@ -4,6 +4,8 @@ use headwater_engine::{BuildStage, EngineError, Rejection};
 use headwater_model::{error::Invalid, outcome::ComponentError};
 use headwater_store::StoreError;
 
+use crate::conflict_text::conflict_text;
+
 /// How soon one of the builds that wait will have had its turn, about.
 const BUSY_RETRY_S: u64 = 5;
 
@@ -108,7 +110,7 @@ impl PlatformError {
 impl From<StoreError> for PlatformError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Conflict(reason) => Self::Conflict(reason),
+            StoreError::Conflict(conflict) => Self::Conflict(conflict_text(&conflict)),
             StoreError::Unavailable { .. } => Self::Unavailable(error.to_string()),
             StoreError::Corrupt(reason) => Self::Internal(reason),
         }

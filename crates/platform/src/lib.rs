@@ -4,12 +4,15 @@
 //! Responsible for the use cases and the background work. Deliberately ignorant of HTTP, of any
 //! database, of JavaScript, of configuration files and of the wall clock.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod accounts;
 mod actor;
 mod artifact;
 mod caller;
 mod chore;
 mod config;
+mod conflict_text;
 mod core;
 mod couriers;
 mod data_stores;

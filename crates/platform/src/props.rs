@@ -87,7 +87,10 @@ impl Props {
                 (PropKind::DataStore, configured) => configured
                     .or(prop.default_value())
                     .map(|name| json!({ STORE_FIELD: name })),
-                _ => None,
+                (PropKind::App, None)
+                // Only a source has endpoints, timers and a key-value store.
+                | (PropKind::Http | PropKind::Timer | PropKind::Db, _)
+                | (PropKind::Apphook | PropKind::Inert, _) => None,
             };
             if let Some(value) = value {
                 values.insert(prop.name.clone(), value);

@@ -139,7 +139,7 @@ impl Runners {
         let core = &self.context.core;
         let invocation = NewInvocation {
             id: core.env.id(InvocationId::new),
-            source_id: id.clone(),
+            runnable: id.clone().into(),
             trigger,
             event: event.into(),
             hops: 0,

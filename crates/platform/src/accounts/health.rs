@@ -60,7 +60,7 @@ impl Accounts {
         }
         match self.probed(&app, &account).await? {
             Some(Verdict::Bad(reason)) if account.credentials.renewable => {
-                self.renew_and_probe(&app, account, (reason, true)).await
+                self.renew_and_probe(&app, account, reason, true).await
             }
             verdict => self.note_verdict(account, verdict).await,
         }
@@ -71,7 +71,8 @@ impl Accounts {
         self: &Arc<Self>,
         app: &Arc<AppDefinition>,
         account: Account,
-        (reason, insist): (String, bool),
+        reason: String,
+        insist: bool,
     ) -> Result<Account, PlatformError> {
         let account = match self.renew(account, insist).await? {
             Renewed::Fresh(account) => account,

@@ -94,7 +94,8 @@ impl Provider {
         oauth2: &OAuth2,
         url: &UrlTemplate,
         fields: &Map<String, Value>,
-        (kind, token): (&str, &str),
+        kind: &str,
+        token: &str,
     ) -> Result<(), String> {
         let parameters = [("token", token), ("token_type_hint", kind)];
         let answered = self.post_form(oauth2, url, fields, &parameters).await?;

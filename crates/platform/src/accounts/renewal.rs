@@ -277,7 +277,7 @@ impl Accounts {
         match verdict {
             Some(Verdict::Bad(reason)) if renewable && is_end => {
                 let before = account.version;
-                let account = self.renew_and_probe(&app, account, (reason, false)).await?;
+                let account = self.renew_and_probe(&app, account, reason, false).await?;
                 let is_refused = account.health.status == HealthStatus::Refused;
                 Ok(is_refused || account.version != before)
             }
@@ -354,7 +354,7 @@ impl Accounts {
         let mut outcome = Revocation::NotSupported;
         for (kind, token) in tokens {
             let Some(token) = token else { continue };
-            let given_back = self.provider.revoke(oauth2, url, &fields, (kind, token));
+            let given_back = self.provider.revoke(oauth2, url, &fields, kind, token);
             match given_back.await {
                 Ok(()) if outcome == Revocation::NotSupported => outcome = Revocation::Revoked,
                 Ok(()) => {}

@@ -12,7 +12,8 @@ use crate::{
 
 /// A batch that the store has answered.
 pub(super) struct Recorded {
-    pub(super) attempts: Vec<(AttemptRecord, Result<(), StoreError>)>,
+    /// Each with the reason why it was not recorded, if so.
+    pub(super) attempts: Vec<(AttemptRecord, Result<(), String>)>,
     /// If the webhook was to be disabled with it: whether it was.
     pub(super) disabled: Option<bool>,
 }
@@ -85,7 +86,7 @@ async fn record(
         let refused = match step.await {
             Ok(recorded) => {
                 return Recorded {
-                    attempts: records.into_iter().zip(recorded.results).collect(),
+                    attempts: records.into_iter().zip(told(recorded.results)).collect(),
                     disabled: disabled.map(|_| recorded.disabled),
                 };
             }
@@ -96,10 +97,16 @@ async fn record(
             }
             Err(error) => error.to_string(),
         };
-        let refused = |record| (record, Err(StoreError::Conflict(refused.clone())));
+        let refused = |record| (record, Err(refused.clone()));
         return Recorded {
             attempts: records.into_iter().map(refused).collect(),
             disabled: disabled.map(|_| false),
         };
     }
+}
+
+/// Results as the log tells them.
+fn told(results: Vec<Result<(), StoreError>>) -> impl Iterator<Item = Result<(), String>> {
+    let results = results.into_iter();
+    results.map(|result| result.map_err(|error| error.to_string()))
 }

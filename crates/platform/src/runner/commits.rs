@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Instant};
 
 use headwater_model::{dedupe, id::SourceId, outcome::Outcome};
-use headwater_store::{RunCommit, Source, Store, StoreError, Usage};
+use headwater_store::{Conflict, RunCommit, Source, Store, StoreError, Usage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -24,8 +24,6 @@ use crate::{
     core::Core,
     metrics::{Metrics, Tally},
 };
-
-const BEHIND_A_REFUSED_ONE: &str = "an earlier commit of the source was refused";
 
 /// A part whose commit is in flight.
 struct PartInFlight {
@@ -239,7 +237,7 @@ async fn commit(
         commits = commits[settled..].into();
         // Later commits count what a refused one did not leave behind: only those tried together with it are told apart.
         if results.iter().any(Result::is_err) {
-            let behind = || Err(StoreError::Conflict(BEHIND_A_REFUSED_ONE.to_owned()));
+            let behind = || Err(Conflict::Behind.into());
             results.extend(commits.iter().map(|_| behind()));
             return results;
         }
@@ -249,7 +247,12 @@ async fn commit(
             Some(Ok(())) => {}
         }
         if !store_returns(stopping).await {
-            let gone = || Err(StoreError::Conflict("the node is stopping".to_owned()));
+            let gone = || {
+                Err(StoreError::unavailable(
+                    "committing runs",
+                    "the node is stopping",
+                ))
+            };
             results.extend(commits.iter().map(|_| gone()));
             return results;
         }

@@ -121,7 +121,8 @@ impl Flight {
     /// Starts a run; `invocation` is made for the id that the run gets.
     pub(super) fn start(
         &mut self,
-        (cause, span): (Cause, Span),
+        cause: Cause,
+        span: Span,
         owner: Owner,
         worker: WorkerSpec,
         invocation: impl FnOnce(RunId) -> Invocation,
@@ -261,7 +262,7 @@ fn respond(run: &mut RunInFlight, response: Response, commits: &mut Commits) {
     let reply = match std::mem::replace(&mut invocation.reply, Reply::None) {
         Reply::Response(reply) => reply,
         // Nobody waits for a response: the run was started by hand, or by an event.
-        other => return invocation.reply = other,
+        other @ (Reply::None | Reply::Report(_)) => return invocation.reply = other,
     };
     if run.effects.is_silent() {
         let _ = reply.send(CustomResponse::Responded(response));

@@ -105,19 +105,18 @@ impl QueuedInvocation {
 
     /// The outcome to commit of its last start, which tells of a lost worker that the run is not started again.
     pub(super) fn given_up(&self, outcome: Outcome) -> Outcome {
-        match outcome {
-            Outcome::Lost { message } => Outcome::Lost {
-                message: match self.tries {
-                    TRIES_MAX.. => {
-                        format!("{message}; the run was started {TRIES_MAX} times, and is given up")
-                    }
-                    _ => format!(
-                        "{message}; part of the run had been committed, so that it is not started again"
-                    ),
-                },
-            },
-            outcome => outcome,
-        }
+        let Outcome::Lost { message } = outcome else {
+            return outcome;
+        };
+        let message = match self.tries {
+            TRIES_MAX.. => {
+                format!("{message}; the run was started {TRIES_MAX} times, and is given up")
+            }
+            _ => format!(
+                "{message}; part of the run had been committed, so that it is not started again"
+            ),
+        };
+        Outcome::Lost { message }
     }
 
     /// Work that has never been started, and that no lease holds.

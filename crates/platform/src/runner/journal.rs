@@ -23,7 +23,8 @@ pub(super) fn span(
     core: &Core,
     source_id: &SourceId,
     name: &str,
-    (invocation_id, origin): (&InvocationId, &Origin),
+    invocation_id: &InvocationId,
+    origin: &Origin,
 ) -> Span {
     core.begin_span(NewSpan {
         name,

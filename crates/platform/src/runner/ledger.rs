@@ -98,7 +98,7 @@ impl Ledger {
         part.effects.logs = logs;
         let tally = Tally::of(&events, dropped);
         let commit = RunCommit {
-            source_id: source.id.clone(),
+            runnable: source.id.clone().into(),
             lease: part.lease.clone(),
             events,
             dedupe: self.state.as_ref().filter(|_| emitted > 0).cloned(),
@@ -161,7 +161,7 @@ impl Ledger {
     /// A commit that only counts runs which left nothing behind.
     pub(super) fn usage_only(source: &Source, usage: Usage, now_ms: u64) -> RunCommit {
         RunCommit {
-            source_id: source.id.clone(),
+            runnable: source.id.clone().into(),
             lease: None,
             events: Vec::new(),
             dedupe: None,

@@ -101,7 +101,7 @@ impl WorkerState for StoredState {
         // A former worker's last runs may have ended but not be committed: the map must have them.
         let mut uncommitted = self.map.uncommitted.clone();
         let _ = uncommitted.wait_for(|count| *count == 0).await;
-        let loaded = self.store.key_values(&self.source_id).await;
+        let loaded = self.store.key_values(&self.source_id.clone().into()).await;
         let map = loaded.map_err(|error| EngineError::Unavailable {
             context: "loading the key-value store".to_owned(),
             reason: error.to_string(),

@@ -214,7 +214,11 @@ impl Queue {
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
         self.claiming.start(async move {
             let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
-            let claimed = context.core.store.claim(&id, term, now_ms, limit).await?;
+            let claimed = context
+                .core
+                .store
+                .claim(&id.into(), term, now_ms, limit)
+                .await?;
             Ok((limit, claimed))
         });
     }

@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use headwater_model::id::SourceId;
+use headwater_model::id::RunnableId;
 use headwater_store::{Progress, StoreError};
 
 use crate::{chore::Chore, platform::Platform, runner::Command};
@@ -80,7 +80,7 @@ impl Platform {
                 })
             }
             Chore::Queue => Ok(Progress {
-                woken: self.sources_with_work(now_ms).await?,
+                woken: self.runnables_with_work(now_ms).await?,
                 ..Progress::default()
             }),
             Chore::DataStores => self.core.store.sweep_records(now_ms, BATCH).await,
@@ -98,13 +98,13 @@ impl Platform {
         Ok(())
     }
 
-    async fn sources_with_work(&self, now_ms: u64) -> Result<Vec<SourceId>, StoreError> {
-        let mut found: Vec<SourceId> = Vec::new();
+    async fn runnables_with_work(&self, now_ms: u64) -> Result<Vec<RunnableId>, StoreError> {
+        let mut found: Vec<RunnableId> = Vec::new();
         loop {
             let step = self
                 .core
                 .store
-                .sources_with_work(now_ms, found.last(), BATCH)
+                .runnables_with_work(now_ms, found.last(), BATCH)
                 .await?;
             let is_last = step.len() < BATCH as usize;
             found.extend(step);
@@ -122,8 +122,12 @@ impl Platform {
 
     /// Wakes who got work and tells how long to wait.
     fn finish(self: &Arc<Self>, chore: Chore, progress: Progress) -> Duration {
-        for id in &progress.woken {
-            self.runners.tell(id, Command::Claim);
+        for runnable in &progress.woken {
+            match runnable {
+                RunnableId::Source(id) => self.runners.tell(id, Command::Claim),
+                // Nothing can queue work of a workflow yet.
+                RunnableId::Workflow(_) => {}
+            }
         }
         self.core.metrics.done(chore, progress.done);
         for id in &progress.woken_webhooks {

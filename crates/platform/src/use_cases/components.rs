@@ -126,7 +126,10 @@ fn declared_ranges(lock: &str) -> BTreeMap<String, String> {
 pub(crate) fn unbuilt(error: EngineError) -> PlatformError {
     match error {
         EngineError::Unavailable { .. } => PlatformError::Unreachable(error.to_string()),
-        error => error.into(),
+        EngineError::Spawn(_)
+        | EngineError::WorkerLost(_)
+        | EngineError::Busy(_)
+        | EngineError::Protocol(_) => error.into(),
     }
 }
 

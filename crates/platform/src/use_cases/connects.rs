@@ -102,7 +102,7 @@ impl Platform {
         check_known(&app, &new.fields).map_err(PlatformError::Invalid)?;
         let owner = self.owner(caller, new.workspace_id).await?;
         let name = new.name.unwrap_or_else(|| app.slug.clone());
-        self.link(&app, owner, (name, None), new.fields).await
+        self.link(&app, owner, name, None, new.fields).await
     }
 
     /// Makes a link by which an account gets other credentials. It stays the same account.
@@ -115,13 +115,7 @@ impl Platform {
         id: &AccountId,
     ) -> Result<ConnectLink, PlatformError> {
         let account = self.visible_account(caller, id).await?;
-        // The caller names no app, so that it is no parameter of theirs that is wrong.
-        let app = self
-            .connectable(&account.app)
-            .map_err(|error| match error {
-                PlatformError::Invalid(invalid) => PlatformError::Conflict(invalid.reason),
-                other => other,
-            })?;
+        let app = self.connectable(&account.app).map_err(unconnectable)?;
         // What cannot be opened, for the key is lost, is entered again.
         let mut known = self.accounts.opened_fields(&account).unwrap_or_default();
         // What identifies a shop stays; what is secret is entered again.
@@ -129,13 +123,13 @@ impl Platform {
             let field = app.fields.iter().find(|field| field.name == *name);
             field.is_some_and(|field| !field.secret)
         });
-        let of = (account.name.clone(), Some(account.id.clone()));
         // Who asked, not who made the account: with their membership the link ends.
         let owner = Owner {
             user_id: caller.user_id().clone(),
             ..account.owner
         };
-        self.link(&app, owner, of, known).await
+        self.link(&app, owner, account.name, Some(account.id), known)
+            .await
     }
 
     fn connectable(&self, slug: &str) -> Result<Arc<AppDefinition>, PlatformError> {
@@ -167,7 +161,8 @@ impl Platform {
         &self,
         app: &AppDefinition,
         owner: Owner,
-        (name, account_id): (String, Option<AccountId>),
+        name: String,
+        account_id: Option<AccountId>,
         fields: Map<String, Value>,
     ) -> Result<ConnectLink, PlatformError> {
         let id = self.core.env.id(ConnectId::new);
@@ -286,6 +281,14 @@ impl Platform {
         }
         Ok(())
     }
+}
+
+/// The same for a caller that names no app: no parameter of theirs is wrong.
+fn unconnectable(error: PlatformError) -> PlatformError {
+    if let PlatformError::Invalid(invalid) = error {
+        return PlatformError::Conflict(invalid.reason);
+    }
+    error
 }
 
 /// Checks fields that are known before the user has entered any.

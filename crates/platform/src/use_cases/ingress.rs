@@ -102,7 +102,7 @@ impl Platform {
         let (reply, response) = oneshot::channel();
         let invocation = NewInvocation {
             id: self.core.env.id(InvocationId::new),
-            source_id: id.clone(),
+            runnable: id.clone().into(),
             trigger: Trigger::Http,
             event: event.into(),
             hops: 0,

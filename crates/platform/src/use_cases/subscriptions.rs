@@ -52,7 +52,9 @@ impl Platform {
                 );
                 Err(PlatformError::invalid("emitter_id", reason))
             }
-            _ => Ok(()),
+            EmitterPattern::One(_) | EmitterPattern::User(_) | EmitterPattern::Workspace(_) => {
+                Ok(())
+            }
         }
     }
 
@@ -190,7 +192,9 @@ impl Platform {
                 Err(PlatformError::not_found("user", id))
             }
             EmitterPattern::Workspace(id) => self.check_member(caller, id).await,
-            _ => Ok(()),
+            EmitterPattern::User(_) | EmitterPattern::AllSources | EmitterPattern::AllWorkflows => {
+                Ok(())
+            }
         }
     }
 

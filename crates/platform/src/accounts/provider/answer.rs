@@ -181,7 +181,7 @@ pub(super) fn verdict(probe: &Probe, status: StatusCode, body: &[u8], secrets: &
     let uid = uid.and_then(|pointer| match answer.pointer(pointer)? {
         Value::String(text) => Some(Value::from(text.clone())),
         Value::Number(number) => Some(Value::from(number.to_string())),
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     });
     Verdict::Good(uid)
 }

@@ -19,7 +19,13 @@ use crate::{
 
 impl Actor {
     pub(super) async fn read_ledger(&mut self, go_on: fn(&mut Commits, Option<dedupe::State>)) {
-        match self.context.core.store.dedupe_state(&self.id).await {
+        match self
+            .context
+            .core
+            .store
+            .dedupe_state(&self.id.clone().into())
+            .await
+        {
             Ok(state) => go_on(&mut self.commits, state),
             Err(error) => {
                 tracing::error!(source_id = %self.id, %error, "the dedupe state cannot be read");

@@ -86,20 +86,19 @@ impl Actor {
             &self.context.core,
             &self.id,
             "run",
-            (&invocation.invocation_id, &invocation.origin),
+            &invocation.invocation_id,
+            &invocation.origin,
         );
         let owner = loaded.source.owner.clone();
-        self.flight.start(
-            (Cause::Invocation(invocation), span),
-            owner,
-            worker,
-            |run| Invocation {
-                run,
-                entry: Entry::Run,
-                event,
-                props,
-            },
-        );
+        self.flight
+            .start(Cause::Invocation(invocation), span, owner, worker, |run| {
+                Invocation {
+                    run,
+                    entry: Entry::Run,
+                    event,
+                    props,
+                }
+            });
     }
 
     pub(super) fn start_hook(&mut self, call: HookCall) {
@@ -125,7 +124,8 @@ impl Actor {
             &self.context.core,
             &self.id,
             hook.name(),
-            (&invocation_id, &origin),
+            &invocation_id,
+            &origin,
         );
         let cause = Cause::Hook {
             invocation_id,
@@ -135,7 +135,7 @@ impl Actor {
         };
         let owner = loaded.source.owner.clone();
         self.flight
-            .start((cause, span), owner, worker, |run| Invocation {
+            .start(cause, span, owner, worker, |run| Invocation {
                 run,
                 entry: Entry::Hook { name: hook },
                 event: RawValue::NULL.to_owned().into(),

@@ -133,7 +133,7 @@ impl Platform {
         if let Some(Verdict::Good(Some(uid))) = &verdict {
             fields.entry(UID).or_insert_with(|| uid.clone());
         }
-        let account = self.connected_account(app, connect, fields, (None, verdict))?;
+        let account = self.connected_account(app, connect, fields, None, verdict)?;
         let connected = told(app, &account);
         self.finish_connect(connect, account).await?;
         Ok(LinkOpened::Connected(connected))
@@ -165,7 +165,8 @@ impl Platform {
         app: &AppDefinition,
         connect: &Connect,
         fields: Map<String, Value>,
-        (expires_in, verdict): (Option<u64>, Option<Verdict>),
+        expires_in: Option<u64>,
+        verdict: Option<Verdict>,
     ) -> Result<Account, PlatformError> {
         let existing = connect.account_id.clone();
         let id = existing.unwrap_or_else(|| self.core.env.id(AccountId::new));

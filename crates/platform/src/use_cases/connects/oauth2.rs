@@ -70,7 +70,16 @@ impl Platform {
             Err(reason) => return Err(self.fail_connect(connect, reason).await),
         };
         let callback = self.callback_url(&app.slug);
-        let url = with_request(url, oauth2, (client_id, &callback), (&state, &verifier));
+        let url = with_request(
+            url,
+            oauth2,
+            &ConsentRequest {
+                client_id,
+                callback: &callback,
+                state: &state,
+                verifier: &verifier,
+            },
+        );
         let known = Known {
             fields,
             verifier: oauth2.pkce.then_some(verifier),
@@ -198,7 +207,7 @@ impl Platform {
             Some(verdict) => verdict,
         };
         let account =
-            self.connected_account(app, connect, fields, (grant.expires_in, Some(verdict)))?;
+            self.connected_account(app, connect, fields, grant.expires_in, Some(verdict))?;
         let connected = told(app, &account);
         match self.finish_connect(connect, account).await {
             Ok(()) => Ok(connected),
@@ -287,25 +296,30 @@ fn authorization(oauth2: &OAuth2, fields: &Map<String, Value>) -> Result<Url, St
     Url::parse(&url).map_err(|error| format!("The app's authorize_url is malformed: {error}"))
 }
 
-fn with_request(
-    mut url: Url,
-    oauth2: &OAuth2,
-    (client_id, callback): (&str, &str),
-    (state, verifier): (&str, &str),
-) -> String {
+/// The node's part of the request for consent.
+struct ConsentRequest<'a> {
+    client_id: &'a str,
+    /// The URL that the app sends the browser back to.
+    callback: &'a str,
+    state: &'a str,
+    /// The proof key (PKCE).
+    verifier: &'a str,
+}
+
+fn with_request(mut url: Url, oauth2: &OAuth2, request: &ConsentRequest<'_>) -> String {
     {
         let mut query = url.query_pairs_mut();
         query.extend_pairs([
             ("response_type", "code"),
-            ("client_id", client_id),
-            ("redirect_uri", callback),
-            ("state", state),
+            ("client_id", request.client_id),
+            ("redirect_uri", request.callback),
+            ("state", request.state),
         ]);
         if !oauth2.scopes.is_empty() {
             query.append_pair("scope", &oauth2.scopes.join(&oauth2.scope_separator));
         }
         if oauth2.pkce {
-            let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
+            let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(request.verifier.as_bytes()));
             query.extend_pairs([
                 ("code_challenge", &*challenge),
                 ("code_challenge_method", "S256"),
@@ -336,8 +350,12 @@ mod tests {
         let url = with_request(
             url,
             &oauth2,
-            ("id", "https://n.example/c"),
-            ("st", verifier),
+            &ConsentRequest {
+                client_id: "id",
+                callback: "https://n.example/c",
+                state: "st",
+                verifier,
+            },
         );
         assert_eq!(
             url,

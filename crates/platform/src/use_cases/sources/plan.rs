@@ -89,7 +89,13 @@ impl Platform {
                         prop: prop.name.clone(),
                     });
                 }
-                _ => {}
+                PropKind::Input
+                | PropKind::App
+                | PropKind::Db
+                | PropKind::DataStore
+                | PropKind::HttpRequest
+                | PropKind::Apphook
+                | PropKind::Inert => {}
             }
         }
         for prop in definitions.iter().filter(|prop| prop.is_secret()) {

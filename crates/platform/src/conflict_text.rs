@@ -1,0 +1,62 @@
+//! The texts of conflicts, for people: the thing, the fact and the next step.
+
+use headwater_store::{Conflict, InUse, Last, Taken};
+
+/// The text of a conflict.
+pub(crate) fn conflict_text(conflict: &Conflict) -> String {
+    match conflict {
+        Conflict::LeaseLost => "the lease was lost to another node; try again".to_owned(),
+        Conflict::Held { .. } => "another node runs it; try again in a moment".to_owned(),
+        Conflict::Gone(entity) => format!("`{entity}` is gone"),
+        Conflict::Inactive(entity) => format!("`{entity}` is not active; activate it first"),
+        Conflict::Taken(taken) => taken_text(taken),
+        Conflict::Last(last) => last_text(last),
+        Conflict::InUse(in_use) => in_use_text(in_use),
+        Conflict::Ended(_) => "this connect has ended already; begin another".to_owned(),
+        Conflict::Behind => "an earlier commit of the source was refused; try again".to_owned(),
+    }
+}
+
+fn taken_text(taken: &Taken) -> String {
+    match taken {
+        Taken::Username(name) => {
+            format!("there is a user `{name}` already; choose another username")
+        }
+        Taken::Orgname(name) => {
+            format!("there is a workspace `{name}` already; choose another orgname")
+        }
+        Taken::EndpointToken | Taken::KeyHash | Taken::Invocation(_) => {
+            "a generated id is taken already; try again".to_owned()
+        }
+    }
+}
+
+fn last_text(last: &Last) -> String {
+    match last {
+        Last::Key(id) => format!(
+            "key `{id}` is your last one, and the one you are using; create another first and revoke this one with it"
+        ),
+        Last::Member {
+            workspace_id,
+            user_id,
+        } => format!(
+            "user `{user_id}` is the last member of workspace `{workspace_id}`; add another member first"
+        ),
+    }
+}
+
+fn in_use_text(in_use: &InUse) -> String {
+    let InUse {
+        user_id,
+        sources,
+        webhooks,
+    } = in_use;
+    let counts = match (sources, webhooks) {
+        (0, webhooks) => format!("{webhooks} webhooks"),
+        (sources, 0) => format!("{sources} sources"),
+        (sources, webhooks) => format!("{sources} sources and {webhooks} webhooks"),
+    };
+    format!(
+        "user `{user_id}` still has {counts}; delete them first, or revoke the user's keys to shut it out"
+    )
+}

@@ -17,13 +17,13 @@ use std::{
 
 use headwater_model::{
     channel::Channel,
-    id::{ListenerId, SourceId, SubscriptionId, WebhookId},
+    id::{ListenerId, RunnableId, SubscriptionId, WebhookId},
     page::PageRequest,
     subscription::{EmitterPattern, Subscription},
 };
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, ClaimLimit, Deliveries, EventLog, LeaseTerm, NodeEpoch,
-    Subscriptions, Webhook, WebhookChange, Webhooks, WorkQueue,
+    NodeName, Nodes, RunnableLease, Subscriptions, Webhook, WebhookChange, Webhooks, WorkQueue,
 };
 use headwater_store_sqlite::SqliteStore;
 
@@ -68,23 +68,31 @@ async fn measure(scale: u32) {
         10 * listeners,
     );
     lasted("the longest step of those", longest);
-    let begin = Instant::now();
-    store.webhooks_with_work(NOW_MS).await.expect("webhooks");
-    lasted(
+    look_for_work(
+        &store,
         &format!("looking for work, {listeners} webhooks wait"),
-        begin.elapsed(),
-    );
+    )
+    .await;
+}
+
+async fn look_for_work(store: &SqliteStore, what: &str) {
+    let begin = Instant::now();
+    let found = store.webhooks_with_work(NOW_MS, None, u32::MAX).await;
+    found.expect("webhooks");
+    lasted(what, begin.elapsed());
 }
 
 /// What can be done with one webhook's long queue.
 async fn queue(store: &SqliteStore, webhook: &Webhook, waiting: u32) {
-    let begin = Instant::now();
-    store.webhooks_with_work(NOW_MS).await.expect("webhooks");
-    lasted(
+    look_for_work(
+        store,
         &format!("looking for work, 1 webhook with {waiting}"),
-        begin.elapsed(),
-    );
-    let epoch = store.start_node(NOW_MS).await.expect("an epoch");
+    )
+    .await;
+    let epoch = store
+        .start_node(&NodeName::new("courier"), NOW_MS)
+        .await
+        .expect("an epoch");
     let (mut claiming, mut recording, mut done) = (Duration::ZERO, Duration::ZERO, 0);
     while done < waiting / 2 {
         let begin = Instant::now();
@@ -174,12 +182,12 @@ async fn claim(store: &SqliteStore, id: &WebhookId, epoch: NodeEpoch) -> Vec<Att
 }
 
 /// A store with a source that this many webhooks listen to.
-async fn listened(path: &Path, listeners: u32) -> (Arc<SqliteStore>, SourceId, Vec<Webhook>) {
+async fn listened(path: &Path, listeners: u32) -> (Arc<SqliteStore>, RunnableLease, Vec<Webhook>) {
     let (store, source) = open(path).await;
     let writing: Vec<_> = (1..=listeners)
         .map(|number| {
             let (store, source) = (Arc::clone(&store), source.clone());
-            tokio::spawn(async move { listening(&store, source, number).await })
+            tokio::spawn(async move { listening(&store, source.runnable, number).await })
         })
         .collect();
     let mut webhooks = Vec::new();
@@ -189,7 +197,7 @@ async fn listened(path: &Path, listeners: u32) -> (Arc<SqliteStore>, SourceId, V
     (store, source, webhooks)
 }
 
-async fn listening(store: &SqliteStore, source: SourceId, number: u32) -> Webhook {
+async fn listening(store: &SqliteStore, source: RunnableId, number: u32) -> Webhook {
     let webhook = webhook(number);
     store
         .create_webhook(webhook.clone())
@@ -224,7 +232,7 @@ fn webhook(number: u32) -> Webhook {
     }
 }
 
-async fn emit(store: &SqliteStore, source: &SourceId, count: u32) {
+async fn emit(store: &SqliteStore, source: &RunnableLease, count: u32) {
     let mut left = count;
     while left > 0 {
         let batch = left.min(BATCH);

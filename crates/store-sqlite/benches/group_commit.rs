@@ -13,11 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use headwater_model::{
-    id::{InvocationId, SourceId},
-    origin::Origin,
-};
-use headwater_store::{NewInvocation, Trigger, WorkQueue};
+use headwater_model::{id::InvocationId, origin::Origin};
+use headwater_store::{NewInvocation, RunnableLease, Trigger, WorkQueue};
 use headwater_store_sqlite::SqliteStore;
 
 use crate::source::{NOW_MS, json, open, run};
@@ -44,15 +41,15 @@ async fn measure(during: Duration) -> Vec<(String, f64, f64)> {
     let mut rows = Vec::new();
     let mut alone = None;
     for callers in CALLERS {
-        let (store, source_id) = open(&folder.path().join(format!("enqueue-{callers}.db"))).await;
-        let rate = enqueues(&store, &source_id, callers, during).await;
+        let (store, lease) = open(&folder.path().join(format!("enqueue-{callers}.db"))).await;
+        let rate = enqueues(&store, &lease, callers, during).await;
         let alone = *alone.get_or_insert(rate);
         rows.push((format!("enqueue, {callers} callers"), rate, rate / alone));
     }
     let mut alone = None;
     for batch in BATCHES {
-        let (store, source_id) = open(&folder.path().join(format!("commit-{batch}.db"))).await;
-        let rate = events(&store, &source_id, batch, during).await;
+        let (store, lease) = open(&folder.path().join(format!("commit-{batch}.db"))).await;
+        let rate = events(&store, &lease, batch, during).await;
         let alone = *alone.get_or_insert(rate);
         rows.push((
             format!("commit_runs, batches of {batch}"),
@@ -66,18 +63,18 @@ async fn measure(during: Duration) -> Vec<(String, f64, f64)> {
 /// Invocations queued per second by callers of whom each waits for the answer.
 async fn enqueues(
     store: &Arc<SqliteStore>,
-    source_id: &SourceId,
+    lease: &RunnableLease,
     callers: u32,
     during: Duration,
 ) -> f64 {
     let begin = Instant::now();
     let tasks: Vec<_> = (0..callers)
         .map(|caller| {
-            let (store, source_id) = (Arc::clone(store), source_id.clone());
+            let (store, lease) = (Arc::clone(store), lease.clone());
             tokio::spawn(async move {
                 let mut done = 0_u32;
                 while begin.elapsed() < during {
-                    let invocation = invocation(&source_id, caller, done);
+                    let invocation = invocation(&lease, caller, done);
                     store.enqueue(invocation, None).await.expect("queued");
                     done += 1;
                 }
@@ -93,11 +90,11 @@ async fn enqueues(
 }
 
 /// Events appended per second by one caller, one event per run.
-async fn events(store: &SqliteStore, source_id: &SourceId, batch: u32, during: Duration) -> f64 {
+async fn events(store: &SqliteStore, lease: &RunnableLease, batch: u32, during: Duration) -> f64 {
     let begin = Instant::now();
     let mut done = 0;
     while begin.elapsed() < during {
-        let commits = (0..batch).map(|_| run(source_id)).collect();
+        let commits = (0..batch).map(|_| run(lease)).collect();
         let results = store.commit_runs(commits).await;
         assert!(results.iter().all(Result::is_ok));
         done += batch;
@@ -105,11 +102,11 @@ async fn events(store: &SqliteStore, source_id: &SourceId, batch: u32, during: D
     f64::from(done) / begin.elapsed().as_secs_f64()
 }
 
-fn invocation(source_id: &SourceId, caller: u32, number: u32) -> NewInvocation {
+fn invocation(lease: &RunnableLease, caller: u32, number: u32) -> NewInvocation {
     let entropy = (u128::from(caller) << 96) | (u128::from(number) << 64);
     NewInvocation {
         id: InvocationId::new(NOW_MS, entropy),
-        runnable: source_id.clone().into(),
+        runnable: lease.runnable.clone(),
         trigger: Trigger::Http,
         event: json().into(),
         hops: 0,

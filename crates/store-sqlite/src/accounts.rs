@@ -12,9 +12,9 @@ use headwater_store::{
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    SqliteStore, components,
+    SqliteStore,
     connection::failed,
-    connects,
+    connects, owner,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned, unsigned_opt},
 };
@@ -236,7 +236,7 @@ fn by_id(connection: &Connection, id: &str) -> Result<Option<Account>, StoreErro
 fn account(row: &Row<'_>) -> Result<Account, StoreError> {
     Ok(Account {
         id: parsed(row, "id")?,
-        owner: components::owner(row)?,
+        owner: owner::of(row)?,
         app: get(row, "app")?,
         name: get(row, "name")?,
         credentials: Credentials {

@@ -7,8 +7,8 @@ use headwater_model::{
     page::{Page, PageRequest},
 };
 use headwater_store::{
-    ArtifactBytes, Catalog, NewSource, Owner, Progress, SavedComponent, SettledSource, Source,
-    SourceFilter, SourceState, StoreError,
+    ArtifactBytes, Catalog, NewSource, NodeEpoch, Owner, Progress, RunnableLease, SavedComponent,
+    SettledSource, Source, SourceFilter, SourceState, StoreError,
 };
 
 use crate::{SqliteStore, components, settle, sources};
@@ -46,19 +46,29 @@ impl Catalog for SqliteStore {
             .await
     }
 
-    async fn begin_deploy(&self, source: NewSource) -> Result<Source, StoreError> {
-        self.write(move |connection| sources::begin_deploy(connection, &source))
+    async fn begin_deploy(
+        &self,
+        source: NewSource,
+        epoch: NodeEpoch,
+    ) -> Result<(Source, RunnableLease), StoreError> {
+        let living = self.living.clone();
+        self.write(move |connection| sources::begin_deploy(connection, &living, &source, epoch))
             .await
     }
 
     async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError> {
-        self.write(move |connection| settle::settle(connection, &settled))
+        let living = self.living.clone();
+        self.write(move |connection| settle::settle(connection, &living, &settled))
             .await
     }
 
-    async fn set_source_state(&self, id: &SourceId, state: SourceState) -> Result<(), StoreError> {
-        let id = id.clone();
-        self.write(move |connection| sources::set_state(connection, &id, state))
+    async fn set_source_state(
+        &self,
+        lease: &RunnableLease,
+        state: SourceState,
+    ) -> Result<(), StoreError> {
+        let (living, lease) = (self.living.clone(), lease.clone());
+        self.write(move |connection| sources::set_state(connection, &living, &lease, state))
             .await
     }
 
@@ -73,15 +83,19 @@ impl Catalog for SqliteStore {
             .await
     }
 
-    async fn empty_source(&self, id: &SourceId, limit: u32) -> Result<Progress, StoreError> {
-        let id = id.clone();
-        self.write(move |connection| sources::empty(connection, id.as_str(), limit))
+    async fn empty_source(
+        &self,
+        lease: &RunnableLease,
+        limit: u32,
+    ) -> Result<Progress, StoreError> {
+        let (living, lease) = (self.living.clone(), lease.clone());
+        self.write(move |connection| sources::empty(connection, &living, &lease, limit))
             .await
     }
 
-    async fn delete_source(&self, id: &SourceId) -> Result<(), StoreError> {
-        let id = id.clone();
-        self.write(move |connection| sources::delete(connection, id.as_str()))
+    async fn delete_source(&self, lease: &RunnableLease) -> Result<(), StoreError> {
+        let (living, lease) = (self.living.clone(), lease.clone());
+        self.write(move |connection| sources::delete(connection, &living, &lease))
             .await
     }
 
@@ -107,8 +121,15 @@ impl Catalog for SqliteStore {
             .await
     }
 
-    async fn unsettled_sources(&self, limit: u32) -> Result<Vec<Source>, StoreError> {
-        self.read(move |connection| sources::unsettled(connection, limit))
+    async fn unsettled_sources(
+        &self,
+        epoch: NodeEpoch,
+        now_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<Source>, StoreError> {
+        let mut living = self.living.besides(epoch, now_ms);
+        living.push(epoch);
+        self.read(move |connection| sources::unsettled(connection, &living, limit))
             .await
     }
 }

@@ -7,8 +7,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     connection::failed,
+    owner,
     registry::{drafts, search},
-    row::{get, json, parsed, parsed_opt, signed, to_json, unsigned},
+    row::{get, json, parsed, signed, to_json, unsigned},
 };
 
 pub(crate) fn save(
@@ -93,7 +94,7 @@ pub(crate) fn one(
 fn component(row: &Row<'_>) -> Result<SavedComponent, StoreError> {
     Ok(SavedComponent {
         id: parsed(row, "id")?,
-        owner: owner(row)?,
+        owner: owner::of(row)?,
         code: get(row, "code")?,
         code_url: get(row, "code_url")?,
         code_hash: get(row, "code_hash")?,
@@ -125,14 +126,6 @@ pub(crate) fn delete_unused(
             .map_err(&failed)?;
     }
     Ok(())
-}
-
-/// The columns `user_id` and `workspace_id`.
-pub(crate) fn owner(row: &Row<'_>) -> Result<Owner, StoreError> {
-    Ok(Owner {
-        user_id: parsed(row, "user_id")?,
-        workspace_id: parsed_opt(row, "workspace_id")?,
-    })
 }
 
 pub(crate) fn artifact(connection: &Connection, hash: &str) -> Result<Option<Bytes>, StoreError> {

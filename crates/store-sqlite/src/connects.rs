@@ -5,8 +5,9 @@ use headwater_store::{Account, Conflict, Connect, ConnectEnd, ConnectStep, Entit
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    accounts, components,
+    accounts,
     connection::failed,
+    owner,
     row::{get, parsed, parsed_opt, signed, unsigned},
 };
 
@@ -161,7 +162,7 @@ fn connect(row: &Row<'_>) -> Result<Connect, StoreError> {
     };
     Ok(Connect {
         id: parsed(row, "id")?,
-        owner: components::owner(row)?,
+        owner: owner::of(row)?,
         app: get(row, "app")?,
         name: get(row, "name")?,
         account_id: parsed_opt(row, "account_id")?,

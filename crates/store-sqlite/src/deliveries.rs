@@ -48,9 +48,17 @@ impl Deliveries for SqliteStore {
             .await
     }
 
-    async fn webhooks_with_work(&self, now_ms: u64) -> Result<Progress, StoreError> {
-        self.read(move |connection| waiting::webhooks_with_work(connection, now_ms))
-            .await
+    async fn webhooks_with_work(
+        &self,
+        now_ms: u64,
+        after: Option<&WebhookId>,
+        limit: u32,
+    ) -> Result<Progress, StoreError> {
+        let after = after.cloned();
+        self.read(move |connection| {
+            waiting::webhooks_with_work(connection, now_ms, after.as_ref(), limit)
+        })
+        .await
     }
 
     async fn retries_due(
@@ -163,17 +171,6 @@ impl Deliveries for SqliteStore {
 /// The id of a delivery that follows from stored rows: unique per pair, and time-ordered like any.
 pub(crate) fn delivery_id(now_ms: u64, pair: (i64, i64)) -> DeliveryId {
     DeliveryId::new(now_ms, queue::entropy_of(pair))
-}
-
-/// Whoever held leases is dead.
-pub(crate) fn void_leases(connection: &Connection) -> rusqlite::Result<()> {
-    connection
-        .execute(
-            "UPDATE deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL
-             WHERE state = 'pending' AND lease_epoch IS NOT NULL",
-            (),
-        )
-        .map(drop)
 }
 
 /// Makes dead letters of what a webhook has not taken: of a bounded number at once, of the others in steps of trimming,

@@ -18,13 +18,13 @@ use rusqlite::{Connection, Row};
 use serde_json::value::RawValue;
 
 use crate::{
+    append,
     connection::failed,
     dispatch::{
         cursor::{Cursor, Partial},
         room::Rooms,
     },
     row::{get, raw, unsigned},
-    run_commit,
 };
 
 /// What a step may copy of events' data, but for its first pair: one transaction, however large they are.
@@ -138,7 +138,7 @@ fn next_event(connection: &Connection, position: i64) -> Result<Option<Passing>,
         .prepare_cached(
             "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
                     octet_length(event) AS bytes
-             FROM events LEFT JOIN sources ON sources.id = emitter_id
+             FROM events LEFT JOIN emitters USING (emitter_id)
              WHERE events.position > ? ORDER BY events.position LIMIT 1",
         )
         .map_err(&failed)?;
@@ -240,7 +240,7 @@ impl Step<'_> {
             return Ok(());
         };
         let error = event::hop_limit_error(id, &event.channel, &data);
-        run_commit::append(self.connection, &event.emitter, &[error], self.now_ms)
+        append::alone(self.connection, &event.emitter, &[error], self.now_ms)
     }
 }
 

@@ -17,9 +17,9 @@ use serde_json::{Map, Value};
 use crate::{
     SqliteStore,
     connection::failed,
-    deletion, dispatch, retention,
+    deletion, dispatch, emitters, retention,
     row::{get, json_opt, raw, signed, unsigned},
-    scheduled, settle, tail,
+    scheduled, tail,
 };
 
 #[async_trait]
@@ -103,7 +103,7 @@ impl KeyValue for SqliteStore {
         runnable: &RunnableId,
     ) -> Result<Option<dedupe::State>, StoreError> {
         let id = runnable.clone();
-        self.read(move |connection| settle::dedupe_state(connection, id.as_str()))
+        self.read(move |connection| emitters::dedupe_state(connection, id.as_str()))
             .await
     }
 }

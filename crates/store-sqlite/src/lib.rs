@@ -4,6 +4,7 @@
 //! connections of their own. Durable means `synchronous=FULL` in WAL mode: on disk before the answer.
 
 mod accounts;
+mod append;
 mod auto_subscriptions;
 mod backlog;
 mod catalog;
@@ -14,9 +15,13 @@ mod data_stores;
 mod deletion;
 mod deliveries;
 mod dispatch;
+mod emitters;
 mod event_log;
 mod keys;
+mod living;
 mod migration;
+mod nodes;
+mod owner;
 mod page;
 mod queue;
 mod readers;
@@ -49,7 +54,7 @@ use std::{
 use headwater_store::StoreError;
 use rusqlite::Connection;
 
-use crate::{readers::Readers, upkeep::Health, writer::Writer};
+use crate::{living::Living, readers::Readers, upkeep::Health, writer::Writer};
 
 /// Connections that read; more would only compete with the writer for the two cores.
 const READERS: usize = 4;
@@ -59,6 +64,7 @@ pub struct SqliteStore {
     writer: Writer,
     readers: Option<Arc<Readers>>,
     health: Arc<Health>,
+    living: Arc<Living>,
     /// Where it is, if it has a file.
     path: Option<PathBuf>,
     /// Held until the writer has ended: fields are dropped in this order.
@@ -86,6 +92,7 @@ impl SqliteStore {
             writer: Writer::start(connection, Arc::clone(&health), idle)?,
             readers: Some(Arc::new(readers)),
             health,
+            living: Arc::default(),
             path: Some(path.to_owned()),
             _lock: Some(lock),
         })
@@ -103,6 +110,7 @@ impl SqliteStore {
             writer: Writer::start(connection, Arc::clone(&health), writer::IDLE)?,
             readers: None,
             health,
+            living: Arc::default(),
             path: None,
             _lock: None,
         })

@@ -9,14 +9,15 @@ use headwater_model::{
 };
 use headwater_store::{
     Backlog, Claimed, Conflict, Entity, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress,
-    RunCommit, SourceState, StoreError, Taken, WorkLimit, WorkQueue,
+    RunCommit, RunnableLease, SourceState, StoreError, Taken, WorkLimit, WorkQueue,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     SqliteStore, backlog,
     connection::{failed, is_taken},
-    deliveries,
+    emitters,
+    living::{Living, as_json},
     row::{get, name_of, named, parsed, raw, signed, trace, unsigned},
     run_commit, timers,
 };
@@ -26,40 +27,47 @@ const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
 
 #[async_trait]
 impl WorkQueue for SqliteStore {
-    async fn start_node(&self, _now_ms: u64) -> Result<NodeEpoch, StoreError> {
-        self.write(start_node).await
-    }
-
     async fn enqueue(
         &self,
         invocation: NewInvocation,
-        term: Option<LeaseTerm>,
+        lease: Option<(RunnableLease, LeaseTerm)>,
     ) -> Result<Option<Lease>, StoreError> {
-        self.write(move |connection| enqueue(connection, &invocation, term))
+        let living = self.living.clone();
+        self.write(move |connection| enqueue(connection, &living, &invocation, lease.as_ref()))
             .await
     }
 
     async fn claim(
         &self,
-        runnable_id: &RunnableId,
+        lease: &RunnableLease,
         term: LeaseTerm,
         now_ms: u64,
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError> {
-        let id = runnable_id.clone();
-        self.write(move |connection| claim(connection, &id, term, (now_ms, limit)))
-            .await
+        let (living, lease) = (self.living.clone(), lease.clone());
+        self.write(move |connection| {
+            emitters::held(connection, &living, &lease)?;
+            match term.epoch == lease.epoch {
+                true => claim(connection, &lease.runnable, term, (now_ms, limit)),
+                false => Err(Conflict::LeaseLost.into()),
+            }
+        })
+        .await
     }
 
     async fn runnables_with_work(
         &self,
+        epoch: NodeEpoch,
         now_ms: u64,
         after: Option<&RunnableId>,
         limit: u32,
     ) -> Result<Vec<RunnableId>, StoreError> {
-        let after = after.cloned();
-        self.read(move |connection| runnables_with_work(connection, now_ms, after.as_ref(), limit))
-            .await
+        let after = after.map(ToString::to_string).unwrap_or_default();
+        let others = self.living.besides(epoch, now_ms);
+        self.read(move |connection| {
+            runnables_with_work(connection, (epoch, &others), now_ms, (&after, limit))
+        })
+        .await
     }
 
     async fn backlog(&self, now_ms: u64) -> Result<Backlog, StoreError> {
@@ -92,9 +100,10 @@ impl WorkQueue for SqliteStore {
 
     async fn commit_runs(&self, commits: Arc<[RunCommit]>) -> Vec<Result<(), StoreError>> {
         let count = commits.len();
+        let living = self.living.clone();
         let written = self
             .writer
-            .run_parts(move |connection| run_commit::commit_all(connection, &commits))
+            .run_parts(move |connection| run_commit::commit_all(connection, &living, &commits))
             .await;
         match written {
             Ok(results) => results,
@@ -121,22 +130,6 @@ impl WorkQueue for SqliteStore {
     }
 }
 
-fn start_node(connection: &Connection) -> Result<NodeEpoch, StoreError> {
-    let start = || -> rusqlite::Result<i64> {
-        connection.execute("UPDATE node SET epoch = epoch + 1", ())?;
-        // The file is locked by this process: whoever held these leases is dead.
-        connection.execute(
-            "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL WHERE lease_epoch IS NOT NULL",
-            (),
-        )?;
-        deliveries::void_leases(connection)?;
-        connection.query_row("SELECT epoch FROM node", (), |row| row.get(0))
-    };
-    start()
-        .map(|epoch| NodeEpoch(epoch.unsigned_abs()))
-        .map_err(failed("starting the node"))
-}
-
 /// The id of an invocation that follows from stored rows: unique per pair, and time-ordered like any.
 pub(crate) fn invocation_id(now_ms: u64, pair: (i64, i64)) -> InvocationId {
     InvocationId::new(now_ms, entropy_of(pair))
@@ -150,23 +143,20 @@ pub(crate) fn entropy_of((first, second): (i64, i64)) -> u128 {
 
 fn enqueue(
     connection: &Connection,
+    living: &Living,
     invocation: &NewInvocation,
-    term: Option<LeaseTerm>,
+    lease: Option<&(RunnableLease, LeaseTerm)>,
 ) -> Result<Option<Lease>, StoreError> {
-    let id = invocation.runnable.as_str();
-    let entity = || Entity::Runnable(invocation.runnable.clone());
-    let failed = failed("queueing an invocation");
-    let state: Option<String> = connection
-        .prepare_cached("SELECT state FROM sources WHERE id = ?")
-        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
-        .map_err(&failed)?;
-    match state.as_deref().map(named).transpose()? {
-        None | Some(SourceState::Deleting) => return Err(Conflict::Gone(entity()).into()),
-        Some(SourceState::Inactive) => {
-            return Err(Conflict::Inactive(entity()).into());
+    check_takes_triggers(connection, &invocation.runnable)?;
+    let term = match lease {
+        Some((lease, term)) if lease.runnable == invocation.runnable => {
+            let is_held = is_held(connection, living, lease)? && lease.epoch == term.epoch;
+            is_held.then_some(*term)
         }
-        Some(SourceState::Active | SourceState::Deploying | SourceState::Updating) => {}
-    }
+        _ => None,
+    };
+    let id = invocation.runnable.as_str();
+    let failed = failed("queueing an invocation");
     let trigger = name_of(&invocation.trigger)?;
     connection
         .prepare_cached(
@@ -198,6 +188,35 @@ fn enqueue(
         epoch: term.epoch,
         attempt: 1,
     }))
+}
+
+fn check_takes_triggers(connection: &Connection, runnable: &RunnableId) -> Result<(), StoreError> {
+    let state: Option<String> = connection
+        .prepare_cached("SELECT state FROM sources WHERE id = ?")
+        .and_then(|mut statement| {
+            let state = statement.query_row([runnable.as_str()], |row| row.get(0));
+            state.optional()
+        })
+        .map_err(failed("queueing an invocation"))?;
+    match state.as_deref().map(named).transpose()? {
+        None | Some(SourceState::Deleting) => Err(emitters::gone(runnable)),
+        Some(SourceState::Inactive) => {
+            Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
+        }
+        Some(SourceState::Active | SourceState::Deploying | SourceState::Updating) => Ok(()),
+    }
+}
+
+fn is_held(
+    connection: &Connection,
+    living: &Living,
+    lease: &RunnableLease,
+) -> Result<bool, StoreError> {
+    match emitters::held(connection, living, lease) {
+        Ok(_) => Ok(true),
+        Err(StoreError::Conflict(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn claim(
@@ -257,34 +276,45 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
     })
 }
 
-/// Goes from source to source through the index, so that what waits behind one is not read.
+/// Goes from runnable to runnable through the index, so that what waits behind one is not read.
 fn runnables_with_work(
     connection: &Connection,
+    (epoch, others): (NodeEpoch, &[NodeEpoch]),
     now_ms: u64,
-    after: Option<&RunnableId>,
-    limit: u32,
+    (after, limit): (&str, u32),
 ) -> Result<Vec<RunnableId>, StoreError> {
     let failed = failed("looking for work");
+    // An invocation that a dead node holds is free as soon as its runnable is taken over.
     let mut statement = connection
         .prepare_cached(&format!(
-            "WITH RECURSIVE waiting (source) AS (
+            "WITH RECURSIVE waiting (runnable) AS (
                  SELECT min(runnable_id) FROM invocations WHERE runnable_id > ?2
                  UNION ALL
-                 SELECT (SELECT min(runnable_id) FROM invocations WHERE runnable_id > source)
-                 FROM waiting WHERE source IS NOT NULL)
-             SELECT source AS runnable_id FROM waiting CROSS JOIN sources ON sources.id = source
+                 SELECT (SELECT min(runnable_id) FROM invocations WHERE runnable_id > runnable)
+                 FROM waiting WHERE runnable IS NOT NULL)
+             SELECT runnable FROM waiting CROSS JOIN sources ON sources.id = runnable
+                                          CROSS JOIN emitters ON emitter_id = runnable
              WHERE state IN ('active', 'updating', 'deploying')
-               AND EXISTS (SELECT 1 FROM invocations WHERE runnable_id = source AND {FREE})
+               AND (emitters.lease_epoch IS NULL
+                    OR emitters.lease_epoch NOT IN (SELECT value FROM json_each(?4)))
+               AND EXISTS (SELECT 1 FROM invocations
+                           WHERE runnable_id = runnable
+                             AND ({FREE} OR lease_epoch NOT IN (SELECT value FROM json_each(?5))))
              LIMIT ?3"
         ))
         .map_err(&failed)?;
-    let after = after.map_or("", RunnableId::as_str);
-    let mut rows = statement
-        .query(params![signed(now_ms), after, limit])
-        .map_err(&failed)?;
+    let living: Vec<NodeEpoch> = others.iter().copied().chain([epoch]).collect();
+    let parameters = params![
+        signed(now_ms),
+        after,
+        limit,
+        as_json(others),
+        as_json(&living)
+    ];
+    let mut rows = statement.query(parameters).map_err(&failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        found.push(parsed(row, "runnable_id")?);
+        found.push(parsed(row, "runnable")?);
     }
     Ok(found)
 }

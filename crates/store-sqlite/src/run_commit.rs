@@ -1,27 +1,26 @@
-//! The commit of a run: everything it leaves behind, or nothing.
+//! The commit of a run: everything it leaves behind, or nothing. What commits of one batch write in common is added
+//! up and written once.
 
-use headwater_model::{
-    event::NewEvent,
-    id::{EventId, RunnableId},
-};
-use headwater_store::{Conflict, Entity, KvWrite, Lease, Owner, RunCommit, StoreError};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use std::collections::BTreeSet;
+
+use headwater_model::id::RunnableId;
+use headwater_store::{Conflict, KvWrite, Lease, Owner, RunCommit, StoreError};
+use rusqlite::{Connection, params};
 
 use crate::{
-    components,
-    connection::failed,
-    row::{signed, to_json},
-    usage,
+    append, connection::failed, emitters, living::Living, row::signed, usage::Spent,
     writer::savepoint,
 };
 
 /// Commits each of them, or refuses it, on its own; nothing after one that could not be tried.
 pub(crate) fn commit_all(
     connection: &Connection,
+    living: &Living,
     commits: &[RunCommit],
-) -> Vec<Result<(), StoreError>> {
+) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+    let mut batch = Batch::default();
     let mut results = Vec::with_capacity(commits.len());
-    // Later dedupe states of these sources count events that were not appended.
+    // Later dedupe states of these count events that were not appended.
     let mut ahead: Vec<&RunnableId> = Vec::new();
     for part in commits {
         let result = match results.last() {
@@ -29,62 +28,81 @@ pub(crate) fn commit_all(
                 "committing runs",
                 "an earlier commit could not be tried",
             )),
-            _ if part.dedupe.is_some() && ahead.contains(&&part.runnable) => {
+            _ if part.dedupe.is_some() && ahead.contains(&part.runnable()) => {
                 Err(Conflict::Behind.into())
             }
-            _ => savepoint(connection, || commit(connection, part)),
+            _ => savepoint(connection, || commit(connection, living, part))
+                .map(|owner| batch.add(owner, part)),
         };
         if part.dedupe.is_some() && matches!(result, Err(StoreError::Conflict(_))) {
-            ahead.push(&part.runnable);
+            ahead.push(part.runnable());
         }
         results.push(result);
     }
-    results
+    batch.write(connection)?;
+    Ok(results)
 }
 
-pub(crate) fn commit(connection: &Connection, commit: &RunCommit) -> Result<(), StoreError> {
-    let id = commit.runnable.as_str();
-    let owner = owner(connection, id)?
-        .ok_or_else(|| Conflict::Gone(Entity::Runnable(commit.runnable.clone())))?;
-    if let Some(lease) = &commit.lease {
-        end_invocation(connection, id, lease)?;
+/// Commits all of them together with the step that they are part of.
+pub(crate) fn commit_together(
+    connection: &Connection,
+    living: &Living,
+    commits: &[RunCommit],
+) -> Result<(), StoreError> {
+    let mut batch = Batch::default();
+    for part in commits {
+        batch.add(commit(connection, living, part)?, part);
     }
-    append(connection, id, &commit.events, commit.now_ms)?;
-    if let Some(state) = &commit.dedupe {
-        connection
-            .prepare_cached("UPDATE emitters SET dedupe_state = ? WHERE emitter_id = ?")
-            .and_then(|mut statement| statement.execute([&to_json(state).map_err(into_sql)?, id]))
-            .map_err(failed("writing the dedupe state"))?;
+    batch.write(connection)
+}
+
+/// The part of a batch's commits that is written once for all of them.
+#[derive(Default)]
+struct Batch<'a> {
+    spent: Spent,
+    untrimmed: BTreeSet<(&'a str, u8)>,
+}
+
+impl<'a> Batch<'a> {
+    fn add(&mut self, owner: Owner, commit: &'a RunCommit) {
+        self.spent.add(owner, commit.usage, commit.now_ms);
+        let id = commit.runnable().as_str();
+        let classes = append::classes(&commit.events);
+        self.untrimmed
+            .extend(classes.into_iter().map(|class| (id, class)));
+    }
+
+    fn write(self, connection: &Connection) -> Result<(), StoreError> {
+        for (emitter, class) in self.untrimmed {
+            append::note_untrimmed(connection, emitter, class)?;
+        }
+        self.spent.write(connection)
+    }
+}
+
+/// Commits one run and tells whose it is. What can be refused is refused before anything is written.
+fn commit(
+    connection: &Connection,
+    living: &Living,
+    commit: &RunCommit,
+) -> Result<Owner, StoreError> {
+    let id = commit.runnable().as_str();
+    let emitter = emitters::held(connection, living, &commit.lease)?;
+    if let Some(lease) = &commit.invocation {
+        end_invocation(connection, commit, lease)?;
+    }
+    if !commit.events.is_empty() || commit.dedupe.is_some() {
+        let behind = (id, emitter.last);
+        let last = append::insert(connection, behind, &commit.events, commit.now_ms)?;
+        emitters::move_on(connection, id, last, commit.dedupe.as_ref())?;
     }
     write_key_values(connection, id, &commit.kv_writes)?;
-    usage::add(connection, &owner, commit.usage, commit.now_ms)
-}
-
-fn owner(connection: &Connection, source_id: &str) -> Result<Option<Owner>, StoreError> {
-    let failed = failed("looking a source up");
-    let mut statement = connection
-        .prepare_cached("SELECT user_id, workspace_id FROM sources WHERE id = ?")
-        .map_err(&failed)?;
-    let mut rows = statement.query([source_id]).map_err(&failed)?;
-    let row = rows.next().map_err(&failed)?;
-    row.map(components::owner).transpose()
-}
-
-/// The conflict of an emitter without a log.
-fn gone(emitter: &str) -> StoreError {
-    match emitter.parse() {
-        Ok(id) => Conflict::Gone(Entity::Runnable(id)).into(),
-        Err(error) => StoreError::Corrupt(format!("an emitter: {error}")),
-    }
-}
-
-fn into_sql(error: StoreError) -> rusqlite::Error {
-    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+    Ok(emitter.owner)
 }
 
 fn end_invocation(
     connection: &Connection,
-    source_id: &str,
+    commit: &RunCommit,
     lease: &Lease,
 ) -> Result<(), StoreError> {
     let ended = connection
@@ -96,97 +114,13 @@ fn end_invocation(
                 lease.invocation_id.as_str(),
                 signed(lease.epoch.0),
                 lease.attempt,
-                source_id
+                commit.runnable().as_str()
             ])
         })
         .map_err(failed("ending an invocation"))?;
     match ended {
         0 => Err(Conflict::LeaseLost.into()),
         _ => Ok(()),
-    }
-}
-
-/// Appends events to an emitter's log with the next ids.
-pub(crate) fn append(
-    connection: &Connection,
-    emitter: &str,
-    events: &[NewEvent],
-    now_ms: u64,
-) -> Result<(), StoreError> {
-    if events.is_empty() {
-        return Ok(());
-    }
-    let failed = failed("appending events");
-    let mut last = last_id(connection, emitter)?;
-    let mut insert = connection
-        .prepare_cached(
-            "INSERT INTO events (emitter_id, ms, sequence, class, channel, event, key, summary, ts, hops,
-                                 indexed_at_ms, deliver_at_ms, deliver_channel, traceparent)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .map_err(&failed)?;
-    let mut classes = Vec::new();
-    for event in events {
-        let id = EventId::next(last, now_ms);
-        last = Some(id);
-        let class = event.channel.class().code();
-        let scheduled = event.scheduled.as_ref();
-        insert
-            .execute(params![
-                emitter,
-                signed(id.ms),
-                id.sequence,
-                class,
-                event.channel.name(),
-                event.event.get(),
-                event.key.as_ref().map(to_json).transpose()?,
-                event.summary,
-                event.ts,
-                event.hops,
-                signed(now_ms),
-                scheduled.map(|scheduled| signed(scheduled.deliver_at_ms)),
-                scheduled.map(|scheduled| scheduled.channel.name()),
-                event.trace.as_ref().map(ToString::to_string),
-            ])
-            .map_err(&failed)?;
-        if scheduled.is_none() && !classes.contains(&class) {
-            classes.push(class);
-        }
-    }
-    let last = last.unwrap_or_default();
-    connection
-        .prepare_cached("UPDATE emitters SET last_ms = ?, last_sequence = ? WHERE emitter_id = ?")
-        .and_then(|mut statement| {
-            statement.execute(params![signed(last.ms), last.sequence, emitter])
-        })
-        .map_err(&failed)?;
-    for class in classes {
-        connection
-            .prepare_cached(
-                "INSERT INTO untrimmed (emitter_id, class) VALUES (?, ?) ON CONFLICT DO UPDATE SET waits_at = -1",
-            )
-            .and_then(|mut statement| statement.execute(params![emitter, class]))
-            .map_err(&failed)?;
-    }
-    Ok(())
-}
-
-fn last_id(connection: &Connection, emitter: &str) -> Result<Option<EventId>, StoreError> {
-    let last: Option<(Option<i64>, Option<u32>)> = connection
-        .prepare_cached("SELECT last_ms, last_sequence FROM emitters WHERE emitter_id = ?")
-        .and_then(|mut statement| {
-            statement
-                .query_row([emitter], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()
-        })
-        .map_err(failed("reading the last event id"))?;
-    match last {
-        None => Err(gone(emitter)),
-        Some((Some(ms), Some(sequence))) => Ok(Some(EventId {
-            ms: ms.unsigned_abs(),
-            sequence,
-        })),
-        Some(_) => Ok(None),
     }
 }
 

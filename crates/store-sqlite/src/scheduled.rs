@@ -5,9 +5,9 @@ use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
+    append,
     connection::failed,
     row::{get, json_opt, raw, signed, trace},
-    run_commit,
 };
 
 struct Due {
@@ -31,7 +31,7 @@ pub(crate) fn release(
         connection
             .execute("DELETE FROM events WHERE position = ?", [position])
             .map_err(failed("releasing a scheduled event"))?;
-        run_commit::append(connection, emitter, std::slice::from_ref(event), now_ms)?;
+        append::alone(connection, emitter, std::slice::from_ref(event), now_ms)?;
     }
     let more = due.len() == limit as usize;
     Ok(Progress {

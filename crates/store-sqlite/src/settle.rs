@@ -1,25 +1,29 @@
 //! The end of a deployment or an update: everything becomes visible together.
 
-use headwater_model::dedupe::{self, Strategy};
+use headwater_model::dedupe::Strategy;
 use headwater_store::{SettledSource, Source, SourceState, StoreError};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use crate::{
     components,
     connection::failed,
-    row::{from_json, name_of, signed, to_json},
+    emitters,
+    living::Living,
+    row::{name_of, signed, to_json},
     run_commit,
-    sources::{by_id, gone, write_endpoints},
+    sources::{self, by_id, gone, write_endpoints},
     timers,
 };
 
 pub(crate) fn settle(
     connection: &Connection,
+    living: &Living,
     settled: &SettledSource,
 ) -> Result<Source, StoreError> {
-    let id = settled.id.as_str();
-    let former = by_id(connection, id)?.ok_or_else(|| gone(&settled.id))?;
+    let source_id = sources::held(connection, living, &settled.lease)?;
+    let id = source_id.as_str();
+    let former = by_id(connection, id)?.ok_or_else(|| gone(source_id))?;
     let spec = &settled.spec;
     components::check_there(connection, &spec.component_id)?;
     let dedupe = spec.dedupe.as_ref().map(name_of).transpose()?;
@@ -58,12 +62,10 @@ pub(crate) fn settle(
     };
     write().map_err(failed("settling a source"))?;
     reset_dedupe(connection, id, spec.dedupe)?;
-    write_endpoints(connection, &settled.id, &spec.endpoints)?;
+    write_endpoints(connection, source_id, &spec.endpoints)?;
     timers::settle(connection, settled, &former)?;
-    for commit in &settled.commits {
-        run_commit::commit(connection, commit)?;
-    }
-    by_id(connection, id)?.ok_or_else(|| gone(&settled.id))
+    run_commit::commit_together(connection, living, &settled.commits)?;
+    by_id(connection, id)?.ok_or_else(|| gone(source_id))
 }
 
 /// A state of another strategy means nothing to the new one.
@@ -72,26 +74,9 @@ fn reset_dedupe(
     id: &str,
     strategy: Option<Strategy>,
 ) -> Result<(), StoreError> {
-    let state = dedupe_state(connection, id)?;
+    let state = emitters::dedupe_state(connection, id)?;
     if state.is_none_or(|state| Some(state.strategy()) == strategy) {
         return Ok(());
     }
-    connection
-        .execute(
-            "UPDATE emitters SET dedupe_state = NULL WHERE emitter_id = ?",
-            [id],
-        )
-        .map_err(failed("resetting dedupe"))
-        .map(drop)
-}
-
-pub(crate) fn dedupe_state(
-    connection: &Connection,
-    id: &str,
-) -> Result<Option<dedupe::State>, StoreError> {
-    let text: Option<Option<String>> = connection
-        .prepare_cached("SELECT dedupe_state FROM emitters WHERE emitter_id = ?")
-        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
-        .map_err(failed("reading the dedupe state"))?;
-    text.flatten().map(|text| from_json(&text)).transpose()
+    emitters::forget_dedupe_state(connection, id)
 }

@@ -1,12 +1,12 @@
 //! Sources and their life.
 
 use headwater_model::{
-    id::SourceId,
+    id::{RunnableId, SourceId},
     page::{Page, PageRequest},
 };
 use headwater_store::{
-    Conflict, Endpoint, NewSource, Progress, Source, SourceFilter, SourceSpec, SourceState,
-    StoreError, Taken,
+    Conflict, Endpoint, NewSource, NodeEpoch, Progress, RunnableLease, Source, SourceFilter,
+    SourceSpec, SourceState, StoreError, Taken,
 };
 use rusqlite::{Connection, Row, params};
 use serde_json::Value;
@@ -14,12 +14,23 @@ use serde_json::Value;
 use crate::{
     auto_subscriptions, components,
     connection::failed,
+    emitters,
+    living::{Living, as_json},
+    owner,
     page::{Listing, page_of},
     row::{get, json, name_of, named, parsed, signed, to_json, unsigned},
     timers,
 };
 
-pub(crate) fn begin_deploy(connection: &Connection, new: &NewSource) -> Result<Source, StoreError> {
+pub(crate) fn begin_deploy(
+    connection: &Connection,
+    living: &Living,
+    new: &NewSource,
+    epoch: NodeEpoch,
+) -> Result<(Source, RunnableLease), StoreError> {
+    if !living.may_take(epoch) {
+        return Err(Conflict::LeaseLost.into());
+    }
     components::check_there(connection, &new.spec.component_id)?;
     let slug = free_slug(connection, new)?;
     let mut spec = new.spec.clone();
@@ -36,10 +47,11 @@ pub(crate) fn begin_deploy(connection: &Connection, new: &NewSource) -> Result<S
         updated_at: new.now_at,
     };
     insert(connection, &source)?;
+    let lease = emitters::insert(connection, &source, epoch)?;
     write_endpoints(connection, &source.id, &source.spec.endpoints)?;
     timers::write_unscheduled(connection, &source)?;
     auto_subscriptions::subscribe(connection, &source)?;
-    Ok(source)
+    Ok((source, lease))
 }
 
 /// The slug itself, or the first free number behind it: found by doubling, then by halving, so that a
@@ -96,10 +108,6 @@ fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
                 signed(source.updated_at),
             ],
         )?;
-        connection.execute(
-            "INSERT INTO emitters (emitter_id) VALUES (?)",
-            [source.id.as_str()],
-        )?;
         Ok(())
     };
     write().map_err(failed("writing a source"))
@@ -134,9 +142,11 @@ pub(crate) fn write_endpoints(
 
 pub(crate) fn set_state(
     connection: &Connection,
-    id: &SourceId,
+    living: &Living,
+    lease: &RunnableLease,
     state: SourceState,
 ) -> Result<(), StoreError> {
+    let id = held(connection, living, lease)?;
     let changed = connection
         .execute(
             "UPDATE sources SET state = ? WHERE id = ?",
@@ -161,17 +171,51 @@ pub(crate) fn rename(
     if changed == 0 { Err(gone(id)) } else { Ok(()) }
 }
 
+/// The source that a lease is of, if it is the current one.
+pub(crate) fn held<'a>(
+    connection: &Connection,
+    living: &Living,
+    lease: &'a RunnableLease,
+) -> Result<&'a SourceId, StoreError> {
+    emitters::held(connection, living, lease)?;
+    match &lease.runnable {
+        RunnableId::Source(id) => Ok(id),
+        RunnableId::Workflow(_) => Err(Conflict::LeaseLost.into()),
+    }
+}
+
+/// The same, and `None` for one that is gone.
+fn held_or_gone<'a>(
+    connection: &Connection,
+    living: &Living,
+    lease: &'a RunnableLease,
+) -> Result<Option<&'a SourceId>, StoreError> {
+    match held(connection, living, lease) {
+        Err(StoreError::Conflict(Conflict::Gone(_))) => Ok(None),
+        held => held.map(Some),
+    }
+}
+
 pub(crate) fn gone(id: &SourceId) -> StoreError {
     Conflict::source_gone(id).into()
 }
 
 /// Deletes a bounded part of what there may be much of.
-pub(crate) fn empty(connection: &Connection, id: &str, limit: u32) -> Result<Progress, StoreError> {
+pub(crate) fn empty(
+    connection: &Connection,
+    living: &Living,
+    lease: &RunnableLease,
+    limit: u32,
+) -> Result<Progress, StoreError> {
     const MUCH: &[&str] = &[
         "DELETE FROM invocations WHERE position IN (SELECT position FROM invocations WHERE runnable_id = ?1 LIMIT ?2)",
         "DELETE FROM events WHERE position IN (SELECT position FROM events INDEXED BY events_by_id WHERE emitter_id = ?1
              AND position <= (SELECT position FROM dispatch_cursor) LIMIT ?2)",
     ];
+    let Some(id) = held_or_gone(connection, living, lease)? else {
+        return Ok(Progress::default());
+    };
+    let id = id.as_str();
     let mut left = limit as usize;
     for sql in MUCH {
         left -= connection
@@ -187,7 +231,11 @@ pub(crate) fn empty(connection: &Connection, id: &str, limit: u32) -> Result<Pro
     })
 }
 
-pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
+pub(crate) fn delete(
+    connection: &Connection,
+    living: &Living,
+    lease: &RunnableLease,
+) -> Result<(), StoreError> {
     const OF_SOURCE: &[&str] = &[
         "DELETE FROM invocations WHERE runnable_id = ?",
         "DELETE FROM events WHERE emitter_id = ?",
@@ -202,9 +250,12 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError
         "DELETE FROM timers WHERE runnable_id = ?",
         "DELETE FROM sources WHERE id = ?",
     ];
+    let Some(id) = held_or_gone(connection, living, lease)? else {
+        return Ok(());
+    };
     for sql in OF_SOURCE {
         connection
-            .execute(sql, [id])
+            .execute(sql, [id.as_str()])
             .map_err(failed("deleting a source"))?;
     }
     Ok(())
@@ -239,7 +290,7 @@ fn source(connection: &Connection, row: &Row<'_>) -> Result<Source, StoreError> 
     let id: SourceId = parsed(row, "id")?;
     let dedupe: Option<String> = get(row, "dedupe")?;
     Ok(Source {
-        owner: components::owner(row)?,
+        owner: owner::of(row)?,
         name_slug: get(row, "name_slug")?,
         state: named(&get::<String>(row, "state")?)?,
         spec: SourceSpec {
@@ -299,14 +350,25 @@ pub(crate) fn page(
     })
 }
 
-pub(crate) fn unsettled(connection: &Connection, limit: u32) -> Result<Vec<Source>, StoreError> {
+/// Those that are held by none of the epochs.
+pub(crate) fn unsettled(
+    connection: &Connection,
+    living: &[NodeEpoch],
+    limit: u32,
+) -> Result<Vec<Source>, StoreError> {
     let failed = failed("looking for unsettled sources");
     let mut statement = connection
         .prepare_cached(
-            "SELECT * FROM sources WHERE state IN ('deploying', 'updating', 'deleting') ORDER BY id LIMIT ?",
+            "SELECT * FROM sources WHERE state IN ('deploying', 'updating', 'deleting')
+               AND EXISTS (SELECT 1 FROM emitters
+                           WHERE emitter_id = id AND (lease_epoch IS NULL
+                               OR lease_epoch NOT IN (SELECT value FROM json_each(?1))))
+             ORDER BY id LIMIT ?2",
         )
         .map_err(&failed)?;
-    let mut rows = statement.query([limit]).map_err(&failed)?;
+    let mut rows = statement
+        .query(params![as_json(living), limit])
+        .map_err(&failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
         found.push(source(connection, row)?);

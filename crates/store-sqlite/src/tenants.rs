@@ -161,7 +161,7 @@ impl Tenants for SqliteStore {
 
     async fn add_usage(&self, owner: &Owner, usage: Usage, now_ms: u64) -> Result<(), StoreError> {
         let owner = owner.clone();
-        self.write(move |connection| usage::add(connection, &owner, usage, now_ms))
+        self.write(move |connection| usage::add(connection, owner, usage, now_ms))
             .await
     }
 }

@@ -130,7 +130,7 @@ pub(crate) fn settle(
     former: &Source,
 ) -> Result<(), StoreError> {
     let failed = failed("writing timers");
-    let id = settled.id.as_str();
+    let id = former.id.as_str();
     let phases: Vec<(String, Option<i64>)> = {
         let mut statement = connection
             .prepare_cached("SELECT prop, next_fire_at_ms FROM timers WHERE runnable_id = ?")
@@ -154,7 +154,7 @@ pub(crate) fn settle(
             (true, Some(next)) if unchanged => Some(next),
             (true, _) => timer.schedule.first_after(settled.now_ms).map(signed),
         };
-        write(connection, &settled.id, timer, next)?;
+        write(connection, &former.id, timer, next)?;
     }
     Ok(())
 }

@@ -162,7 +162,9 @@ mod tests {
         event::NewEvent,
         id::{SourceId, UserId},
     };
-    use headwater_store::{KvWrite, RunCommit, Usage, WorkQueue};
+    use headwater_store::{
+        KvWrite, NodeEpoch, NodeName, Nodes, RunCommit, RunnableLease, Usage, WorkQueue,
+    };
     use serde_json::value::to_raw_value;
 
     use super::*;
@@ -190,7 +192,7 @@ mod tests {
         let (path, copy) = (folder.path().join("a.db"), folder.path().join("copy.db"));
         let store = SqliteStore::open_idling(&path, Duration::ZERO).unwrap();
         for epoch in 1..4 {
-            store.start_node(0).await.unwrap();
+            store.start_node(&NodeName::new("node"), 0).await.unwrap();
             let copied = tokio::time::timeout(PATIENCE, store.health.copied.notified());
             copied.await.expect("it is copied into the main file");
             std::fs::copy(&path, &copy).unwrap();
@@ -210,7 +212,7 @@ mod tests {
              INSERT INTO sources (id, user_id, name, name_slug, state, component_id, artifact_hash, configured_props,
                                   created_at, updated_at)
              VALUES ('{source_id}', '{user_id}', 's', 's', 'active', 'sc_1', 'a', '{{}}', 1, 1);
-             INSERT INTO emitters (emitter_id) VALUES ('{source_id}');"
+             INSERT INTO emitters (emitter_id, user_id, lease_epoch, fence) VALUES ('{source_id}', '{user_id}', 1, 1);"
         );
         let filled = store
             .write(move |connection| connection.execute_batch(&sql).map_err(failed("testing")));
@@ -220,8 +222,12 @@ mod tests {
 
     fn run(source_id: &SourceId, text: &str) -> RunCommit {
         RunCommit {
-            runnable: source_id.clone().into(),
-            lease: None,
+            lease: RunnableLease {
+                runnable: source_id.clone().into(),
+                epoch: NodeEpoch(1),
+                fence: 1,
+            },
+            invocation: None,
             events: vec![NewEvent {
                 channel: Channel::default(),
                 event: to_raw_value(text).unwrap(),

@@ -41,30 +41,66 @@ pub(crate) fn between(
 /// Adds to the day's usage of the user, and of the workspace if there is one.
 pub(crate) fn add(
     connection: &Connection,
-    owner: &Owner,
+    owner: Owner,
     usage: Usage,
     now_ms: u64,
 ) -> Result<(), StoreError> {
-    if usage == Usage::default() {
-        return Ok(());
+    let mut spent = Spent::default();
+    spent.add(owner, usage, now_ms);
+    spent.write(connection)
+}
+
+/// Usage that is added up before it is written: once per user or workspace and day.
+#[derive(Default)]
+pub(crate) struct Spent(Vec<Share>);
+
+struct Share {
+    owner: Owner,
+    day: u64,
+    usage: Usage,
+}
+
+impl Spent {
+    pub(crate) fn add(&mut self, owner: Owner, usage: Usage, now_ms: u64) {
+        if usage == Usage::default() {
+            return;
+        }
+        let day = now_ms / DAY_MS;
+        let shares = &mut self.0;
+        match shares
+            .iter_mut()
+            .find(|share| share.day == day && share.owner == owner)
+        {
+            Some(share) => {
+                share.usage.invocations += usage.invocations;
+                share.usage.compute_ms += usage.compute_ms;
+            }
+            None => shares.push(Share { owner, day, usage }),
+        }
     }
-    let failed = failed("counting usage");
-    let mut statement = connection
-        .prepare_cached(
-            "INSERT INTO daily_usage (owner_id, day, invocations, compute_ms) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET invocations = invocations + ?3, compute_ms = compute_ms + ?4",
-        )
-        .map_err(&failed)?;
-    let workspace = owner.workspace_id.as_ref().map(|id| id.as_str());
-    for id in std::iter::once(owner.user_id.as_str()).chain(workspace) {
-        statement
-            .execute(params![
-                id,
-                signed(now_ms / DAY_MS),
-                signed(usage.invocations),
-                signed(usage.compute_ms)
-            ])
-            .map_err(&failed)?;
+
+    pub(crate) fn write(self, connection: &Connection) -> Result<(), StoreError> {
+        let failed = failed("counting usage");
+        for Share { owner, day, usage } in &self.0 {
+            let mut statement = connection
+                .prepare_cached(
+                    "INSERT INTO daily_usage (owner_id, day, invocations, compute_ms) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT DO UPDATE SET invocations = invocations + ?3, compute_ms = compute_ms + ?4",
+                )
+                .map_err(&failed)?;
+            let workspace = owner.workspace_id.as_ref().map(|id| id.as_str());
+            for id in std::iter::once(owner.user_id.as_str()).chain(workspace) {
+                let (invocations, compute_ms) = (usage.invocations, usage.compute_ms);
+                statement
+                    .execute(params![
+                        id,
+                        signed(*day),
+                        signed(invocations),
+                        signed(compute_ms)
+                    ])
+                    .map_err(&failed)?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -11,9 +11,9 @@ use headwater_store::{
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    SqliteStore, components,
+    SqliteStore,
     connection::failed,
-    deliveries,
+    deliveries, owner,
     page::{Listing, page_of},
     row::{get, name_of, named, parsed, signed, unsigned, unsigned_opt},
 };
@@ -244,7 +244,7 @@ fn webhook(row: &Row<'_>) -> Result<Webhook, StoreError> {
         .transpose()?;
     Ok(Webhook {
         id: parsed(row, "id")?,
-        owner: components::owner(row)?,
+        owner: owner::of(row)?,
         name: get(row, "name")?,
         description: get(row, "description")?,
         url: get(row, "url")?,

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::{
     components,
     connection::failed,
-    data_stores,
+    data_stores, emitters,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
 };
@@ -170,6 +170,7 @@ pub(crate) fn leave(
     heir: &str,
 ) -> Result<(), StoreError> {
     let failed = failed("ending a membership");
+    emitters::pass_on(connection, workspace_id, (user_id, heir))?;
     for table in [
         "sources",
         "components",

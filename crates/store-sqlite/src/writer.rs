@@ -79,17 +79,21 @@ impl Writer {
     /// Runs a step of parts that are kept or refused one by one.
     pub(crate) async fn run_parts(
         &self,
-        parts: impl FnOnce(&Connection) -> Vec<Result<(), StoreError>> + Send + 'static,
+        parts: impl FnOnce(&Connection) -> Result<Vec<Result<(), StoreError>>, StoreError>
+        + Send
+        + 'static,
     ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
         let cause = |results: &Result<Vec<Result<(), StoreError>>, StoreError>| {
-            let mut errors = results
-                .iter()
-                .flatten()
-                .filter_map(|part| part.as_ref().err());
-            errors.find_map(said)
+            let parts = results.iter().flatten();
+            let of_parts = parts.filter_map(|part| part.as_ref().err());
+            results
+                .as_ref()
+                .err()
+                .into_iter()
+                .chain(of_parts)
+                .find_map(said)
         };
-        self.run_noting(|connection| Ok(parts(connection)), cause)
-            .await
+        self.run_noting(parts, cause).await
     }
 
     /// Runs a step whose result tells the words of a database that could not write.

@@ -41,6 +41,11 @@ impl Factory for Files {
         self.open_file(self.folder.path().join(format!("{number}.db")))
     }
 
+    async fn also_open(&self, store: &Arc<dyn Store>) -> Arc<dyn Store> {
+        // The file admits one process, whose nodes share its only handle.
+        Arc::clone(store)
+    }
+
     async fn reopen(&self, old: Arc<dyn Store>) -> Arc<dyn Store> {
         assert_eq!(Arc::strong_count(&old), 1, "somebody else still uses it");
         let path = {

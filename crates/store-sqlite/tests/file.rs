@@ -1,7 +1,7 @@
 //! The file of a store: one process at a time, and everything still there afterwards.
 
 use headwater_model::id::{KeyId, UserId, WorkspaceId};
-use headwater_store::{ApiKey, FirstUser, StoreError, Tenants, User, WorkQueue, Workspace};
+use headwater_store::{ApiKey, FirstUser, NodeName, Nodes, StoreError, Tenants, User, Workspace};
 use headwater_store_sqlite::SqliteStore;
 
 fn first_user() -> FirstUser {
@@ -46,7 +46,7 @@ async fn a_second_open_of_the_same_file_is_refused_and_says_what_to_do() {
     );
     assert!(message.contains("--data-dir"), "{message}");
     // The first is none the worse for it, and when it is closed the file is free.
-    first.start_node(1).await.unwrap();
+    first.start_node(&NodeName::new("node"), 1).await.unwrap();
     drop(first);
     SqliteStore::open(&path).unwrap();
 }

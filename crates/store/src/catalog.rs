@@ -10,6 +10,7 @@ use headwater_model::{
 
 use crate::{
     error::StoreError,
+    lease::{NodeEpoch, RunnableLease},
     progress::Progress,
     sources::{NewSource, SettledSource, Source, SourceFilter, SourceState},
     tenants::Owner,
@@ -79,7 +80,14 @@ pub trait Catalog {
     /// (`conformance::sources::a_taken_slug_is_numbered`).
     /// MUST NOT follow automatic subscriptions of listeners that the user may not see
     /// (`conformance::tenants::automatic_subscriptions_into_a_workspace_end_with_the_membership`).
-    async fn begin_deploy(&self, source: NewSource) -> Result<Source, StoreError>;
+    /// MUST lease the source to the deploying node (`conformance::nodes::two_nodes_never_hold_one_runnable`).
+    /// `Gone` when the component is not there, `Taken` for an endpoint token that another source has, `LeaseLost` when
+    /// the epoch is dead.
+    async fn begin_deploy(
+        &self,
+        source: NewSource,
+        epoch: NodeEpoch,
+    ) -> Result<(Source, RunnableLease), StoreError>;
 
     /// Ends a deployment or update: spec, timers, hooks' events and state `Active` or `Inactive`, together.
     /// MUST write all of it or nothing (`conformance::sources::settling_is_all_or_nothing`).
@@ -91,24 +99,33 @@ pub trait Catalog {
     /// MUST drop queued ticks and events without a lease when it ends inactive, and keep requests, which were
     /// acknowledged: they wait until it is active again
     /// (`conformance::sources::the_queue_is_dropped_when_a_source_ends_inactive`).
-    /// `Conflict` when the source is gone.
+    /// MUST refuse with `LeaseLost` whoever does not hold the source, as all that changes its life
+    /// (`conformance::nodes::a_dead_nodes_runnable_is_taken_over`). `Gone` when the source is.
     async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError>;
 
-    /// Moves a source to a state without touching anything else. `Conflict` when the source is gone.
-    async fn set_source_state(&self, id: &SourceId, state: SourceState) -> Result<(), StoreError>;
+    /// Moves a source to a state without touching anything else. `Gone` when the source is, `LeaseLost` when the lease is
+    /// not the current one.
+    async fn set_source_state(
+        &self,
+        lease: &RunnableLease,
+        state: SourceState,
+    ) -> Result<(), StoreError>;
 
-    /// Renames a source. `Conflict` when the source is gone.
+    /// Renames a source. `Gone` when the source is.
     async fn rename_source(&self, id: &SourceId, name: &str, now_at: u64)
     -> Result<(), StoreError>;
 
     /// Deletes up to `limit` rows of a source that is being deleted: its queue, and its events that dispatch has passed.
     /// Calling again goes on; `done` counts. Where there is much of it, [`Catalog::delete_source`] would keep everybody
-    /// else waiting (`conformance::deletion::a_source_is_emptied_in_bounded_steps`).
-    async fn empty_source(&self, id: &SourceId, limit: u32) -> Result<Progress, StoreError>;
+    /// else waiting (`conformance::deletion::a_source_is_emptied_in_bounded_steps`). `LeaseLost` when the lease is not the
+    /// current one.
+    async fn empty_source(&self, lease: &RunnableLease, limit: u32)
+    -> Result<Progress, StoreError>;
 
     /// Deletes a source with its events, state, timers, queue, endpoints and subscriptions. Deleting twice is harmless.
     /// Events that dispatch has not passed reach nobody any more: see [`crate::EventLog::awaits_dispatch`].
-    async fn delete_source(&self, id: &SourceId) -> Result<(), StoreError>;
+    /// `LeaseLost` when the source is there and the lease is not the current one.
+    async fn delete_source(&self, lease: &RunnableLease) -> Result<(), StoreError>;
 
     /// A source in whatever state.
     async fn source(&self, id: &SourceId) -> Result<Option<Source>, StoreError>;
@@ -124,5 +141,12 @@ pub trait Catalog {
     ) -> Result<Page<Source>, StoreError>;
 
     /// Sources that a dead node left `Deploying`, `Updating` or `Deleting`; at most `limit`.
-    async fn unsettled_sources(&self, limit: u32) -> Result<Vec<Source>, StoreError>;
+    /// MUST NOT find those that a living node holds, `epoch` among them
+    /// (`conformance::nodes::leases_of_a_living_node_survive_another_nodes_start`).
+    async fn unsettled_sources(
+        &self,
+        epoch: NodeEpoch,
+        now_ms: u64,
+        limit: u32,
+    ) -> Result<Vec<Source>, StoreError>;
 }

@@ -25,6 +25,7 @@ pub mod deliveries;
 pub mod dispatch;
 mod fixture;
 pub mod history;
+pub mod nodes;
 pub mod queue;
 pub mod redelivery;
 pub mod registry;
@@ -45,6 +46,10 @@ pub trait Factory: Send + Sync {
 
     /// Closes a store and opens it again, as another process would find it. The caller holds no other handle of it.
     async fn reopen(&self, old: Arc<dyn Store>) -> Arc<dyn Store>;
+
+    /// Another handle on a store that is open, as another node has it. Where one process owns the store, that is the same
+    /// handle once more.
+    async fn also_open(&self, store: &Arc<dyn Store>) -> Arc<dyn Store>;
 }
 
 /// Turns the suite into tests: `conformance_tests!(an expression that makes a factory)`, with absolute paths.
@@ -139,6 +144,19 @@ macro_rules! conformance_tests {
                 data_stores_are_paged_both_ways,
                 a_deleted_data_store_is_gone_with_its_records,
                 data_stores_end_with_their_user,
+            }
+            nodes {
+                two_nodes_never_hold_one_runnable,
+                a_dead_nodes_runnable_is_taken_over,
+                leases_of_a_living_node_survive_another_nodes_start,
+                a_heartbeat_keeps_a_node_alive,
+                a_node_that_started_anew_lost_everything_of_its_former_epoch,
+                a_late_holder_that_nobody_has_replaced_still_commits,
+                work_that_another_living_node_holds_is_not_offered,
+                a_clean_stop_frees_everything_at_once,
+                a_runnable_that_was_given_back_is_free,
+                an_invocation_is_queued_whatever_happens_to_the_lease,
+                events_of_concurrent_writers_are_each_read_once_in_order,
             }
             queue {
                 epochs_increase_across_reopen,
@@ -249,6 +267,7 @@ macro_rules! conformance_tests {
                 an_attempt_that_outlives_its_lease_counts_if_nobody_took_it,
                 a_webhook_knows_since_when_it_fails,
                 webhooks_with_work_are_those_with_deliveries_that_nobody_holds,
+                all_webhooks_with_work_are_reached_in_steps,
                 pending_deliveries_are_never_trimmed,
                 trimming_keeps_the_newest_delivered_and_the_youngest_dead,
                 trimming_counts_a_retried_delivery_when_it_has_ended,
@@ -350,6 +369,7 @@ mod tests {
         ("commits", include_str!("conformance/commits.rs")),
         ("conflicts", include_str!("conformance/conflicts.rs")),
         ("data_stores", include_str!("conformance/data_stores.rs")),
+        ("nodes", include_str!("conformance/nodes.rs")),
         ("queue", include_str!("conformance/queue.rs")),
         ("timers", include_str!("conformance/timers.rs")),
         ("dispatch", include_str!("conformance/dispatch.rs")),
@@ -371,6 +391,7 @@ mod tests {
         include_str!("account.rs"),
         include_str!("catalog.rs"),
         include_str!("key_value.rs"),
+        include_str!("nodes.rs"),
         include_str!("sealed.rs"),
         include_str!("subscriptions.rs"),
         include_str!("upkeep.rs"),

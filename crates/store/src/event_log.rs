@@ -111,7 +111,8 @@ pub trait EventLog {
 
     /// Deletes up to `limit` events beyond the newest `keep` per emitter and channel class, requested deletions not
     /// counted. Those that wait for dispatch or for readers are not `more` to do. `read_up_to` is how far whoever
-    /// reads along with [`EventLog::tail`] has come.
+    /// reads along with [`EventLog::tail`] has come: the reader on any node that is furthest behind. Several nodes may call
+    /// it at once: a step is atomic, and deletes nothing that another has deleted.
     /// MUST NOT delete one that dispatch has not passed (`conformance::deletion::trim_never_passes_the_dispatch_cursor`),
     /// MUST NOT delete one behind `read_up_to` (`conformance::tail::trim_never_passes_the_readers`),
     /// MUST NOT delete one of `$in` (`conformance::scheduled::scheduled_events_are_never_trimmed`).
@@ -128,6 +129,8 @@ pub trait EventLog {
 
     /// Up to `limit` events of all emitters that were appended behind `after`, but those on `$in`: they are appended
     /// again when they are released. None only when there are none; fewer than there are when they are large.
+    /// MUST NOT let a position become visible behind one that was read: whoever has read up to a place has seen everything
+    /// before it, however many nodes write (`conformance::nodes::events_of_concurrent_writers_are_each_read_once_in_order`).
     /// MUST give each exactly once and in the order of appending, per emitter in the order of ids
     /// (`conformance::tail::every_event_is_read_once_in_the_order_of_appending`).
     /// MUST NOT show events that a requested deletion covers (`conformance::tail::requested_deletions_are_not_read`).
@@ -146,7 +149,9 @@ pub trait EventLog {
     /// and does so when it has copied several MiB of events' data
     /// (`conformance::backlog::a_step_copies_a_bounded_number_of_bytes`).
     /// Listeners that are inactive or gone miss the event; events on `$in` are passed on when they are released.
-    /// Workflows miss everything until they exist.
+    /// Several nodes may call it at once: a step is atomic, and goes on where another has stopped.
+    /// MUST NOT pass a place behind which an event may yet become visible
+    /// (`conformance::nodes::events_of_concurrent_writers_are_each_read_once_in_order`).
     /// MUST queue exactly one invocation or delivery per (event, subscription)
     /// (`conformance::dispatch::each_event_reaches_its_listener_exactly_once_across_reopen`).
     /// MUST match only subscriptions of the user who owns the emitter, or, where they name the emitter or its

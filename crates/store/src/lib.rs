@@ -14,6 +14,7 @@ pub mod error;
 pub mod event_log;
 pub mod key_value;
 pub mod lease;
+pub mod nodes;
 pub mod progress;
 pub mod registry;
 pub mod run_commit;
@@ -32,6 +33,7 @@ pub use error::{Conflict, Entity, InUse, Last, StoreError, Taken};
 pub use event_log::*;
 pub use key_value::KeyValue;
 pub use lease::*;
+pub use nodes::*;
 pub use progress::Progress;
 pub use registry::*;
 pub use run_commit::*;
@@ -45,7 +47,8 @@ pub use work_queue::*;
 
 /// A whole store. Blanket-implemented for whatever has all the parts.
 pub trait Store:
-    Tenants
+    Nodes
+    + Tenants
     + Catalog
     + Registry
     + Subscriptions
@@ -65,7 +68,8 @@ pub trait Store:
 }
 
 impl<T> Store for T where
-    T: Tenants
+    T: Nodes
+        + Tenants
         + Catalog
         + Registry
         + Subscriptions

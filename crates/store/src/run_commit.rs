@@ -3,7 +3,10 @@
 use headwater_model::{dedupe, event::NewEvent, id::RunnableId};
 use serde_json::value::RawValue;
 
-use crate::{lease::Lease, tenants::Usage};
+use crate::{
+    lease::{Lease, RunnableLease},
+    tenants::Usage,
+};
 
 /// One key of `$.service.db`.
 #[derive(Debug, Clone)]
@@ -17,10 +20,10 @@ pub struct KvWrite {
 /// Everything a run leaves behind, committed together or not at all.
 #[derive(Debug, Clone)]
 pub struct RunCommit {
-    /// Whose run.
-    pub runnable: RunnableId,
-    /// The invocation that it ends; `None` for a run that was never queued (hooks, custom responses).
-    pub lease: Option<Lease>,
+    /// The right to run it and to write what came of it: every run has it, hooks and custom responses too.
+    pub lease: RunnableLease,
+    /// The invocation that it ends; `None` for a run that was never queued.
+    pub invocation: Option<Lease>,
     /// Appended in this order, errors and logs included.
     pub events: Vec<NewEvent>,
     /// The new dedupe state, if it changed.
@@ -31,4 +34,11 @@ pub struct RunCommit {
     pub usage: Usage,
     /// Epoch milliseconds.
     pub now_ms: u64,
+}
+
+impl RunCommit {
+    /// Whose run it is.
+    pub fn runnable(&self) -> &RunnableId {
+        &self.lease.runnable
+    }
 }

@@ -8,7 +8,7 @@ use headwater_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{run_commit::RunCommit, tenants::Owner};
+use crate::{lease::RunnableLease, run_commit::RunCommit, tenants::Owner};
 
 /// Where a source is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -102,8 +102,8 @@ pub struct NewSource {
 /// The end of a deployment or an update: everything becomes visible together.
 #[derive(Debug, Clone)]
 pub struct SettledSource {
-    /// Which.
-    pub id: SourceId,
+    /// The right to do so.
+    pub lease: RunnableLease,
     /// What it is made of from now on.
     pub spec: SourceSpec,
     /// Whether its triggers are on: timers are scheduled from `now_ms`, or all unscheduled.
@@ -116,9 +116,9 @@ pub struct SettledSource {
 
 impl SettledSource {
     /// Nothing done by hooks; the runner adds what it holds.
-    pub fn new(id: SourceId, spec: SourceSpec, active: bool, now_ms: u64) -> Self {
+    pub fn new(lease: RunnableLease, spec: SourceSpec, active: bool, now_ms: u64) -> Self {
         Self {
-            id,
+            lease,
             spec,
             active,
             commits: Vec::new(),

@@ -300,9 +300,16 @@ pub trait Deliveries {
         limit: ClaimLimit,
     ) -> Result<Vec<ClaimedDelivery>, StoreError>;
 
-    /// `woken_webhooks`: all active webhooks with deliveries that are due and held by nobody, those that are due first
-    /// before others; `next_due_ms`: when a delivery is due next.
-    async fn webhooks_with_work(&self, now_ms: u64) -> Result<Progress, StoreError>;
+    /// `woken_webhooks`: of the active webhooks with deliveries that are due and held by nobody, the first `limit` behind
+    /// `after` in the order of ids, those that are due first before others; `more`: to go on behind the largest of them;
+    /// `next_due_ms`: when a delivery of those looked at is due next.
+    /// MUST reach every one of them so (`conformance::deliveries::all_webhooks_with_work_are_reached_in_steps`).
+    async fn webhooks_with_work(
+        &self,
+        now_ms: u64,
+        after: Option<&WebhookId>,
+        limit: u32,
+    ) -> Result<Progress, StoreError>;
 
     /// `woken_webhooks`: those with deliveries to be attempted again that became due after `after_ms`, up to `now_ms`;
     /// at most `limit` such deliveries are looked at, those that are due first before others, and `more` tells of

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     error::StoreError,
-    lease::{Lease, LeaseTerm, NodeEpoch},
+    lease::{Lease, LeaseTerm, NodeEpoch, RunnableLease},
     progress::Progress,
     run_commit::RunCommit,
 };
@@ -120,35 +120,39 @@ impl Backlog {
 /// The queue of invocations, and the timers that feed it.
 #[async_trait]
 pub trait WorkQueue {
-    /// Registers a start of the node and gives it an epoch larger than every earlier one. On a store that
-    /// only one process can have open, every lease of an earlier epoch is void from then on.
-    async fn start_node(&self, now_ms: u64) -> Result<NodeEpoch, StoreError>;
-
-    /// Queues an invocation, leased at once if a term is given. `Ok` means it will run, whatever happens to this node.
-    /// `Conflict` when the source is gone or takes no triggers (`Inactive`, `Deleting`).
+    /// Queues an invocation, leased at once if a term is given and the lease of its runnable is the current one.
+    /// `Ok` means that it will run, whatever happens to this node. `Gone` when the runnable is gone or being deleted,
+    /// `Inactive` when it takes no triggers, `Taken` when the invocation is queued already.
+    /// MUST queue it, too, when the lease was lost, and lease it to nobody then
+    /// (`conformance::nodes::an_invocation_is_queued_whatever_happens_to_the_lease`).
     async fn enqueue(
         &self,
         invocation: NewInvocation,
-        term: Option<LeaseTerm>,
+        lease: Option<(RunnableLease, LeaseTerm)>,
     ) -> Result<Option<Lease>, StoreError>;
 
     /// Leases invocations of one source or workflow that nobody holds, oldest first, within the limit.
+    /// MUST refuse with `LeaseLost` whoever does not hold the runnable
+    /// (`conformance::nodes::a_dead_nodes_runnable_is_taken_over`).
     /// MUST NOT lease one that is held by a lease that has not expired
     /// (`conformance::queue::a_claim_never_hands_out_a_held_lease`), nor more than one beyond the bytes that there is room
     /// for (`conformance::queue::a_claim_takes_no_more_bytes_than_there_is_room_for`).
     async fn claim(
         &self,
-        runnable: &RunnableId,
+        lease: &RunnableLease,
         term: LeaseTerm,
         now_ms: u64,
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError>;
 
-    /// Sources and workflows of whose invocations some are held by nobody, in the order of their ids, behind `after`; at most `limit`.
-    /// MUST reach every one of them when called with the last it found
+    /// Sources and workflows of whose invocations some are held by no living node, in the order of their ids, behind
+    /// `after`; at most `limit`. MUST reach every one of them when called with the last it found
     /// (`conformance::queue::all_runnables_with_work_are_reached_in_steps`).
+    /// MUST NOT find those that another living node holds
+    /// (`conformance::nodes::work_that_another_living_node_holds_is_not_offered`).
     async fn runnables_with_work(
         &self,
+        epoch: NodeEpoch,
         now_ms: u64,
         after: Option<&RunnableId>,
         limit: u32,
@@ -170,14 +174,16 @@ pub trait WorkQueue {
     /// Per commit: append events with ids that increase per emitter (even if the clock stepped back), replace the
     /// dedupe state, apply key-value writes, add usage, end the invocation.
     /// After one that is `Unavailable`, all later ones are too, and nothing of them is written.
-    /// A lease is lost when it was given back, taken by a later attempt, or voided by a start of the node; not by
-    /// expiring alone, and it is of one source.
-    /// MUST refuse with `Conflict` a commit whose lease was lost; nothing of it is written
+    /// The lease of an invocation is lost when it was given back, taken by a later attempt, or voided; not by expiring
+    /// alone, and it is of one runnable. The lease of a runnable is lost when somebody else holds it, or its node ended.
+    /// MUST refuse with `LeaseLost` a commit whose lease of the runnable was lost, hooks and silent runs too
+    /// (`conformance::nodes::a_dead_nodes_runnable_is_taken_over`).
+    /// MUST refuse with `LeaseLost` a commit whose lease of the invocation was lost; nothing of it is written
     /// (`conformance::commits::a_commit_is_refused_after_a_later_attempt_claimed_the_invocation`).
-    /// MUST refuse with `Conflict` a commit with a dedupe state behind a refused one of its source that had one: its
+    /// MUST refuse with `Behind` a commit with a dedupe state behind a refused one of its source that had one: its
     /// state counts events that were not appended, and would have them dropped when they are emitted again
     /// (`conformance::commits::a_dedupe_state_behind_a_refused_one_is_refused`).
-    /// MUST refuse with `Conflict` a commit whose source is gone; nothing of it is written
+    /// MUST refuse with `Gone` a commit whose source is gone; nothing of it is written
     /// (`conformance::commits::a_commit_is_refused_after_the_source_was_deleted`).
     async fn commit_runs(&self, commits: Arc<[RunCommit]>) -> Vec<Result<(), StoreError>>;
 
@@ -185,6 +191,7 @@ pub trait WorkQueue {
     /// schedule's tick event and move to the tick after it. While an earlier tick of the timer waits, no further one
     /// is queued (ticks coalesce); while one runs, one more waits. `next_due_ms` tells when to come back.
     /// Timers of a source that is not active are not due; they catch up when it is again.
+    /// Several nodes may call it at once: a step is atomic, and a tick that one has fired is no longer due for another.
     /// MUST fire one catch-up tick after downtime, not one per missed tick
     /// (`conformance::timers::a_timer_catches_up_once_after_downtime`).
     async fn fire_timers(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;

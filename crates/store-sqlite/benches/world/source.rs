@@ -10,8 +10,8 @@ use headwater_model::{
     id::{ComponentId, SourceId, UserId},
 };
 use headwater_store::{
-    ArtifactBytes, Catalog, NewSource, Owner, RunCommit, SavedComponent, SettledSource, SourceSpec,
-    Usage,
+    ArtifactBytes, Catalog, NewSource, NodeName, Nodes, Owner, RunCommit, RunnableLease,
+    SavedComponent, SettledSource, SourceSpec, Usage,
 };
 use headwater_store_sqlite::SqliteStore;
 use serde_json::value::RawValue;
@@ -31,7 +31,7 @@ pub(crate) fn json() -> Box<RawValue> {
 }
 
 /// A run that emits one event.
-pub(crate) fn run(source_id: &SourceId) -> RunCommit {
+pub(crate) fn run(lease: &RunnableLease) -> RunCommit {
     let event = NewEvent {
         channel: Channel::default(),
         event: json(),
@@ -43,8 +43,8 @@ pub(crate) fn run(source_id: &SourceId) -> RunCommit {
         trace: None,
     };
     RunCommit {
-        runnable: source_id.clone().into(),
-        lease: None,
+        lease: lease.clone(),
+        invocation: None,
         events: vec![event],
         dedupe: None,
         kv_writes: Vec::new(),
@@ -54,7 +54,7 @@ pub(crate) fn run(source_id: &SourceId) -> RunCommit {
 }
 
 /// A store with one active source.
-pub(crate) async fn open(path: &Path) -> (Arc<SqliteStore>, SourceId) {
+pub(crate) async fn open(path: &Path) -> (Arc<SqliteStore>, RunnableLease) {
     let store = SqliteStore::open(path).expect("a store");
     let owner = owner();
     let component = component(&owner);
@@ -83,16 +83,19 @@ pub(crate) async fn open(path: &Path) -> (Arc<SqliteStore>, SourceId) {
         spec,
         now_at: 1,
     };
-    let source = store.begin_deploy(new).await.expect("begun");
+    let node = NodeName::new("node");
+    let epoch = store.start_node(&node, NOW_MS).await.expect("an epoch");
+    let begun = store.begin_deploy(new, epoch).await;
+    let (source, lease) = begun.expect("begun");
     let settled = SettledSource {
-        id: source.id.clone(),
+        lease: lease.clone(),
         spec: source.spec,
         active: true,
         commits: Vec::new(),
         now_ms: NOW_MS,
     };
     store.settle_source(settled).await.expect("settled");
-    (Arc::new(store), source.id)
+    (Arc::new(store), lease)
 }
 
 fn component(owner: &Owner) -> SavedComponent {

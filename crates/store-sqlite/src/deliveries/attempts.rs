@@ -7,9 +7,10 @@ use headwater_store::{
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
+    append,
     connection::failed,
+    emitters,
     row::signed,
-    run_commit,
     webhooks::{self, Standing},
 };
 
@@ -174,13 +175,10 @@ fn disable(
 ) -> Result<(), StoreError> {
     webhooks::disable(connection, webhook_id, &disabled.reason, now_ms)?;
     let emitter = disabled.emitter.as_str();
-    let has_log = connection
-        .prepare_cached("SELECT 1 FROM emitters WHERE emitter_id = ?")
-        .and_then(|mut statement| statement.exists([emitter]))
-        .map_err(failed("looking an emitter up"))?;
+    let has_log = emitters::is_there(connection, emitter)?;
     // The emitter may be gone by now: nobody is left to tell.
     match has_log {
-        true => run_commit::append(
+        true => append::alone(
             connection,
             emitter,
             std::slice::from_ref(&disabled.event),

@@ -15,12 +15,14 @@ use crate::{
 pub(super) fn webhooks_with_work(
     connection: &Connection,
     now_ms: u64,
+    after: Option<&WebhookId>,
+    limit: u32,
 ) -> Result<Progress, StoreError> {
     let failed = failed("looking for deliveries");
     let mut statement = connection
         .prepare_cached(&format!(
             "WITH RECURSIVE waiting (webhook) AS (
-                 SELECT min(webhook_id) FROM deliveries WHERE state = 'pending'
+                 SELECT min(webhook_id) FROM deliveries WHERE state = 'pending' AND webhook_id > ?2
                  UNION ALL
                  SELECT (SELECT min(webhook_id) FROM deliveries WHERE state = 'pending' AND webhook_id > webhook)
                  FROM waiting WHERE webhook IS NOT NULL)
@@ -36,10 +38,17 @@ pub(super) fn webhooks_with_work(
              FROM waiting CROSS JOIN webhooks ON webhooks.id = webhook AND active"
         ))
         .map_err(&failed)?;
-    let mut rows = statement.query(params![signed(now_ms)]).map_err(&failed)?;
+    let after = after.map_or("", WebhookId::as_str);
+    let mut rows = statement
+        .query(params![signed(now_ms), after])
+        .map_err(&failed)?;
     let mut due: Vec<(u64, WebhookId)> = Vec::new();
     let mut next_due_ms = None;
-    while let Some(row) = rows.next().map_err(&failed)? {
+    // Rows are read one by one: nothing behind the limit is looked at.
+    while due.len() < limit as usize {
+        let Some(row) = rows.next().map_err(&failed)? else {
+            break;
+        };
         if let Some(due_ms) = unsigned_opt(row, "due_ms")? {
             due.push((due_ms, parsed(row, "webhook")?));
         }
@@ -49,6 +58,7 @@ pub(super) fn webhooks_with_work(
     }
     due.sort_unstable();
     Ok(Progress {
+        more: due.len() == limit as usize,
         next_due_ms,
         woken_webhooks: due.into_iter().map(|(_, id)| id).collect(),
         ..Progress::default()

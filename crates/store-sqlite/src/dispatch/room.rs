@@ -7,9 +7,9 @@ use headwater_store::{QUEUED_EVENT_BYTES, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
+    append,
     connection::failed,
     dispatch::{Passing, logged},
-    run_commit,
 };
 
 /// Room for one owner within a step.
@@ -106,5 +106,5 @@ fn tell(
     };
     let from = (event.emitter.as_str(), id);
     let error = event::queue_full_error(from, &event.channel, queued_max, event.hops);
-    run_commit::append(connection, listener, &[error], now_ms)
+    append::alone(connection, listener, &[error], now_ms)
 }

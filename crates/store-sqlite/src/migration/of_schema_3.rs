@@ -13,8 +13,8 @@ use headwater_model::{
 };
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, Catalog, ChannelFilter, ClaimLimit, ClaimedDelivery,
-    Deliveries, EventLog, LeaseTerm, NodeEpoch, Owner, RunCommit, Usage, WebhookBacklog,
-    WebhookChange, Webhooks, WorkLimit, WorkQueue,
+    Deliveries, EventLog, LeaseTerm, NodeEpoch, NodeName, Nodes, Owner, RunCommit, Usage,
+    WebhookBacklog, WebhookChange, Webhooks, WorkLimit, WorkQueue,
 };
 use tempfile::TempDir;
 
@@ -218,21 +218,23 @@ async fn invocations_of_events_are_counted_per_owner_until_they_have_ended() {
         (workspace.clone(), 2, bytes(OF_WORKSPACE)),
     ];
     assert_eq!(queued(&store).await, counted);
-    let epoch = store.start_node(NOW).await.unwrap();
+    let epoch = store.start_node(&NodeName::new("node"), NOW).await.unwrap();
     assert_eq!(epoch, NodeEpoch(8));
     for (source, texts) in [
         (&former.of_user, OF_USER),
         (&former.of_workspace, OF_WORKSPACE),
     ] {
+        let runnable = source.clone().into();
+        let lease = store.lease_runnable(&runnable, epoch, NOW).await.unwrap();
         let claimed = store
-            .claim(&source.clone().into(), term(epoch), NOW, WorkLimit::of(10))
+            .claim(&lease, term(epoch), NOW, WorkLimit::of(10))
             .await
             .unwrap();
         let found: Vec<&str> = claimed.iter().map(|one| one.event.get()).collect();
         assert_eq!(found, texts);
         let end = |claimed: &headwater_store::Claimed| RunCommit {
-            runnable: source.clone().into(),
-            lease: Some(claimed.lease.clone()),
+            lease: lease.clone(),
+            invocation: Some(claimed.lease.clone()),
             events: Vec::new(),
             dedupe: None,
             kv_writes: Vec::new(),
@@ -298,7 +300,7 @@ async fn listed(store: &SqliteStore, webhook: &WebhookId, state: DeliveryState) 
 async fn deliveries_go_on_and_retries_are_made_when_they_are_due() {
     let former = Former::new();
     let store = SqliteStore::open(&former.path).unwrap();
-    let epoch = store.start_node(NOW).await.unwrap();
+    let epoch = store.start_node(&NodeName::new("node"), NOW).await.unwrap();
     let webhook = &former.webhook;
     let behind = WebhookBacklog {
         pending: 3,
@@ -306,7 +308,7 @@ async fn deliveries_go_on_and_retries_are_made_when_they_are_due() {
     };
     let backlogs = store.webhook_backlogs(std::slice::from_ref(webhook)).await;
     assert_eq!(backlogs.unwrap(), [behind]);
-    let work = store.webhooks_with_work(NOW).await.unwrap();
+    let work = store.webhooks_with_work(NOW, None, 10).await.unwrap();
     assert_eq!(
         (work.woken_webhooks, work.next_due_ms),
         (vec![webhook.clone()], Some(LATER))
@@ -350,7 +352,7 @@ async fn deliveries_go_on_and_retries_are_made_when_they_are_due() {
 async fn deliveries_to_a_webhook_that_was_inactive_are_dead() {
     let former = Former::new();
     let store = SqliteStore::open(&former.path).unwrap();
-    let epoch = store.start_node(NOW).await.unwrap();
+    let epoch = store.start_node(&NodeName::new("node"), NOW).await.unwrap();
     let webhook = &former.inactive;
     let dead = [delivery(7), delivery(6)];
     assert_eq!(listed(&store, webhook, DeliveryState::Dead).await, dead);

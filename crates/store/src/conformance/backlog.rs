@@ -11,10 +11,10 @@ const MIB: usize = 1024 * 1024;
 pub async fn a_step_copies_a_bounded_number_of_bytes(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
-    let from = deploy(&*store, &mine).await;
+    let from = deploy(&*store, epoch, &mine).await;
     let mut listeners = Vec::new();
     for _ in 0..5 {
-        let to = deploy(&*store, &mine).await;
+        let to = deploy(&*store, epoch, &mine).await;
         listen(&*store, &mine, &from, &to).await;
         listeners.push(to);
     }
@@ -36,9 +36,12 @@ pub async fn a_step_copies_a_bounded_number_of_bytes(factory: &dyn Factory) {
 
 /// Others' events do not count, nor does what is passed.
 pub async fn an_emitter_awaits_dispatch_until_its_last_event_is_passed(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let mine = owner();
-    let (from, other) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
+    let (from, other) = (
+        deploy(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
+    );
     assert!(!store.awaits_dispatch(&emitter(&from)).await.unwrap());
     emit(&*store, &from, &["1", "2"], T0).await;
     emit(&*store, &other, &["3"], T0).await;
@@ -56,9 +59,15 @@ pub async fn events_beyond_what_may_wait_are_not_queued_and_that_is_said_once(
 ) {
     let (store, epoch) = start(factory).await;
     let (mine, other) = (owner(), owner());
-    let from = deploy(&*store, &mine).await;
-    let (first, second) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
-    let (theirs, neighbour) = (deploy(&*store, &other).await, deploy(&*store, &other).await);
+    let from = deploy(&*store, epoch, &mine).await;
+    let (first, second) = (
+        deploy(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
+    );
+    let (theirs, neighbour) = (
+        deploy(&*store, epoch, &other).await,
+        deploy(&*store, epoch, &other).await,
+    );
     listen(&*store, &mine, &from, &first).await;
     listen(&*store, &mine, &from, &second).await;
     listen(&*store, &other, &theirs, &neighbour).await;
@@ -93,9 +102,11 @@ pub async fn events_beyond_what_may_wait_are_not_queued_and_that_is_said_once(
         "room has been free in between"
     );
     // Deleted sources make room, too.
-    store.delete_source(&first.id).await.unwrap();
-    store.delete_source(&second.id).await.unwrap();
-    let last = deploy(&*store, &mine).await;
+    store.delete_source(&first.lease).await.unwrap();
+    store.delete_source(&second.lease).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
+    let from = leased_to(&*store, &from, epoch).await;
+    let last = deploy(&*store, epoch, &mine).await;
     listen(&*store, &mine, &from, &last).await;
     emit(&*store, &from, &["7", "8", "9", "10", "11"], T0).await;
     store.dispatch(T0, 100, 4).await.unwrap();
@@ -107,8 +118,8 @@ pub async fn events_beyond_what_may_wait_are_not_queued_and_that_is_said_once(
 
 /// Events that dispatch has not reached are counted while there are any.
 pub async fn a_step_tells_how_far_behind_it_is(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let from = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let from = deploy(&*store, epoch, &owner()).await;
     emit(&*store, &from, &["0", "1", "2", "3", "4"], T0).await;
     for (limit, behind) in [(2, 3), (2, 1), (2, 0), (2, 0)] {
         let step = store.dispatch(T0, limit, u32::MAX).await.unwrap();

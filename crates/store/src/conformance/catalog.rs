@@ -148,8 +148,8 @@ pub(super) fn keyed<T, C>(page: Page<T>, key: impl Fn(&T) -> C) -> Page<C> {
 
 /// Events page from newest to oldest and back.
 pub async fn events_are_paged_both_ways(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     emit(&*store, &source, &["1", "2", "3"], T0).await;
     emit_on(&*store, &source, Channel::errors(), "0").await;
     emit(&*store, &source, &["4", "5"], T0 + 1).await;
@@ -169,8 +169,8 @@ pub async fn events_are_paged_both_ways(factory: &dyn Factory) {
 
 /// A cursor works even when its event is gone.
 pub async fn a_page_begins_behind_a_cursor_that_is_gone(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     emit(&*store, &source, &["1", "2", "3"], T0).await;
     let gone = ids(&*store, &source).await[1];
     let one = deletion(&source, ordinary(), (Some(gone), Some(gone)));
@@ -193,10 +193,10 @@ pub async fn a_page_begins_behind_a_cursor_that_is_gone(factory: &dyn Factory) {
 
 /// A listing of one channel shows no other, and nobody else's.
 pub async fn channels_and_emitters_are_listed_apart(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (source, other) = (
-        deploy(&*store, &owner()).await,
-        deploy(&*store, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
     );
     for (channel, text) in [
         ("", "1"),
@@ -214,12 +214,12 @@ pub async fn channels_and_emitters_are_listed_apart(factory: &dyn Factory) {
 
 /// Sources page in creation order and back.
 pub async fn sources_are_paged_both_ways(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let mine = workspace_owner();
     let mut ids = Vec::new();
     for _ in 0..5 {
-        ids.push(deploy(&*store, &mine).await.id);
-        deploy(&*store, &owner()).await;
+        ids.push(deploy(&*store, epoch, &mine).await.source.id);
+        deploy(&*store, epoch, &owner()).await;
     }
     for filter in [
         SourceFilter::User(mine.user_id.clone()),

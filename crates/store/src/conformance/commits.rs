@@ -3,12 +3,12 @@
 use headwater_model::{channel::Channel, dedupe, event::EmitKey, id::EventId};
 
 use super::{Factory, fixture::*};
-use crate::{KvWrite, Owner, RunCommit, Source, SourceState, Spender, Store, Usage};
+use crate::{KvWrite, Owner, RunCommit, SourceState, Spender, Store, Usage};
 
 /// Whatever the clock says, and whoever opened the store, ids increase.
 pub async fn event_ids_increase_across_reopen_and_when_the_clock_steps_back(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     emit(&*store, &source, &["1", "2"], T0).await;
     emit(&*store, &source, &["3"], T0 - MINUTE).await;
     let store = factory.reopen(store).await;
@@ -25,8 +25,8 @@ pub async fn event_ids_increase_across_reopen_and_when_the_clock_steps_back(fact
 
 /// An id is never given twice, even when nothing is left to compare with.
 pub async fn event_ids_increase_after_all_events_were_deleted(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     emit(&*store, &source, &["1", "2"], T0).await;
     let last = ids(&*store, &source).await[1];
     let all = deletion(&source, ordinary(), (None, None));
@@ -39,16 +39,14 @@ pub async fn event_ids_increase_after_all_events_were_deleted(factory: &dyn Fact
 
 /// Ids of one emitter increase over all its channels together.
 pub async fn channels_of_an_emitter_share_its_ids(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let events = vec![
         event("1"),
         event_on(Channel::errors(), "2"),
         event_on(Channel::named("orders"), "3"),
     ];
-    commit(&*store, run_of(&source.id, events, T0))
-        .await
-        .unwrap();
+    commit(&*store, run_of(&source, events, T0)).await.unwrap();
     let mut ids = Vec::new();
     for channel in [
         Channel::default(),
@@ -69,14 +67,14 @@ pub async fn channels_of_an_emitter_share_its_ids(factory: &dyn Factory) {
 
 /// Everything that a caller gave comes back as it was, to the byte.
 pub async fn an_event_is_kept_byte_for_byte(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let text = "{ \"b\":1.0,  \"a\": 12345678901234567890123, \"u\":\"\\u00e9\u{e9}\\u0000\" }";
     let mut event = event_on(Channel::named("naïve"), text);
     event.key = Some(EmitKey::Text("7".to_owned()));
     event.summary = Some("a line\nof text".to_owned());
     event.ts = Some(1.5e12 + 0.25);
-    commit(&*store, run_of(&source.id, vec![event], T0 + 5))
+    commit(&*store, run_of(&source, vec![event], T0 + 5))
         .await
         .unwrap();
     let store = factory.reopen(store).await;
@@ -91,11 +89,11 @@ pub async fn an_event_is_kept_byte_for_byte(factory: &dyn Factory) {
 
 /// A numeric key stays a number.
 pub async fn a_number_as_key_stays_a_number(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let mut event = event("1");
     event.key = Some(EmitKey::Number(7.into()));
-    commit(&*store, run_of(&source.id, vec![event], T0))
+    commit(&*store, run_of(&source, vec![event], T0))
         .await
         .unwrap();
     let kept = listed(&*store, &source, &ordinary()).await.remove(0);
@@ -103,7 +101,7 @@ pub async fn a_number_as_key_stays_a_number(factory: &dyn Factory) {
 }
 
 /// A run's effects of every kind.
-fn full_commit(source: &Source) -> RunCommit {
+fn full_commit(source: &Leased) -> RunCommit {
     RunCommit {
         dedupe: Some(dedupe::State::Last {
             id: Some("7".to_owned()),
@@ -116,20 +114,20 @@ fn full_commit(source: &Source) -> RunCommit {
             invocations: 1,
             compute_ms: 20,
         },
-        ..run_of(&source.id, vec![event("7")], T0)
+        ..run_of(source, vec![event("7")], T0)
     }
 }
 
-async fn assert_nothing_was_written(store: &dyn crate::Store, source: &crate::Source) {
+async fn assert_nothing_was_written(store: &dyn crate::Store, source: &Leased) {
     assert!(texts(store, source).await.is_empty());
     assert!(
         store
-            .key_values(&runnable(&source))
+            .key_values(&runnable(source))
             .await
             .unwrap()
             .is_empty()
     );
-    assert_eq!(store.dedupe_state(&runnable(&source)).await.unwrap(), None);
+    assert_eq!(store.dedupe_state(&runnable(source)).await.unwrap(), None);
     let usage = spent(store, source).await;
     assert_eq!(usage, Usage::default());
 }
@@ -137,13 +135,13 @@ async fn assert_nothing_was_written(store: &dyn crate::Store, source: &crate::So
 /// A commit writes all that the run did, and ends the invocation.
 pub async fn a_commit_writes_everything_together(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
     let run = RunCommit {
-        lease,
+        invocation: ended(lease),
         ..full_commit(&source)
     };
     commit(&*store, run).await.unwrap();
@@ -157,7 +155,7 @@ pub async fn a_commit_writes_everything_together(factory: &dyn Factory) {
     assert_eq!(state, full_commit(&source).dedupe);
     let usage = spent(&*store, &source).await;
     assert_eq!(usage, full_commit(&source).usage);
-    let epoch = store.start_node(T0).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
     assert!(
         claim_all(&*store, &source.id, epoch, T0 + MINUTE)
             .await
@@ -168,16 +166,16 @@ pub async fn a_commit_writes_everything_together(factory: &dyn Factory) {
 /// A node that was thought dead cannot write.
 pub async fn a_commit_is_refused_after_the_node_started_anew(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
     let store = factory.reopen(store).await;
-    let next = store.start_node(T0).await.unwrap();
+    let next = store.start_node(&node(), T0).await.unwrap();
     assert!(next > epoch);
     let run = RunCommit {
-        lease,
+        invocation: ended(lease),
         ..full_commit(&source)
     };
     assert_conflict(commit(&*store, run).await);
@@ -190,14 +188,14 @@ pub async fn a_commit_is_refused_after_a_later_attempt_claimed_the_invocation(
     factory: &dyn Factory,
 ) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
     let later = claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
     let run = RunCommit {
-        lease,
+        invocation: ended(lease),
         ..full_commit(&source)
     };
     assert_conflict(commit(&*store, run).await);
@@ -208,14 +206,14 @@ pub async fn a_commit_is_refused_after_a_later_attempt_claimed_the_invocation(
 /// Whoever gave the invocation back has nothing to commit any more.
 pub async fn a_commit_is_refused_after_the_lease_was_given_back(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
     store.release(lease.as_ref().unwrap()).await.unwrap();
     let run = RunCommit {
-        lease,
+        invocation: ended(lease),
         ..full_commit(&source)
     };
     assert_conflict(commit(&*store, run).await);
@@ -225,13 +223,13 @@ pub async fn a_commit_is_refused_after_the_lease_was_given_back(factory: &dyn Fa
 /// The second time, nothing is written.
 pub async fn completing_twice_writes_once(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
     let run = RunCommit {
-        lease,
+        invocation: ended(lease),
         ..full_commit(&source)
     };
     commit(&*store, run.clone()).await.unwrap();
@@ -243,15 +241,15 @@ pub async fn completing_twice_writes_once(factory: &dyn Factory) {
 pub async fn a_commit_is_refused_with_the_lease_of_another_source(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (source, other) = (
-        deploy(&*store, &owner()).await,
-        deploy(&*store, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
     );
     let lease = store
-        .enqueue(manual(&other.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&other.id, "1"), held(&other, epoch))
         .await
         .unwrap();
     let run = RunCommit {
-        lease,
+        invocation: ended(lease),
         ..full_commit(&source)
     };
     assert_conflict(commit(&*store, run).await);
@@ -261,13 +259,13 @@ pub async fn a_commit_is_refused_with_the_lease_of_another_source(factory: &dyn 
 /// A slow run is not thrown away as long as nobody repeats it.
 pub async fn a_run_that_outlives_its_lease_commits_if_nobody_took_it(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
     let late = RunCommit {
-        lease,
+        invocation: ended(lease),
         now_ms: T0 + MINUTE,
         ..full_commit(&source)
     };
@@ -278,15 +276,15 @@ pub async fn a_run_that_outlives_its_lease_commits_if_nobody_took_it(factory: &d
 /// What a source's run did is not kept when the source is not.
 pub async fn a_commit_is_refused_after_the_source_was_deleted(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
-    store.delete_source(&source.id).await.unwrap();
+    store.delete_source(&source.lease).await.unwrap();
     assert_conflict(commit(&*store, full_commit(&source)).await);
     let run = RunCommit {
-        lease,
+        invocation: ended(lease),
         ..full_commit(&source)
     };
     assert_conflict(commit(&*store, run).await);
@@ -295,10 +293,10 @@ pub async fn a_commit_is_refused_after_the_source_was_deleted(factory: &dyn Fact
 
 /// Runs that are under way end normally: `deactivate` emits as the last thing.
 pub async fn a_source_that_is_inactive_or_being_deleted_may_still_commit(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     for state in [SourceState::Inactive, SourceState::Deleting] {
-        store.set_source_state(&source.id, state).await.unwrap();
+        store.set_source_state(&source.lease, state).await.unwrap();
         emit(&*store, &source, &["1"], T0).await;
     }
     assert_eq!(texts(&*store, &source).await.len(), 2);
@@ -310,24 +308,24 @@ pub async fn a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it(
 ) {
     let (store, epoch) = start(factory).await;
     let (source, other) = (
-        deploy(&*store, &owner()).await,
-        deploy(&*store, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
     );
     let lease = store
-        .enqueue(manual(&other.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&other.id, "1"), held(&other, epoch))
         .await
         .unwrap();
     claim_all(&*store, &other.id, epoch, T0 + MINUTE).await;
     let lost = RunCommit {
-        lease,
+        invocation: ended(lease),
         ..full_commit(&other)
     };
     let results = store
         .commit_runs(
             [
-                run_of(&source.id, vec![event("1")], T0),
+                run_of(&source, vec![event("1")], T0),
                 lost,
-                run_of(&source.id, vec![event("2")], T0),
+                run_of(&source, vec![event("2")], T0),
             ]
             .into(),
         )
@@ -342,18 +340,18 @@ pub async fn a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it(
 /// again. A run without a state goes on.
 pub async fn a_dedupe_state_behind_a_refused_one_is_refused(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
     claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
     let lost = RunCommit {
-        lease,
+        invocation: ended(lease),
         ..full_commit(&source)
     };
     let behind = full_commit(&source);
-    let stateless = run_of(&source.id, vec![event("8")], T0);
+    let stateless = run_of(&source, vec![event("8")], T0);
     let results = store.commit_runs([lost, behind, stateless].into()).await;
     let kept: Vec<bool> = results.iter().map(Result::is_ok).collect();
     assert_eq!(kept, [false, false, true]);
@@ -363,10 +361,10 @@ pub async fn a_dedupe_state_behind_a_refused_one_is_refused(factory: &dyn Factor
 
 /// Commits of a batch apply in its order.
 pub async fn a_batch_is_committed_in_its_order(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let runs = (0..20)
-        .map(|number: u32| run_of(&source.id, vec![event(&number.to_string())], T0))
+        .map(|number: u32| run_of(&source, vec![event(&number.to_string())], T0))
         .collect();
     let results = store.commit_runs(runs).await;
     assert!(results.iter().all(Result::is_ok));
@@ -380,10 +378,10 @@ pub async fn a_batch_is_committed_in_its_order(factory: &dyn Factory) {
 
 /// Writes to `$.service.db` apply in order; the last one to a key stands.
 pub async fn key_values_are_set_overwritten_and_deleted(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (source, other) = (
-        deploy(&*store, &owner()).await,
-        deploy(&*store, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
     );
     let set = |key: &str, value: Option<&str>| KvWrite {
         key: key.to_owned(),
@@ -391,7 +389,7 @@ pub async fn key_values_are_set_overwritten_and_deleted(factory: &dyn Factory) {
     };
     let writes = |kv_writes| RunCommit {
         kv_writes,
-        ..run_of(&source.id, Vec::new(), T0)
+        ..run_of(&source, Vec::new(), T0)
     };
     let first = vec![
         set("a", Some("1")),
@@ -417,7 +415,7 @@ pub async fn key_values_are_set_overwritten_and_deleted(factory: &dyn Factory) {
 /// What runs cost is added up per user, per workspace and per UTC day.
 pub async fn usage_counts_per_user_workspace_and_utc_day(factory: &dyn Factory) {
     const DAY: u64 = 24 * 60 * MINUTE;
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (shared, alone) = (workspace_owner(), owner());
     let private = Owner {
         workspace_id: None,
@@ -437,7 +435,7 @@ pub async fn usage_counts_per_user_workspace_and_utc_day(factory: &dyn Factory) 
     ] {
         let run = RunCommit {
             now_ms,
-            ..full_commit(&deploy(&*store, owner).await)
+            ..full_commit(&deploy(&*store, epoch, owner).await)
         };
         commit(&*store, run).await.unwrap();
     }
@@ -464,7 +462,7 @@ pub async fn usage_counts_per_user_workspace_and_utc_day(factory: &dyn Factory) 
     assert_eq!(invocations(&colleague, T0, midnight).await, 1);
 }
 
-async fn spent(store: &dyn Store, source: &Source) -> Usage {
+async fn spent(store: &dyn Store, source: &Leased) -> Usage {
     let user = Spender::User(source.owner.user_id.clone());
     store.usage(&user, T0, T0).await.unwrap()
 }

@@ -58,9 +58,9 @@ pub async fn what_can_be_had_once_is_taken(factory: &dyn Factory) {
 
 /// A source of a component that is gone, or at somebody else's endpoint, is not written.
 pub async fn a_source_needs_its_component_and_an_endpoint_of_its_own(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let mine = owner();
-    let like = begin(&*store, &mine, "like").await;
+    let like = begin(&*store, epoch, &mine, "like").await;
     let mut new = NewSource {
         id: headwater_model::id::SourceId::new(T0, entropy()),
         owner: mine,
@@ -72,10 +72,13 @@ pub async fn a_source_needs_its_component_and_an_endpoint_of_its_own(factory: &d
         token: "token".to_owned(),
         prop: "http".to_owned(),
     }];
-    let first = store.begin_deploy(new.clone()).await.unwrap();
+    let first = begun(&*store, epoch, new.clone()).await;
     new.id = headwater_model::id::SourceId::new(T0, entropy());
     let taken = Conflict::Taken(Taken::EndpointToken);
-    assert_eq!(conflict(store.begin_deploy(new.clone()).await), taken);
+    assert_eq!(
+        conflict(store.begin_deploy(new.clone(), epoch).await),
+        taken
+    );
     let mut end = settled(&like, true, T0);
     end.spec.endpoints.clone_from(&new.spec.endpoints);
     assert_eq!(conflict(store.settle_source(end).await), taken);
@@ -85,7 +88,7 @@ pub async fn a_source_needs_its_component_and_an_endpoint_of_its_own(factory: &d
     let gone = Conflict::Gone(Entity::Component(nothing.clone()));
     new.spec.endpoints.clear();
     new.spec.component_id = nothing.clone();
-    assert_eq!(conflict(store.begin_deploy(new).await), gone);
+    assert_eq!(conflict(store.begin_deploy(new, epoch).await), gone);
     let mut end = settled(&like, true, T0);
     end.spec.component_id = nothing;
     assert_eq!(conflict(store.settle_source(end).await), gone);
@@ -94,7 +97,7 @@ pub async fn a_source_needs_its_component_and_an_endpoint_of_its_own(factory: &d
 /// Queueing twice queues once.
 pub async fn an_invocation_is_queued_once(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let invocation = manual(&source.id, "1");
     store.enqueue(invocation.clone(), None).await.unwrap();
     let taken = Taken::Invocation(invocation.id.clone());

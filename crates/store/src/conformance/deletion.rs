@@ -6,11 +6,11 @@ use headwater_model::{
 };
 
 use super::{Factory, fixture::*};
-use crate::{ChannelFilter, Source, Store};
+use crate::{ChannelFilter, NodeEpoch, Store};
 
 /// Five events of one source, and their ids, oldest first.
-async fn five(store: &dyn Store) -> (Source, Vec<EventId>) {
-    let source = deploy(store, &owner()).await;
+async fn five(store: &dyn Store, epoch: NodeEpoch) -> (Leased, Vec<EventId>) {
+    let source = deploy(store, epoch, &owner()).await;
     emit(store, &source, &["1", "2"], T0).await;
     emit(store, &source, &["3", "4"], T0 + 1).await;
     emit(store, &source, &["5"], T0 + 2).await;
@@ -23,8 +23,8 @@ async fn left_after(
     factory: &dyn Factory,
     range: impl Fn(&[EventId]) -> (Option<EventId>, Option<EventId>),
 ) -> Vec<String> {
-    let (store, _) = start(factory).await;
-    let (source, ids) = five(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (source, ids) = five(&*store, epoch).await;
     let asked = deletion(&source, ordinary(), range(&ids));
     store.request_deletion(asked).await.unwrap();
     let at_once = texts(&*store, &source).await;
@@ -77,8 +77,8 @@ pub async fn deleting_takes_any_ids_as_ends(factory: &dyn Factory) {
 
 /// Rule 5 makes deletion asynchronous: what comes after the request is not meant.
 pub async fn a_deletion_covers_only_events_that_existed_at_the_request(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (source, _) = five(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (source, _) = five(&*store, epoch).await;
     for range in [
         (None, None),
         (
@@ -104,8 +104,8 @@ pub async fn a_deletion_covers_only_events_that_existed_at_the_request(factory: 
 
 /// Counts and pages never show what was asked to be deleted, even before it is.
 pub async fn requested_deletions_are_hidden_at_once(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (source, ids) = five(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (source, ids) = five(&*store, epoch).await;
     let range = (Some(ids[1]), Some(ids[3]));
     store
         .request_deletion(deletion(&source, ordinary(), range))
@@ -129,10 +129,10 @@ pub async fn requested_deletions_are_hidden_at_once(factory: &dyn Factory) {
 
 /// A class is deleted over all of its channels, other classes and emitters are not touched.
 pub async fn deleting_a_class_covers_its_channels_and_no_others(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (source, other) = (
-        deploy(&*store, &owner()).await,
-        deploy(&*store, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
     );
     for source in [&source, &other] {
         for channel in ["", "orders", Channel::ERRORS, Channel::LOGS] {
@@ -143,7 +143,7 @@ pub async fn deleting_a_class_covers_its_channels_and_no_others(factory: &dyn Fa
         .request_deletion(deletion(&source, ordinary(), (None, None)))
         .await
         .unwrap();
-    let count = async |source: &Source, class| {
+    let count = async |source: &Leased, class| {
         listed(&*store, source, &ChannelFilter::Class(class))
             .await
             .len()
@@ -160,8 +160,8 @@ pub async fn deleting_a_class_covers_its_channels_and_no_others(factory: &dyn Fa
 
 /// One channel is deleted without its neighbours of the same class.
 pub async fn deleting_a_channel_leaves_its_class(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     emit_on(&*store, &source, Channel::default(), "1").await;
     emit_on(&*store, &source, Channel::named("orders"), "2").await;
     emit_on(&*store, &source, Channel::named("refunds"), "3").await;
@@ -180,8 +180,8 @@ pub async fn deleting_a_channel_leaves_its_class(factory: &dyn Factory) {
 
 /// A step is bounded and says whether there is more, over several requests.
 pub async fn deletions_run_in_bounded_steps(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let ((one, _), (two, _)) = (five(&*store).await, five(&*store).await);
+    let (store, epoch) = start(factory).await;
+    let ((one, _), (two, _)) = (five(&*store, epoch).await, five(&*store, epoch).await);
     for source in [&one, &two] {
         store
             .request_deletion(deletion(source, ordinary(), (None, None)))
@@ -198,7 +198,10 @@ pub async fn deletions_run_in_bounded_steps(factory: &dyn Factory) {
 pub async fn a_deletion_never_overtakes_dispatch(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
-    let (from, to) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
+    let (from, to) = (
+        deploy(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
+    );
     listen(&*store, &mine, &from, &to).await;
     emit(&*store, &from, &["1", "2", "3"], T0).await;
     store
@@ -219,8 +222,8 @@ pub async fn a_deletion_never_overtakes_dispatch(factory: &dyn Factory) {
 
 /// An event that somebody deleted is not one of the newest any more, even before it is gone.
 pub async fn trim_does_not_count_events_of_requested_deletions(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (source, ids) = five(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (source, ids) = five(&*store, epoch).await;
     dispatch_all(&*store, 100).await;
     let newest = deletion(&source, ordinary(), (Some(ids[3]), None));
     store.request_deletion(newest).await.unwrap();
@@ -230,9 +233,9 @@ pub async fn trim_does_not_count_events_of_requested_deletions(factory: &dyn Fac
 
 /// Requests that find nothing to delete are done, and do not hide those behind them.
 pub async fn deletions_of_nothing_do_not_hold_up_others(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (source, _) = five(&*store).await;
-    let empty = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let (source, _) = five(&*store, epoch).await;
+    let empty = deploy(&*store, epoch, &owner()).await;
     dispatch_all(&*store, 100).await;
     for source in [&empty, &empty, &empty, &source] {
         let all = deletion(source, ordinary(), (None, None));
@@ -243,10 +246,10 @@ pub async fn deletions_of_nothing_do_not_hold_up_others(factory: &dyn Factory) {
 
 /// Retention counts ordinary channels together, `$errors` and `$logs` each by itself.
 pub async fn trim_keeps_the_newest_of_each_class(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (source, other) = (
-        deploy(&*store, &owner()).await,
-        deploy(&*store, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
     );
     for round in 0..4 {
         for channel in ["", "orders", Channel::ERRORS, Channel::LOGS] {
@@ -273,8 +276,8 @@ pub async fn trim_keeps_the_newest_of_each_class(factory: &dyn Factory) {
 
 /// What dispatch has not passed yet stays, however much there is of it.
 pub async fn trim_never_passes_the_dispatch_cursor(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (source, _) = five(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (source, _) = five(&*store, epoch).await;
     assert_eq!(trim_all(&*store, 1, 100).await, 0);
     store.dispatch(T0, 2, u32::MAX).await.unwrap();
     assert_eq!(trim_all(&*store, 1, 100).await, 2);
@@ -287,13 +290,13 @@ pub async fn trim_never_passes_the_dispatch_cursor(factory: &dyn Factory) {
 
 /// Emitters that wait for dispatch hold up neither the others nor the caller.
 pub async fn trim_does_not_spin_on_what_it_may_not_delete(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let mine = owner();
-    let done = deploy(&*store, &mine).await;
+    let done = deploy(&*store, epoch, &mine).await;
     emit(&*store, &done, &["1", "2", "3"], T0).await;
     dispatch_all(&*store, 100).await;
     for _ in 0..3 {
-        let waiting = deploy(&*store, &mine).await;
+        let waiting = deploy(&*store, epoch, &mine).await;
         emit(&*store, &waiting, &["1", "2"], T0).await;
     }
     // The first calls may look at those that wait; a bounded number of calls must reach the other.
@@ -306,8 +309,8 @@ pub async fn trim_does_not_spin_on_what_it_may_not_delete(factory: &dyn Factory)
 
 /// Whoever configures fewer events gets fewer, without new ones.
 pub async fn trimming_to_fewer_than_before_deletes_more(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (source, _) = five(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (source, _) = five(&*store, epoch).await;
     dispatch_all(&*store, 100).await;
     assert_eq!(trim_all(&*store, 4, 100).await, 1);
     let store = factory.reopen(store).await;
@@ -319,7 +322,10 @@ pub async fn trimming_to_fewer_than_before_deletes_more(factory: &dyn Factory) {
 pub async fn a_source_is_emptied_in_bounded_steps(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
-    let (source, other) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
+    let (source, other) = (
+        deploy(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
+    );
     listen(&*store, &mine, &source, &other).await;
     for text in ["1", "2", "3"] {
         store.enqueue(manual(&source.id, text), None).await.unwrap();
@@ -329,7 +335,7 @@ pub async fn a_source_is_emptied_in_bounded_steps(factory: &dyn Factory) {
     emit(&*store, &source, &["6"], T0).await;
     let mut steps = Vec::new();
     loop {
-        let step = store.empty_source(&source.id, 2).await.unwrap();
+        let step = store.empty_source(&source.lease, 2).await.unwrap();
         steps.push(step.done);
         if !step.more {
             break;

@@ -11,20 +11,28 @@ use headwater_model::{
 use super::{Factory, fixture::*};
 use crate::{
     AfterAttempt, Attempt, AttemptRecord, ClaimLimit, ClaimedDelivery, DeliveryLease, LeaseTerm,
-    NodeEpoch, Owner, Source, Store, StoreError, Webhook,
+    NodeEpoch, Owner, Store, StoreError, Webhook,
 };
 
 pub(super) const RETRY: AfterAttempt = AfterAttempt::RetryAt(T0 + MINUTE);
 
 /// A source, a webhook that listens to it, and a delivery per text.
-pub(super) async fn waiting(store: &dyn Store, texts: &[&str]) -> (Source, Webhook) {
-    let (_, from, webhook) = waiting_of(store, texts).await;
+pub(super) async fn waiting(
+    store: &dyn Store,
+    epoch: NodeEpoch,
+    texts: &[&str],
+) -> (Leased, Webhook) {
+    let (_, from, webhook) = waiting_of(store, epoch, texts).await;
     (from, webhook)
 }
 
-pub(super) async fn waiting_of(store: &dyn Store, texts: &[&str]) -> (Owner, Source, Webhook) {
+pub(super) async fn waiting_of(
+    store: &dyn Store,
+    epoch: NodeEpoch,
+    texts: &[&str],
+) -> (Owner, Leased, Webhook) {
     let mine = owner();
-    let from = deploy(store, &mine).await;
+    let from = deploy(store, epoch, &mine).await;
     let webhook = listening_webhook(store, &mine, &from).await;
     emit(store, &from, texts, T0).await;
     dispatch_all(store, 100).await;
@@ -68,9 +76,9 @@ pub(super) async fn record(
 
 /// Everything a receiver is told of an event, and the same in the list.
 pub async fn a_delivery_reads_back_as_it_was_dispatched(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let mine = owner();
-    let from = deploy(&*store, &mine).await;
+    let from = deploy(&*store, epoch, &mine).await;
     let webhook = create_webhook(&*store, &mine).await;
     let mut wanted = deliver(&*store, &mine, &from, &webhook).await;
     wanted.channel = Channel::named("orders");
@@ -80,9 +88,9 @@ pub async fn a_delivery_reads_back_as_it_was_dispatched(factory: &dyn Factory) {
     let id = ids(&*store, &from).await.remove(0);
     store.dispatch(T0 + 5, 10, u32::MAX).await.unwrap();
     // The log does not keep it as long.
-    store.delete_source(&from.id).await.unwrap();
+    store.delete_source(&from.lease).await.unwrap();
     let store = factory.reopen(store).await;
-    let epoch = store.start_node(T0).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
     let claimed = one_claimed(&*store, &webhook, epoch).await;
     assert_eq!((claimed.lease.number, claimed.attempts), (1, 0));
     let listed = deliveries_of(&*store, &webhook, None).await.remove(0);
@@ -108,7 +116,7 @@ pub async fn a_delivery_reads_back_as_it_was_dispatched(factory: &dyn Factory) {
 /// Who holds a delivery has it alone.
 pub async fn a_claim_never_hands_out_a_held_delivery(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let first = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
     assert_eq!(delivered_texts(&first), ["1", "2"]);
     let store = factory.reopen(store).await;
@@ -126,7 +134,7 @@ pub async fn claims_of_deliveries_at_the_same_time_share_the_work(factory: &dyn 
     let (store, epoch) = start(factory).await;
     let texts: Vec<String> = (0..20).map(|number| number.to_string()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let (_, webhook) = waiting(&*store, &texts).await;
+    let (_, webhook) = waiting(&*store, epoch, &texts).await;
     let claims = (0..4).map(|_| {
         let (store, webhook) = (std::sync::Arc::clone(&store), webhook.clone());
         tokio::spawn(async move { claim_some(&*store, &webhook, epoch, (T0, 5)).await })
@@ -143,7 +151,7 @@ pub async fn claims_of_deliveries_at_the_same_time_share_the_work(factory: &dyn 
 /// A lease that ran out, was given back, or ended with its node is nobody's.
 pub async fn a_delivery_that_nobody_holds_is_claimable_in_its_place(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let first = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
     let given_back = [first[0].lease.clone()];
     store.release_deliveries(&given_back).await.unwrap();
@@ -157,7 +165,7 @@ pub async fn a_delivery_that_nobody_holds_is_claimable_in_its_place(factory: &dy
     let expired = claimed_texts(&*store, &webhook, epoch, T0 + MINUTE).await;
     assert_eq!(expired, ["1", "2", "3"]);
     let store = factory.reopen(store).await;
-    let epoch = store.start_node(T0).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
     let voided = claimed_texts(&*store, &webhook, epoch, T0).await;
     assert_eq!(voided, ["1", "2", "3"]);
 }
@@ -165,7 +173,7 @@ pub async fn a_delivery_that_nobody_holds_is_claimable_in_its_place(factory: &dy
 /// A held lease lasts longer, a lost one does not come back.
 pub async fn extending_prolongs_held_deliveries_only(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1", "2"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let leases: Vec<DeliveryLease> = claimed.iter().map(|one| one.lease.clone()).collect();
     store.release_deliveries(&leases[1..]).await.unwrap();
@@ -179,7 +187,7 @@ pub async fn extending_prolongs_held_deliveries_only(factory: &dyn Factory) {
 /// First attempts in the order of events, then what failed in the order in which it is due, and not before.
 pub async fn first_attempts_are_claimed_before_those_that_are_due_again(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (from, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let (from, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let later = |number: u64| AfterAttempt::RetryAt(T0 + number * SECOND);
     let attempts = vec![
@@ -212,7 +220,7 @@ pub async fn first_attempts_are_claimed_before_those_that_are_due_again(factory:
 /// Neither many retries nor large events fill the memory of who claims, and retries do not hold first attempts back.
 pub async fn a_claim_ends_at_its_limits(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (from, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let (from, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     end_all(&*store, &webhook, &claimed, RETRY, T0).await;
     // One of the retries is due before first attempts.
@@ -251,7 +259,7 @@ pub async fn a_claim_ends_at_its_limits(factory: &dyn Factory) {
 /// Every attempt is kept with its delivery, and what follows from it.
 pub async fn attempts_are_kept_and_decide_what_becomes_of_a_delivery(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let mut attempts = vec![
         attempted(&claimed[0], AfterAttempt::Delivered, T0),
@@ -295,7 +303,7 @@ pub async fn attempts_are_kept_and_decide_what_becomes_of_a_delivery(factory: &d
 /// Of two that attempted the same delivery, the one that holds it counts.
 pub async fn an_attempt_is_refused_after_a_later_claim(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1", "2"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2"]).await;
     let former = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let latter = claim_some(&*store, &webhook, epoch, (T0 + MINUTE, 1)).await;
     let attempts = vec![
@@ -319,7 +327,7 @@ pub async fn an_attempt_is_refused_after_a_later_claim(factory: &dyn Factory) {
 /// Neither what was given back, nor what another start of the node, another webhook or nobody holds.
 pub async fn an_attempt_is_refused_without_its_lease(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, webhook) = waiting_of(&*store, &["1"]).await;
+    let (mine, from, webhook) = waiting_of(&*store, epoch, &["1"]).await;
     let other = listening_webhook(&*store, &mine, &from).await;
     let claimed = one_claimed(&*store, &webhook, epoch).await;
     let delivered = || vec![attempted(&claimed, AfterAttempt::Delivered, T0)];
@@ -335,7 +343,7 @@ pub async fn an_attempt_is_refused_without_its_lease(factory: &dyn Factory) {
     refused(record(&*store, &webhook, delivered()).await);
     let held = one_claimed(&*store, &webhook, epoch).await;
     let store = factory.reopen(store).await;
-    store.start_node(T0).await.unwrap();
+    store.start_node(&node(), T0).await.unwrap();
     let late = vec![attempted(&held, AfterAttempt::Delivered, T0)];
     refused(record(&*store, &webhook, late).await);
     let listed = deliveries_of(&*store, &webhook, None).await;
@@ -347,7 +355,7 @@ pub async fn an_attempt_is_refused_without_its_lease(factory: &dyn Factory) {
 /// Expiring alone loses nothing.
 pub async fn an_attempt_that_outlives_its_lease_counts_if_nobody_took_it(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let late = T0 + 9 * MINUTE;
     let results = end_all(&*store, &webhook, &claimed, AfterAttempt::Delivered, late).await;
@@ -358,7 +366,7 @@ pub async fn an_attempt_that_outlives_its_lease_counts_if_nobody_took_it(factory
 pub async fn a_webhook_knows_since_when_it_fails(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let texts = ["1", "2", "3", "4", "5", "6"];
-    let (_, webhook) = waiting(&*store, &texts).await;
+    let (_, webhook) = waiting(&*store, epoch, &texts).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let delivered = AfterAttempt::Delivered;
     for (batch, since_ms) in [
@@ -383,7 +391,7 @@ pub async fn a_webhook_knows_since_when_it_fails(factory: &dyn Factory) {
 pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
-    let from = deploy(&*store, &mine).await;
+    let from = deploy(&*store, epoch, &mine).await;
     let mut webhooks = Vec::new();
     for (now_ms, text) in [(T0, "1"), (T0 + 1, "2"), (T0 + 2, "3")] {
         // The one made last waits longest.
@@ -403,7 +411,10 @@ pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(fact
         .rev()
         .map(|(one, ..)| one.id.clone())
         .collect();
-    let found = store.webhooks_with_work(T0 + MINUTE).await.unwrap();
+    let found = store
+        .webhooks_with_work(T0 + MINUTE, None, 100)
+        .await
+        .unwrap();
     assert_eq!((found.woken_webhooks, found.next_due_ms), (ids, None));
 
     let [first, second, third] = [2, 1, 0].map(|number: usize| webhooks[number].0.clone());
@@ -424,24 +435,53 @@ pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(fact
         ..third
     };
     rewrite(&*store, &off).await;
-    let found = store.webhooks_with_work(due_ms - 1).await.unwrap();
+    let found = store
+        .webhooks_with_work(due_ms - 1, None, 100)
+        .await
+        .unwrap();
     assert_eq!(
         (found.woken_webhooks, found.next_due_ms),
         (vec![], Some(due_ms))
     );
-    let found = store.webhooks_with_work(due_ms).await.unwrap();
+    let found = store.webhooks_with_work(due_ms, None, 100).await.unwrap();
     assert_eq!(
         (found.woken_webhooks, found.next_due_ms),
         (vec![second.id.clone()], None)
     );
-    let found = store.webhooks_with_work(T0 + MINUTE).await.unwrap();
+    let found = store
+        .webhooks_with_work(T0 + MINUTE, None, 100)
+        .await
+        .unwrap();
     assert_eq!(found.woken_webhooks.len(), 2, "the lease ran out");
+}
+
+/// However many there are, and whichever of them has waited longest.
+pub async fn all_webhooks_with_work_are_reached_in_steps(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = owner();
+    let from = deploy(&*store, epoch, &mine).await;
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(listening_webhook(&*store, &mine, &from).await.id);
+    }
+    create_webhook(&*store, &mine).await;
+    emit(&*store, &from, &["1", "2"], T0).await;
+    dispatch_all(&*store, 100).await;
+    let mut reached: Vec<WebhookId> = Vec::new();
+    for (count, more) in [(2, true), (2, true), (1, false), (0, false)] {
+        let after = reached.iter().max();
+        let step = store.webhooks_with_work(T0, after, 2).await.unwrap();
+        assert_eq!((step.woken_webhooks.len(), step.more), (count, more));
+        reached.extend(step.woken_webhooks);
+    }
+    reached.sort();
+    assert_eq!(reached, ids);
 }
 
 /// What waits is kept, whatever its age and number.
 pub async fn pending_deliveries_are_never_trimmed(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let claimed = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
     let attempts = vec![
         attempted(&claimed[0], AfterAttempt::Delivered, T0),
@@ -456,7 +496,7 @@ pub async fn pending_deliveries_are_never_trimmed(factory: &dyn Factory) {
 /// Delivered ones by number per webhook, dead ones by age, in bounded steps.
 pub async fn trimming_keeps_the_newest_delivered_and_the_youngest_dead(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, webhook) = waiting_of(&*store, &[]).await;
+    let (mine, from, webhook) = waiting_of(&*store, epoch, &[]).await;
     let other = listening_webhook(&*store, &mine, &from).await;
     emit(&*store, &from, &["0", "1", "2", "3", "4", "5"], T0).await;
     dispatch_all(&*store, 100).await;
@@ -489,7 +529,7 @@ pub async fn trimming_keeps_the_newest_delivered_and_the_youngest_dead(factory: 
 /// Retrying gives a delivery that is kept, and trimming counts it when it has ended again.
 pub async fn trimming_counts_a_retried_delivery_when_it_has_ended(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1", "2"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     end_all(&*store, &webhook, &claimed, AfterAttempt::Delivered, T0).await;
     let id = &claimed[0].lease.delivery_id;

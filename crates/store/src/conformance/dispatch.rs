@@ -10,17 +10,20 @@ use headwater_model::{
 };
 
 use super::{Factory, fixture::*};
-use crate::{ChannelFilter, NodeEpoch, Owner, Source, SourceState, Store, Trigger, Webhook};
+use crate::{ChannelFilter, NodeEpoch, Owner, SourceState, Store, Trigger, Webhook};
 
 /// An emitter and a listener of one user.
-pub(super) async fn pair(store: &dyn Store) -> (Owner, Source, Source) {
+pub(super) async fn pair(store: &dyn Store, epoch: NodeEpoch) -> (Owner, Leased, Leased) {
     let mine = owner();
-    let (from, to) = (deploy(store, &mine).await, deploy(store, &mine).await);
+    let (from, to) = (
+        deploy(store, epoch, &mine).await,
+        deploy(store, epoch, &mine).await,
+    );
     (mine, from, to)
 }
 
 /// What dispatch gives a listener to run, in order.
-pub(super) async fn received(store: &dyn Store, to: &Source, epoch: NodeEpoch) -> Vec<String> {
+pub(super) async fn received(store: &dyn Store, to: &Leased, epoch: NodeEpoch) -> Vec<String> {
     dispatch_all(store, 100).await;
     let mut texts = Vec::new();
     for claimed in claim_all(store, &to.id, epoch, T0).await {
@@ -35,7 +38,7 @@ async fn subscribe(
     store: &dyn Store,
     owner: &Owner,
     emitter: EmitterPattern,
-    to: &Source,
+    to: &Leased,
     channel: Channel,
 ) {
     store
@@ -46,8 +49,8 @@ async fn subscribe(
 
 /// The cursor is durable: neither lost nor repeated, in any number of steps.
 pub async fn each_event_reaches_its_listener_exactly_once_across_reopen(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     listen(&*store, &mine, &from, &to).await;
     emit(&*store, &from, &["1", "2", "3"], T0).await;
     let step = store.dispatch(T0 + 5, 2, u32::MAX).await.unwrap();
@@ -59,19 +62,19 @@ pub async fn each_event_reaches_its_listener_exactly_once_across_reopen(factory:
     assert_eq!(dispatch_all(&*store, 2).await, 1);
     let store = factory.reopen(store).await;
     assert_eq!(dispatch_all(&*store, 2).await, 0);
-    let epoch = store.start_node(T0).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
     assert_eq!(received(&*store, &to, epoch).await, ["1", "2", "3"]);
 }
 
 /// An event counts how many sources its cause has passed through.
 pub async fn a_dispatched_event_has_one_hop_more_and_its_exact_text(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     listen(&*store, &mine, &from, &to).await;
     let mut event = event("{ \"a\":  1.0 }");
     event.hops = 3;
     event.trace = Some(trace());
-    commit(&*store, run_of(&from.id, vec![event], T0))
+    commit(&*store, run_of(&from, vec![event], T0))
         .await
         .unwrap();
     store.dispatch(T0 + 5, 10, u32::MAX).await.unwrap();
@@ -84,8 +87,8 @@ pub async fn a_dispatched_event_has_one_hop_more_and_its_exact_text(factory: &dy
 /// One invocation per event and subscription, however many there are.
 pub async fn every_subscription_gets_its_own_invocation(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
-    let other = deploy(&*store, &mine).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
+    let other = deploy(&*store, epoch, &mine).await;
     listen(&*store, &mine, &from, &to).await;
     listen(&*store, &mine, &from, &other).await;
     subscribe(
@@ -106,9 +109,9 @@ pub async fn every_subscription_gets_its_own_invocation(factory: &dyn Factory) {
 /// A subscription is to one channel: the default one or the one it names.
 pub async fn a_subscription_matches_its_channel_only(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
-    let orders = deploy(&*store, &mine).await;
-    let errors = deploy(&*store, &mine).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
+    let orders = deploy(&*store, epoch, &mine).await;
+    let errors = deploy(&*store, epoch, &mine).await;
     let one = || EmitterPattern::One(emitter(&from));
     listen(&*store, &mine, &from, &to).await;
     subscribe(&*store, &mine, one(), &orders, Channel::named("orders")).await;
@@ -130,8 +133,8 @@ pub async fn a_subscription_matches_its_channel_only(factory: &dyn Factory) {
 /// `dc_*`: every source of the user, also one that came later.
 pub async fn the_sources_glob_matches_every_source_of_the_user(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
-    let elsewhere = deploy(&*store, &owner()).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
+    let elsewhere = deploy(&*store, epoch, &owner()).await;
     subscribe(
         &*store,
         &mine,
@@ -148,7 +151,7 @@ pub async fn the_sources_glob_matches_every_source_of_the_user(factory: &dyn Fac
         Channel::default(),
     )
     .await;
-    let later = deploy(&*store, &mine).await;
+    let later = deploy(&*store, epoch, &mine).await;
     for (source, text) in [(&from, "1"), (&elsewhere, "2"), (&later, "3")] {
         emit(&*store, source, &[text], T0).await;
     }
@@ -159,10 +162,10 @@ pub async fn the_sources_glob_matches_every_source_of_the_user(factory: &dyn Fac
 /// `u_…`: every emitter of the user.
 pub async fn the_user_glob_matches_every_emitter_of_the_user(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     let user = EmitterPattern::User(mine.user_id.clone());
     subscribe(&*store, &mine, user, &to, Channel::default()).await;
-    let elsewhere = deploy(&*store, &owner()).await;
+    let elsewhere = deploy(&*store, epoch, &owner()).await;
     emit(&*store, &from, &["1"], T0).await;
     emit(&*store, &elsewhere, &["2"], T0).await;
     assert_eq!(received(&*store, &to, epoch).await, ["1"]);
@@ -177,10 +180,10 @@ pub async fn the_workspace_glob_matches_every_emitter_of_the_workspace(factory: 
         ..shared.clone()
     };
     let (inside, outside) = (
-        deploy(&*store, &shared).await,
-        deploy(&*store, &private).await,
+        deploy(&*store, epoch, &shared).await,
+        deploy(&*store, epoch, &private).await,
     );
-    let to = deploy(&*store, &shared).await;
+    let to = deploy(&*store, epoch, &shared).await;
     let workspace = EmitterPattern::Workspace(shared.workspace_id.clone().unwrap());
     subscribe(&*store, &shared, workspace, &to, Channel::default()).await;
     emit(&*store, &inside, &["1"], T0).await;
@@ -192,9 +195,9 @@ pub async fn the_workspace_glob_matches_every_emitter_of_the_workspace(factory: 
 pub async fn subscriptions_of_other_users_are_not_matched(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let theirs = workspace_owner();
-    let from = deploy(&*store, &theirs).await;
+    let from = deploy(&*store, epoch, &theirs).await;
     let mine = owner();
-    let to = deploy(&*store, &mine).await;
+    let to = deploy(&*store, epoch, &mine).await;
     for pattern in [
         EmitterPattern::One(emitter(&from)),
         EmitterPattern::AllSources,
@@ -222,11 +225,12 @@ pub async fn members_of_a_workspace_may_listen_to_its_emitters(factory: &dyn Fac
         workspace_id,
     };
     let (from, to) = (
-        deploy(&*store, &colleague).await,
-        deploy(&*store, &mine).await,
+        deploy(&*store, epoch, &colleague).await,
+        deploy(&*store, epoch, &mine).await,
     );
     let private = deploy(
         &*store,
+        epoch,
         &Owner {
             workspace_id: None,
             ..colleague
@@ -243,7 +247,7 @@ pub async fn members_of_a_workspace_may_listen_to_its_emitters(factory: &dyn Fac
 /// Who comes later hears what comes later, even if dispatch is behind.
 pub async fn events_before_the_subscription_are_not_matched(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     emit(&*store, &from, &["1", "2"], T0).await;
     let all = deletion(&from, ordinary(), (None, None));
     listen(&*store, &mine, &from, &to).await;
@@ -266,7 +270,7 @@ pub async fn events_before_the_subscription_are_not_matched(factory: &dyn Factor
 /// A cycle of sources ends, and says so once per event however often a step stops among its listeners.
 pub async fn an_event_with_the_most_hops_reaches_no_source_and_is_an_error(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     listen(&*store, &mine, &from, &to).await;
     subscribe(
         &*store,
@@ -293,7 +297,7 @@ pub async fn an_event_with_the_most_hops_reaches_no_source_and_is_an_error(facto
 /// Errors and logs end silently, or a source that listens to both would go on forever. So do events that nobody misses.
 pub async fn the_hop_limit_is_no_error_where_no_event_is_held_back(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     for channel in [Channel::errors(), Channel::logs()] {
         let all = EmitterPattern::AllSources;
         subscribe(&*store, &mine, all, &to, channel.clone()).await;
@@ -306,17 +310,15 @@ pub async fn the_hop_limit_is_no_error_where_no_event_is_held_back(factory: &dyn
     assert_eq!(texts_of(&listed(&*store, &from, &errors).await), ["1"]);
 }
 
-async fn emit_with_hops(store: &dyn Store, from: &Source, event: NewEvent, hops: u32) {
+async fn emit_with_hops(store: &dyn Store, from: &Leased, event: NewEvent, hops: u32) {
     let event = NewEvent { hops, ..event };
-    commit(store, run_of(&from.id, vec![event], T0))
-        .await
-        .unwrap();
+    commit(store, run_of(from, vec![event], T0)).await.unwrap();
 }
 
 /// A chain ends at a webhook: it closes no circle.
 pub async fn a_webhook_gets_events_with_the_most_hops(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, _) = pair(&*store).await;
+    let (mine, from, _) = pair(&*store, epoch).await;
     let webhook = listening_webhook(&*store, &mine, &from).await;
     let mut event = event("1");
     event.trace = Some(trace());
@@ -329,8 +331,8 @@ pub async fn a_webhook_gets_events_with_the_most_hops(factory: &dyn Factory) {
 
 /// However many listen, a step is bounded, and goes on where the last one stopped.
 pub async fn a_step_may_stop_among_the_listeners_of_an_event(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     let mut webhooks = Vec::new();
     for _ in 0..5 {
         webhooks.push(listening_webhook(&*store, &mine, &from).await);
@@ -347,7 +349,7 @@ pub async fn a_step_may_stop_among_the_listeners_of_an_event(factory: &dyn Facto
     // What begins to listen meanwhile does not get the half of it.
     let late = listening_webhook(&*store, &mine, &from).await;
     let store = factory.reopen(store).await;
-    let epoch = store.start_node(T0).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
     assert_eq!(dispatch_all(&*store, 4).await, 2);
     for webhook in &webhooks {
         let claimed = claim_deliveries(&*store, webhook, epoch, T0).await;
@@ -360,7 +362,7 @@ pub async fn a_step_may_stop_among_the_listeners_of_an_event(factory: &dyn Facto
 /// An event whose listeners were not all reached is gone with its source; the next one has all of its own.
 pub async fn a_step_goes_on_behind_an_event_that_is_gone(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, other) = pair(&*store).await;
+    let (mine, from, other) = pair(&*store, epoch).await;
     let mut webhooks = Vec::new();
     for _ in 0..3 {
         let webhook = listening_webhook(&*store, &mine, &from).await;
@@ -370,7 +372,7 @@ pub async fn a_step_goes_on_behind_an_event_that_is_gone(factory: &dyn Factory) 
     emit(&*store, &from, &["1"], T0).await;
     emit(&*store, &other, &["2"], T0).await;
     store.dispatch(T0, 2, u32::MAX).await.unwrap();
-    store.delete_source(&from.id).await.unwrap();
+    store.delete_source(&from.lease).await.unwrap();
     dispatch_all(&*store, 2).await;
     let mut received = Vec::new();
     for webhook in &webhooks {
@@ -383,8 +385,8 @@ pub async fn a_step_goes_on_behind_an_event_that_is_gone(factory: &dyn Factory) 
 /// A webhook gets what its user may see, on the channel that it asks for, through each subscription once.
 pub async fn a_webhook_gets_a_delivery_per_event_and_subscription(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, other) = pair(&*store).await;
-    let foreign = deploy(&*store, &owner()).await;
+    let (mine, from, other) = pair(&*store, epoch).await;
+    let foreign = deploy(&*store, epoch, &owner()).await;
     let webhook = create_webhook(&*store, &mine).await;
     let one = deliver(&*store, &mine, &from, &webhook).await;
     deliver(&*store, &mine, &foreign, &webhook).await;
@@ -409,7 +411,7 @@ pub async fn a_webhook_gets_a_delivery_per_event_and_subscription(factory: &dyn 
 /// Webhooks that are off miss events, as sources do.
 pub async fn an_inactive_webhook_misses_events(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, _) = pair(&*store).await;
+    let (mine, from, _) = pair(&*store, epoch).await;
     let webhook = listening_webhook(&*store, &mine, &from).await;
     for (active, text) in [(false, "1"), (true, "2")] {
         let changed = Webhook {
@@ -428,7 +430,7 @@ pub async fn an_inactive_webhook_misses_events(factory: &dyn Factory) {
 /// A source that watches errors and logs is not fed its own, but its own events if it asks for them.
 pub async fn a_source_is_not_fed_its_own_errors_and_logs(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     for channel in [Channel::errors(), Channel::logs(), Channel::default()] {
         subscribe(&*store, &mine, EmitterPattern::AllSources, &to, channel).await;
     }
@@ -443,21 +445,21 @@ pub async fn a_source_is_not_fed_its_own_errors_and_logs(factory: &dyn Factory) 
 /// Events are not kept for listeners that are off or gone.
 pub async fn inactive_listeners_miss_events(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     listen(&*store, &mine, &from, &to).await;
     for state in [SourceState::Inactive, SourceState::Deleting] {
-        store.set_source_state(&to.id, state).await.unwrap();
+        store.set_source_state(&to.lease, state).await.unwrap();
         emit(&*store, &from, &["1"], T0).await;
         let step = store.dispatch(T0, 10, u32::MAX).await.unwrap();
         assert_eq!((step.done, step.woken.len()), (1, 0));
     }
     store
-        .set_source_state(&to.id, SourceState::Active)
+        .set_source_state(&to.lease, SourceState::Active)
         .await
         .unwrap();
     emit(&*store, &from, &["2"], T0).await;
     assert_eq!(received(&*store, &to, epoch).await, ["2"]);
-    store.delete_source(&to.id).await.unwrap();
+    store.delete_source(&to.lease).await.unwrap();
     emit(&*store, &from, &["3"], T0).await;
     dispatch_all(&*store, 10).await;
     assert!(claim_all(&*store, &to.id, epoch, T0).await.is_empty());
@@ -466,10 +468,10 @@ pub async fn inactive_listeners_miss_events(factory: &dyn Factory) {
 /// A listener between two versions, or in its hooks, is still a listener.
 pub async fn listeners_that_are_updated_or_deployed_get_events(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     listen(&*store, &mine, &from, &to).await;
     for (state, text) in [(SourceState::Updating, "1"), (SourceState::Deploying, "2")] {
-        store.set_source_state(&to.id, state).await.unwrap();
+        store.set_source_state(&to.lease, state).await.unwrap();
         emit(&*store, &from, &[text], T0).await;
         assert_eq!(received(&*store, &to, epoch).await, [text]);
     }
@@ -478,11 +480,11 @@ pub async fn listeners_that_are_updated_or_deployed_get_events(factory: &dyn Fac
 /// Events of a source that is off or going are still passed on.
 pub async fn what_an_emitter_emitted_last_is_dispatched(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     listen(&*store, &mine, &from, &to).await;
     emit(&*store, &from, &["1"], T0).await;
     store
-        .set_source_state(&from.id, SourceState::Inactive)
+        .set_source_state(&from.lease, SourceState::Inactive)
         .await
         .unwrap();
     emit(&*store, &from, &["2"], T0).await;

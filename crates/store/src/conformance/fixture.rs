@@ -4,9 +4,13 @@
 
 mod webhooks;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    borrow::Borrow,
+    ops::{Deref, DerefMut},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use bytes::Bytes;
@@ -27,10 +31,10 @@ use headwater_model::{
 use serde_json::value::RawValue;
 
 use crate::{
-    Account, ApiKey, ArtifactBytes, ChannelFilter, Claimed, Credentials, EventDeletion, EventRange,
-    FirstUser, Health, Lease, LeaseTerm, LogPosition, NewInvocation, NewSource, NodeEpoch, Owner,
-    RunCommit, SavedComponent, SettledSource, Source, SourceSpec, Store, StoreError, Timer,
-    Trigger, Usage, User, WorkLimit, Workspace,
+    Account, ApiKey, ArtifactBytes, ChannelFilter, Claimed, Conflict, Credentials, EventDeletion,
+    EventRange, FirstUser, Health, Lease, LeaseTerm, LogPosition, NewInvocation, NewSource,
+    NodeEpoch, NodeName, Owner, RunCommit, RunnableLease, SavedComponent, SettledSource, Source,
+    SourceSpec, Store, StoreError, Timer, Trigger, Usage, User, WorkLimit, Workspace,
 };
 
 pub(super) use webhooks::*;
@@ -194,7 +198,12 @@ pub(super) fn timer(prop: &str, seconds: u64) -> Timer {
 }
 
 /// Begins a deployment of a component saved for it.
-pub(super) async fn begin(store: &dyn Store, owner: &Owner, slug: &str) -> Source {
+pub(super) async fn begin(
+    store: &dyn Store,
+    epoch: NodeEpoch,
+    owner: &Owner,
+    slug: &str,
+) -> Leased {
     let component = saved_component(owner, None);
     let component_id = component.id.clone();
     store
@@ -218,13 +227,19 @@ pub(super) async fn begin(store: &dyn Store, owner: &Owner, slug: &str) -> Sourc
         spec,
         now_at: T0 / 1000,
     };
-    store.begin_deploy(new).await.unwrap()
+    begun(store, epoch, new).await
+}
+
+/// A source that is being deployed by a node.
+pub(super) async fn begun(store: &dyn Store, epoch: NodeEpoch, new: NewSource) -> Leased {
+    let (source, lease) = store.begin_deploy(new, epoch).await.unwrap();
+    Leased { source, lease }
 }
 
 /// The end of a source's deployment or update as it is, without commits.
-pub(super) fn settled(source: &Source, active: bool, now_ms: u64) -> SettledSource {
+pub(super) fn settled(source: &Leased, active: bool, now_ms: u64) -> SettledSource {
     SettledSource {
-        id: source.id.clone(),
+        lease: source.lease.clone(),
         spec: source.spec.clone(),
         active,
         commits: Vec::new(),
@@ -233,26 +248,29 @@ pub(super) fn settled(source: &Source, active: bool, now_ms: u64) -> SettledSour
 }
 
 /// An active source without triggers.
-pub(super) async fn deploy(store: &dyn Store, owner: &Owner) -> Source {
-    let source = begin(store, owner, "source").await;
-    store
-        .settle_source(settled(&source, true, T0))
-        .await
-        .unwrap()
+pub(super) async fn deploy(store: &dyn Store, epoch: NodeEpoch, owner: &Owner) -> Leased {
+    deploy_with_timers(store, epoch, owner, Vec::new()).await
+}
+
+/// Ends the deployment or update of a source as it is.
+pub(super) async fn settle(store: &dyn Store, source: Leased) -> Leased {
+    let end = settled(&source, true, T0);
+    Leased {
+        source: store.settle_source(end).await.unwrap(),
+        lease: source.lease,
+    }
 }
 
 /// An active source whose timers were activated at `T0`.
 pub(super) async fn deploy_with_timers(
     store: &dyn Store,
+    epoch: NodeEpoch,
     owner: &Owner,
     timers: Vec<Timer>,
-) -> Source {
-    let mut source = begin(store, owner, "source").await;
+) -> Leased {
+    let mut source = begin(store, epoch, owner, "source").await;
     source.spec.timers = timers;
-    store
-        .settle_source(settled(&source, true, T0))
-        .await
-        .unwrap()
+    settle(store, source).await
 }
 
 /// An event on the default channel.
@@ -285,10 +303,14 @@ pub(super) fn event_later(channel: Channel, deliver_at_ms: u64, text: &str) -> N
 }
 
 /// The commit of a run that was never queued.
-pub(super) fn run_of(source_id: &SourceId, events: Vec<NewEvent>, now_ms: u64) -> RunCommit {
+pub(super) fn run_of(source: &Leased, events: Vec<NewEvent>, now_ms: u64) -> RunCommit {
+    run_under(&source.lease, events, now_ms)
+}
+
+pub(super) fn run_under(lease: &RunnableLease, events: Vec<NewEvent>, now_ms: u64) -> RunCommit {
     RunCommit {
-        runnable: source_id.clone().into(),
-        lease: None,
+        lease: lease.clone(),
+        invocation: None,
         events,
         dedupe: None,
         kv_writes: Vec::new(),
@@ -298,17 +320,17 @@ pub(super) fn run_of(source_id: &SourceId, events: Vec<NewEvent>, now_ms: u64) -
 }
 
 /// The commit of a run that emitted nothing.
-pub(super) fn end_of(claimed: &Claimed) -> RunCommit {
+pub(super) fn end_of(work: &Work) -> RunCommit {
     RunCommit {
-        runnable: claimed.runnable.clone(),
-        ..end_of_lease(&SourceId::new(0, 0), &claimed.lease)
+        invocation: ended(Some(work.lease.clone())),
+        ..run_under(&work.under, Vec::new(), T0)
     }
 }
 
-pub(super) fn end_of_lease(source_id: &SourceId, lease: &Lease) -> RunCommit {
+pub(super) fn end_of_lease(source: &Leased, lease: &Lease) -> RunCommit {
     RunCommit {
-        lease: Some(lease.clone()),
-        ..run_of(source_id, Vec::new(), T0)
+        invocation: ended(Some(lease.clone())),
+        ..run_of(source, Vec::new(), T0)
     }
 }
 
@@ -319,21 +341,85 @@ pub(super) async fn commit(store: &dyn Store, run: RunCommit) -> Result<(), Stor
 }
 
 /// Emits these texts on the default channel at `now_ms`.
-pub(super) async fn emit(store: &dyn Store, source: &Source, texts: &[&str], now_ms: u64) {
+pub(super) async fn emit(store: &dyn Store, source: &Leased, texts: &[&str], now_ms: u64) {
     let events = texts.iter().map(|text| event(text)).collect();
-    commit(store, run_of(&source.id, events, now_ms))
-        .await
-        .unwrap();
+    commit(store, run_of(source, events, now_ms)).await.unwrap();
 }
 
-pub(super) async fn emit_on(store: &dyn Store, source: &Source, channel: Channel, text: &str) {
-    commit(store, run_of(&source.id, vec![event_on(channel, text)], T0))
+pub(super) async fn emit_on(store: &dyn Store, source: &Leased, channel: Channel, text: &str) {
+    commit(store, run_of(source, vec![event_on(channel, text)], T0))
         .await
         .unwrap();
 }
 
 pub(super) fn ordinary() -> ChannelFilter {
     ChannelFilter::Class(ChannelClass::Ordinary)
+}
+
+/// A source, and the lease under which its node runs it.
+#[derive(Debug, Clone)]
+pub(super) struct Leased {
+    pub(super) source: Source,
+    pub(super) lease: RunnableLease,
+}
+
+impl Deref for Leased {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        &self.source
+    }
+}
+
+impl DerefMut for Leased {
+    fn deref_mut(&mut self) -> &mut Source {
+        &mut self.source
+    }
+}
+
+/// The source under the lease of another node or life.
+pub(super) async fn leased_to(store: &dyn Store, source: &Source, epoch: NodeEpoch) -> Leased {
+    let lease = store.lease_runnable(&runnable(source), epoch, T0).await;
+    Leased {
+        source: source.clone(),
+        lease: lease.unwrap(),
+    }
+}
+
+/// An invocation that was claimed, and the lease under which it is run.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    pub(super) claimed: Claimed,
+    pub(super) under: RunnableLease,
+}
+
+impl Deref for Work {
+    type Target = Claimed;
+
+    fn deref(&self) -> &Claimed {
+        &self.claimed
+    }
+}
+
+impl Borrow<Claimed> for Work {
+    fn borrow(&self) -> &Claimed {
+        &self.claimed
+    }
+}
+
+/// The node that most stories are about.
+pub(super) fn node() -> NodeName {
+    NodeName::new("node")
+}
+
+/// A lease of ten seconds for an invocation that is queued, under the lease of its source.
+pub(super) fn held(source: &Leased, epoch: NodeEpoch) -> Option<(RunnableLease, LeaseTerm)> {
+    Some((source.lease.clone(), term(epoch)))
+}
+
+/// The end of an invocation that was leased.
+pub(super) fn ended(lease: Option<Lease>) -> Option<Lease> {
+    lease
 }
 
 /// The source as an owner of code.
@@ -424,26 +510,34 @@ pub(super) fn term(epoch: NodeEpoch) -> LeaseTerm {
     }
 }
 
-/// Claims everything of a source that nobody holds at `now_ms`, for a minute.
+/// Claims everything of a source that nobody holds at `now_ms`, for a minute, by the node that holds it or takes it
+/// over. There is nothing to claim of a source that is gone.
 pub(super) async fn claim_all(
     store: &dyn Store,
     source_id: &SourceId,
     epoch: NodeEpoch,
     now_ms: u64,
-) -> Vec<Claimed> {
+) -> Vec<Work> {
+    let runnable = source_id.clone().into();
+    let lease = match store.lease_runnable(&runnable, epoch, now_ms).await {
+        Err(StoreError::Conflict(Conflict::Gone(_))) => return Vec::new(),
+        lease => lease.unwrap(),
+    };
     let term = LeaseTerm {
         epoch,
         expires_at_ms: now_ms + MINUTE,
     };
-    store
-        .claim(&source_id.clone().into(), term, now_ms, WorkLimit::of(100))
-        .await
-        .unwrap()
+    let claimed = store.claim(&lease, term, now_ms, WorkLimit::of(100)).await;
+    let work = |claimed| Work {
+        claimed,
+        under: lease.clone(),
+    };
+    claimed.unwrap().into_iter().map(work).collect()
 }
 
 /// The texts of what a source is given to run, in the order of claiming.
-pub(super) fn given(claimed: &[Claimed]) -> Vec<&str> {
-    claimed.iter().map(|claimed| claimed.event.get()).collect()
+pub(super) fn given<T: Borrow<Claimed>>(work: &[T]) -> Vec<&str> {
+    work.iter().map(|one| one.borrow().event.get()).collect()
 }
 
 /// A subscription of the owner's user.
@@ -538,6 +632,6 @@ pub(super) fn assert_conflict<T: std::fmt::Debug>(result: Result<T, StoreError>)
 /// A store and an epoch of its own, which is what most stories begin with.
 pub(super) async fn start(factory: &dyn super::Factory) -> (Arc<dyn Store>, NodeEpoch) {
     let store = factory.open().await;
-    let epoch = store.start_node(T0).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
     (store, epoch)
 }

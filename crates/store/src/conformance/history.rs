@@ -14,7 +14,7 @@ use proptest::{
 
 use super::{Factory, fixture::*};
 use crate::{
-    EventDeletion, EventRange, Lease, LeaseTerm, LogPosition, NodeEpoch, RunCommit, Source, Store,
+    EventDeletion, EventRange, Lease, LeaseTerm, LogPosition, NodeEpoch, RunCommit, Store,
     WorkLimit,
 };
 
@@ -205,7 +205,7 @@ struct World<'a> {
     /// Taken only while it is reopened.
     store: Option<Arc<dyn Store>>,
     epoch: NodeEpoch,
-    sources: [Source; 2],
+    sources: [Leased; 2],
     now_ms: u64,
     read_up_to: LogPosition,
     model: Model,
@@ -227,7 +227,10 @@ impl<'a> World<'a> {
     async fn begin(factory: &'a dyn Factory) -> Self {
         let (store, epoch) = start(factory).await;
         let mine = owner();
-        let sources = [deploy(&*store, &mine).await, deploy(&*store, &mine).await];
+        let sources = [
+            deploy(&*store, epoch, &mine).await,
+            deploy(&*store, epoch, &mine).await,
+        ];
         listen(&*store, &mine, &sources[0], &sources[1]).await;
         Self {
             factory,
@@ -326,10 +329,10 @@ impl<'a> World<'a> {
             epoch: self.epoch,
             expires_at_ms: self.now_ms + LEASE_MS,
         };
-        let source = runnable(&self.sources[1]);
+        let source = &self.sources[1];
         let claimed = self
             .store()
-            .claim(&source, term, self.now_ms, WorkLimit::of(limit))
+            .claim(&source.lease, term, self.now_ms, WorkLimit::of(limit))
             .await
             .unwrap();
         let free = self.model.free(self.now_ms).take(limit as usize);
@@ -362,8 +365,8 @@ impl<'a> World<'a> {
         };
         let text = self.model.log.len().to_string();
         let run = RunCommit {
-            lease: Some(lease.clone()),
-            ..run_of(&self.sources[1].id, vec![event(&text)], self.now_ms)
+            invocation: ended(Some(lease.clone())),
+            ..run_of(&self.sources[1], vec![event(&text)], self.now_ms)
         };
         let committed = commit(&*self.store(), run).await;
         let place = self.model.holds(&lease);
@@ -407,7 +410,10 @@ impl<'a> World<'a> {
         let old = self.store.take().unwrap();
         let store = self.factory.reopen(old).await;
         if start {
-            self.epoch = store.start_node(self.now_ms).await.unwrap();
+            self.epoch = store.start_node(&node(), self.now_ms).await.unwrap();
+            for source in &mut self.sources {
+                *source = leased_to(&*store, source, self.epoch).await;
+            }
             for waiting in &mut self.model.queue {
                 waiting.held = None;
             }
@@ -426,7 +432,7 @@ impl<'a> World<'a> {
             same!(found, self.model.listed(number), "listed");
         }
         let with_work = store
-            .runnables_with_work(self.now_ms, None, 10)
+            .runnables_with_work(self.epoch, self.now_ms, None, 10)
             .await
             .unwrap();
         let has_work = self.model.free(self.now_ms).next().is_some();

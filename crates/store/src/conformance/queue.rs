@@ -16,16 +16,16 @@ use crate::{
 /// Each start of the node is a new epoch.
 pub async fn epochs_increase_across_reopen(factory: &dyn Factory) {
     let (store, first) = start(factory).await;
-    let second = store.start_node(T0 - MINUTE).await.unwrap();
+    let second = store.start_node(&node(), T0 - MINUTE).await.unwrap();
     let store = factory.reopen(store).await;
-    let third = store.start_node(T0).await.unwrap();
+    let third = store.start_node(&node(), T0).await.unwrap();
     assert!(first < second && second < third);
 }
 
 /// What was queued runs, whatever happens to the node; it comes back as it was given.
 pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let given = NewInvocation {
         trigger: Trigger::Http,
         hops: 3,
@@ -39,7 +39,7 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
     let lease = store.enqueue(given.clone(), None).await.unwrap();
     assert_eq!(lease, None);
     let store = factory.reopen(store).await;
-    let epoch = store.start_node(T0).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
     let claimed = claim_all(&*store, &source.id, epoch, T0 + 9)
         .await
         .remove(0);
@@ -57,10 +57,10 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
 
 /// Triggers of a source that takes none are refused, so that their caller is told.
 pub async fn enqueue_is_refused_for_a_source_that_takes_no_triggers(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     for state in [SourceState::Inactive, SourceState::Deleting] {
-        store.set_source_state(&source.id, state).await.unwrap();
+        store.set_source_state(&source.lease, state).await.unwrap();
         assert_conflict(store.enqueue(manual(&source.id, "1"), None).await);
     }
     for state in [
@@ -68,20 +68,20 @@ pub async fn enqueue_is_refused_for_a_source_that_takes_no_triggers(factory: &dy
         SourceState::Updating,
         SourceState::Active,
     ] {
-        store.set_source_state(&source.id, state).await.unwrap();
+        store.set_source_state(&source.lease, state).await.unwrap();
         store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     }
-    store.delete_source(&source.id).await.unwrap();
+    store.delete_source(&source.lease).await.unwrap();
     assert_conflict(store.enqueue(manual(&source.id, "1"), None).await);
 }
 
 /// As long as a lease holds, nobody else gets the invocation.
 pub async fn a_claim_never_hands_out_a_held_lease(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let until = term(epoch).expires_at_ms;
     store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
     store.enqueue(manual(&source.id, "2"), None).await.unwrap();
@@ -99,12 +99,11 @@ pub async fn a_claim_never_hands_out_a_held_lease(factory: &dyn Factory) {
 /// Two who claim at once never get the same invocation.
 pub async fn claims_at_the_same_time_share_the_work(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     for _ in 0..20 {
         store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     }
-    let source = runnable(&source);
-    let claim = || store.claim(&source, term(epoch), T0, WorkLimit::of(7));
+    let claim = || store.claim(&source.lease, term(epoch), T0, WorkLimit::of(7));
     let (one, two, three) = tokio::join!(claim(), claim(), claim());
     let all: Vec<_> = [one, two, three]
         .into_iter()
@@ -120,10 +119,10 @@ pub async fn claims_at_the_same_time_share_the_work(factory: &dyn Factory) {
 /// A lease ends by itself at its time.
 pub async fn an_expired_lease_is_claimable(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let until = term(epoch).expires_at_ms;
     store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
     let claimed = claim_all(&*store, &source.id, epoch, until).await;
@@ -134,18 +133,18 @@ pub async fn an_expired_lease_is_claimable(factory: &dyn Factory) {
 /// First come, first served, also for what was given back or expired.
 pub async fn the_oldest_invocation_is_claimed_first(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     for text in ["1", "2", "3", "4"] {
         store.enqueue(manual(&source.id, text), None).await.unwrap();
     }
     let first = store
-        .claim(&runnable(&source), term(epoch), T0, WorkLimit::of(2))
+        .claim(&source.lease, term(epoch), T0, WorkLimit::of(2))
         .await
         .unwrap();
     assert_eq!(given(&first), ["1", "2"]);
     store.release(&first[0].lease).await.unwrap();
     let next = store
-        .claim(&runnable(&source), term(epoch), T0, WorkLimit::of(2))
+        .claim(&source.lease, term(epoch), T0, WorkLimit::of(2))
         .await
         .unwrap();
     assert_eq!(given(&next), ["1", "3"]);
@@ -156,7 +155,7 @@ pub async fn the_oldest_invocation_is_claimed_first(factory: &dyn Factory) {
 /// A node that has little memory left gets little, and what is too large for that alone.
 pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     for text in ["1000", "20", "30", "4", "5"] {
         store.enqueue(manual(&source.id, text), None).await.unwrap();
     }
@@ -165,9 +164,7 @@ pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Fa
             invocations: 2,
             bytes,
         };
-        let claimed = store
-            .claim(&runnable(&source), term(epoch), T0, limit)
-            .await;
+        let claimed = store.claim(&source.lease, term(epoch), T0, limit).await;
         let claimed = claimed.unwrap();
         assert_eq!(limit.is_reached_by(&claimed), !claimed.is_empty());
         given(&claimed).join(" ")
@@ -179,7 +176,7 @@ pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Fa
         invocations: 2,
         bytes: 100,
     };
-    let claimed = store.claim(&runnable(&source), term(epoch), T0, rest).await;
+    let claimed = store.claim(&source.lease, term(epoch), T0, rest).await;
     let claimed = claimed.unwrap();
     assert_eq!(given(&claimed), ["5"]);
     assert!(!rest.is_reached_by(&claimed));
@@ -189,8 +186,8 @@ pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Fa
 pub async fn a_claim_takes_one_sources_work(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (source, other) = (
-        deploy(&*store, &owner()).await,
-        deploy(&*store, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
+        deploy(&*store, epoch, &owner()).await,
     );
     store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     store.enqueue(manual(&other.id, "2"), None).await.unwrap();
@@ -203,9 +200,9 @@ pub async fn a_claim_takes_one_sources_work(factory: &dyn Factory) {
 /// Giving back is no failed start.
 pub async fn a_released_lease_is_claimable_and_not_counted_as_a_start(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap()
         .unwrap();
@@ -221,31 +218,31 @@ pub async fn a_released_lease_is_claimable_and_not_counted_as_a_start(factory: &
 /// Starts that ended with their node are counted.
 pub async fn starts_count_leases_that_were_never_given_back(factory: &dyn Factory) {
     let (store, mut epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     for starts in 1..=3 {
         let claimed = claim_all(&*store, &source.id, epoch, T0).await;
         assert_eq!(claimed[0].starts, starts);
-        epoch = store.start_node(T0).await.unwrap();
+        epoch = store.start_node(&node(), T0).await.unwrap();
     }
 }
 
 /// A held lease lasts longer, a lost one does not come back.
 pub async fn extending_prolongs_held_leases_only(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
-    let held = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+    let source = deploy(&*store, epoch, &owner()).await;
+    let kept = store
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap()
         .unwrap();
     let lost = store
-        .enqueue(manual(&source.id, "2"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "2"), held(&source, epoch))
         .await
         .unwrap()
         .unwrap();
     store.release(&lost).await.unwrap();
-    let both = [lost, held.clone()];
+    let both = [lost, kept.clone()];
     store.extend_leases(&both, T0 + MINUTE).await.unwrap();
     assert_eq!(
         given(&claim_all(&*store, &source.id, epoch, T0 + MINUTE - 1).await),
@@ -256,7 +253,7 @@ pub async fn extending_prolongs_held_leases_only(factory: &dyn Factory) {
         ["1"]
     );
     store
-        .extend_leases(&[held], T0 + 100 * MINUTE)
+        .extend_leases(&[kept], T0 + 100 * MINUTE)
         .await
         .unwrap();
     assert_eq!(
@@ -273,10 +270,13 @@ pub async fn runnables_with_work_are_those_with_invocations_that_nobody_holds(
 ) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
-    let (idle, busy) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
+    let (idle, busy) = (
+        deploy(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
+    );
     assert!(
         store
-            .runnables_with_work(T0, None, 10)
+            .runnables_with_work(epoch, T0, None, 10)
             .await
             .unwrap()
             .is_empty()
@@ -289,15 +289,18 @@ pub async fn runnables_with_work_are_those_with_invocations_that_nobody_holds(
         expires_at_ms: T0 + SECOND,
     };
     store
-        .enqueue(manual(&idle.id, "1"), Some(term))
+        .enqueue(manual(&idle.id, "1"), Some((idle.lease.clone(), term)))
         .await
         .unwrap();
     assert_eq!(
-        store.runnables_with_work(T0, None, 10).await.unwrap(),
+        store
+            .runnables_with_work(epoch, T0, None, 10)
+            .await
+            .unwrap(),
         [runnable(&busy)]
     );
     let expired = store
-        .runnables_with_work(T0 + SECOND, None, 10)
+        .runnables_with_work(epoch, T0 + SECOND, None, 10)
         .await
         .unwrap();
     assert_eq!(
@@ -306,7 +309,7 @@ pub async fn runnables_with_work_are_those_with_invocations_that_nobody_holds(
     );
     assert_eq!(
         store
-            .runnables_with_work(T0 + SECOND, None, 1)
+            .runnables_with_work(epoch, T0 + SECOND, None, 1)
             .await
             .unwrap()
             .len(),
@@ -316,14 +319,14 @@ pub async fn runnables_with_work_are_those_with_invocations_that_nobody_holds(
 
 /// What can never be run is nobody's work.
 pub async fn inactive_sources_have_no_work(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     for state in [SourceState::Inactive, SourceState::Deleting] {
-        store.set_source_state(&source.id, state).await.unwrap();
+        store.set_source_state(&source.lease, state).await.unwrap();
         assert!(
             store
-                .runnables_with_work(T0, None, 10)
+                .runnables_with_work(epoch, T0, None, 10)
                 .await
                 .unwrap()
                 .is_empty()
@@ -335,7 +338,7 @@ pub async fn inactive_sources_have_no_work(factory: &dyn Factory) {
 pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     assert_eq!(store.backlog(T0).await.unwrap(), Backlog::default());
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     for now_ms in [T0 + 3, T0 + 5] {
         let invocation = NewInvocation {
             now_ms,
@@ -353,14 +356,14 @@ pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
     assert_eq!(seen, backlog(2, Some(T0 + 3), 0));
 
     let claimed = store
-        .claim(&runnable(&source), term(epoch), T0 + 9, WorkLimit::of(1))
+        .claim(&source.lease, term(epoch), T0 + 9, WorkLimit::of(1))
         .await;
     let first = claimed.unwrap().remove(0);
     let seen = store.backlog(T0).await.unwrap();
     assert_eq!(seen, backlog(2, Some(T0 + 3), 0), "a run has not ended yet");
     let run = RunCommit {
         events: vec![event("1"), event("2")],
-        ..end_of(&first)
+        ..end_of_lease(&source, &first.lease)
     };
     commit(&*store, run).await.unwrap();
     let seen = store.backlog(T0).await.unwrap();
@@ -372,22 +375,22 @@ pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
 
 /// However many there are, and however little of it is done meanwhile.
 pub async fn all_runnables_with_work_are_reached_in_steps(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let mine = owner();
     let mut ids = Vec::new();
     for _ in 0..5 {
-        let source = deploy(&*store, &mine).await;
+        let source = deploy(&*store, epoch, &mine).await;
         for text in ["1", "2"] {
             let invocation = manual(&source.id, text);
             store.enqueue(invocation, None).await.unwrap();
         }
         ids.push(runnable(&source));
     }
-    deploy(&*store, &mine).await;
+    deploy(&*store, epoch, &mine).await;
     let mut reached: Vec<RunnableId> = Vec::new();
     for count in [2, 2, 1, 0] {
         let last = reached.last();
-        let step = store.runnables_with_work(T0, last, 2).await.unwrap();
+        let step = store.runnables_with_work(epoch, T0, last, 2).await.unwrap();
         assert_eq!(step.len(), count);
         reached.extend(step);
     }
@@ -397,7 +400,7 @@ pub async fn all_runnables_with_work_are_reached_in_steps(factory: &dyn Factory)
 /// Who watches the node sees the deliveries that have not ended, and which of them wait for their time.
 pub async fn the_backlog_has_the_deliveries_that_have_not_ended(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let seen = |backlog: Backlog| (backlog.pending_deliveries, backlog.due_deliveries);
     assert_eq!(seen(store.backlog(T0).await.unwrap()), (3, 3));
     let first = one_claimed(&*store, &webhook, epoch).await;

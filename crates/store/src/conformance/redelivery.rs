@@ -25,7 +25,7 @@ fn replay(delivered: bool) -> Replay {
 /// Newest first, all of them or those in one state; a cursor may be gone.
 pub async fn deliveries_are_paged_both_ways(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, webhook) = waiting_of(&*store, &["0", "1"]).await;
+    let (mine, from, webhook) = waiting_of(&*store, epoch, &["0", "1"]).await;
     listening_webhook(&*store, &mine, &from).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let attempts = vec![
@@ -81,7 +81,7 @@ pub async fn deliveries_are_paged_both_ways(factory: &dyn Factory) {
 /// Whatever ended is attempted again at once, with the whole schedule before it; its former attempts stay.
 pub async fn a_retried_delivery_begins_anew(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let attempts = vec![
         attempted(&claimed[0], AfterAttempt::Dead, T0),
@@ -110,7 +110,7 @@ pub async fn a_retried_delivery_begins_anew(factory: &dyn Factory) {
 /// Who is on its way with it keeps it.
 pub async fn retrying_a_held_delivery_leaves_it_to_its_holder(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let id = &claimed[0].lease.delivery_id;
     store.retry_delivery(id, T0).await.unwrap();
@@ -125,8 +125,8 @@ pub async fn retrying_a_held_delivery_leaves_it_to_its_holder(factory: &dyn Fact
 
 /// Nobody would attempt it.
 pub async fn retrying_is_refused_where_nobody_delivers(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1"]).await;
+    let (store, epoch) = start(factory).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1"]).await;
     assert_conflict(
         store
             .retry_delivery(&DeliveryId::new(T0, entropy()), T0)
@@ -147,7 +147,7 @@ pub async fn retrying_is_refused_where_nobody_delivers(factory: &dyn Factory) {
 /// What ended before, of events within both ends, in bounded steps that come to an end.
 pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, webhook) = waiting_of(&*store, &[]).await;
+    let (mine, from, webhook) = waiting_of(&*store, epoch, &[]).await;
     let other = listening_webhook(&*store, &mine, &from).await;
     for number in 0..6 {
         emit(&*store, &from, &[&number.to_string()], T0 + number).await;
@@ -194,7 +194,7 @@ pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factor
 /// Each retry when it is due and not before, whoever else waits; what was passed is not found again.
 pub async fn a_retry_is_found_at_its_time(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, webhook) = waiting_of(&*store, &["0", "1", "2"]).await;
+    let (mine, from, webhook) = waiting_of(&*store, epoch, &["0", "1", "2"]).await;
     let other = listening_webhook(&*store, &mine, &from).await;
     emit(&*store, &from, &["3"], T0).await;
     dispatch_all(&*store, 10).await;
@@ -235,7 +235,7 @@ pub async fn a_retry_is_found_at_its_time(factory: &dyn Factory) {
 /// Deliveries count while they are pending, whoever holds them, and no longer when they have ended.
 pub async fn a_webhook_knows_how_far_it_is_behind(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, webhook) = waiting_of(&*store, &["0", "1"]).await;
+    let (mine, from, webhook) = waiting_of(&*store, epoch, &["0", "1"]).await;
     let other = listening_webhook(&*store, &mine, &from).await;
     let ids = [other.id.clone(), webhook.id.clone()];
     let oldest = deliveries_of(&*store, &webhook, None).await.pop().unwrap();
@@ -264,7 +264,7 @@ pub async fn a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more(
 ) {
     const DAY: u64 = 24 * 60 * MINUTE;
     let (store, epoch) = start(factory).await;
-    let (_, from, webhook) = waiting_of(&*store, &["0", "1"]).await;
+    let (_, from, webhook) = waiting_of(&*store, epoch, &["0", "1"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     end_all(&*store, &webhook, &claimed, AfterAttempt::Dead, T0).await;
     let oldest = async || {

@@ -3,25 +3,25 @@
 use headwater_model::channel::Channel;
 
 use super::{Factory, fixture::*};
-use crate::{ChannelFilter, Source, Store};
+use crate::{ChannelFilter, NodeEpoch, Store};
 
 fn waiting() -> ChannelFilter {
     ChannelFilter::Named(Channel::scheduled())
 }
 
 /// A source with events due in 3, 1 and 2 seconds.
-async fn three_waiting(store: &dyn Store) -> Source {
-    let source = deploy(store, &owner()).await;
+async fn three_waiting(store: &dyn Store, epoch: NodeEpoch) -> Leased {
+    let source = deploy(store, epoch, &owner()).await;
     let later = |seconds: u64, text| event_later(Channel::default(), T0 + seconds * SECOND, text);
     let events = vec![later(3, "3"), later(1, "1"), later(2, "2")];
-    commit(store, run_of(&source.id, events, T0)).await.unwrap();
+    commit(store, run_of(&source, events, T0)).await.unwrap();
     source
 }
 
 /// Until then they are listed on `$in`, and nowhere else.
 pub async fn scheduled_events_are_listed_on_in_until_they_are_due(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = three_waiting(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let source = three_waiting(&*store, epoch).await;
     assert_eq!(
         texts_of(&listed(&*store, &source, &waiting()).await),
         ["2", "1", "3"]
@@ -40,8 +40,8 @@ pub async fn scheduled_events_are_listed_on_in_until_they_are_due(factory: &dyn 
 
 /// They leave once, in the order of their due times, with new ids on their channels.
 pub async fn scheduled_events_are_released_exactly_once_in_due_order(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = three_waiting(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let source = three_waiting(&*store, epoch).await;
     let old: Vec<_> = listed(&*store, &source, &waiting())
         .await
         .iter()
@@ -68,13 +68,13 @@ pub async fn scheduled_events_are_released_exactly_once_in_due_order(factory: &d
 
 /// What the emitter said of an event is still so when it is released.
 pub async fn a_released_event_keeps_its_channel_key_and_text(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let mut event = event_later(Channel::named("orders"), T0 + SECOND, "{ \"a\" : 1.0 }");
     event.key = Some(headwater_model::event::EmitKey::Text("k".to_owned()));
     event.summary = Some("s".to_owned());
     event.ts = Some(5.0);
-    commit(&*store, run_of(&source.id, vec![event], T0))
+    commit(&*store, run_of(&source, vec![event], T0))
         .await
         .unwrap();
     store.release_scheduled(T0 + SECOND, 10).await.unwrap();
@@ -95,11 +95,14 @@ pub async fn a_released_event_keeps_its_channel_key_and_text(factory: &dyn Facto
 pub async fn listeners_get_a_scheduled_event_when_it_is_released(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
-    let (from, to) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
+    let (from, to) = (
+        deploy(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
+    );
     listen(&*store, &mine, &from, &to).await;
     let mut event = event_later(Channel::default(), T0 + SECOND, "1");
     event.trace = Some(trace());
-    commit(&*store, run_of(&from.id, vec![event], T0))
+    commit(&*store, run_of(&from, vec![event], T0))
         .await
         .unwrap();
     dispatch_all(&*store, 100).await;
@@ -113,8 +116,8 @@ pub async fn listeners_get_a_scheduled_event_when_it_is_released(factory: &dyn F
 
 /// Deleting a scheduled event cancels it, even if the deletion has not run when it is due.
 pub async fn a_deleted_scheduled_event_is_never_released(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = three_waiting(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let source = three_waiting(&*store, epoch).await;
     // Newest first, the second of the list is the one due first.
     let cancelled = listed(&*store, &source, &waiting()).await[1].id;
     let one = deletion(&source, waiting(), (Some(cancelled), Some(cancelled)));
@@ -126,8 +129,8 @@ pub async fn a_deleted_scheduled_event_is_never_released(factory: &dyn Factory) 
 
 /// Deleting ordinary events leaves those that wait, and what they become.
 pub async fn deleting_ordinary_events_cancels_no_scheduled_one(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = three_waiting(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let source = three_waiting(&*store, epoch).await;
     emit(&*store, &source, &["0"], T0).await;
     store
         .request_deletion(deletion(&source, ordinary(), (None, None)))
@@ -140,8 +143,8 @@ pub async fn deleting_ordinary_events_cancels_no_scheduled_one(factory: &dyn Fac
 
 /// Retention does not touch what is still to come.
 pub async fn scheduled_events_are_never_trimmed(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = three_waiting(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let source = three_waiting(&*store, epoch).await;
     dispatch_all(&*store, 100).await;
     assert_eq!(trim_all(&*store, 1, 100).await, 0);
     assert_eq!(listed(&*store, &source, &waiting()).await.len(), 3);

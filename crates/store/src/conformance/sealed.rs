@@ -1,21 +1,21 @@
 //! Sealed values, found and sealed anew.
 
 use super::{Factory, fixture::*};
-use crate::{Account, Resealed, SealedRecord, SettledSource, Source, Store, Webhook};
+use crate::{Account, NodeEpoch, Resealed, SealedRecord, SettledSource, Store, Webhook};
 
 /// One record of each kind, of two owners.
 struct World {
     account: Account,
     webhook: Webhook,
-    source: Source,
+    source: Leased,
 }
 
-async fn world(store: &dyn Store) -> World {
+async fn world(store: &dyn Store, epoch: NodeEpoch) -> World {
     let (mine, other) = (owner(), workspace_owner());
     let (account, webhook) = (account(&mine, "one"), webhook(&other));
     store.create_account(account.clone()).await.unwrap();
     store.create_webhook(webhook.clone()).await.unwrap();
-    let source = deploy(store, &mine).await;
+    let source = deploy(store, epoch, &mine).await;
     World {
         account,
         webhook,
@@ -91,9 +91,9 @@ fn resealed(records: Vec<SealedRecord>) -> Vec<Resealed> {
 
 /// However small the pages are, each record is in one of them.
 pub async fn every_sealed_record_is_found_once(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     assert!(all(&*store, 10).await.is_empty());
-    let (one, two) = (world(&*store).await, world(&*store).await);
+    let (one, two) = (world(&*store, epoch).await, world(&*store, epoch).await);
     let expected = [one.records(), two.records()].concat();
     for limit in [1, 2, 3, 100] {
         let found = all(&*store, limit).await;
@@ -104,8 +104,8 @@ pub async fn every_sealed_record_is_found_once(factory: &dyn Factory) {
 
 /// What is sealed anew reads back, twice too, and nothing else of the record changes.
 pub async fn records_are_sealed_anew(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let world = world(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let world = world(&*store, epoch).await;
     for _ in 0..2 {
         let before = all(&*store, 10).await;
         store.reseal(resealed(before.clone())).await.unwrap();
@@ -129,8 +129,8 @@ pub async fn records_are_sealed_anew(factory: &dyn Factory) {
 
 /// Who changes a record meanwhile wins; one that is gone stays gone.
 pub async fn a_record_that_has_changed_is_not_sealed_anew(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let world = world(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let world = world(&*store, epoch).await;
     let read = all(&*store, 10).await;
     let mut spec = world.source.spec.clone();
     spec.configured_props

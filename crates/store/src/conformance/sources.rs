@@ -4,8 +4,8 @@ use headwater_model::{channel::Channel, dedupe, id::SourceId, subscription::Emit
 
 use super::{Factory, fixture::*};
 use crate::{
-    ChannelFilter, Endpoint, KvWrite, NewInvocation, NewSource, Owner, RunCommit, SettledSource,
-    Source, SourceFilter, SourceState, Store, Trigger,
+    ChannelFilter, Endpoint, KvWrite, NewInvocation, NewSource, NodeEpoch, Owner, RunCommit,
+    SettledSource, Source, SourceFilter, SourceState, Store, Trigger,
 };
 
 fn endpoint(prop: &str, token: &str) -> Endpoint {
@@ -33,8 +33,8 @@ fn assert_same(one: &Source, two: &Source) {
 
 /// Whatever a source is made of reads back as it was written, in its order.
 pub async fn a_source_reads_back_as_it_was_written(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let mut source = begin(&*store, &workspace_owner(), "New Row").await;
+    let (store, epoch) = start(factory).await;
+    let mut source = begin(&*store, epoch, &workspace_owner(), "New Row").await;
     let mut new = new_source(
         &source,
         vec![endpoint("z", "token-z"), endpoint("a", "token-a")],
@@ -44,7 +44,7 @@ pub async fn a_source_reads_back_as_it_was_written(factory: &dyn Factory) {
     new.spec.name = "Näme".to_owned();
     let props = serde_json::json!({ "b": 1.5, "a": { "y": [null], "x": "é" } });
     new.spec.configured_props = props.as_object().unwrap().clone();
-    let begun = store.begin_deploy(new.clone()).await.unwrap();
+    let begun = begun(&*store, epoch, new.clone()).await;
     assert_eq!(begun.state, SourceState::Deploying);
     assert_eq!(begun.spec.endpoints, new.spec.endpoints);
     assert_eq!(begun.spec.timers, new.spec.timers);
@@ -65,16 +65,16 @@ pub async fn a_source_reads_back_as_it_was_written(factory: &dyn Factory) {
 
 /// Slugs are unique among an owner's sources; an empty name is the slug.
 pub async fn a_taken_slug_is_numbered(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (shared, alone) = (workspace_owner(), owner());
     let colleague = Owner {
         user_id: alone.user_id.clone(),
         ..shared.clone()
     };
     let slug = async |owner: &Owner, slug: &str| {
-        let source = begin(&*store, owner, slug).await;
+        let source = begin(&*store, epoch, owner, slug).await;
         assert_eq!(source.name_slug, source.spec.name);
-        source.name_slug
+        source.name_slug.clone()
     };
     assert_eq!(slug(&alone, "new-row").await, "new-row");
     assert_eq!(slug(&alone, "new-row").await, "new-row-1");
@@ -87,13 +87,13 @@ pub async fn a_taken_slug_is_numbered(factory: &dyn Factory) {
 
 /// Endpoints lead to their source from the first hook to the end of its deletion.
 pub async fn endpoints_lead_to_their_source(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let like = begin(&*store, &owner(), "like").await;
+    let (store, epoch) = start(factory).await;
+    let like = begin(&*store, epoch, &owner(), "like").await;
     let new = new_source(
         &like,
         vec![endpoint("http", "one"), endpoint("other", "two")],
     );
-    let mut source = store.begin_deploy(new).await.unwrap();
+    let mut source = begun(&*store, epoch, new).await;
     let behind = async |store: &dyn Store, token: &str| {
         let found = store.source_by_endpoint(token).await.unwrap();
         found.map(|source| source.id)
@@ -110,20 +110,20 @@ pub async fn endpoints_lead_to_their_source(factory: &dyn Factory) {
     assert_eq!(behind(&*store, "two").await, None);
     assert_eq!(behind(&*store, "three").await, Some(source.id.clone()));
     store
-        .set_source_state(&source.id, SourceState::Deleting)
+        .set_source_state(&source.lease, SourceState::Deleting)
         .await
         .unwrap();
     assert_eq!(behind(&*store, "one").await, Some(source.id.clone()));
-    store.delete_source(&source.id).await.unwrap();
+    store.delete_source(&source.lease).await.unwrap();
     assert_eq!(behind(&*store, "one").await, None);
 }
 
 /// A state changes alone; names change alone.
 pub async fn states_and_names_change_alone(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let mut source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let (store, epoch) = start(factory).await;
+    let mut source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     store
-        .set_source_state(&source.id, SourceState::Updating)
+        .set_source_state(&source.lease, SourceState::Updating)
         .await
         .unwrap();
     source.state = SourceState::Updating;
@@ -139,13 +139,13 @@ pub async fn states_and_names_change_alone(factory: &dyn Factory) {
 
 /// Nothing can be done with a source that is gone.
 pub async fn a_source_that_is_gone_is_a_conflict(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
-    store.delete_source(&source.id).await.unwrap();
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
+    store.delete_source(&source.lease).await.unwrap();
     assert_conflict(store.settle_source(settled(&source, true, T0)).await);
     assert_conflict(
         store
-            .set_source_state(&source.id, SourceState::Active)
+            .set_source_state(&source.lease, SourceState::Active)
             .await,
     );
     assert_conflict(store.rename_source(&source.id, "name", 1).await);
@@ -154,12 +154,12 @@ pub async fn a_source_that_is_gone_is_a_conflict(factory: &dyn Factory) {
 
 /// What hooks did becomes visible together with the end of the deployment, in order.
 pub async fn settling_commits_what_the_hooks_did(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = begin(&*store, &owner(), "source").await;
+    let (store, epoch) = start(factory).await;
+    let source = begin(&*store, epoch, &owner(), "source").await;
     let end = SettledSource {
         commits: vec![
-            run_of(&source.id, vec![event("1")], T0),
-            run_of(&source.id, vec![event("2")], T0),
+            run_of(&source, vec![event("1")], T0),
+            run_of(&source, vec![event("2")], T0),
         ],
         ..settled(&source, true, T0)
     };
@@ -170,17 +170,17 @@ pub async fn settling_commits_what_the_hooks_did(factory: &dyn Factory) {
 /// When one part of a settlement cannot be, nothing of it is.
 pub async fn settling_is_all_or_nothing(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = begin(&*store, &owner(), "source").await;
+    let source = begin(&*store, epoch, &owner(), "source").await;
     let lease = store
-        .enqueue(manual(&source.id, "1"), Some(term(epoch)))
+        .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap()
         .unwrap();
     store.release(&lease).await.unwrap();
     let mut end = SettledSource {
         commits: vec![
-            run_of(&source.id, vec![event("1")], T0),
-            end_of_lease(&source.id, &lease),
+            run_of(&source, vec![event("1")], T0),
+            end_of_lease(&source, &lease),
         ],
         ..settled(&source, false, T0)
     };
@@ -196,13 +196,16 @@ pub async fn settling_is_all_or_nothing(factory: &dyn Factory) {
 pub async fn the_queue_is_dropped_when_a_source_ends_inactive(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
-    let (source, other) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
-    let queued = |source: &Source, text: &str, trigger| NewInvocation {
+    let (source, other) = (
+        deploy(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
+    );
+    let queued = |source: &Leased, text: &str, trigger| NewInvocation {
         trigger,
         ..manual(&source.id, text)
     };
     let running = queued(&source, "1", Trigger::Event);
-    let lease = store.enqueue(running, Some(term(epoch))).await;
+    let lease = store.enqueue(running, held(&source, epoch)).await;
     for source in [&source, &other] {
         let event = queued(source, "2", Trigger::Event);
         store.enqueue(event, None).await.unwrap();
@@ -216,7 +219,7 @@ pub async fn the_queue_is_dropped_when_a_source_ends_inactive(factory: &dyn Fact
     let kept = claim_all(&*store, &source.id, epoch, T0).await;
     let kept: Vec<_> = kept.iter().map(|claimed| claimed.trigger).collect();
     assert_eq!(kept, [Trigger::Http]);
-    commit(&*store, end_of_lease(&source.id, &lease.unwrap().unwrap()))
+    commit(&*store, end_of_lease(&source, &lease.unwrap().unwrap()))
         .await
         .unwrap();
     assert_eq!(claim_all(&*store, &other.id, epoch, T0).await.len(), 1);
@@ -225,7 +228,7 @@ pub async fn the_queue_is_dropped_when_a_source_ends_inactive(factory: &dyn Fact
 /// An update that ends active keeps what waits.
 pub async fn the_queue_is_kept_when_a_source_ends_active(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     store.enqueue(manual(&source.id, "1"), None).await.unwrap();
     store
         .settle_source(settled(&source, true, T0))
@@ -236,8 +239,8 @@ pub async fn the_queue_is_kept_when_a_source_ends_active(factory: &dyn Factory) 
 
 /// The state of one strategy means nothing to another; what the hooks leave is the new one's.
 pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let mut source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let mut source = deploy(&*store, epoch, &owner()).await;
     source.spec.dedupe = Some(dedupe::Strategy::Greatest);
     store
         .settle_source(settled(&source, true, T0))
@@ -246,7 +249,7 @@ pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn F
     let greatest = dedupe::State::Greatest { largest: Some(7.5) };
     let run = RunCommit {
         dedupe: Some(greatest.clone()),
-        ..run_of(&source.id, Vec::new(), T0)
+        ..run_of(&source, Vec::new(), T0)
     };
     commit(&*store, run).await.unwrap();
     store
@@ -269,7 +272,7 @@ pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn F
     };
     let hook = RunCommit {
         dedupe: Some(unique.clone()),
-        ..run_of(&source.id, Vec::new(), T0)
+        ..run_of(&source, Vec::new(), T0)
     };
     let end = SettledSource {
         commits: vec![hook],
@@ -290,7 +293,7 @@ pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn F
 
 /// What a dead node left half done is found.
 pub async fn unsettled_sources_are_found(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let mine = owner();
     let mut wanted = Vec::new();
     for state in [
@@ -300,26 +303,30 @@ pub async fn unsettled_sources_are_found(factory: &dyn Factory) {
         SourceState::Updating,
         SourceState::Deleting,
     ] {
-        let source = deploy(&*store, &mine).await;
-        store.set_source_state(&source.id, state).await.unwrap();
+        let source = deploy(&*store, epoch, &mine).await;
+        store.set_source_state(&source.lease, state).await.unwrap();
         if !matches!(state, SourceState::Active | SourceState::Inactive) {
-            wanted.push((source.id, state));
+            wanted.push((source.source.id, state));
         }
     }
     let store = factory.reopen(store).await;
-    let found = store.unsettled_sources(10).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
+    let found = store.unsettled_sources(epoch, T0, 10).await.unwrap();
     let mut found: Vec<_> = found
         .into_iter()
         .map(|source| (source.id, source.state))
         .collect();
     found.sort_by(|one, two| one.0.cmp(&two.0));
     assert_eq!(found, wanted);
-    assert_eq!(store.unsettled_sources(2).await.unwrap().len(), 2);
+    assert_eq!(
+        store.unsettled_sources(epoch, T0, 2).await.unwrap().len(),
+        2
+    );
 }
 
 /// Listings show what a user made or what lives in a workspace, once it is there and until it goes.
 pub async fn sources_are_listed_by_user_and_by_workspace(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let shared = workspace_owner();
     let private = Owner {
         workspace_id: None,
@@ -330,17 +337,20 @@ pub async fn sources_are_listed_by_user_and_by_workspace(factory: &dyn Factory) 
         ..owner()
     };
     let mut ids = Vec::new();
+    let mut leases = Vec::new();
     for owner in [&shared, &private, &colleague] {
-        ids.push(deploy(&*store, owner).await.id);
+        let Leased { source, lease } = deploy(&*store, epoch, owner).await;
+        ids.push(source.id);
+        leases.push(lease);
     }
-    begin(&*store, &shared, "deploying").await;
-    let going = deploy(&*store, &shared).await;
+    begin(&*store, epoch, &shared, "deploying").await;
+    let going = deploy(&*store, epoch, &shared).await;
     store
-        .set_source_state(&going.id, SourceState::Deleting)
+        .set_source_state(&going.lease, SourceState::Deleting)
         .await
         .unwrap();
     store
-        .set_source_state(&ids[0], SourceState::Updating)
+        .set_source_state(&leases[0], SourceState::Updating)
         .await
         .unwrap();
     let listed = async |filter| {
@@ -358,15 +368,12 @@ pub async fn sources_are_listed_by_user_and_by_workspace(factory: &dyn Factory) 
 }
 
 /// A source with something of every kind.
-async fn furnished(store: &dyn Store, mine: &Owner) -> Source {
-    let mut source = begin(store, mine, "furnished").await;
+async fn furnished(store: &dyn Store, epoch: NodeEpoch, mine: &Owner) -> Leased {
+    let mut source = begin(store, epoch, mine, "furnished").await;
     source.spec.timers = vec![timer("timer", 60)];
     source.spec.endpoints = vec![endpoint("http", "token")];
     source.spec.dedupe = Some(dedupe::Strategy::Last);
-    let source = store
-        .settle_source(settled(&source, true, T0))
-        .await
-        .unwrap();
+    let source = settle(store, source).await;
     let run = RunCommit {
         dedupe: Some(dedupe::State::Last { id: None }),
         kv_writes: vec![KvWrite {
@@ -374,7 +381,7 @@ async fn furnished(store: &dyn Store, mine: &Owner) -> Source {
             value: Some(json("1")),
         }],
         ..run_of(
-            &source.id,
+            &source,
             vec![
                 event("1"),
                 event_on(Channel::logs(), "2"),
@@ -393,8 +400,8 @@ pub async fn deleting_a_source_removes_everything_of_it(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
     let (source, other) = (
-        furnished(&*store, &mine).await,
-        deploy(&*store, &mine).await,
+        furnished(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
     );
     listen(&*store, &mine, &source, &other).await;
     listen(&*store, &mine, &other, &source).await;
@@ -410,9 +417,9 @@ pub async fn deleting_a_source_removes_everything_of_it(factory: &dyn Factory) {
         .request_deletion(deletion(&source, ordinary(), (None, None)))
         .await
         .unwrap();
-    store.delete_source(&source.id).await.unwrap();
-    store.delete_source(&source.id).await.unwrap();
-    assert_gone(&*store, &source).await;
+    store.delete_source(&source.lease).await.unwrap();
+    store.delete_source(&source.lease).await.unwrap();
+    assert_gone(&*store, epoch, &source).await;
     assert_eq!(
         store.subscriptions(&of_user(&mine), 10).await.unwrap(),
         [kept]
@@ -428,17 +435,17 @@ pub async fn deleting_a_source_removes_everything_of_it(factory: &dyn Factory) {
     assert_eq!(texts(&*store, &other).await, ["1"]);
 }
 
-async fn assert_gone(store: &dyn Store, source: &Source) {
+async fn assert_gone(store: &dyn Store, epoch: NodeEpoch, source: &Source) {
     assert!(store.source(&source.id).await.unwrap().is_none());
     assert!(store.source_by_endpoint("token").await.unwrap().is_none());
     assert!(
         store
-            .key_values(&runnable(&source))
+            .key_values(&runnable(source))
             .await
             .unwrap()
             .is_empty()
     );
-    assert_eq!(store.dedupe_state(&runnable(&source)).await.unwrap(), None);
+    assert_eq!(store.dedupe_state(&runnable(source)).await.unwrap(), None);
     for channel in [Channel::default(), Channel::logs(), Channel::scheduled()] {
         assert!(
             listed(store, source, &ChannelFilter::Named(channel))
@@ -447,9 +454,9 @@ async fn assert_gone(store: &dyn Store, source: &Source) {
         );
     }
     // Its slug and endpoint can be used again.
-    let again = begin(store, &source.owner, "furnished").await;
+    let again = begin(store, epoch, &source.owner, "furnished").await;
     assert_eq!(again.name_slug, "furnished");
     let new = new_source(&again, vec![endpoint("http", "token")]);
-    let reused = store.begin_deploy(new).await.unwrap();
-    store.delete_source(&reused.id).await.unwrap();
+    let reused = begun(store, epoch, new).await;
+    store.delete_source(&reused.lease).await.unwrap();
 }

@@ -13,7 +13,7 @@ use super::{
     dispatch::{pair, received},
     fixture::*,
 };
-use crate::{Owner, Source, Store, SubscriptionFilter};
+use crate::{Owner, Store, SubscriptionFilter};
 
 fn automatic(owner: &Owner, listener: ListenerId, channel: Channel) -> AutoSubscription {
     AutoSubscription {
@@ -36,7 +36,7 @@ async fn ends(store: &dyn Store, owner: &Owner) -> Vec<(String, String)> {
 /// Subscribing twice gives the first subscription, and does not begin anew.
 pub async fn subscribing_is_idempotent(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     let first = listen(&*store, &mine, &from, &to).await;
     emit(&*store, &from, &["1"], T0).await;
     let second = listen(&*store, &mine, &from, &to).await;
@@ -50,10 +50,10 @@ pub async fn subscribing_is_idempotent(factory: &dyn Factory) {
 
 /// What another user, emitter, listener or channel says is another subscription.
 pub async fn subscriptions_differ_in_user_emitter_listener_and_channel(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     let theirs = owner();
-    let one = |owner: &Owner, to: &Source, channel: &str| Subscription {
+    let one = |owner: &Owner, to: &Leased, channel: &str| Subscription {
         ..subscription(
             owner,
             EmitterPattern::One(emitter(&from)),
@@ -91,7 +91,7 @@ pub async fn subscriptions_differ_in_user_emitter_listener_and_channel(factory: 
 /// Ending a subscription needs no id, is final, and touches no other.
 pub async fn unsubscribing_ends_one_subscription(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, to) = pair(&*store).await;
+    let (mine, from, to) = pair(&*store, epoch).await;
     let first = listen(&*store, &mine, &from, &to).await;
     let errors = subscription(&mine, first.emitter.clone(), &to, Channel::errors());
     store.subscribe(errors.clone()).await.unwrap();
@@ -111,7 +111,7 @@ pub async fn unsubscribing_ends_one_subscription(factory: &dyn Factory) {
 /// Who comes later is subscribed when it comes; who was there before is not.
 pub async fn an_automatic_subscription_reaches_later_sources_only(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, before, _) = pair(&*store).await;
+    let (mine, before, _) = pair(&*store, epoch).await;
     let webhook = create_webhook(&*store, &mine).await;
     let listener = ListenerId::Webhook(webhook.id.clone());
     for channel in [Channel::errors(), Channel::logs()] {
@@ -119,8 +119,13 @@ pub async fn an_automatic_subscription_reaches_later_sources_only(factory: &dyn 
         store.subscribe_automatically(wanted).await.unwrap();
     }
     let store = factory.reopen(store).await;
-    let (first, second) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
-    let foreign = deploy(&*store, &owner()).await;
+    let epoch = store.start_node(&node(), T0).await.unwrap();
+    let before = leased_to(&*store, &before, epoch).await;
+    let (first, second) = (
+        deploy(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
+    );
+    let foreign = deploy(&*store, epoch, &owner()).await;
     let made = store.subscriptions(&of_user(&mine), 100).await.unwrap();
     let found: Vec<_> = made
         .iter()
@@ -154,8 +159,8 @@ pub async fn an_automatic_subscription_reaches_later_sources_only(factory: &dyn 
 
 /// The same listener and channel is the same automatic subscription.
 pub async fn subscribing_automatically_is_idempotent(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (mine, _, to) = pair(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (mine, _, to) = pair(&*store, epoch).await;
     let listener = ListenerId::Source(to.id.clone());
     let first = automatic(&mine, listener.clone(), Channel::errors());
     let again = automatic(&mine, listener.clone(), Channel::errors());
@@ -170,18 +175,18 @@ pub async fn subscribing_automatically_is_idempotent(factory: &dyn Factory) {
         let written = store.subscribe_automatically(wanted.clone()).await.unwrap();
         assert_eq!(&written, found);
     }
-    let later = deploy(&*store, &mine).await;
+    let later = deploy(&*store, epoch, &mine).await;
     let pair = (later.id.to_string(), to.id.to_string());
     assert_eq!(ends(&*store, &mine).await, [pair.clone(), pair]);
 }
 
 /// What it has made stays; what comes later is no longer subscribed. Ids are never used twice.
 pub async fn unsubscribing_automatically_keeps_what_was_made(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (mine, _, to) = pair(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (mine, _, to) = pair(&*store, epoch).await;
     let wanted = automatic(&mine, ListenerId::Source(to.id.clone()), Channel::errors());
     store.subscribe_automatically(wanted.clone()).await.unwrap();
-    let first = deploy(&*store, &mine).await;
+    let first = deploy(&*store, epoch, &mine).await;
     let like = automatic(&mine, wanted.listener.clone(), Channel::errors());
     let others = AutoSubscription {
         channel: Channel::logs(),
@@ -190,19 +195,19 @@ pub async fn unsubscribing_automatically_keeps_what_was_made(factory: &dyn Facto
     assert!(!store.unsubscribe_automatically(&others).await.unwrap());
     assert!(store.unsubscribe_automatically(&like).await.unwrap());
     assert!(!store.unsubscribe_automatically(&like).await.unwrap());
-    deploy(&*store, &mine).await;
+    deploy(&*store, epoch, &mine).await;
     let expected = [(first.id.to_string(), to.id.to_string())];
     assert_eq!(ends(&*store, &mine).await, expected);
     // Again, in the same millisecond: the subscription it makes is another one.
     store.subscribe_automatically(like).await.unwrap();
-    deploy(&*store, &mine).await;
+    deploy(&*store, epoch, &mine).await;
     assert_eq!(ends(&*store, &mine).await.len(), 2);
 }
 
 /// A listener takes its automatic subscriptions along; so does an emitter what they made for it.
 pub async fn automatic_subscriptions_end_with_their_listener(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (mine, _, to) = pair(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (mine, _, to) = pair(&*store, epoch).await;
     let webhook = create_webhook(&*store, &mine).await;
     for listener in [
         ListenerId::Source(to.id.clone()),
@@ -211,13 +216,13 @@ pub async fn automatic_subscriptions_end_with_their_listener(factory: &dyn Facto
         let wanted = automatic(&mine, listener, Channel::errors());
         store.subscribe_automatically(wanted).await.unwrap();
     }
-    let later = deploy(&*store, &mine).await;
+    let later = deploy(&*store, epoch, &mine).await;
     assert_eq!(ends(&*store, &mine).await.len(), 2);
-    store.delete_source(&later.id).await.unwrap();
+    store.delete_source(&later.lease).await.unwrap();
     assert!(ends(&*store, &mine).await.is_empty());
-    store.delete_source(&to.id).await.unwrap();
+    store.delete_source(&to.lease).await.unwrap();
     assert!(store.delete_webhook(&webhook.id).await.unwrap());
-    deploy(&*store, &mine).await;
+    deploy(&*store, epoch, &mine).await;
     assert!(ends(&*store, &mine).await.is_empty());
 }
 
@@ -225,8 +230,8 @@ pub async fn automatic_subscriptions_end_with_their_listener(factory: &dyn Facto
 pub async fn an_automatic_subscription_is_of_its_user_wherever_the_source_lives(
     factory: &dyn Factory,
 ) {
-    let (store, _) = start(factory).await;
-    let (mine, _, to) = pair(&*store).await;
+    let (store, epoch) = start(factory).await;
+    let (mine, _, to) = pair(&*store, epoch).await;
     let wanted = automatic(&mine, ListenerId::Source(to.id.clone()), Channel::logs());
     store.subscribe_automatically(wanted).await.unwrap();
     let shared = workspace_owner();
@@ -234,19 +239,19 @@ pub async fn an_automatic_subscription_is_of_its_user_wherever_the_source_lives(
         workspace_id: shared.workspace_id.clone(),
         ..mine.clone()
     };
-    deploy(&*store, &shared).await;
-    let there = deploy(&*store, &mine_there).await;
+    deploy(&*store, epoch, &shared).await;
+    let there = deploy(&*store, epoch, &mine_there).await;
     let expected = [(there.id.to_string(), to.id.to_string())];
     assert_eq!(ends(&*store, &mine).await, expected);
 }
 
 /// Whoever made them: what one end of lives in the workspace, and what listens to all of it.
 pub async fn subscriptions_are_listed_by_workspace(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let shared = workspace_owner();
     let private = owner();
-    let inside = deploy(&*store, &shared).await;
-    let outside = deploy(&*store, &private).await;
+    let inside = deploy(&*store, epoch, &shared).await;
+    let outside = deploy(&*store, epoch, &private).await;
     let webhook = create_webhook(&*store, &shared).await;
     let foreign = create_webhook(&*store, &private).await;
     let workspace_id = shared.workspace_id.clone().unwrap();

@@ -40,9 +40,12 @@ async fn texts_read(store: &dyn Store, after: LogPosition) -> Vec<String> {
 
 /// Several emitters and channels, in steps of any size, across a restart.
 pub async fn every_event_is_read_once_in_the_order_of_appending(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let mine = owner();
-    let (one, two) = (deploy(&*store, &mine).await, deploy(&*store, &mine).await);
+    let (one, two) = (
+        deploy(&*store, epoch, &mine).await,
+        deploy(&*store, epoch, &mine).await,
+    );
     emit(&*store, &one, &["1", "2"], T0).await;
     emit(&*store, &two, &["3"], T0 - 5).await;
     emit_on(&*store, &one, Channel::named("orders"), "4").await;
@@ -64,8 +67,8 @@ pub async fn every_event_is_read_once_in_the_order_of_appending(factory: &dyn Fa
 
 /// Whoever begins at the end gets what is appended from then on and nothing else.
 pub async fn the_end_of_the_log_is_before_what_is_appended_later(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let empty = store.log_end().await.unwrap();
     emit(&*store, &source, &["1", "2"], T0).await;
     let end = store.log_end().await.unwrap();
@@ -85,10 +88,10 @@ pub async fn the_end_of_the_log_is_before_what_is_appended_later(factory: &dyn F
 
 /// An event on `$in` has not happened yet.
 pub async fn scheduled_events_are_read_when_they_are_released(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let later = event_later(Channel::named("orders"), T0 + SECOND, "1");
-    let run = run_of(&source.id, vec![later, event("2")], T0);
+    let run = run_of(&source, vec![later, event("2")], T0);
     commit(&*store, run).await.unwrap();
     assert_eq!(texts_read(&*store, LogPosition::default()).await, ["2"]);
     let end = store.log_end().await.unwrap();
@@ -100,8 +103,8 @@ pub async fn scheduled_events_are_read_when_they_are_released(factory: &dyn Fact
 
 /// What somebody deleted is shown to nobody from then on.
 pub async fn requested_deletions_are_not_read(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     emit(&*store, &source, &["1", "2", "3"], T0).await;
     let second = ids(&*store, &source).await[1];
     let asked = deletion(&source, ordinary(), (Some(second), Some(second)));
@@ -113,10 +116,10 @@ pub async fn requested_deletions_are_not_read(factory: &dyn Factory) {
 
 /// However much of it there is, nothing is looked at twice.
 pub async fn what_is_not_shown_does_not_hold_up_the_rest(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let later = event_later(Channel::default(), T0 + SECOND, "1");
-    let run = run_of(&source.id, vec![later.clone(), later.clone(), later], T0);
+    let run = run_of(&source, vec![later.clone(), later.clone(), later], T0);
     commit(&*store, run).await.unwrap();
     let tail = store.tail(LogPosition::default(), 2).await.unwrap();
     assert!(tail.events.is_empty());
@@ -128,8 +131,8 @@ pub async fn what_is_not_shown_does_not_hold_up_the_rest(factory: &dyn Factory) 
 
 /// A commit of more events than are kept is read whole.
 pub async fn trim_never_passes_the_readers(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let begin = store.log_end().await.unwrap();
     emit(&*store, &source, &["1", "2", "3", "4", "5"], T0).await;
     dispatch_all(&*store, 100).await;
@@ -142,8 +145,8 @@ pub async fn trim_never_passes_the_readers(factory: &dyn Factory) {
 
 /// What had to wait for readers goes without another append.
 pub async fn trim_goes_on_when_the_readers_have(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy(&*store, &owner()).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
     let begin = store.log_end().await.unwrap();
     emit(&*store, &source, &["1", "2", "3"], T0).await;
     dispatch_all(&*store, 100).await;

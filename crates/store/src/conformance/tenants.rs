@@ -12,7 +12,7 @@ use super::{
     catalog::{keyed, walk},
     fixture::*,
 };
-use crate::{Source, SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, Workspace};
+use crate::{SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, Workspace};
 
 /// Whoever comes second finds the first.
 pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
@@ -238,7 +238,7 @@ pub async fn the_last_member_stays(factory: &dyn Factory) {
 
 /// A workspace's things stay in it; what the leaving member has elsewhere stays its own.
 pub async fn what_a_member_made_passes_to_another_when_it_leaves(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (ann, bob) = (
         create_user(&*store, "ann").await,
         create_user(&*store, "bob").await,
@@ -246,8 +246,8 @@ pub async fn what_a_member_made_passes_to_another_when_it_leaves(factory: &dyn F
     let shared = team(&*store, "a", &[&ann, &bob]).await;
     let in_it = owned(&bob, Some(&shared));
     let (team_source, private) = (
-        deploy(&*store, &in_it).await,
-        deploy(&*store, &owned(&bob, None)).await,
+        deploy(&*store, epoch, &in_it).await,
+        deploy(&*store, epoch, &owned(&bob, None)).await,
     );
     let account = account(&in_it, "shop");
     store.create_account(account.clone()).await.unwrap();
@@ -263,21 +263,27 @@ pub async fn what_a_member_made_passes_to_another_when_it_leaves(factory: &dyn F
     let page = PageRequest::first(10);
     let bobs = SourceFilter::User(bob.id.clone());
     let bobs = store.sources(&bobs, &page).await.unwrap();
-    assert_eq!(keyed(bobs, |source| source.id.clone()).items, [private.id]);
+    assert_eq!(
+        keyed(bobs, |source| source.id.clone()).items,
+        std::slice::from_ref(&private.id)
+    );
 }
 
 /// What connects things of a workspace goes on; what leads out of it, or into it, ends.
 pub async fn subscriptions_within_a_workspace_outlive_the_membership(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (ann, bob) = (
         create_user(&*store, "ann").await,
         create_user(&*store, "bob").await,
     );
     let shared = team(&*store, "a", &[&ann, &bob]).await;
     let (in_it, alone) = (owned(&bob, Some(&shared)), owned(&bob, None));
-    let emitter = deploy(&*store, &in_it).await;
-    let (inside, outside) = (deploy(&*store, &in_it).await, deploy(&*store, &alone).await);
-    let private = deploy(&*store, &alone).await;
+    let emitter = deploy(&*store, epoch, &in_it).await;
+    let (inside, outside) = (
+        deploy(&*store, epoch, &in_it).await,
+        deploy(&*store, epoch, &alone).await,
+    );
+    let private = deploy(&*store, epoch, &alone).await;
     listen(&*store, &in_it, &emitter, &inside).await;
     listen(&*store, &in_it, &emitter, &outside).await;
     listen(&*store, &in_it, &private, &inside).await;
@@ -300,10 +306,13 @@ pub async fn subscriptions_within_a_workspace_outlive_the_membership(factory: &d
         listeners(&ann).await,
         [ListenerId::Source(inside.id.clone())]
     );
-    assert_eq!(listeners(&bob).await, [ListenerId::Source(outside.id)]);
+    assert_eq!(
+        listeners(&bob).await,
+        [ListenerId::Source(outside.id.clone())]
+    );
     emit(&*store, &emitter, &["1"], T0).await;
     dispatch_all(&*store, 10).await;
-    let epoch = store.start_node(T0).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
     let claimed = claim_all(&*store, &inside.id, epoch, T0).await;
     assert_eq!(given(&claimed), ["1"]);
 }
@@ -313,14 +322,14 @@ pub async fn subscriptions_within_a_workspace_outlive_the_membership(factory: &d
 pub async fn automatic_subscriptions_into_a_workspace_end_with_the_membership(
     factory: &dyn Factory,
 ) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (ann, bob) = (
         create_user(&*store, "ann").await,
         create_user(&*store, "bob").await,
     );
     let shared = team(&*store, "a", &[&ann, &bob]).await;
     let alone = owned(&bob, None);
-    let to = deploy(&*store, &owned(&ann, Some(&shared))).await;
+    let to = deploy(&*store, epoch, &owned(&ann, Some(&shared))).await;
     let webhook = create_webhook(&*store, &owned(&bob, Some(&shared))).await;
     let own = create_webhook(&*store, &alone).await;
     let automatic = |listener: ListenerId| AutoSubscription {
@@ -342,14 +351,14 @@ pub async fn automatic_subscriptions_into_a_workspace_end_with_the_membership(
         let listeners = found.into_iter().map(|subscription| subscription.listener);
         listeners.collect::<Vec<_>>()
     };
-    let first = deploy(&*store, &alone).await;
+    let first = deploy(&*store, epoch, &alone).await;
     assert_eq!(listeners().await.len(), 3, "a member's go there");
-    store.delete_source(&first.id).await.unwrap();
+    store.delete_source(&first.lease).await.unwrap();
     assert!(store.remove_member(&shared.id, &bob.id).await.unwrap());
     let mine = [ListenerId::Webhook(own.id.clone())];
-    let second = deploy(&*store, &alone).await;
+    let second = deploy(&*store, epoch, &alone).await;
     assert_eq!(listeners().await, mine);
-    store.delete_source(&second.id).await.unwrap();
+    store.delete_source(&second.lease).await.unwrap();
     for one in &wanted {
         assert_eq!(
             store.unsubscribe_automatically(one).await.unwrap(),
@@ -357,7 +366,7 @@ pub async fn automatic_subscriptions_into_a_workspace_end_with_the_membership(
         );
         store.subscribe_automatically(one.clone()).await.unwrap();
     }
-    deploy(&*store, &alone).await;
+    deploy(&*store, epoch, &alone).await;
     assert_eq!(listeners().await, mine, "one that is not seen is not fed");
 }
 
@@ -391,7 +400,7 @@ pub async fn a_deleted_user_is_gone_with_what_it_had(factory: &dyn Factory) {
 
 /// A user is not deleted while something of it would be left without an owner; nothing changes then.
 pub async fn a_user_with_sources_is_not_deleted(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (ann, bob) = (
         create_user(&*store, "ann").await,
         create_user(&*store, "bob").await,
@@ -400,35 +409,35 @@ pub async fn a_user_with_sources_is_not_deleted(factory: &dyn Factory) {
         team(&*store, "a", &[&ann, &bob]).await,
         team(&*store, "b", &[&ann]).await,
     );
-    let passes = deploy(&*store, &owned(&ann, Some(&shared))).await;
-    let private = deploy(&*store, &owned(&ann, None)).await;
+    let passes = deploy(&*store, epoch, &owned(&ann, Some(&shared))).await;
+    let private = deploy(&*store, epoch, &owned(&ann, None)).await;
     assert_conflict(store.delete_user(&ann.id).await);
     assert_eq!(owner_of(&*store, &passes).await, owned(&ann, Some(&shared)));
     let found = store.identity("hash-of-ann").await.unwrap().unwrap();
     assert_eq!(found.workspaces, [shared, alone.clone()]);
-    store.delete_source(&private.id).await.unwrap();
+    store.delete_source(&private.lease).await.unwrap();
     // A workspace that nobody else is a member of counts as the user's own.
-    let in_alone = deploy(&*store, &owned(&ann, Some(&alone))).await;
+    let in_alone = deploy(&*store, epoch, &owned(&ann, Some(&alone))).await;
     assert_conflict(store.delete_user(&ann.id).await);
-    store.delete_source(&in_alone.id).await.unwrap();
+    store.delete_source(&in_alone.lease).await.unwrap();
     assert!(store.delete_user(&ann.id).await.unwrap());
 }
 
 /// What a deleted user made in a workspace goes on there.
 pub async fn a_deleted_user_leaves_its_workspaces(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let (ann, bob) = (
         create_user(&*store, "ann").await,
         create_user(&*store, "bob").await,
     );
     let shared = team(&*store, "a", &[&ann, &bob]).await;
-    let source = deploy(&*store, &owned(&ann, Some(&shared))).await;
+    let source = deploy(&*store, epoch, &owned(&ann, Some(&shared))).await;
     let run = crate::RunCommit {
         usage: Usage {
             invocations: 1,
             compute_ms: 20,
         },
-        ..run_of(&source.id, Vec::new(), T0)
+        ..run_of(&source, Vec::new(), T0)
     };
     commit(&*store, run).await.unwrap();
     assert!(store.delete_user(&ann.id).await.unwrap());
@@ -456,7 +465,7 @@ async fn team(store: &dyn Store, name: &str, members: &[&User]) -> Workspace {
     workspace
 }
 
-async fn owner_of(store: &dyn Store, source: &Source) -> crate::Owner {
+async fn owner_of(store: &dyn Store, source: &Leased) -> crate::Owner {
     store.source(&source.id).await.unwrap().unwrap().owner
 }
 

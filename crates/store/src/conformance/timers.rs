@@ -1,10 +1,10 @@
 //! Timers: one tick at a time, none lost, none repeated.
 
 use super::{Factory, fixture::*};
-use crate::{NodeEpoch, Source, SourceState, Store, Trigger};
+use crate::{NodeEpoch, SourceState, Store, Trigger};
 
 /// The ticks' due times (seconds after `T0`) that a source is given to run, all ended.
-async fn run_ticks(store: &dyn Store, source: &Source, epoch: NodeEpoch) -> Vec<u64> {
+async fn run_ticks(store: &dyn Store, source: &Leased, epoch: NodeEpoch) -> Vec<u64> {
     let mut ticks = Vec::new();
     for claimed in claim_all(store, &source.id, epoch, T0).await {
         assert_eq!(claimed.trigger, Trigger::Timer);
@@ -18,7 +18,7 @@ async fn run_ticks(store: &dyn Store, source: &Source, epoch: NodeEpoch) -> Vec<
 /// A tick fires at its time, once, and says what it is.
 pub async fn a_timer_fires_once_per_tick(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     let early = store.fire_timers(T0 + MINUTE - 1, 10).await.unwrap();
     assert_eq!((early.done, early.next_due_ms), (0, Some(T0 + MINUTE)));
     let fired = store.fire_timers(T0 + MINUTE, 10).await.unwrap();
@@ -38,10 +38,10 @@ pub async fn a_timer_fires_once_per_tick(factory: &dyn Factory) {
 
 /// However long the node was away, one tick makes up for it, and the phase is kept.
 pub async fn a_timer_catches_up_once_after_downtime(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     let store = factory.reopen(store).await;
-    let epoch = store.start_node(T0).await.unwrap();
+    let epoch = store.start_node(&node(), T0).await.unwrap();
     let late = T0 + 10 * MINUTE + 5 * SECOND;
     let fired = store.fire_timers(late, 10).await.unwrap();
     assert_eq!((fired.done, fired.next_due_ms), (1, Some(T0 + 11 * MINUTE)));
@@ -52,7 +52,7 @@ pub async fn a_timer_catches_up_once_after_downtime(factory: &dyn Factory) {
 /// While a tick waits, further ones are the same tick.
 pub async fn ticks_coalesce_while_an_earlier_one_waits(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     for minute in [1, 2, 3] {
         let fired = store.fire_timers(T0 + minute * MINUTE, 10).await.unwrap();
         assert_eq!(fired.next_due_ms, Some(T0 + (minute + 1) * MINUTE));
@@ -65,7 +65,7 @@ pub async fn ticks_coalesce_while_an_earlier_one_waits(factory: &dyn Factory) {
 /// While a tick runs, one more waits, however many are due meanwhile.
 pub async fn one_tick_waits_while_another_runs(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     store.fire_timers(T0 + MINUTE, 10).await.unwrap();
     let running = claim_all(&*store, &source.id, epoch, T0 + MINUTE)
         .await
@@ -86,7 +86,7 @@ pub async fn one_tick_waits_while_another_runs(factory: &dyn Factory) {
 /// A tick that a runner has claimed but not begun is the one that waits: no third one is queued.
 pub async fn a_claimed_tick_is_the_one_that_waits(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     let mut held = Vec::new();
     for minute in [1, 2, 3, 4] {
         store.fire_timers(T0 + minute * MINUTE, 10).await.unwrap();
@@ -104,7 +104,7 @@ pub async fn a_claimed_tick_is_the_one_that_waits(factory: &dyn Factory) {
 /// As soon as the tick has ended, the next one fires at its time.
 pub async fn a_timer_fires_again_after_its_tick_ended(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     for minute in 1..=3 {
         store.fire_timers(T0 + minute * MINUTE, 10).await.unwrap();
         assert_eq!(run_ticks(&*store, &source, epoch).await, [minute * 60]);
@@ -115,8 +115,14 @@ pub async fn a_timer_fires_again_after_its_tick_ended(factory: &dyn Factory) {
 pub async fn several_timers_fire_side_by_side(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
-    let two = deploy_with_timers(&*store, &mine, vec![timer("slow", 120), timer("fast", 60)]).await;
-    let one = deploy_with_timers(&*store, &mine, vec![timer("timer", 60)]).await;
+    let two = deploy_with_timers(
+        &*store,
+        epoch,
+        &mine,
+        vec![timer("slow", 120), timer("fast", 60)],
+    )
+    .await;
+    let one = deploy_with_timers(&*store, epoch, &mine, vec![timer("timer", 60)]).await;
     let first = store.fire_timers(T0 + MINUTE, 1).await.unwrap();
     assert_eq!((first.done, first.more), (1, true));
     let second = store.fire_timers(T0 + MINUTE, 10).await.unwrap();
@@ -138,18 +144,18 @@ pub async fn several_timers_fire_side_by_side(factory: &dyn Factory) {
 /// A source that is not active misses its ticks; the first one after it is active again catches up.
 pub async fn timers_of_sources_that_are_not_active_do_not_fire(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     for state in [
         SourceState::Deleting,
         SourceState::Updating,
         SourceState::Inactive,
     ] {
-        store.set_source_state(&source.id, state).await.unwrap();
+        store.set_source_state(&source.lease, state).await.unwrap();
         let fired = store.fire_timers(T0 + 3 * MINUTE, 10).await.unwrap();
         assert_eq!((fired.done, fired.next_due_ms), (0, None), "{state:?}");
     }
     store
-        .set_source_state(&source.id, SourceState::Active)
+        .set_source_state(&source.lease, SourceState::Active)
         .await
         .unwrap();
     store.fire_timers(T0 + 3 * MINUTE, 10).await.unwrap();
@@ -158,7 +164,7 @@ pub async fn timers_of_sources_that_are_not_active_do_not_fire(factory: &dyn Fac
 
 /// A schedule that never fires again is no work.
 pub async fn a_schedule_without_a_next_time_is_never_due(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
+    let (store, epoch) = start(factory).await;
     let never = crate::Timer {
         prop: "timer".to_owned(),
         schedule: headwater_model::schedule::Schedule::Cron {
@@ -166,7 +172,7 @@ pub async fn a_schedule_without_a_next_time_is_never_due(factory: &dyn Factory) 
             timezone: "UTC".to_owned(),
         },
     };
-    let source = deploy_with_timers(&*store, &owner(), vec![never.clone()]).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![never.clone()]).await;
     let fired = store.fire_timers(T0 + 1000 * MINUTE, 10).await.unwrap();
     assert_eq!((fired.done, fired.next_due_ms), (0, None));
     assert_eq!(
@@ -177,10 +183,10 @@ pub async fn a_schedule_without_a_next_time_is_never_due(factory: &dyn Factory) 
 
 /// An update that leaves a timer as it is does not move it.
 pub async fn an_unchanged_timer_keeps_its_phase_when_settled(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     store
-        .set_source_state(&source.id, SourceState::Updating)
+        .set_source_state(&source.lease, SourceState::Updating)
         .await
         .unwrap();
     store
@@ -197,8 +203,8 @@ pub async fn an_unchanged_timer_keeps_its_phase_when_settled(factory: &dyn Facto
 
 /// A timer that was changed starts anew.
 pub async fn a_changed_timer_is_rescheduled_when_settled(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let mut source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let (store, epoch) = start(factory).await;
+    let mut source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     source.spec.timers = vec![timer("timer", 90)];
     store
         .settle_source(settled(&source, true, T0 + 45 * SECOND))
@@ -214,8 +220,8 @@ pub async fn a_changed_timer_is_rescheduled_when_settled(factory: &dyn Factory) 
 
 /// An inactive source has no ticks; when it is activated, its timers start anew.
 pub async fn timers_are_unscheduled_while_a_source_is_inactive(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let source = deploy_with_timers(&*store, &owner(), vec![timer("timer", 60)]).await;
+    let (store, epoch) = start(factory).await;
+    let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     store
         .settle_source(settled(&source, false, T0 + SECOND))
         .await
@@ -233,9 +239,14 @@ pub async fn timers_are_unscheduled_while_a_source_is_inactive(factory: &dyn Fac
 
 /// A source without timers has none left from before.
 pub async fn a_timer_that_was_removed_does_not_fire(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let mut source =
-        deploy_with_timers(&*store, &owner(), vec![timer("a", 60), timer("b", 60)]).await;
+    let (store, epoch) = start(factory).await;
+    let mut source = deploy_with_timers(
+        &*store,
+        epoch,
+        &owner(),
+        vec![timer("a", 60), timer("b", 60)],
+    )
+    .await;
     source.spec.timers = vec![timer("b", 60)];
     let settled = store
         .settle_source(settled(&source, true, T0 + SECOND))
@@ -243,7 +254,7 @@ pub async fn a_timer_that_was_removed_does_not_fire(factory: &dyn Factory) {
         .unwrap();
     assert_eq!(settled.spec.timers, [timer("b", 60)]);
     assert_eq!(store.fire_timers(T0 + MINUTE, 10).await.unwrap().done, 1);
-    store.delete_source(&source.id).await.unwrap();
+    store.delete_source(&source.lease).await.unwrap();
     let fired = store.fire_timers(T0 + 9 * MINUTE, 10).await.unwrap();
     assert_eq!((fired.done, fired.next_due_ms), (0, None));
 }

@@ -13,14 +13,14 @@ use super::{
     fixture::*,
 };
 use crate::{
-    AfterAttempt, ChannelFilter, DisabledWebhook, FormerSecret, Owner, Replay, Source, Store,
+    AfterAttempt, ChannelFilter, DisabledWebhook, FormerSecret, NodeEpoch, Owner, Replay, Store,
     Webhook, WebhookChange, WebhookSecrets,
 };
 
 /// A webhook that listens to a source.
-async fn listening(store: &dyn Store) -> (Owner, Source, Webhook) {
+async fn listening(store: &dyn Store, epoch: NodeEpoch) -> (Owner, Leased, Webhook) {
     let mine = owner();
-    let from = deploy(store, &mine).await;
+    let from = deploy(store, epoch, &mine).await;
     let webhook = listening_webhook(store, &mine, &from).await;
     (mine, from, webhook)
 }
@@ -144,7 +144,7 @@ pub async fn updating_replaces_what_may_change(factory: &dyn Factory) {
 /// Five days begin anew with a webhook that somebody has mended; other changes mend nothing.
 pub async fn a_webhook_made_active_again_has_failed_for_no_time(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, from, webhook) = listening(&*store).await;
+    let (_, from, webhook) = listening(&*store, epoch).await;
     emit(&*store, &from, &["1"], T0).await;
     dispatch_all(&*store, 10).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
@@ -163,7 +163,7 @@ pub async fn a_webhook_made_active_again_has_failed_for_no_time(factory: &dyn Fa
 /// Who repairs a webhook by another URL has repaired it.
 pub async fn a_webhook_at_another_url_has_failed_for_no_time(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = waiting(&*store, &["1"]).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     end_all(&*store, &webhook, &claimed, RETRY, T0 + 3).await;
     for (url, since_ms) in [(&*webhook.url, Some(T0 + 3)), ("https://new.example", None)] {
@@ -179,8 +179,8 @@ pub async fn a_webhook_at_another_url_has_failed_for_no_time(factory: &dyn Facto
 
 /// Whoever renames a webhook, or gives it another secret, does not switch it on again.
 pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
-    let (store, _) = start(factory).await;
-    let (from, webhook) = waiting(&*store, &["1"]).await;
+    let (store, epoch) = start(factory).await;
+    let (from, webhook) = waiting(&*store, epoch, &["1"]).await;
     let told = disabled(&from, &webhook, "1");
     let recorded = store.record_attempts(&webhook.id, vec![], Some(told), T0);
     assert!(recorded.await.unwrap().disabled);
@@ -225,7 +225,7 @@ pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
 /// What the former receiver answers says nothing of the one that took its place.
 pub async fn a_webhook_is_not_disabled_for_a_former_url(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (from, webhook) = waiting(&*store, &["1"]).await;
+    let (from, webhook) = waiting(&*store, epoch, &["1"]).await;
     let claimed = one_claimed(&*store, &webhook, epoch).await;
     let moved = Webhook {
         url: "https://new.example".to_owned(),
@@ -248,7 +248,7 @@ pub async fn a_webhook_is_not_disabled_for_a_former_url(factory: &dyn Factory) {
 /// What waits for a webhook that is switched off is given up, held or not, and can be retried later.
 pub async fn deliveries_of_a_webhook_made_inactive_are_dead_letters(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, webhook) = listening(&*store).await;
+    let (mine, from, webhook) = listening(&*store, epoch).await;
     let other = listening_webhook(&*store, &mine, &from).await;
     emit(&*store, &from, &["1", "2", "3"], T0).await;
     dispatch_all(&*store, 10).await;
@@ -293,7 +293,7 @@ pub async fn deliveries_of_a_webhook_made_inactive_are_dead_letters(factory: &dy
 /// Nothing of it is seen any more, and nothing of it stays; the events go when nobody else needs them.
 pub async fn deleting_a_webhook_removes_everything_of_it(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (mine, from, webhook) = listening(&*store).await;
+    let (mine, from, webhook) = listening(&*store, epoch).await;
     let other = listening_webhook(&*store, &mine, &from).await;
     emit(&*store, &from, &["1", "2"], T0).await;
     dispatch_all(&*store, 10).await;
@@ -316,7 +316,7 @@ pub async fn deleting_a_webhook_removes_everything_of_it(factory: &dyn Factory) 
     assert_conflict(store.retry_delivery(&listed[0].id, T0).await);
     let late = end_all(&*store, &webhook, &claimed, AfterAttempt::Delivered, T0).await;
     assert_conflict(late.into_iter().next().unwrap());
-    let work = store.webhooks_with_work(T0).await.unwrap();
+    let work = store.webhooks_with_work(T0, None, 100).await.unwrap();
     assert_eq!(work.woken_webhooks, std::slice::from_ref(&other.id));
     assert!(
         claim_deliveries(&*store, &webhook, epoch, T0)
@@ -330,7 +330,7 @@ pub async fn deleting_a_webhook_removes_everything_of_it(factory: &dyn Factory) 
     assert_eq!(delivered_texts(&claimed), ["1", "2"]);
 }
 
-fn disabled(emitter: &Source, webhook: &Webhook, text: &str) -> DisabledWebhook {
+fn disabled(emitter: &Leased, webhook: &Webhook, text: &str) -> DisabledWebhook {
     DisabledWebhook {
         url: webhook.url.clone(),
         reason: "410 Gone".to_owned(),
@@ -342,7 +342,7 @@ fn disabled(emitter: &Source, webhook: &Webhook, text: &str) -> DisabledWebhook 
 /// A webhook that is given up gets no more, what waits is dead, and its emitter's `$errors` say so: all together.
 pub async fn a_disabled_webhook_gives_up_what_waits_and_says_so(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (from, webhook) = waiting(&*store, &["1", "2", "3"]).await;
+    let (from, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let claimed = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
     let attempts = vec![attempted(&claimed[0], RETRY, T0)];
     let now_ms = T0 + 5 * SECOND;
@@ -396,9 +396,9 @@ pub async fn a_disabled_webhook_gives_up_what_waits_and_says_so(factory: &dyn Fa
 /// The emitter may be gone when its event is refused for good.
 pub async fn a_webhook_is_disabled_though_the_emitter_is_gone(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (from, webhook) = waiting(&*store, &["1"]).await;
+    let (from, webhook) = waiting(&*store, epoch, &["1"]).await;
     let claimed = one_claimed(&*store, &webhook, epoch).await;
-    store.delete_source(&from.id).await.unwrap();
+    store.delete_source(&from.lease).await.unwrap();
     let attempts = vec![attempted(&claimed, AfterAttempt::Dead, T0)];
     let results = store
         .record_attempts(
@@ -438,8 +438,8 @@ async fn switch(store: &dyn Store, webhook: &Webhook, active: bool) {
 }
 
 /// A webhook with [`MANY`] deliveries, called `0`, `1` and so on.
-async fn behind(store: &dyn Store) -> (Source, Webhook) {
-    let (_, from, webhook) = listening(store).await;
+async fn behind(store: &dyn Store, epoch: NodeEpoch) -> (Leased, Webhook) {
+    let (_, from, webhook) = listening(store, epoch).await;
     let texts: Vec<String> = (0..MANY).map(|number| number.to_string()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     emit(store, &from, &texts, T0).await;
@@ -451,7 +451,7 @@ async fn behind(store: &dyn Store) -> (Source, Webhook) {
 /// Nobody waits for thousands of them; all are dead at once, however long it takes to write that.
 pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (from, webhook) = behind(&*store).await;
+    let (from, webhook) = behind(&*store, epoch).await;
     let held = claim_some(&*store, &webhook, epoch, (T0, 1_100)).await;
     switch(&*store, &webhook, false).await;
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (0, MANY));
@@ -464,7 +464,11 @@ pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory)
     late.into_iter().for_each(assert_conflict);
     let store = factory.reopen(store).await;
     assert_eq!(
-        store.webhooks_with_work(T0).await.unwrap().woken_webhooks,
+        store
+            .webhooks_with_work(T0, None, 100)
+            .await
+            .unwrap()
+            .woken_webhooks,
         []
     );
     emit(&*store, &from, &["\"new\""], T0).await;
@@ -483,7 +487,7 @@ pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory)
 /// Whatever is shown as dead can be made once more, also where that it is dead is not written yet.
 pub async fn a_large_backlog_that_was_given_up_is_made_once_more(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    let (_, webhook) = behind(&*store).await;
+    let (_, webhook) = behind(&*store, epoch).await;
     let held = claim_some(&*store, &webhook, epoch, (T0, MANY as u32)).await;
     for active in [false, true, false, true] {
         switch(&*store, &webhook, active).await;

@@ -1,0 +1,96 @@
+//! Appending to the event log: ids that increase, and notes for whoever trims.
+
+use headwater_model::{event::NewEvent, id::EventId};
+use headwater_store::StoreError;
+use rusqlite::{Connection, params};
+
+use crate::{
+    connection::failed,
+    emitters,
+    row::{signed, to_json},
+};
+
+/// Appends events to an emitter's log on their own, with the next ids.
+pub(crate) fn alone(
+    connection: &Connection,
+    emitter: &str,
+    events: &[NewEvent],
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    let last = emitters::last_id(connection, emitter)?;
+    let last = insert(connection, (emitter, last), events, now_ms)?;
+    emitters::move_on(connection, emitter, last, None)?;
+    for class in classes(events) {
+        note_untrimmed(connection, emitter, class)?;
+    }
+    Ok(())
+}
+
+/// Writes events behind the last one of their emitter and tells the new last one.
+pub(crate) fn insert(
+    connection: &Connection,
+    (emitter, mut last): (&str, Option<EventId>),
+    events: &[NewEvent],
+    now_ms: u64,
+) -> Result<Option<EventId>, StoreError> {
+    let failed = failed("appending events");
+    let mut insert = connection
+        .prepare_cached(
+            "INSERT INTO events (emitter_id, ms, sequence, class, channel, event, key, summary, ts, hops,
+                                 indexed_at_ms, deliver_at_ms, deliver_channel, traceparent)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .map_err(&failed)?;
+    for event in events {
+        let id = EventId::next(last, now_ms);
+        last = Some(id);
+        let scheduled = event.scheduled.as_ref();
+        insert
+            .execute(params![
+                emitter,
+                signed(id.ms),
+                id.sequence,
+                event.channel.class().code(),
+                event.channel.name(),
+                event.event.get(),
+                event.key.as_ref().map(to_json).transpose()?,
+                event.summary,
+                event.ts,
+                event.hops,
+                signed(now_ms),
+                scheduled.map(|scheduled| signed(scheduled.deliver_at_ms)),
+                scheduled.map(|scheduled| scheduled.channel.name()),
+                event.trace.as_ref().map(ToString::to_string),
+            ])
+            .map_err(&failed)?;
+    }
+    Ok(last)
+}
+
+/// The classes in which these events may have to be trimmed: scheduled ones are not.
+pub(crate) fn classes(events: &[NewEvent]) -> Vec<u8> {
+    let mut classes = Vec::new();
+    for event in events.iter().filter(|event| event.scheduled.is_none()) {
+        let class = event.channel.class().code();
+        if !classes.contains(&class) {
+            classes.push(class);
+        }
+    }
+    classes
+}
+
+/// Notes that an emitter has events of a class that were not there when it was last trimmed.
+pub(crate) fn note_untrimmed(
+    connection: &Connection,
+    emitter: &str,
+    class: u8,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO untrimmed (emitter_id, class) VALUES (?, ?)
+             ON CONFLICT DO UPDATE SET waits_at = -1 WHERE waits_at <> -1",
+        )
+        .and_then(|mut statement| statement.execute(params![emitter, class]))
+        .map_err(failed("noting what is to be trimmed"))
+        .map(drop)
+}

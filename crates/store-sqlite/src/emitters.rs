@@ -1,0 +1,255 @@
+//! The rows of emitters: owner, lease, last event id and dedupe state of each, read and written together.
+
+use headwater_model::{
+    dedupe,
+    id::{EventId, RunnableId},
+};
+use headwater_store::{Conflict, Entity, NodeEpoch, Owner, RunnableLease, Source, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{
+    connection::failed,
+    living::Living,
+    owner,
+    row::{from_json, get, signed, to_json, unsigned},
+};
+
+/// An emitter as a commit needs it.
+pub(crate) struct Emitter {
+    pub(crate) owner: Owner,
+    pub(crate) last: Option<EventId>,
+    holder: Option<NodeEpoch>,
+    fence: u64,
+}
+
+impl Emitter {
+    /// Whether the lease is the current one.
+    fn is_under(&self, lease: &RunnableLease) -> bool {
+        (self.holder, self.fence) == (Some(lease.epoch), lease.fence)
+    }
+}
+
+/// Writes the row of a new source, leased to the epoch.
+pub(crate) fn insert(
+    connection: &Connection,
+    source: &Source,
+    epoch: NodeEpoch,
+) -> Result<RunnableLease, StoreError> {
+    let lease = RunnableLease {
+        runnable: source.id.clone().into(),
+        epoch,
+        fence: 1,
+    };
+    connection
+        .execute(
+            "INSERT INTO emitters (emitter_id, user_id, workspace_id, lease_epoch, fence) VALUES (?, ?, ?, ?, ?)",
+            params![
+                source.id.as_str(),
+                source.owner.user_id.as_str(),
+                source.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                signed(lease.epoch.0),
+                signed(lease.fence)
+            ],
+        )
+        .map_err(failed("writing an emitter"))?;
+    Ok(lease)
+}
+
+fn read(connection: &Connection, id: &str) -> Result<Option<Emitter>, StoreError> {
+    let failed = failed("reading an emitter");
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT user_id, workspace_id, lease_epoch, fence, last_ms, last_sequence
+             FROM emitters WHERE emitter_id = ?",
+        )
+        .map_err(&failed)?;
+    let mut rows = statement.query([id]).map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(emitter).transpose()
+}
+
+fn emitter(row: &Row<'_>) -> Result<Emitter, StoreError> {
+    let holder: Option<i64> = get(row, "lease_epoch")?;
+    Ok(Emitter {
+        owner: owner::of(row)?,
+        last: last(row)?,
+        holder: holder.map(|epoch| NodeEpoch(epoch.unsigned_abs())),
+        fence: unsigned(row, "fence")?,
+    })
+}
+
+fn last(row: &Row<'_>) -> Result<Option<EventId>, StoreError> {
+    match get::<Option<i64>>(row, "last_ms")? {
+        None => Ok(None),
+        Some(ms) => Ok(Some(EventId {
+            ms: ms.unsigned_abs(),
+            sequence: get(row, "last_sequence")?,
+        })),
+    }
+}
+
+/// The emitter that a step is about, if whoever takes the step holds it.
+pub(crate) fn held(
+    connection: &Connection,
+    living: &Living,
+    lease: &RunnableLease,
+) -> Result<Emitter, StoreError> {
+    let emitter = read(connection, lease.runnable.as_str())?;
+    let emitter = emitter.ok_or_else(|| gone(&lease.runnable))?;
+    match emitter.is_under(lease) && !living.has_ended(lease.epoch) {
+        true => Ok(emitter),
+        false => Err(Conflict::LeaseLost.into()),
+    }
+}
+
+pub(crate) fn gone(runnable: &RunnableId) -> StoreError {
+    Conflict::Gone(Entity::Runnable(runnable.clone())).into()
+}
+
+/// Leases the runnable to an epoch, unless a living one holds it.
+pub(crate) fn lease(
+    connection: &Connection,
+    living: &Living,
+    (runnable, epoch): (&RunnableId, NodeEpoch),
+    now_ms: u64,
+) -> Result<RunnableLease, StoreError> {
+    let emitter = read(connection, runnable.as_str())?.ok_or_else(|| gone(runnable))?;
+    let mut lease = RunnableLease {
+        runnable: runnable.clone(),
+        epoch,
+        fence: emitter.fence,
+    };
+    if emitter.is_under(&lease) && !living.has_ended(epoch) {
+        return Ok(lease);
+    }
+    if !living.may_take(epoch) {
+        return Err(Conflict::LeaseLost.into());
+    }
+    if let Some(holder) = emitter.holder {
+        living.find_dead(holder, now_ms)?;
+        free_invocations(connection, &lease, false)?;
+    }
+    lease.fence += 1;
+    connection
+        .prepare_cached("UPDATE emitters SET lease_epoch = ?2, fence = ?3 WHERE emitter_id = ?1")
+        .and_then(|mut statement| {
+            let numbers = (signed(epoch.0), signed(lease.fence));
+            statement.execute(params![runnable.as_str(), numbers.0, numbers.1])
+        })
+        .map_err(failed("leasing a runnable"))?;
+    Ok(lease)
+}
+
+/// Gives the runnable back, if the lease is still the current one.
+pub(crate) fn release(connection: &Connection, lease: &RunnableLease) -> Result<(), StoreError> {
+    let released = connection
+        .prepare_cached(
+            "UPDATE emitters SET lease_epoch = NULL WHERE emitter_id = ? AND lease_epoch = ? AND fence = ?",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![
+                lease.runnable.as_str(),
+                signed(lease.epoch.0),
+                signed(lease.fence)
+            ])
+        })
+        .map_err(failed("giving a runnable back"))?;
+    match released {
+        0 => Ok(()),
+        _ => free_invocations(connection, lease, true),
+    }
+}
+
+/// Frees the leased invocations of a runnable. Those that are given back do not count as starts.
+fn free_invocations(
+    connection: &Connection,
+    lease: &RunnableLease,
+    is_given_back: bool,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + ?2
+             WHERE runnable_id = ?1 AND lease_epoch IS NOT NULL",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![lease.runnable.as_str(), is_given_back])
+        })
+        .map_err(failed("freeing invocations"))
+        .map(drop)
+}
+
+/// The last event id of an emitter, which must be there.
+pub(crate) fn last_id(connection: &Connection, id: &str) -> Result<Option<EventId>, StoreError> {
+    match read(connection, id)? {
+        Some(emitter) => Ok(emitter.last),
+        None => Err(match id.parse() {
+            Ok(runnable) => gone(&runnable),
+            Err(error) => StoreError::Corrupt(format!("an emitter: {error}")),
+        }),
+    }
+}
+
+/// Whether the emitter has a log.
+pub(crate) fn is_there(connection: &Connection, id: &str) -> Result<bool, StoreError> {
+    connection
+        .prepare_cached("SELECT 1 FROM emitters WHERE emitter_id = ?")
+        .and_then(|mut statement| statement.exists([id]))
+        .map_err(failed("looking an emitter up"))
+}
+
+/// Moves the last event id on, and replaces the dedupe state if there is one.
+pub(crate) fn move_on(
+    connection: &Connection,
+    id: &str,
+    last: Option<EventId>,
+    dedupe: Option<&dedupe::State>,
+) -> Result<(), StoreError> {
+    let state = dedupe.map(to_json).transpose()?;
+    connection
+        .prepare_cached(
+            "UPDATE emitters SET last_ms = ?2, last_sequence = ?3, dedupe_state = coalesce(?4, dedupe_state)
+             WHERE emitter_id = ?1",
+        )
+        .and_then(|mut statement| {
+            let ms = last.map(|last| signed(last.ms));
+            statement.execute(params![id, ms, last.map(|last| last.sequence), state])
+        })
+        .map_err(failed("moving an emitter on"))
+        .map(drop)
+}
+
+pub(crate) fn dedupe_state(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<dedupe::State>, StoreError> {
+    let text: Option<Option<String>> = connection
+        .prepare_cached("SELECT dedupe_state FROM emitters WHERE emitter_id = ?")
+        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)).optional())
+        .map_err(failed("reading the dedupe state"))?;
+    text.flatten().map(|text| from_json(&text)).transpose()
+}
+
+pub(crate) fn forget_dedupe_state(connection: &Connection, id: &str) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE emitters SET dedupe_state = NULL WHERE emitter_id = ?",
+            [id],
+        )
+        .map_err(failed("resetting dedupe"))
+        .map(drop)
+}
+
+/// Follows the sources of a workspace from one user to another, before they change hands themselves.
+pub(crate) fn pass_on(
+    connection: &Connection,
+    workspace_id: &str,
+    (from, to): (&str, &str),
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE emitters SET user_id = ?3
+             WHERE emitter_id IN (SELECT id FROM sources WHERE workspace_id = ?1 AND user_id = ?2)",
+            [workspace_id, from, to],
+        )
+        .map_err(failed("passing emitters on"))
+        .map(drop)
+}

@@ -1,0 +1,107 @@
+//! The nodes that are alive. One process owns the file, so that this is kept in its memory: a heartbeat writes nothing.
+
+use std::collections::BTreeMap;
+
+use headwater_store::{Conflict, NODE_TIMEOUT_MS, NodeEpoch, NodeName};
+use parking_lot::Mutex;
+
+/// The lives of this process's nodes. Epochs of earlier processes are dead.
+#[derive(Default)]
+pub(crate) struct Living(Mutex<Lives>);
+
+#[derive(Default)]
+struct Lives {
+    /// Those that have not ended.
+    nodes: BTreeMap<NodeEpoch, Node>,
+    has_begun: bool,
+}
+
+struct Node {
+    name: NodeName,
+    heartbeat_ms: u64,
+    /// Somebody wanted a runnable of it when its heartbeat was too old.
+    is_dead: bool,
+}
+
+impl Node {
+    fn is_alive(&self, now_ms: u64) -> bool {
+        !self.is_dead && now_ms.saturating_sub(self.heartbeat_ms) < NODE_TIMEOUT_MS
+    }
+}
+
+impl Living {
+    /// Begins a life, and ends the former one of that name.
+    pub(crate) fn begin(&self, name: &NodeName, epoch: NodeEpoch, now_ms: u64) {
+        let mut lives = self.0.lock();
+        lives.has_begun = true;
+        lives.nodes.retain(|_, node| node.name != *name);
+        let node = Node {
+            name: name.clone(),
+            heartbeat_ms: now_ms,
+            is_dead: false,
+        };
+        lives.nodes.insert(epoch, node);
+    }
+
+    pub(crate) fn end(&self, epoch: NodeEpoch) {
+        self.0.lock().nodes.remove(&epoch);
+    }
+
+    pub(crate) fn heartbeat(&self, epoch: NodeEpoch, now_ms: u64) -> Result<(), Conflict> {
+        let mut lives = self.0.lock();
+        match lives.nodes.get_mut(&epoch).filter(|node| !node.is_dead) {
+            Some(node) => {
+                node.heartbeat_ms = node.heartbeat_ms.max(now_ms);
+                Ok(())
+            }
+            None => Err(Conflict::LeaseLost),
+        }
+    }
+
+    /// Whether the epoch writes nothing any more: it stopped or was followed by another.
+    pub(crate) fn has_ended(&self, epoch: NodeEpoch) -> bool {
+        let lives = self.0.lock();
+        lives.has_begun && !lives.nodes.contains_key(&epoch)
+    }
+
+    /// Whether the epoch may take what it does not hold yet.
+    pub(crate) fn may_take(&self, epoch: NodeEpoch) -> bool {
+        let lives = self.0.lock();
+        lives.nodes.get(&epoch).is_some_and(|node| !node.is_dead)
+    }
+
+    /// Finds that the epoch is dead, which is final, or that it is alive.
+    pub(crate) fn find_dead(&self, epoch: NodeEpoch, now_ms: u64) -> Result<(), Conflict> {
+        let mut lives = self.0.lock();
+        match lives.nodes.get_mut(&epoch) {
+            Some(node) if node.is_alive(now_ms) => Err(Conflict::Held { by: epoch }),
+            Some(node) => {
+                node.is_dead = true;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The epochs that are alive but for those of `name`, which starts anew.
+    pub(crate) fn others(&self, name: &NodeName, now_ms: u64) -> Vec<NodeEpoch> {
+        let lives = self.0.lock();
+        let others = lives.nodes.iter();
+        let others = others.filter(|(_, node)| node.name != *name && node.is_alive(now_ms));
+        others.map(|(epoch, _)| *epoch).collect()
+    }
+
+    /// The epochs that are alive besides `epoch`, which asks.
+    pub(crate) fn besides(&self, epoch: NodeEpoch, now_ms: u64) -> Vec<NodeEpoch> {
+        let lives = self.0.lock();
+        let others = lives.nodes.iter();
+        let others = others.filter(|(other, node)| **other != epoch && node.is_alive(now_ms));
+        others.map(|(epoch, _)| *epoch).collect()
+    }
+}
+
+/// Epochs as a JSON array, for `json_each`.
+pub(crate) fn as_json(epochs: &[NodeEpoch]) -> String {
+    let epochs: Vec<String> = epochs.iter().map(|epoch| epoch.0.to_string()).collect();
+    format!("[{}]", epochs.join(","))
+}

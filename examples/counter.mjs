@@ -1,4 +1,4 @@
-// Counts its own runs in the key-value store, which outlives restarts and updates.
+// Counts its own runs in the key-value store, which keeps its values over restarts and updates.
 //
 //   headwater deploy examples/counter.mjs --prop timer=10s
 export default {

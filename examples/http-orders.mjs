@@ -1,5 +1,5 @@
-// An HTTP source that answers for itself: each order is emitted once, however often its sender
-// repeats it, and a request that is no order is told so.
+// An HTTP source that answers its requests itself. Each order is emitted once, however often its
+// sender repeats it, and a request without an order id is answered with 400.
 //
 //   headwater deploy examples/http-orders.mjs
 //   curl -d '{"order_id": 7, "total": 12.5}' -H 'content-type: application/json' ENDPOINT_URL
@@ -19,7 +19,7 @@ export default {
     }
     const summary = `Order ${body.order_id}`;
     this.$emit(body, { id: body.order_id, summary });
-    // What was emitted before is on disk when the response goes out.
+    // The event above is on disk when the response is sent.
     this.http.respond({ status: 202, body: { accepted: body.order_id } });
   },
 };

@@ -5,6 +5,7 @@
 
 mod artifacts;
 mod placement;
+mod placing;
 mod shares;
 mod sharing;
 mod slot;
@@ -40,9 +41,6 @@ use warm::WarmWorkers;
 
 /// Workers that get their code at a time, in turns of their tenants.
 const MADE_READY_AT_A_TIME: usize = 4;
-/// The turn of a worker whose code takes longer than this is over all the same.
-const TURN_MAX: Duration = Duration::from_millis(500);
-
 /// Key-value maps that are read and handed over at a time.
 const MAPS_AT_A_TIME: usize = 2;
 /// How long a worker may take to read what it is told, on a machine under load.

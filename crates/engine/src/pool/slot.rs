@@ -84,7 +84,7 @@ impl Slot {
     /// Workers that are not over, of former code too.
     pub(super) fn live(&self) -> Vec<Arc<Worker>> {
         let places = self.places.lock();
-        let workers = places.all().map(Placement::worker);
+        let workers = places.all().map(|placement| &placement.worker);
         workers.filter(|worker| worker.is_open()).cloned().collect()
     }
 }
@@ -102,7 +102,7 @@ impl Owner<'_> {
     /// Puts a place into the slot. One with other code is given up as soon as it has no runs.
     pub(super) fn replace(&mut self, artifact_hash: &str, placement: Placement) {
         let mut places = self.slot.places.lock();
-        places.former.retain(|former| former.worker().is_open());
+        places.former.retain(|former| former.worker.is_open());
         let current = (artifact_hash.to_owned(), placement);
         if let Some((_, former)) = places.current.replace(current)
             && !former.give_up_if_idle()
@@ -126,7 +126,7 @@ impl Owner<'_> {
     /// Whether no worker is left.
     pub(super) fn is_empty(&self) -> bool {
         let places = self.slot.places.lock();
-        places.all().all(|placement| !placement.worker().is_open())
+        places.all().all(|placement| !placement.worker.is_open())
     }
 
     /// Gives the places up, waits until the workers that end thereby are gone, and closes the slot.
@@ -144,7 +144,7 @@ impl Owner<'_> {
     pub(super) fn close_without_waiting(mut self) -> Vec<Arc<Worker>> {
         self.closed.0 = true;
         let placements = self.slot.take_all();
-        placements.iter().map(Placement::worker).cloned().collect()
+        placements.into_iter().map(|one| one.worker).collect()
     }
 }
 
@@ -157,7 +157,7 @@ impl Slot {
 
 /// Waits for those of the workers that take no more runs.
 async fn gone(placements: &[Placement]) {
-    for worker in placements.iter().map(Placement::worker) {
+    for Placement { worker, .. } in placements {
         if !worker.is_open() {
             worker.gone().await;
         }

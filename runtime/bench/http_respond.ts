@@ -56,6 +56,7 @@ function invocations(count: number): Uint8Array<ArrayBuffer> {
   const frames = Array.from({ length: count }, () =>
     encode({
       type: "invoke",
+      component: 1,
       id: 1 + Math.floor(Math.random() * 1e9),
       entry: { kind: "run" },
       event: EVENT,
@@ -105,9 +106,9 @@ const child = new Deno.Command(Deno.execPath(), {
 const input = child.stdin.getWriter();
 const blocks = Array.from({ length: IN_FLIGHT + 1 }, (_, count) => invocations(count));
 
-input.write(encode({ type: "hello", version: 1, token: TOKEN }));
+input.write(encode({ type: "hello", version: 2, token: TOKEN }));
 const entry = `file://${folder}/component.mjs`;
-input.write(encode({ type: "load", entry, env: {}, kv: {} }));
+input.write(encode({ type: "load", component: 1, entry, env: {}, kv: {} }));
 input.write(blocks[IN_FLIGHT]!);
 
 const counter = new OutcomeCounter();

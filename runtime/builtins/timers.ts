@@ -11,4 +11,4 @@ import timers from "node:timers";
 export * from "node:timers";
 export default timers;
 
-export const { setInterval, setTimeout } = timers;
+export const { setImmediate, setInterval, setTimeout } = timers;

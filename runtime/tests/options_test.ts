@@ -77,8 +77,8 @@ Deno.test("additionalProps returns described props and leaves the definitions al
     use_query: false,
   });
   assert.equal(outcome.value.list2.has_options, true);
-  const { component } = await worker.describe();
-  assert.equal(component.props[1].hidden, undefined);
+  const { description } = await worker.describe();
+  assert.equal(description.props[1].hidden, undefined);
 });
 
 Deno.test("definitions that additionalProps changes are among what it returns", async () => {

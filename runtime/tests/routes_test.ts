@@ -41,7 +41,7 @@ Deno.test("hosts with a socket are reached over it, others as before", async () 
     await using worker = await SpawnedWorker.start({
       files: { "component.mjs": OVER_SOCKET },
       sharedPath: socket,
-      load: { routes: [{ host: "api.example.com", socket }] },
+      routes: [{ host: "api.example.com", socket }],
     });
     const { value, error } = (await worker.run()).outcome;
     const get = ["GET", "api.example.com", "/v1/x?y=1", ""];
@@ -129,13 +129,11 @@ Deno.test("hosts with an address are reached there, by fetch, HTTP and sockets",
     await using worker = await SpawnedWorker.start({
       files: { "component.mjs": TO_ADDRESS },
       mayReachMachine: true,
-      load: {
-        routes: [
-          { host, address, port },
-          { host: "other.example.com", address, port },
-          { host: "closed.example.com", address, port: 1 },
-        ],
-      },
+      routes: [
+        { host, address, port },
+        { host: "other.example.com", address, port },
+        { host: "closed.example.com", address, port: 1 },
+      ],
     });
     const { value, error } = (await worker.run()).outcome;
     assert.equal(error, undefined, Deno.inspect(error));
@@ -182,7 +180,7 @@ Deno.test("an address is out of reach when the sandbox says so", async () => {
       "component.mjs": `export default { run() {
         return fetch("http://api.example.com/").catch((error) => error.cause.message); } };`,
     },
-    load: { routes: [{ host: "api.example.com", address: "127.0.0.1", port: 8099 }] },
+    routes: [{ host: "api.example.com", address: "127.0.0.1", port: 8099 }],
   });
   assert.match((await worker.run()).outcome.value, /Requires net access/);
 });

@@ -25,6 +25,7 @@ export interface WorkerSetup {
   files: Record<string, string>;
   entry?: string;
   load?: Record<string, unknown>;
+  routes?: Record<string, unknown>[];
   /** A path the worker may also read and write, such as a socket. */
   sharedPath?: string;
   /** Whether it may connect to this machine. */
@@ -48,7 +49,7 @@ export class SpawnedWorker {
       args: [
         ...["run", "--quiet", "--no-prompt", "--allow-env", "--allow-net"],
         ...(setup.mayReachMachine ? [] : [DENIED]),
-        `--allow-read=${folder}/code,${folder}/tmp${shared}`,
+        `--allow-read=${folder}/code,${folder}/beside,${folder}/tmp${shared}`,
         `--allow-write=${folder}/tmp${shared}`,
         ...["--node-modules-dir=manual", "--cached-only", "--no-config"],
         ...[`--import-map=${IMPORT_MAP}`, MAIN],
@@ -67,15 +68,38 @@ export class SpawnedWorker {
   static async start(setup: WorkerSetup): Promise<SpawnedWorker> {
     const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "worker-" }));
     await Deno.mkdir(`${folder}/tmp`);
-    await Deno.mkdir(`${folder}/code`);
-    for (const [name, text] of Object.entries(setup.files)) {
-      await Deno.writeTextFile(`${folder}/code/${name}`, text);
-    }
+    await writeFiles(`${folder}/code`, setup.files);
+    await Deno.mkdir(`${folder}/beside`);
     const worker = new SpawnedWorker(folder, setup);
-    worker.send({ type: "hello", version: 1, token: TOKEN });
+    worker.send({ type: "hello", version: 2, token: TOKEN });
+    if (setup.routes !== undefined) {
+      worker.send({ type: "routes", routes: setup.routes });
+    }
     const entry = `file://${folder}/code/${setup.entry ?? "component.mjs"}`;
-    worker.send({ type: "load", entry, env: {}, kv: {}, ...setup.load });
+    worker.send({ type: "load", component: 1, entry, env: {}, kv: {}, ...setup.load });
     return worker;
+  }
+
+  /** Has the worker load one more component, and waits until it has tried. */
+  async load(component: number, setup: WorkerSetup): Promise<Frame> {
+    this.startLoading(component, await this.place(component, setup.files), setup.load);
+    return await this.frame((frame) =>
+      frame.type.startsWith("load") && frame.component === component
+    );
+  }
+
+  /** Writes a component's files where the host would; its entry. */
+  async place(component: number, files: WorkerSetup["files"]): Promise<string> {
+    await writeFiles(`${this.folder}/beside/${component}`, files);
+    return `file://${this.folder}/beside/${component}/component.mjs`;
+  }
+
+  startLoading(
+    component: number,
+    entry: string,
+    load: Record<string, unknown> = {},
+  ): void {
+    this.send({ type: "load", component, entry, env: {}, kv: {}, ...load });
   }
 
   send(frame: Frame): void {
@@ -90,7 +114,7 @@ export class SpawnedWorker {
   invoke(fields: Record<string, unknown> = {}): number {
     const id = this.#nextId++;
     const defaults = { entry: { kind: "run" }, props: {}, log_limit_bytes: 100_000 };
-    this.send({ type: "invoke", id, ...defaults, ...fields });
+    this.send({ type: "invoke", id, component: 1, ...defaults, ...fields });
     return id;
   }
 
@@ -106,7 +130,7 @@ export class SpawnedWorker {
   }
 
   async describe(): Promise<Frame> {
-    this.send({ type: "describe" });
+    this.send({ type: "describe", component: 1 });
     return await this.frame((frame) => frame.type.startsWith("describe"));
   }
 
@@ -170,6 +194,18 @@ export class SpawnedWorker {
   }
 }
 
+async function writeFiles(
+  folder: string,
+  files: WorkerSetup["files"],
+): Promise<void> {
+  await Deno.mkdir(folder);
+  for (const [name, text] of Object.entries(files)) {
+    const path = `${folder}/${name}`;
+    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    await Deno.writeTextFile(path, text);
+  }
+}
+
 export class Run {
   constructor(readonly frames: Frame[]) {}
 
@@ -187,6 +223,20 @@ function indexOfToken(bytes: Uint8Array): number | undefined {
     if (TOKEN_BYTES.every((byte, i) => bytes[at + i] === byte)) return at;
   }
   return undefined;
+}
+
+/** A worker with a component for each source text, numbered from 1. */
+export async function startComponents(
+  sources: string[],
+  loads: Record<string, unknown>[] = [],
+): Promise<SpawnedWorker> {
+  const worker = await startComponent(sources[0]!, loads[0]);
+  await worker.frame((frame) => frame.type === "loaded");
+  for (let at = 1; at < sources.length; at++) {
+    const files = { "component.mjs": sources[at]! };
+    await worker.load(at + 1, { files, load: loads[at] ?? {} });
+  }
+  return worker;
 }
 
 /** A worker whose component is this source text. */

@@ -9,6 +9,7 @@ import { formatWithOptions } from "node:util";
 import { withoutRequest } from "./axios_shapes.ts";
 import { inspect } from "./intrinsics.ts";
 import type { LogLevel } from "./protocol.ts";
+import { perComponent } from "./scope.ts";
 
 export type WriteLog = (level: LogLevel, text: string) => void;
 
@@ -69,31 +70,31 @@ function traceOf(message: string): string {
 }
 
 function counters(write: WriteLog) {
-  const counts = new Map<string, number>();
+  const counts = perComponent(() => new Map<string, number>());
   return {
     count: (label = "default") => {
-      const count = (counts.get(String(label)) ?? 0) + 1;
-      counts.set(String(label), count);
+      const count = (counts().get(String(label)) ?? 0) + 1;
+      counts().set(String(label), count);
       write("info", `${label}: ${count}`);
     },
-    countReset: (label = "default") => void counts.delete(String(label)),
+    countReset: (label = "default") => void counts().delete(String(label)),
   };
 }
 
 function stopwatches(write: WriteLog) {
-  const started = new Map<string, number>();
+  const started = perComponent(() => new Map<string, number>());
   const report = (label: unknown, args: unknown[]) => {
-    const since = started.get(String(label));
+    const since = started().get(String(label));
     if (since === undefined) return write("warn", `Timer '${label}' does not exist`);
     const elapsed = `${label}: ${(now() - since).toFixed(2)}ms`;
     write("info", args.length === 0 ? elapsed : `${elapsed} ${format(args)}`);
   };
   return {
-    time: (label = "default") => void started.set(String(label), now()),
+    time: (label = "default") => void started().set(String(label), now()),
     timeLog: (label: unknown = "default", ...args: unknown[]) => report(label, args),
     timeEnd: (label: unknown = "default") => {
       report(label, []);
-      started.delete(String(label));
+      started().delete(String(label));
     },
   };
 }

@@ -1,26 +1,71 @@
 /**
  * The process environment that component code sees.
  *
- * Responsible for the variables the host gives and for the CommonJS names that bundled
- * packages refer to. Not responsible for credentials: those come with an invocation.
+ * Each component has variables of its own: those of the process when it began, those
+ * that the host gives it, and what it sets. Native code, such as the clock's time zone,
+ * knows one environment only, in which the last write counts, whoever wrote. Also
+ * responsible for the CommonJS names that bundled packages refer to. Not responsible
+ * for credentials: those come with an invocation.
  */
 
 import { dirname } from "node:path";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { OwnMap } from "./intrinsics.ts";
+import { perComponent } from "./scope.ts";
 
-export function enterEnvironment(
-  entry: string,
-  variables: Record<string, string>,
-): void {
-  for (const name of Object.keys(Deno.env.toObject())) {
-    if (isHostVariable(name)) Deno.env.delete(name);
+interface ModuleNames {
+  __filename?: string | undefined;
+  __dirname?: string | undefined;
+}
+
+let inherited: [name: string, value: string][] = [];
+
+const variables = perComponent(() => {
+  const own = new OwnMap<string, string>();
+  for (const [name, value] of inherited) own.set(name, value);
+  return own;
+});
+const moduleNames = perComponent((): ModuleNames => ({}));
+
+/** Keeps the environments of components apart; `process.env` reads and writes through `Deno.env`. */
+export function installEnvironment(): void {
+  const { env } = Deno;
+  for (const name of Object.keys(env.toObject())) {
+    if (isHostVariable(name)) env.delete(name);
   }
+  inherited = Object.entries(env.toObject());
+  const { set, delete: remove } = env;
+  Object.assign(env, {
+    get: (name: string) => variables().get(String(name)),
+    has: (name: string) => variables().has(String(name)),
+    toObject: () => asObject(variables()),
+    set: (name: string, value: string) => {
+      set.call(env, name, value);
+      variables().set(name, value);
+    },
+    delete: (name: string) => {
+      remove.call(env, name);
+      variables().delete(name);
+    },
+  });
   restoreProto();
-  for (const [name, value] of Object.entries(variables)) process.env[name] = value;
-  const file = entry.startsWith("file:") ? fileURLToPath(entry) : entry;
-  define("__filename", file);
-  define("__dirname", dirname(file));
+  defineModuleName("__filename");
+  defineModuleName("__dirname");
+}
+
+/** Gives the component whose code is running its variables and names. */
+export function enterEnvironment(entry: string, given: Record<string, string>): void {
+  const own = variables();
+  for (const [name, value] of Object.entries(given)) own.set(name, value);
+  const names = moduleNames();
+  names.__filename = entry.startsWith("file:") ? fileURLToPath(entry) : entry;
+  names.__dirname = dirname(names.__filename);
+}
+
+function asObject(own: OwnMap<string, string>): Record<string, string> {
+  const object: Record<string, string> = {};
+  own.forEach((value, name) => object[name] = value);
+  return object;
 }
 
 /**
@@ -53,10 +98,10 @@ function restoreProto(): void {
   });
 }
 
-function define(name: string, value: string): void {
+function defineModuleName(name: keyof ModuleNames): void {
   Object.defineProperty(globalThis, name, {
-    value,
-    writable: true,
+    get: () => moduleNames()[name],
+    set: (value) => moduleNames()[name] = value,
     configurable: true,
   });
 }

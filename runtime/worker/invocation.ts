@@ -21,13 +21,16 @@ export type Answer = Pick<ReplyFrame, "value" | "error">;
 
 export interface InvocationHost {
   outbox: Outbox;
+  /** The number of the component that the run is of. */
+  component: number;
   keyValues: KeyValueMap;
-  ended(invocation: Invocation): void;
+  ended(id: number): void;
   describe(thrown: unknown): WireError;
 }
 
 export class Invocation {
-  readonly id: number;
+  // A component that gets hold of its run could give a field the number of another one.
+  #id: number;
   #host: InvocationHost;
   #logs: LogBudget;
   #hasEnded = false;
@@ -38,9 +41,13 @@ export class Invocation {
   #lastRequest = 0;
 
   constructor(id: number, logLimitBytes: number, host: InvocationHost) {
-    this.id = id;
+    this.#id = id;
     this.#host = host;
     this.#logs = new LogBudget(logLimitBytes);
+  }
+
+  get component(): number {
+    return this.#host.component;
   }
 
   get hasEnded(): boolean {
@@ -52,7 +59,7 @@ export class Invocation {
     const wireOptions = normalizeEmitOptions(options, (text) => this.log("warn", text));
     const refusal = reservedChannel(wireOptions.name);
     if (refusal !== undefined) return this.failLater(this.#host.describe(refusal));
-    this.#host.outbox.emit(this.id, toJson(event, "$emit: event"), wireOptions);
+    this.#host.outbox.emit(this.#id, toJson(event, "$emit: event"), wireOptions);
   }
 
   respond(response: unknown): void {
@@ -63,7 +70,7 @@ export class Invocation {
       return;
     }
     this.#hasResponded = true;
-    this.#host.outbox.respond(this.id, wireResponse);
+    this.#host.outbox.respond(this.#id, wireResponse);
   }
 
   export(name: unknown, value: unknown): void {
@@ -72,13 +79,13 @@ export class Invocation {
       throw new TypeError("$.export: the first argument must be a name");
     }
     const json = withoutStreams(toJson(value, `$.export: "${name}"`));
-    this.#host.outbox.exported(this.id, name, json);
+    this.#host.outbox.exported(this.#id, name, json);
   }
 
   /** The run goes on to its end, but what follows it in a workflow does not. */
   exit(reason: unknown): void {
     if (this.#refuse("$.flow.exit")) return;
-    this.#host.outbox.exited(this.id, reason === undefined ? "" : String(reason));
+    this.#host.outbox.exited(this.#id, reason === undefined ? "" : String(reason));
   }
 
   getValue(key: unknown): unknown {
@@ -90,7 +97,8 @@ export class Invocation {
     const name = String(key);
     const json = toJson(value, `db.set: value of "${name}"`);
     const seq = this.#host.keyValues.set(name, json);
-    this.#host.outbox.kv(this.id, seq, name, json);
+    const { component, outbox } = this.#host;
+    outbox.kv({ id: this.#id, component, seq, key: name, value: json });
   }
 
   /** Asks the host; the promise resolves with its answer, be it an error. */
@@ -103,7 +111,7 @@ export class Invocation {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     this.#requests ??= new OwnMap();
     this.#requests.set(request, resolve);
-    this.#host.outbox.dataStore(this.id, request, asked);
+    this.#host.outbox.dataStore(this.#id, request, asked);
     return promise;
   }
 
@@ -114,11 +122,11 @@ export class Invocation {
 
   log(level: LogLevel, text: string): void {
     if (this.#hasEnded) {
-      this.#host.outbox.log(null, level, text);
+      this.#host.outbox.strayLog(this.#host.component, level, text);
       return;
     }
     for (const line of this.#logs.admit(level, text)) {
-      this.#host.outbox.log(this.id, line.level, line.text);
+      this.#host.outbox.log(this.#id, line.level, line.text);
     }
   }
 
@@ -150,8 +158,8 @@ export class Invocation {
       this.#cancelTimers.forEach((_, cancel) => cancel());
     }
     const isStray = this.#stray !== undefined && "value" in outcome;
-    this.#host.outbox.outcome(this.id, isStray ? { error: this.#stray! } : outcome);
-    this.#host.ended(this);
+    this.#host.outbox.outcome(this.#id, isStray ? { error: this.#stray! } : outcome);
+    this.#host.ended(this.#id);
   }
 
   #refuse(call: string): boolean {

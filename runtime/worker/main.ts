@@ -54,8 +54,7 @@ function openSession(hello: HostFrame): Session {
 async function serve(session: Session): Promise<void> {
   do {
     for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
-      const done = session.handle(frame);
-      if (done !== undefined) await done;
+      session.handle(frame);
     }
   } while (await readMore());
 }

@@ -20,6 +20,16 @@ import type {
 } from "./protocol.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
 
+/** A write of run `id` to its component's key-value map. */
+export interface KeyValueChange {
+  id: number;
+  component: number;
+  seq: number;
+  key: string;
+  /** As JSON text; without it, the key is deleted. */
+  value: string | undefined;
+}
+
 export type Outcome = { value: string | undefined } | { error: WireError };
 
 export class Outbox {
@@ -33,20 +43,26 @@ export class Outbox {
     this.#writer.writeNow(`{"type":"ready","version":${PROTOCOL_VERSION}}`);
   }
 
-  loaded(): void {
-    this.#writer.writeNow(`{"type":"loaded"}`);
+  loaded(component: number): void {
+    this.#writer.writeNow(`{"type":"loaded","component":${component}}`);
   }
 
-  loadFailed(error: WireError): void {
-    this.#writer.writeNow(`{"type":"load_failed","error":${errorJson(error)}}`);
+  loadFailed(component: number, error: WireError): void {
+    this.#writer.writeNow(
+      `{"type":"load_failed","component":${component},"error":${errorJson(error)}}`,
+    );
   }
 
-  described(description: string): void {
-    this.#writer.writeNow(`{"type":"described","component":${description}}`);
+  described(component: number, description: string): void {
+    this.#writer.writeNow(
+      `{"type":"described","component":${component},"description":${description}}`,
+    );
   }
 
-  describeFailed(error: WireError): void {
-    this.#writer.writeNow(`{"type":"describe_failed","error":${errorJson(error)}}`);
+  describeFailed(component: number, error: WireError): void {
+    this.#writer.writeNow(
+      `{"type":"describe_failed","component":${component},"error":${errorJson(error)}}`,
+    );
   }
 
   emit(id: number, event: string | undefined, options: EmitOptions): void {
@@ -64,16 +80,27 @@ export class Outbox {
     );
   }
 
-  log(id: number | null, level: LogLevel, text: string): void {
+  log(id: number, level: LogLevel, text: string): void {
     this.#writer.writeNow(
       `{"type":"log","id":${id},"level":"${level}","text":${quote(text)}}`,
     );
   }
 
-  kv(id: number, seq: number, key: string, value: string | undefined): void {
+  /** A line of no run, of which at most the component is known. */
+  strayLog(component: number | undefined, level: LogLevel, text: string): void {
+    const field = component === undefined ? "" : `,"component":${component}`;
+    this.#writer.writeNow(
+      `{"type":"log","id":null${field},"level":"${level}","text":${quote(text)}}`,
+    );
+  }
+
+  kv(change: KeyValueChange): void {
+    const { id, component, seq, key, value } = change;
     const valueField = value === undefined ? "" : `,"value":${value}`;
     this.#writer.writeNow(
-      `{"type":"kv","id":${id},"seq":${seq},"key":${quote(key)}${valueField}}`,
+      `{"type":"kv","id":${id},"component":${component},"seq":${seq},"key":${
+        quote(key)
+      }${valueField}}`,
     );
   }
 

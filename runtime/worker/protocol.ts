@@ -7,7 +7,7 @@
 
 import type { Route } from "./routes.ts";
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 export type HookName = "deploy" | "activate" | "deactivate";
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -21,17 +21,30 @@ export interface HelloFrame {
   token: string;
 }
 
+/** Where connections of all components go; comes before the first of them. */
+export interface RoutesFrame {
+  type: "routes";
+  routes: Route[];
+}
+
 export interface LoadFrame {
   type: "load";
+  /** Chosen by the host, and never again for another one in the same worker. */
+  component: number;
   entry: string;
   env: Record<string, string>;
   kv: Record<string, unknown>;
   kv_limit_bytes?: number;
-  routes?: Route[];
+}
+
+export interface UnloadFrame {
+  type: "unload";
+  component: number;
 }
 
 export interface DescribeFrame {
   type: "describe";
+  component: number;
 }
 
 export interface OptionsEntry {
@@ -51,6 +64,7 @@ export type Entry =
 export interface InvokeFrame {
   type: "invoke";
   id: number;
+  component: number;
   entry: Entry;
   event?: unknown;
   props: PropValues;
@@ -68,7 +82,9 @@ export interface ReplyFrame {
 
 export type HostFrame =
   | HelloFrame
+  | RoutesFrame
   | LoadFrame
+  | UnloadFrame
   | DescribeFrame
   | InvokeFrame
   | ReplyFrame;

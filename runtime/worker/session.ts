@@ -1,88 +1,82 @@
 /**
- * The worker's life: one component, many invocations.
+ * The worker's life: components of one owner, and many invocations of each.
  *
- * Responsible for answering the host's frames in order and for knowing which runs are
- * in flight. Not responsible for bytes, nor for how a component is called.
+ * Responsible for answering the host's frames, in order for each component, and for
+ * knowing which runs are in flight. Not responsible for bytes, nor for how a component
+ * is called.
  */
 
 import { setImmediate } from "node:timers";
 import { installChildProcesses } from "./child_processes.ts";
-import {
-  type Component,
-  importComponent,
-  installDefineFunctions,
-} from "./component.ts";
+import { installDefineFunctions } from "./component.ts";
 import { installConsole } from "./console.ts";
 import { describeComponent } from "./describe.ts";
 import { callEntry, resultJson } from "./entry.ts";
-import { enterEnvironment } from "./environment.ts";
+import { installEnvironment } from "./environment.ts";
 import { installExitGuard } from "./exit_guard.ts";
 import { FailureFormat } from "./failure.ts";
-import { InstanceFactory } from "./instance.ts";
 import { finalize, OwnMap, promiseThen } from "./intrinsics.ts";
-import { Invocation, type InvocationHost } from "./invocation.ts";
-import { currentInvocation, runWithin } from "./invocation_context.ts";
-import { KeyValueMap } from "./key_value.ts";
-import { loadNamedImports } from "./named_imports.ts";
+import { Invocation } from "./invocation.ts";
+import { LoadedComponent } from "./loaded_component.ts";
 import { installNodeFetch } from "./node_fetch.ts";
 import { installNodeGlobals } from "./node_globals.ts";
 import { installNodeLikeness } from "./node_likeness.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
-import type { HostFrame, InvokeFrame, LoadFrame, LogLevel } from "./protocol.ts";
+import type {
+  DescribeFrame,
+  HostFrame,
+  InvokeFrame,
+  LoadFrame,
+  LogLevel,
+  UnloadFrame,
+  WireError,
+} from "./protocol.ts";
 import { installRoutes } from "./routes.ts";
+import { currentComponent, currentInvocation, runWithin } from "./scope.ts";
 import { installStandardStreams } from "./standard_streams.ts";
 import { installStrayFailures } from "./stray_failures.ts";
 import { installTimers } from "./timers.ts";
 import { installTmpPaths } from "./tmp_paths.ts";
 
-interface Loaded {
-  component: Component;
-  instances: InstanceFactory;
-}
-
 export class Session {
   #outbox: Outbox;
-  #failures = new FailureFormat();
+  #components = new OwnMap<number, LoadedComponent>();
   #inFlight = new OwnMap<number, Invocation>();
-  #loaded: Loaded | undefined;
-  #host: InvocationHost;
+  /** For what nobody can tell whose it is. */
+  #failures = new FailureFormat();
 
   constructor(outbox: Outbox) {
     this.#outbox = outbox;
-    this.#host = {
-      outbox,
-      keyValues: new KeyValueMap(),
-      ended: (invocation) => this.#inFlight.delete(invocation.id),
-      describe: (thrown) => this.#failures.describe(thrown),
-    };
   }
 
   /** Puts the runtime between component code and the process. */
   install(): void {
     const log = (level: LogLevel, text: string) => this.#log(level, text);
+    const strayFailure = (thrown: unknown) => this.#strayFailure(thrown);
     installDefineFunctions();
     installChildProcesses();
     installNodeLikeness();
     installConsole(log);
     installStandardStreams(log);
-    installTimers((invocation, thrown) =>
-      invocation.failLater(this.#failures.describe(thrown))
-    );
+    installTimers(strayFailure);
     installExitGuard((call) => this.#exitCalled(call));
-    installStrayFailures((thrown) => this.#strayFailure(thrown));
+    installStrayFailures(strayFailure);
     installNodeFetch();
     installNodeGlobals();
+    installTmpPaths();
+    installEnvironment();
   }
 
-  /** Returns a promise only for the frame that others have to wait for. */
-  handle(frame: HostFrame): void | Promise<void> {
+  handle(frame: HostFrame): void {
     switch (frame.type) {
+      case "routes":
+        return installRoutes(frame.routes);
       case "load":
-        return this.#load(frame);
+        return void this.#load(frame);
+      case "unload":
       case "describe":
-        return this.#describe();
       case "invoke":
-        return this.#invoke(frame);
+        return this.#handleLoaded(frame);
       case "reply":
         return this.#inFlight.get(frame.id)?.answered(frame);
       case "hello":
@@ -91,82 +85,134 @@ export class Session {
   }
 
   async #load(frame: LoadFrame): Promise<void> {
+    const loaded = new LoadedComponent(frame.component, {
+      outbox: this.#outbox,
+      ended: (id) => this.#inFlight.delete(id),
+    });
+    this.#components.set(frame.component, loaded);
     try {
-      this.#failures.setEntry(frame.entry);
-      this.#host.keyValues.load(frame.kv ?? {}, frame.kv_limit_bytes);
-      enterEnvironment(frame.entry, frame.env ?? {});
-      installTmpPaths(frame.entry);
-      installRoutes(frame.routes ?? []);
-      await loadNamedImports();
-      const component = await importComponent(frame.entry);
-      this.#loaded = { component, instances: new InstanceFactory(component) };
-      this.#outbox.loaded();
+      await loaded.load(frame);
+      this.#outbox.loaded(frame.component);
     } catch (thrown) {
-      this.#outbox.loadFailed(this.#failures.describe(thrown));
+      this.#outbox.loadFailed(frame.component, loaded.failures.describe(thrown));
+    }
+    loaded.endLoading();
+  }
+
+  /** Only what is for a component waits until that is loaded. */
+  #handleLoaded(frame: UnloadFrame | DescribeFrame | InvokeFrame): void {
+    const loaded = this.#components.get(frame.component);
+    if (loaded === undefined) {
+      throw new Error(
+        `${frame.type} of component ${frame.component}, which is not loaded`,
+      );
+    }
+    if (loaded.isLoading) loaded.afterLoading(() => this.#handle(frame, loaded));
+    else this.#handle(frame, loaded);
+  }
+
+  #handle(
+    frame: UnloadFrame | DescribeFrame | InvokeFrame,
+    loaded: LoadedComponent,
+  ): void {
+    switch (frame.type) {
+      case "unload":
+        return this.#unload(loaded);
+      case "describe":
+        return this.#describe(loaded);
+      case "invoke":
+        return this.#invoke(frame, loaded);
     }
   }
 
-  #describe(): void {
+  #unload(loaded: LoadedComponent): void {
+    this.#components.delete(loaded.number);
+    loaded.unload();
+  }
+
+  #describe(loaded: LoadedComponent): void {
+    const { number, scope, failures } = loaded;
     try {
-      this.#outbox.described(describeComponent(this.#component().component));
+      const describe = () => describeComponent(loaded.code.component);
+      this.#outbox.described(number, runWithin(scope, undefined, describe));
     } catch (thrown) {
-      this.#outbox.describeFailed(this.#failures.describe(thrown));
+      this.#outbox.describeFailed(number, failures.describe(thrown));
     }
   }
 
-  #invoke(frame: InvokeFrame): void {
-    const invocation = new Invocation(frame.id, frame.log_limit_bytes, this.#host);
-    this.#inFlight.set(frame.id, invocation);
+  #invoke(frame: InvokeFrame, loaded: LoadedComponent): void {
+    const { id, log_limit_bytes } = frame;
+    const invocation = new Invocation(id, log_limit_bytes, loaded.host);
+    this.#inFlight.set(id, invocation);
     promiseThen(
-      runWithin(invocation, () => this.#run(invocation, frame)),
+      runWithin(loaded.scope, invocation, () => this.#run(invocation, loaded, frame)),
       // Rejections that nobody handles come up between the run's last step and the next turn.
       (outcome: Outcome) => setImmediate(() => invocation.end(outcome)),
     );
   }
 
-  async #run(invocation: Invocation, frame: InvokeFrame): Promise<Outcome> {
+  async #run(
+    invocation: Invocation,
+    loaded: LoadedComponent,
+    frame: InvokeFrame,
+  ): Promise<Outcome> {
     try {
-      const { component, instances } = this.#component();
+      const { component, instances } = loaded.code;
       const instance = instances.create(invocation, frame.props);
       const value = await callEntry(component, instance, invocation, frame);
       return { value: resultJson(value, component, frame) };
     } catch (thrown) {
-      return { error: this.#failures.describe(thrown) };
+      return { error: loaded.failures.describe(thrown) };
     }
   }
 
-  #component(): Loaded {
-    if (this.#loaded === undefined) throw new Error("no component is loaded");
-    return this.#loaded;
-  }
-
   #log(level: LogLevel, text: string): void {
+    const current = this.#current();
+    const clean = (current?.failures ?? this.#failures).clean(text);
     const invocation = currentInvocation();
-    const clean = this.#failures.clean(text);
-    if (invocation === undefined) this.#outbox.log(null, level, clean);
-    else invocation.log(level, clean);
+    if (invocation !== undefined) invocation.log(level, clean);
+    else this.#outbox.strayLog(current?.number, level, clean);
   }
 
   #exitCalled(call: string): never {
     const error = new Error(`${call} was called`);
-    this.#responsibleInvocation()?.end({ error: this.#failures.describe(error) });
+    this.#responsibleInvocation()?.end({ error: this.#described(error) });
     throw error;
   }
 
   #strayFailure(thrown: unknown): void {
-    const error = this.#failures.describe(thrown);
+    const error = this.#described(thrown);
     const invocation = this.#responsibleInvocation();
-    if (invocation !== undefined) invocation.failLater(error);
-    else this.#outbox.log(null, "error", `Uncaught ${error.stack || error.message}`);
+    if (invocation !== undefined) return invocation.failLater(error);
+    const text = `Uncaught ${error.stack || error.message}`;
+    this.#outbox.strayLog(this.#current()?.number, "error", text);
   }
 
-  /** The run that the current code belongs to, or the only one it can belong to. */
+  #described(thrown: unknown): WireError {
+    return (this.#current()?.failures ?? this.#failures).describe(thrown);
+  }
+
+  /** The component whose code is running. A scope that a component made up is nobody's. */
+  #current(): LoadedComponent | undefined {
+    const scope = currentComponent();
+    if (scope === undefined) return undefined;
+    const loaded = this.#components.get(scope.number);
+    return loaded?.scope === scope ? loaded : undefined;
+  }
+
+  /** The run that the current code belongs to, or the only one of its component. */
   #responsibleInvocation(): Invocation | undefined {
     const current = currentInvocation();
-    if (current !== undefined || this.#inFlight.size !== 1) return current;
+    const component = this.#current()?.number;
+    if (current !== undefined || component === undefined) return current;
     let only: Invocation | undefined;
-    this.#inFlight.forEach((invocation) => only = invocation);
-    return only;
+    let count = 0;
+    this.#inFlight.forEach((invocation) => {
+      if (invocation.component !== component) return;
+      count++;
+      only = invocation;
+    });
+    return count === 1 ? only : undefined;
   }
 }
 

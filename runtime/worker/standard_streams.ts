@@ -11,6 +11,7 @@ import { Buffer } from "node:buffer";
 import { Readable, Writable } from "node:stream";
 import type { WriteLog } from "./console.ts";
 import type { LogLevel } from "./protocol.ts";
+import { perComponent } from "./scope.ts";
 
 type WriteChunk = (chunk: Uint8Array) => number;
 
@@ -57,9 +58,9 @@ function replaceStream(
 
 function chunkWriter(level: LogLevel, write: WriteLog): WriteChunk {
   // A character may be split over two chunks.
-  const decoder = new TextDecoder();
+  const decoder = perComponent(() => new TextDecoder());
   return (chunk) => {
-    const text = decoder.decode(chunk, { stream: true }).replace(/\r?\n$/, "");
+    const text = decoder().decode(chunk, { stream: true }).replace(/\r?\n$/, "");
     if (text !== "") write(level, text);
     return chunk.byteLength;
   };

@@ -2,55 +2,75 @@
  * Timers that belong to the run which started them.
  *
  * A component that leaves an interval behind must not go on after its run: pending
- * timers are cut when the run ends, and none can be started for it afterwards. What a
- * timer throws fails its run. Timers started while the module loads belong to no run
- * and are left alone. Not responsible for the promise timers of `node:timers/promises`,
+ * timers are cut when the run ends, and none can be started for it afterwards. Timers
+ * started while the module loads belong to no run and go on until the component is
+ * unloaded: one that is due afterwards does nothing. What a timer or an immediate throws fails its run; immediates are not cut,
+ * they come at once. Not responsible for the promise timers of `node:timers/promises`,
  * whose continuations find their run ended.
  */
 
 import nodeTimers from "node:timers";
-import type { Invocation } from "./invocation.ts";
-import { currentInvocation } from "./invocation_context.ts";
+import { currentComponent, currentInvocation } from "./scope.ts";
 
 type Callback = (this: unknown, ...args: unknown[]) => void;
 type StartTimer = (callback: Callback, delayMs?: number, ...args: unknown[]) => unknown;
-type ReportFailure = (invocation: Invocation, thrown: unknown) => void;
+type StartImmediate = (callback: Callback, ...args: unknown[]) => unknown;
+type ReportFailure = (thrown: unknown) => void;
+type TimerFunction = "setTimeout" | "setInterval" | "setImmediate";
 
 const startTimeout = globalThis.setTimeout as unknown as StartTimer;
 const startInterval = globalThis.setInterval as unknown as StartTimer;
+const startImmediate = globalThis.setImmediate as unknown as StartImmediate;
 const clearTimer = globalThis.clearTimeout as (timer: unknown) => void;
 
-export function installTimers(reportFailure: ReportFailure): void {
-  install("setTimeout", ownedTimer(startTimeout, true, reportFailure));
-  install("setInterval", ownedTimer(startInterval, false, reportFailure));
+export function installTimers(report: ReportFailure): void {
+  install("setTimeout", ownedTimer(startTimeout, true, report));
+  install("setInterval", ownedTimer(startInterval, false, report));
+  install("setImmediate", reportingImmediate(report));
 }
 
 function ownedTimer(start: StartTimer, firesOnce: boolean, report: ReportFailure) {
   const owned: StartTimer = (callback, delayMs, ...args) => {
-    const invocation = currentInvocation();
-    if (invocation === undefined || typeof callback !== "function") {
+    const component = currentComponent();
+    if (component === undefined || typeof callback !== "function") {
       return start(callback, delayMs, ...args);
     }
+    const invocation = currentInvocation();
     const cancel = () => clearTimer(timer);
     const timer = start(
       function (this: unknown) {
-        if (firesOnce) invocation.removeTimer(cancel);
+        if (component.isUnloaded) return cancel();
+        if (firesOnce) invocation?.removeTimer(cancel);
         try {
           callback.apply(this, args);
         } catch (thrown) {
-          report(invocation, thrown);
+          report(thrown);
         }
       },
       delayMs,
     );
-    if (invocation.hasEnded) cancel();
-    else invocation.addTimer(cancel);
+    if (invocation?.hasEnded) cancel();
+    else invocation?.addTimer(cancel);
     return timer;
   };
   return owned;
 }
 
-function install(name: "setTimeout" | "setInterval", owned: StartTimer): void {
+/** What an immediate throws would otherwise reach the runtime without its context. */
+function reportingImmediate(report: ReportFailure): StartImmediate {
+  return (callback, ...args) => {
+    if (typeof callback !== "function") return startImmediate(callback, ...args);
+    return startImmediate(function (this: unknown) {
+      try {
+        callback.apply(this, args);
+      } catch (thrown) {
+        report(thrown);
+      }
+    });
+  };
+}
+
+function install(name: TimerFunction, owned: StartTimer | StartImmediate): void {
   const native = globalThis[name];
   // `util.promisify(setTimeout)` finds its variant under a symbol.
   for (const symbol of Object.getOwnPropertySymbols(native)) {

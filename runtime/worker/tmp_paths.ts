@@ -24,9 +24,9 @@ const DENO_FUNCTIONS =
     "readDir rename copyFile link symlink truncate chmod chown realPath readLink utime")
     .split(" ");
 
-export function installTmpPaths(entry: string): void {
+export function installTmpPaths(): void {
   const folder = process.env.TMPDIR?.replace(/\/+$/, "");
-  if (!folder || !entry.startsWith("file:")) return;
+  if (!folder) return;
   let map: MapPath = (path) => path;
   // Where the process has a root of its own, its folder is `/tmp` already; what is refused is told in our words
   // all the same.
@@ -34,8 +34,8 @@ export function installTmpPaths(entry: string): void {
     realFolder = folder;
     // `os.tmpdir()` reads it.
     process.env.TMPDIR = "/tmp";
-    const code = fileURLToPath(new URL(".", entry));
-    map = createPathMap(folder, [`${folder}/`, code]);
+    keptFolders.push(`${folder}/`);
+    map = createPathMap(folder, keptFolders);
   }
   const asObject = (value: unknown) => value as Record<string, unknown>;
   redirect(asObject(fs), functionNames(fs), map);
@@ -47,7 +47,15 @@ export function installTmpPaths(entry: string): void {
   );
 }
 
-/** The folder that is `/tmp` to the component, once that is known. */
+/** Leaves paths alone that are in the folder of this module. */
+export function keepCodeFolder(entry: string): void {
+  if (entry.startsWith("file:")) keptFolders.push(fileURLToPath(new URL(".", entry)));
+}
+
+/** The worker's own folder, and those with code. */
+const keptFolders: string[] = [];
+
+/** The folder that is `/tmp` to components, once that is known. */
 let realFolder: string | undefined;
 
 /** Text in which that folder is called `/tmp`. */

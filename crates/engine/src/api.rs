@@ -190,7 +190,7 @@ pub struct Invocation {
     pub props: Map<String, Value>,
 }
 
-/// What a fresh worker needs that only the store has. Asked for at most once per worker.
+/// The parts of a component in a worker that only the store has. Asked for at most once each time it is loaded.
 #[async_trait]
 pub trait WorkerState: Send + Sync {
     /// The archive of the code folder; asked only if this node has not unpacked it yet.
@@ -199,7 +199,8 @@ pub trait WorkerState: Send + Sync {
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError>;
 }
 
-/// Whose worker it is. One worker never serves two of them.
+/// The owner of a place in a worker, which no two share. Whether a worker has places for several is the engine's decision;
+/// it never has them for two tenants.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum WorkerOwner {
     /// A source's, run after run.
@@ -214,10 +215,10 @@ impl From<SourceId> for WorkerOwner {
     }
 }
 
-/// The worker that an invocation needs: the one that is its owner's already, or a fresh one made so.
+/// The place in a worker that an invocation needs: the one that its owner has already, or a new one.
 #[derive(Clone)]
 pub struct WorkerSpec {
-    /// Whose worker.
+    /// The owner of the place.
     pub owner: WorkerOwner,
     /// With whom it shares what one tenant may have, and whose turns it takes.
     pub tenant: Arc<str>,
@@ -225,7 +226,7 @@ pub struct WorkerSpec {
     pub artifact_hash: String,
     /// `process.env` of the component (`PD_COMPONENT`).
     pub env: BTreeMap<String, String>,
-    /// Loads what a fresh worker needs.
+    /// Loads the rest.
     pub state: Arc<dyn WorkerState>,
 }
 
@@ -254,11 +255,11 @@ pub enum LogLevel {
     Error,
 }
 
-/// A write to `$.service.db`. `seq` increases over a worker's life, so that the last write of a key wins
-/// even when runs end in another order than they wrote.
+/// A write to `$.service.db`. `seq` increases as long as the component is in its worker, so that the last write of a key
+/// wins even when runs end in another order than they wrote.
 #[derive(Debug, Clone)]
 pub struct KvChange {
-    /// Position among the worker's writes.
+    /// Position among the component's writes.
     pub seq: u64,
     /// The key.
     pub key: String,
@@ -361,7 +362,8 @@ pub trait Engine: Send + Sync + 'static {
         sink: RunSink,
     ) -> Result<(), EngineError>;
 
-    /// Ends the owner's worker, if it has one, and waits until it is gone. Its runs end `Lost`.
+    /// Takes the owner out of its worker, if it has one. A worker that nobody else is in, or in which the owner has runs,
+    /// ends: all of its runs end `Lost`, and the call waits until it is gone.
     async fn evict(&self, owner: &WorkerOwner);
 
     /// What the engine is doing.

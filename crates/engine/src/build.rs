@@ -12,6 +12,7 @@ mod declared;
 mod describe;
 mod download;
 mod endings;
+mod explanation;
 mod failure;
 mod fetch;
 mod forms;
@@ -19,6 +20,7 @@ mod graph;
 mod imports;
 mod inspection;
 mod language;
+mod layout;
 mod local;
 mod manifests;
 mod markers;
@@ -71,8 +73,6 @@ use crate::{
 /// room to grow. An archive of incompressible files stays below what a row of the embedded store may have (1 GB).
 pub const CODE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// The folder of builds, beside that of Deno's cache.
-const BUILDS: &str = "builds";
 /// Builds at a time.
 const CONCURRENT_BUILDS: usize = 2;
 /// Builds of one owner that may wait.
@@ -118,7 +118,7 @@ impl Builder {
             context: format!("preparing the cache folder {}", config.cache_dir.display()),
             reason: error.to_string(),
         };
-        let builds_dir = config.cache_dir.join(BUILDS);
+        let builds_dir = config.cache_dir.join(layout::BUILDS);
         std::fs::create_dir_all(&builds_dir).map_err(unusable)?;
         // Links on the way would make Deno's names of files differ from ours.
         let cache_dir = config.cache_dir.canonicalize().map_err(unusable)?;

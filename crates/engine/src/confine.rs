@@ -6,6 +6,8 @@
 //! machine offers. Not for which process may see what; [`crate::sandbox`] and the builder say so.
 
 #[cfg(target_os = "linux")]
+mod failure;
+#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
 mod launch;

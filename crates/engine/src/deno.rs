@@ -5,6 +5,7 @@
 //! Reads no environment: the caller hands in what it found there.
 
 mod bundler;
+mod cache_files;
 mod failed_tries;
 mod install;
 pub(crate) mod process;
@@ -20,13 +21,12 @@ use std::{
 use tokio::process::Command;
 
 pub use bundler::{Bundler, BundlerSource};
+pub(crate) use release::BUNDLER_FOLDER;
 use release::Release;
 pub use release::{BUNDLER_VERSION, VERSION};
 
 use crate::api::EngineError;
 
-/// The folder in Deno's cache where it looks for the bundler.
-pub(crate) const BUNDLER_FOLDER: &str = "dl";
 /// How long `deno --version` may take; a cold page cache under load needs seconds, a broken binary hangs.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 

@@ -16,7 +16,7 @@ use crate::{
     confine::{Confinement, ConfinementConfig},
     deno::Deno,
     network::{CaCertificates, Destination, NetworkPolicy, Route},
-    pool::{Pool, PoolConfig},
+    pool::{self, Pool, PoolConfig, Sharing},
     runtime_files::RuntimeFiles,
     sandbox::{self, Sandbox, SandboxConfig},
     worker::{WorkerLaunch, folder},
@@ -78,11 +78,23 @@ pub struct DenoEngine {
 }
 
 impl DenoEngine {
-    /// An engine whose warm workers are starting. Has to be called in a runtime of Tokio.
+    /// An engine whose warm workers are starting, in which every source has a worker of its own. Has to be called in a
+    /// runtime of Tokio.
     ///
     /// # Errors
     /// A folder cannot be made, or something that processes need cannot be set up.
     pub async fn start(config: EngineConfig) -> Result<Arc<Self>, EngineError> {
+        Self::start_sharing(config, pool::apart).await
+    }
+
+    /// The same with another decision which sources share a worker.
+    ///
+    /// # Errors
+    /// As of [`Self::start`].
+    pub async fn start_sharing(
+        config: EngineConfig,
+        sharing: Sharing,
+    ) -> Result<Arc<Self>, EngineError> {
         let prepared = tokio::task::spawn_blocking(move || Self::prepare(config)).await;
         let (config, sandbox, builder) =
             prepared.map_err(|error| EngineError::Spawn(error.to_string()))??;
@@ -95,7 +107,7 @@ impl DenoEngine {
             routes: config.routes,
             api_socket: config.api_socket,
         };
-        let pool = PoolConfig {
+        let pool_config = PoolConfig {
             warm_workers: config.warm_workers,
             memory_bytes: config.workers_memory_mib << 20,
             workers_per_tenant: config.workers_per_tenant,
@@ -113,7 +125,7 @@ impl DenoEngine {
                 tokio::time::sleep(PREPARED_AGAIN_AFTER).await;
             }
         });
-        let pool = Pool::start(pool, launch);
+        let pool = Pool::start(pool_config, launch, sharing);
         Ok(Arc::new(Self {
             runtime_version,
             builder,

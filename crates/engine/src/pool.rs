@@ -1,10 +1,13 @@
-//! The node's workers: warm ones that belong to no source yet, and one per source that runs.
+//! The node's workers: warm ones that belong to no source yet, and those of the sources that run.
 //!
-//! Responsible for: which worker an invocation gets, and how long workers live. Not for: what goes on
+//! Responsible for: which worker an invocation gets, which components share one, and how long workers live. Not for: what goes on
 //! between a worker and its host (`worker.rs`), or whether a run should start at all: callers bound that.
 
 mod artifacts;
+mod placement;
+mod placing;
 mod shares;
+mod sharing;
 mod slot;
 mod upkeep;
 mod warm;
@@ -25,19 +28,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     api::{EngineError, Invocation, RunSink, WorkerOwner, WorkerSpec},
-    turns::{Full, Turn, Turns},
+    turns::Turns,
     worker::{Worker, WorkerLaunch},
 };
 use artifacts::ArtifactCache;
-use shares::{Place, Shares};
+use shares::Shares;
+use sharing::SharedWorkers;
+pub use sharing::Sharing;
+pub(crate) use sharing::apart;
 use slot::Slot;
 use warm::WarmWorkers;
 
 /// Workers that get their code at a time, in turns of their tenants.
 const MADE_READY_AT_A_TIME: usize = 4;
-/// The turn of a worker whose code takes longer than this is over all the same.
-const TURN_MAX: Duration = Duration::from_millis(500);
-
 /// Key-value maps that are read and handed over at a time.
 const MAPS_AT_A_TIME: usize = 2;
 /// How long a worker may take to read what it is told, on a machine under load.
@@ -70,6 +73,7 @@ pub(crate) struct Pool {
     warm: Arc<WarmWorkers>,
     slots: Mutex<HashMap<WorkerOwner, Arc<Slot>>>,
     shares: Shares,
+    shared: SharedWorkers,
     turns: Turns,
     /// Turns to load key-value maps.
     maps: Semaphore,
@@ -89,13 +93,14 @@ pub(crate) struct PoolCounts {
 
 impl Pool {
     /// Starts keeping warm workers.
-    pub(crate) fn start(config: PoolConfig, launch: WorkerLaunch) -> Arc<Self> {
+    pub(crate) fn start(config: PoolConfig, launch: WorkerLaunch, sharing: Sharing) -> Arc<Self> {
         let launch = Arc::new(launch);
         let closing = CancellationToken::new();
         let pool = Arc::new(Self {
             artifacts: ArtifactCache::new(config.artifacts_dir.clone()),
             warm: WarmWorkers::start(Arc::clone(&launch), config.warm_workers, closing.clone()),
             shares: Shares::new(config.workers_per_tenant),
+            shared: SharedWorkers::new(sharing),
             turns: Turns::new(MADE_READY_AT_A_TIME, usize::MAX),
             maps: Semaphore::new(MAPS_AT_A_TIME),
             config,
@@ -116,7 +121,7 @@ impl Pool {
         pool
     }
 
-    /// Starts a run in the source's worker, giving it one if need be.
+    /// Starts a run in the source's place in a worker, giving it one if need be.
     ///
     /// # Errors
     /// No worker could be had; nothing of the component has run.
@@ -128,8 +133,8 @@ impl Pool {
     ) -> Result<(), EngineError> {
         loop {
             let slot = self.slot(spec)?;
-            if let Some(worker) = slot.worker(&spec.artifact_hash)
-                && worker.invoke(invocation, sink)?
+            if let Some(placement) = slot.placement(&spec.artifact_hash)
+                && placement.invoke(invocation, sink)?
             {
                 return Ok(());
             }
@@ -137,25 +142,23 @@ impl Pool {
                 // Evicted while we waited: the source has another slot by now, or none.
                 continue;
             };
-            if let Some(worker) = slot.worker(&spec.artifact_hash)
-                && worker.invoke(invocation, sink)?
+            if let Some(placement) = slot.placement(&spec.artifact_hash)
+                && placement.invoke(invocation, sink)?
             {
                 return Ok(());
             }
             // What a dying worker's runs did has to be known before the next one is given the state.
             owner.wait_for_dying().await;
-            let (place, turn) = self.turn(&slot).await?;
-            let worker = self.prepared_worker(spec).await?;
-            owner.replace(&spec.artifact_hash, Arc::clone(&worker));
-            hold(Arc::clone(&worker), place, turn);
+            let placement = self.placed(&slot, spec).await?;
+            owner.replace(&spec.artifact_hash, placement.clone());
             self.grown.notify_one();
-            if worker.invoke(invocation, sink)? {
+            if placement.invoke(invocation, sink)? {
                 return Ok(());
             }
         }
     }
 
-    /// Ends the source's workers and waits until they are gone.
+    /// Takes the source out of its workers, and waits until those that end thereby are gone.
     pub(crate) async fn evict(&self, owner: &WorkerOwner) {
         let slot = self.slots.lock().get(owner).cloned();
         let Some(slot) = slot else {
@@ -195,21 +198,6 @@ impl Pool {
         }
     }
 
-    /// Waits until the slot's tenant may have one more worker, and until it is its turn.
-    async fn turn(&self, slot: &Slot) -> Result<(Place, Turn), EngineError> {
-        let tenant = slot.tenant();
-        let both = async {
-            let place = self.shares.take(tenant, || self.make_room(tenant)).await;
-            let turn = self.turns.take(tenant).await;
-            turn.map(|turn| (place, turn))
-        };
-        tokio::select! {
-            both = both => both.map_err(|Full| EngineError::Busy("too many sources start at once".into())),
-            () = slot.leaving() => Err(EngineError::WorkerLost("what it runs was ended or changed".into())),
-            () = self.closing.cancelled() => Err(EngineError::WorkerLost("the engine is shut down".into())),
-        }
-    }
-
     fn slot(&self, spec: &WorkerSpec) -> Result<Arc<Slot>, EngineError> {
         let owner = &spec.owner;
         let mut slots = self.slots.lock();
@@ -235,29 +223,6 @@ impl Pool {
         }
     }
 
-    /// A worker with the source's code and state, told to load it.
-    async fn prepared_worker(&self, spec: &WorkerSpec) -> Result<Arc<Worker>, EngineError> {
-        let (code, worker) = tokio::join!(self.artifacts.unpacked(spec), self.warm.take());
-        // One that saw anything of this source never goes to another.
-        let (worker, abandoned) = worker?;
-        artifacts::link(code?, worker.folder().code()).await?;
-        self.hand_over(&worker, spec).await?;
-        abandoned.disarm();
-        Ok(worker)
-    }
-
-    /// Tells a worker what to load. A key-value map is read, made a frame and written before many others are: each is in
-    /// memory several times over meanwhile.
-    async fn hand_over(&self, worker: &Worker, spec: &WorkerSpec) -> Result<(), EngineError> {
-        let _turn = self.maps.acquire().await;
-        let key_values = spec.state.key_values().await?;
-        worker.load(&self.launch, &spec.env, &key_values)?;
-        drop(key_values);
-        // One that does not read what it is told must not keep the others waiting.
-        let _ = tokio::time::timeout(TOLD_WITHIN, worker.told()).await;
-        Ok(())
-    }
-
     /// Workers that are not over, each with its tenant.
     fn workers_by_tenant(&self) -> Vec<(Arc<str>, Arc<Worker>)> {
         let slots = self.slots.lock();
@@ -265,30 +230,17 @@ impl Pool {
             let workers = slot.live().into_iter();
             workers.map(|worker| (Arc::clone(slot.tenant()), worker))
         });
-        live.collect()
+        // Of those that share a worker each has it.
+        let distinct: HashMap<_, _> = live
+            .map(|(tenant, worker)| (Arc::as_ptr(&worker), (tenant, worker)))
+            .collect();
+        distinct.into_values().collect()
     }
 
     fn source_workers(&self) -> Vec<Arc<Worker>> {
-        self.slots
-            .lock()
-            .values()
-            .flat_map(|slot| slot.live())
-            .collect()
+        let workers = self.workers_by_tenant().into_iter();
+        workers.map(|(_, worker)| worker).collect()
     }
-}
-
-/// Keeps a worker's turn until it has its code, and its place until it is gone.
-fn hold(worker: Arc<Worker>, place: Place, turn: Turn) {
-    tokio::spawn(async move {
-        tokio::select! {
-            () = worker.loaded() => {}
-            () = worker.gone() => {}
-            () = tokio::time::sleep(TURN_MAX) => {}
-        }
-        drop(turn);
-        worker.gone().await;
-        drop(place);
-    });
 }
 
 impl Drop for Pool {

@@ -43,6 +43,7 @@ const NICENESS: i32 = 5;
 /// Paths as a process sees them where it has a root of its own.
 mod own {
     pub(super) const CODE: &str = "/code";
+    pub(super) const BESIDE: &str = "/beside";
     pub(super) const TMP: &str = "/tmp";
     pub(super) const SOCKETS: &str = "/sockets";
     pub(super) const RUNTIME: &str = "/runtime";
@@ -55,6 +56,8 @@ mod own {
 pub(crate) struct Folders {
     /// The code that it runs; it cannot write there.
     pub(crate) code: PathBuf,
+    /// Where the code of further components will be, which it cannot write either.
+    pub(crate) beside: Option<PathBuf>,
     /// The only place where it can write, if there is one.
     pub(crate) tmp: Option<PathBuf>,
     /// Where the socket of the node's own API will be, if it may reach that.
@@ -132,6 +135,11 @@ impl Sandbox {
     /// Where a process sees its code that is at `code`.
     pub(crate) fn seen_code(&self, code: &Path) -> PathBuf {
         self.inside(code, own::CODE)
+    }
+
+    /// Where it sees the folder of further components that is at `beside`.
+    pub(crate) fn seen_beside(&self, beside: &Path) -> PathBuf {
+        self.inside(beside, own::BESIDE)
     }
 
     /// Where it sees the folder of sockets that is at `sockets`.
@@ -237,6 +245,9 @@ impl Sandbox {
             see(&self.deno_dir, own::DENO_DIR, cache),
             see(&folders.code, own::CODE, Access::Read),
         ]);
+        if let Some(beside) = &folders.beside {
+            entries.push(see(beside, own::BESIDE, Access::Read));
+        }
         if let Some(tmp) = &folders.tmp {
             entries.push(see(tmp, own::TMP, Access::Write));
         }
@@ -252,11 +263,13 @@ impl Sandbox {
     /// Deno's own permissions for files.
     fn allow_files(&self, command: &mut Command, folders: &Folders) -> io::Result<()> {
         let code = Some(self.seen_code(&folders.code));
+        let beside = folders.beside.as_ref();
+        let beside = beside.map(|beside| self.seen_beside(beside));
         let tmp = folders.tmp.as_ref().map(|tmp| self.inside(tmp, own::TMP));
         let sockets = folders.sockets.as_ref();
         let sockets = sockets.map(|sockets| self.seen_sockets(sockets));
         let write = [tmp.clone(), sockets.clone()];
-        let read = [code, tmp, sockets];
+        let read = [code, beside, tmp, sockets];
         for (flag, paths) in [
             ("--allow-read=", Vec::from_iter(read.into_iter().flatten())),
             ("--allow-write=", write.into_iter().flatten().collect()),

@@ -1,8 +1,9 @@
-//! A worker: one Deno process that runs one source's component, many runs at a time.
+//! A worker: one Deno process that runs components of one owner, many runs at a time.
 //!
 //! Responsible for: the session with the process from its start to its end, and that every run that
-//! was accepted ends. Not for: which source it belongs to, or when it is no longer wanted (`pool.rs`).
+//! was accepted ends. Not for: whose components it has, or when it is no longer wanted (`pool.rs`).
 
+mod components;
 mod ending;
 pub(crate) mod folder;
 pub(crate) mod frames;
@@ -35,8 +36,9 @@ use folder::WorkerFolder;
 use frames::append_frame;
 pub(crate) use launch::WorkerLaunch;
 use process::Outbox;
+pub(crate) use protocol::ComponentNumber;
 use protocol::{HostFrame, RouteFrame};
-use runs::Runs;
+use runs::{Removal, Runs};
 
 /// A worker past its start.
 pub(crate) struct Worker {
@@ -47,7 +49,6 @@ pub(crate) struct Worker {
     log_limit_bytes: usize,
     deadlines_changed: Notify,
     kill: CancellationToken,
-    loaded: CancellationToken,
     /// How the process ended, once it is gone.
     exit: OnceLock<Exit>,
     gone: CancellationToken,
@@ -55,47 +56,69 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Gives the worker its component, whose code is in [`Self::folder`] by now.
+    /// The number of one more component, which stays in the worker until [`Self::unload_if_idle`].
+    pub(crate) fn add_component(&self) -> ComponentNumber {
+        self.runs.lock().add_component()
+    }
+
+    /// Gives the worker a component whose code is in [`Self::folder`] by now. The first one comes before all others.
     ///
     /// # Errors
     /// The folder has no URL, or the frame cannot be made.
     pub(crate) fn load(
         &self,
         launch: &WorkerLaunch,
+        component: ComponentNumber,
         env: &BTreeMap<String, String>,
         kv: &Map<String, Value>,
     ) -> Result<(), EngineError> {
-        let entry = launch
-            .sandbox
-            .seen_code(&self.folder.code())
-            .join(artifact::ENTRY);
+        if component == ComponentNumber::FIRST {
+            self.tell_routes(launch)?;
+        }
+        let entry = launch.seen_code(&self.folder, component);
+        let entry = entry.join(artifact::ENTRY);
         let entry = Url::from_file_path(&entry)
             .map_err(|()| EngineError::Spawn(format!("{} is not absolute", entry.display())))?;
-        let api_socket = launch.linked_api_socket(&self.folder);
-        let api_socket = api_socket.as_deref().and_then(Path::to_str);
-        let routes = launch.routes.iter();
-        let routes = routes
-            .filter_map(|route| RouteFrame::new(route, api_socket))
-            .collect();
         self.send(&HostFrame::Load {
+            component,
             entry: entry.as_str(),
             env,
             kv,
             kv_limit_bytes: KEY_VALUE_BYTES,
-            routes,
-        })
+        })?;
+        self.runs.lock().told(component);
+        Ok(())
     }
 
-    /// Starts a run. `false` when this worker takes no more: nothing was done then.
+    /// Tells the worker which hosts its components find elsewhere.
+    fn tell_routes(&self, launch: &WorkerLaunch) -> Result<(), EngineError> {
+        let api_socket = launch.linked_api_socket(&self.folder);
+        let api_socket = api_socket.as_deref().and_then(Path::to_str);
+        let routes = launch.routes.iter();
+        let routes: Vec<_> = routes
+            .filter_map(|route| RouteFrame::new(route, api_socket))
+            .collect();
+        if routes.is_empty() {
+            return Ok(());
+        }
+        self.send(&HostFrame::Routes { routes })
+    }
+
+    /// Starts a run of a component. `false` when this worker takes no more of it: nothing was done then.
     ///
     /// # Errors
     /// The invocation cannot be made a frame.
     pub(crate) fn invoke(
         &self,
+        component: ComponentNumber,
         invocation: &Invocation,
         sink: &RunSink,
     ) -> Result<bool, EngineError> {
-        let Some((id, is_earlier)) = self.runs.lock().add(invocation, sink, Instant::now()) else {
+        let added = self
+            .runs
+            .lock()
+            .add(component, invocation, sink, Instant::now());
+        let Some((id, is_earlier)) = added else {
             return Ok(false);
         };
         if is_earlier {
@@ -103,6 +126,7 @@ impl Worker {
         }
         let frame = HostFrame::Invoke {
             id,
+            component,
             entry: &invocation.entry,
             event: &invocation.event,
             props: &invocation.props,
@@ -169,6 +193,30 @@ impl Worker {
         is_idle
     }
 
+    /// Takes a component out of the worker unless it has runs, and says whether it did. A worker whose last one it was
+    /// ends; another one keeps the module in its memory.
+    pub(crate) fn unload_if_idle(&self, component: ComponentNumber) -> bool {
+        let removal = self.runs.lock().remove_component(component);
+        match removal {
+            Removal::HasRuns => return false,
+            Removal::WasLast => self.kill.cancel(),
+            Removal::OthersAreLeft { is_told: false } => {}
+            Removal::OthersAreLeft { is_told: true } => {
+                if let Err(error) = self.send(&HostFrame::Unload { component }) {
+                    tracing::warn!(%error, %component, "a worker keeps a component that nobody wants");
+                }
+            }
+        }
+        true
+    }
+
+    /// Takes a component out of the worker. If it has runs, the worker ends: nothing less stops its code.
+    pub(crate) fn unload(&self, component: ComponentNumber) {
+        if !self.unload_if_idle(component) {
+            self.dismiss();
+        }
+    }
+
     /// Ends the worker when the guard is dropped, unless it is disarmed: for workers nobody has yet.
     pub(crate) fn end_on_drop(&self) -> DropGuard {
         self.kill.clone().drop_guard()
@@ -179,9 +227,13 @@ impl Worker {
         Arc::clone(&self.outbox).written(self.gone.clone()).await;
     }
 
-    /// Waits until it has evaluated its component.
-    pub(crate) async fn loaded(&self) {
-        self.loaded.cancelled().await;
+    /// Waits until it has evaluated the component's module; does not end for one that is not there.
+    pub(crate) async fn loaded(&self, component: ComponentNumber) {
+        let loading = self.runs.lock().loading(component);
+        match loading {
+            Some(loaded) => loaded.cancelled().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Waits until the process has ended and every run has its outcome.

@@ -12,8 +12,8 @@ use super::{
     command::{DenoTool, Purpose, StepOutput},
     download::download,
     failure::{BuildResult, disk, not_resolved},
+    layout::{CONFIG, LOCK},
     markers,
-    packages::{CONFIG, LOCK},
     source_map::Bundle,
     sources::Sources,
 };

@@ -121,7 +121,7 @@ impl DenoTool {
 
     /// The folder in which those of builds are.
     fn builds_dir(&self) -> PathBuf {
-        self.deno_dir.with_file_name(super::BUILDS)
+        self.deno_dir.with_file_name(super::layout::BUILDS)
     }
 
     async fn finish<I>(&self, task: Task, arguments: I) -> Result<StepOutput, EngineError>

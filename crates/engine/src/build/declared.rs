@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{
     command::{DenoTool, Purpose},
     failure::{BuildResult, disk, not_resolved},
-    packages::LOCK,
+    layout::LOCK,
     specifier::PackageImport,
 };
 

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::{
     command::{DenoTool, Purpose, unavailable},
+    explanation::explain,
     failure::{BuildFailure, BuildResult, not_resolved},
-    packages::{CONFIG, LOCK, PACKAGES, explain},
+    layout::{CONFIG, LOCK, PACKAGES},
     specifier::PackageImport,
 };
 

@@ -10,8 +10,9 @@ use super::{
     bundle::{Bundled, Bundling, NO_EXPORT},
     describe,
     failure::{BuildFailure, BuildResult, RESOLVE_ERROR, disk, not_resolved, rejection},
+    layout::LOCK,
     node_modules,
-    packages::{LOCK, Resolved},
+    packages::Resolved,
     sources::Sources,
     unsuitable::{self, Unsuitable},
 };

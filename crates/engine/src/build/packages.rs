@@ -11,17 +11,13 @@ use serde_json::{Value, json};
 use super::{
     command::{DenoTool, Purpose, unavailable},
     download::download,
+    explanation::explain,
     failure::{BuildFailure, BuildResult, disk, not_resolved},
+    layout::{CONFIG, LOCK, PACKAGES},
     sources::Sources,
     specifier::PackageImport,
 };
 
-/// The import map of a build folder.
-pub(super) const CONFIG: &str = "deno.json";
-/// Deno's lock file of a build folder.
-pub(super) const LOCK: &str = "deno.lock";
-/// A module that imports every package, so that one step resolves and locks them all.
-pub(super) const PACKAGES: &str = "packages.mjs";
 /// How old releases have to be, in turn, while the newest do not fit together: a mirror lags behind, or something
 /// was withdrawn that they need.
 const RELEASE_AGES: [&str; 2] = ["P14D", "P90D"];
@@ -198,40 +194,6 @@ pub(super) fn dependency_not_resolved(reason: &str) -> BuildFailure {
     not_resolved(format!(
         "a package that the component's packages need cannot be resolved: {reason}"
     ))
-}
-
-/// Advice for the author about a package that cannot be resolved; nothing when it is not their fault.
-pub(super) fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<String> {
-    let import = packages.iter().find(|package| {
-        specifier
-            .trim_start_matches("npm:")
-            .starts_with(&package.requirement())
-    });
-    let written = import.map_or(specifier, |import| import.written.as_str());
-    if error.contains("does not exist") {
-        let name = import.map_or(specifier, |import| import.name.as_str());
-        return Some(format!(
-            "`{written}`: the package registry has no package `{name}` ({error}) — check its spelling, \
-             or the registry in your npm settings if it is a private one"
-        ));
-    }
-    if error.contains("Invalid package specifier") {
-        return Some(format!(
-            "`{written}`: what stands after the @ is no version that an import can ask for — write an exact one (`7.5.4`), \
-             one that may grow (`^7.5`, `~7.5`, `7.x`), a tag (`latest`), or nothing for the latest"
-        ));
-    }
-    let no_release = [
-        "Could not find npm package",
-        "Could not find constraint",
-        "Could not find dist-tag",
-    ];
-    if no_release.iter().any(|sign| error.contains(sign)) {
-        return Some(format!(
-            "`{written}`: no release matches ({error}) — import a version that exists, or none for the latest"
-        ));
-    }
-    None
 }
 
 /// The packages that the node_modules form installs, and further names under which they are imported.

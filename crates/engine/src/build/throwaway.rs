@@ -35,7 +35,7 @@ use crate::{
     worker::{
         frames::{FrameReader, Piece, SessionToken, append_frame},
         process::{Pipes, processor_time, tail},
-        protocol::{HostFrame, Kind, VERSION, WorkerFrame},
+        protocol::{ComponentNumber, HostFrame, Kind, VERSION, WorkerFrame},
     },
 };
 
@@ -103,6 +103,7 @@ impl Describe for ThrowawayWorkers {
         let permissions = Permissions {
             folders: Folders {
                 code: folder.to_owned(),
+                beside: None,
                 tmp: None,
                 sockets: None,
             },
@@ -193,19 +194,20 @@ fn opening(token: SessionToken, folder: &Path) -> Result<Vec<u8>, EngineError> {
     let entry = Url::from_file_path(folder.join(artifact::ENTRY))
         .map_err(|()| EngineError::Spawn(format!("{} is not absolute", folder.display())))?;
     let (env, kv) = (BTreeMap::new(), Map::new());
+    let component = ComponentNumber::FIRST;
     let load = HostFrame::Load {
+        component,
         entry: entry.as_str(),
         env: &env,
         kv: &kv,
         kv_limit_bytes: KEY_VALUE_BYTES,
-        routes: Vec::new(),
     };
     let hello = HostFrame::Hello {
         version: VERSION,
         token: token.to_hex(),
     };
     let mut bytes = Vec::new();
-    for frame in [hello, load, HostFrame::Describe] {
+    for frame in [hello, load, HostFrame::Describe { component }] {
         append_frame(&mut bytes, &frame)?;
     }
     Ok(bytes)
@@ -254,7 +256,7 @@ fn described(body: &[u8], is_ready: &AtomicBool) -> Result<Option<Described>, En
             is_ready.store(true, Ordering::Relaxed);
             None
         }
-        Kind::Described => Some(Ok(frame.component.unwrap_or_default())),
+        Kind::Described => Some(Ok(frame.description.unwrap_or_default())),
         Kind::LoadFailed | Kind::DescribeFailed => Some(Err(frame.error.unwrap_or_default())),
         _ => None,
     })

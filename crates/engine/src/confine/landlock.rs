@@ -11,7 +11,7 @@ use landlock::{
 };
 
 use super::{
-    launch::{Failure, Step},
+    failure::{Failure, Step},
     plan::{Access, Entry, Method, Plan},
 };
 

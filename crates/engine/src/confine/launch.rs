@@ -14,32 +14,12 @@ use std::{
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::{
-    FAILED, landlock,
+    FAILED,
+    failure::{Failure, Step},
+    landlock,
     plan::{Method, Plan},
     privileges, root, syscalls,
 };
-
-/// A step that failed.
-#[derive(Debug, thiserror::Error)]
-#[error("{step}: {reason}")]
-pub(super) struct Failure {
-    step: String,
-    reason: String,
-}
-
-/// Names the step of a failure.
-pub(super) trait Step<T> {
-    fn step(self, step: impl FnOnce() -> String) -> Result<T, Failure>;
-}
-
-impl<T, E: std::fmt::Display> Step<T> for Result<T, E> {
-    fn step(self, step: impl FnOnce() -> String) -> Result<T, Failure> {
-        self.map_err(|error| Failure {
-            step: step(),
-            reason: error.to_string(),
-        })
-    }
-}
 
 /// Confines this process as its first argument says and becomes the program that the others name.
 /// Comes back only when that fails, having said so on standard error. No other thread may be running.

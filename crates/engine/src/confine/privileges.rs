@@ -15,7 +15,7 @@ use rustix::{
 };
 
 use super::{
-    launch::{Failure, Step},
+    failure::{Failure, Step},
     plan::{Limits, Plan},
 };
 

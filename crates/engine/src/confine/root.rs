@@ -20,7 +20,7 @@ use rustix::{
 };
 
 use super::{
-    launch::{Failure, Step},
+    failure::{Failure, Step},
     plan::{Access, Entry, OWN_USER, Plan},
 };
 

@@ -19,11 +19,11 @@ use std::{
 use tokio::{process::Command, sync::Mutex};
 
 use super::{
-    BUNDLER_FOLDER,
+    cache_files::{on_disk, unavailable},
     failed_tries::FailedTries,
     install::{make_executable, verify},
     process::{end_of, piped},
-    release::{BUNDLER_VERSION, Release},
+    release::{BUNDLER_FOLDER, BUNDLER_VERSION, Release},
     trial::Trial,
 };
 use crate::{api::EngineError, confine::Confinement, host_failure};
@@ -244,17 +244,6 @@ async fn told(mut command: Command) -> Result<String, EngineError> {
     }
 }
 
-/// Works on files of the cache, off the async threads.
-pub(super) async fn on_disk<T: Send + 'static>(
-    cache: &Path,
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, EngineError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(io::Error::other)
-        .and_then(|done| done)
-        .map_err(|error| unusable(cache, &error))
-}
-
 /// Lets every user into a folder and the folders in it, whatever the node's own files are like: steps of a build
 /// are another user where the node is root.
 fn let_in(folder: &Path) -> io::Result<()> {
@@ -294,23 +283,11 @@ fn find(folder: &Path, inside: &str, depth: usize) -> Option<PathBuf> {
         .find_map(|entry| find(&entry.path(), inside, depth - 1))
 }
 
-pub(super) fn unusable(folder: &Path, error: &io::Error) -> EngineError {
-    tracing::warn!(folder = %folder.display(), %error, "the bundler cannot be put in place");
-    unavailable(&host_failure::in_cache(error))
-}
-
 fn another(reason: &str) -> EngineError {
     unavailable(&format!(
         "the package registry gave another file than the pinned one ({reason}); it was not taken. \
          Check which registry the npm settings name (NPM_CONFIG_REGISTRY, .npmrc)"
     ))
-}
-
-pub(super) fn unavailable(reason: &str) -> EngineError {
-    EngineError::Unavailable {
-        context: "getting the bundler that builds components".into(),
-        reason: format!("{reason} (`headwater runtime install` fetches it beforehand)"),
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ pub const VERSION: &str = "2.9.6";
 
 /// The version of esbuild that the pinned Deno looks for.
 pub const BUNDLER_VERSION: &str = "0.25.5";
+/// The folder in Deno's cache where it looks for the bundler.
+pub(crate) const BUNDLER_FOLDER: &str = "dl";
 
 /// The binaries of the pinned release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

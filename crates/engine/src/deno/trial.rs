@@ -14,7 +14,7 @@ use tokio::process::{Child, Command};
 
 use super::{
     VERSION,
-    bundler::{on_disk, unavailable},
+    cache_files::{on_disk, unavailable},
     process::{Ended, LIMITS, end_of, piped},
     release::BUNDLER_VERSION,
 };
@@ -114,7 +114,10 @@ impl Trial {
                     path: "/tmp".into(),
                 },
                 Entry::same(&self.deno_dir, Access::Write),
-                Entry::same(&self.deno_dir.join(super::BUNDLER_FOLDER), Access::Execute),
+                Entry::same(
+                    &self.deno_dir.join(super::release::BUNDLER_FOLDER),
+                    Access::Execute,
+                ),
             ],
             limits: LIMITS,
             calls: CALLS,

@@ -2,7 +2,6 @@
 
 use std::{
     fs, io,
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -14,6 +13,7 @@ use crate::{
     api::{EngineError, WorkerSpec},
     artifact,
     runtime_files::{publish, readable},
+    worker::folder::create_seen,
 };
 
 /// Unpacked archives by hash.
@@ -51,12 +51,15 @@ impl ArtifactCache {
     }
 }
 
-/// Makes `code`, which is empty, a copy of `artifact` that shares its files.
+/// Makes `code`, which is empty or not there, a copy of `artifact` that shares its files.
 ///
 /// # Errors
 /// A file can neither be linked nor copied.
 pub(super) async fn link(artifact: PathBuf, code: PathBuf) -> Result<(), EngineError> {
     blocking("giving a worker its code", move || {
+        if !code.try_exists()? {
+            create_seen(&code)?;
+        }
         link_folder(&artifact, &code)
     })
     .await
@@ -101,8 +104,7 @@ fn link_folder(from: &Path, to: &Path) -> io::Result<()> {
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            fs::create_dir(&target)?;
-            fs::set_permissions(&target, fs::Permissions::from_mode(0o755))?;
+            create_seen(&target)?;
             link_folder(&source, &target)?;
         } else if kind.is_symlink() {
             std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;

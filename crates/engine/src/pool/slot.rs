@@ -1,16 +1,17 @@
-//! The place of one source in the pool: its worker, and who may give it another.
+//! One source in the pool: its place in a worker, and who may give it another.
 
 use std::{mem, sync::Arc};
 
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use super::placement::Placement;
 use crate::worker::Worker;
 
 /// A source's place. Invocations look; whoever changes it has to own it.
 pub(super) struct Slot {
     tenant: Arc<str>,
-    workers: Mutex<Workers>,
+    places: Mutex<Places>,
     /// Whether the slot is open: a closed one has left the pool, and must not get a worker.
     ownership: tokio::sync::Mutex<Closed>,
     /// Cancelled when its owner must not wait for others any longer, because the slot is to be closed.
@@ -21,10 +22,10 @@ pub(super) struct Slot {
 struct Closed(bool);
 
 #[derive(Default)]
-struct Workers {
-    current: Option<(String, Arc<Worker>)>,
-    /// Workers with former code that still have runs.
-    former: Vec<Arc<Worker>>,
+struct Places {
+    current: Option<(String, Placement)>,
+    /// Places of former code that still has runs.
+    former: Vec<Placement>,
 }
 
 /// The right to change a slot.
@@ -38,7 +39,7 @@ impl Slot {
     pub(super) fn of(tenant: Arc<str>) -> Self {
         Self {
             tenant,
-            workers: Mutex::default(),
+            places: Mutex::default(),
             ownership: tokio::sync::Mutex::default(),
             leaving: CancellationToken::new(),
         }
@@ -49,14 +50,12 @@ impl Slot {
         &self.tenant
     }
 
-    /// The worker, if it runs this code and takes runs.
-    pub(super) fn worker(&self, artifact_hash: &str) -> Option<Arc<Worker>> {
-        let workers = self.workers.lock();
-        let (_, worker) = workers
-            .current
-            .as_ref()
-            .filter(|(hash, _)| hash == artifact_hash)?;
-        Some(Arc::clone(worker))
+    /// The place, if it has this code.
+    pub(super) fn placement(&self, artifact_hash: &str) -> Option<Placement> {
+        let places = self.places.lock();
+        let current = places.current.as_ref();
+        let (_, placement) = current.filter(|(hash, _)| hash == artifact_hash)?;
+        Some(placement.clone())
     }
 
     /// Waits for the right to change the slot; `None` when it has left the pool.
@@ -84,92 +83,83 @@ impl Slot {
 
     /// Workers that are not over, of former code too.
     pub(super) fn live(&self) -> Vec<Arc<Worker>> {
-        self.workers
-            .lock()
-            .all()
-            .filter(|worker| worker.is_open())
-            .cloned()
-            .collect()
+        let places = self.places.lock();
+        let workers = places.all().map(|placement| &placement.worker);
+        workers.filter(|worker| worker.is_open()).cloned().collect()
     }
 }
 
-impl Workers {
-    fn all(&self) -> impl Iterator<Item = &Arc<Worker>> {
+impl Places {
+    fn all(&self) -> impl Iterator<Item = &Placement> {
         self.current
             .iter()
-            .map(|(_, worker)| worker)
+            .map(|(_, placement)| placement)
             .chain(&self.former)
     }
 }
 
 impl Owner<'_> {
-    /// Puts a worker into the slot. One with other code ends as soon as it has no runs.
-    pub(super) fn replace(&mut self, artifact_hash: &str, worker: Arc<Worker>) {
-        let mut workers = self.slot.workers.lock();
-        workers.former.retain(|worker| worker.is_open());
-        let former = workers.current.replace((artifact_hash.to_owned(), worker));
-        if let Some((_, former)) = former
-            && !former.dismiss_if_idle()
+    /// Puts a place into the slot. One with other code is given up as soon as it has no runs.
+    pub(super) fn replace(&mut self, artifact_hash: &str, placement: Placement) {
+        let mut places = self.slot.places.lock();
+        places.former.retain(|former| former.worker.is_open());
+        let current = (artifact_hash.to_owned(), placement);
+        if let Some((_, former)) = places.current.replace(current)
+            && !former.give_up_if_idle()
         {
-            workers.former.push(former);
+            places.former.push(former);
         }
     }
 
     /// Waits for workers that take no more runs, but whose runs may not have ended yet.
     pub(super) async fn wait_for_dying(&self) {
-        let dying: Vec<_> = self
-            .slot
-            .workers
-            .lock()
-            .all()
-            .filter(|worker| !worker.is_open())
-            .cloned()
-            .collect();
-        for worker in dying {
-            worker.gone().await;
-        }
+        let placements = Vec::from_iter(self.slot.places.lock().all().cloned());
+        gone(&placements).await;
     }
 
-    /// Ends workers of former code that have no runs left.
-    pub(super) fn dismiss_former(&self) {
-        let mut workers = self.slot.workers.lock();
-        workers.former.retain(|worker| !worker.dismiss_if_idle());
+    /// Gives up places of former code that has no runs left.
+    pub(super) fn give_up_former(&self) {
+        let mut places = self.slot.places.lock();
+        places.former.retain(|former| !former.give_up_if_idle());
     }
 
     /// Whether no worker is left.
     pub(super) fn is_empty(&self) -> bool {
-        self.slot
-            .workers
-            .lock()
-            .all()
-            .all(|worker| !worker.is_open())
+        let places = self.slot.places.lock();
+        places.all().all(|placement| !placement.worker.is_open())
     }
 
-    /// Ends the workers, waits until they are gone, and closes the slot.
+    /// Gives the places up, waits until the workers that end thereby are gone, and closes the slot.
     pub(super) async fn close(self) {
         // The slot stays owned meanwhile: a source never has its next worker before this one is gone.
         let slot = self.slot;
         let mut closed = self.closed;
-        let workers = slot.take_all();
-        for worker in &workers {
-            worker.dismiss();
-        }
-        for worker in workers {
-            worker.gone().await;
-        }
+        let placements = slot.take_all();
+        placements.iter().for_each(Placement::give_up);
+        gone(&placements).await;
         closed.0 = true;
     }
 
     /// Closes the slot and hands out its workers.
     pub(super) fn close_without_waiting(mut self) -> Vec<Arc<Worker>> {
         self.closed.0 = true;
-        self.slot.take_all()
+        let placements = self.slot.take_all();
+        placements.into_iter().map(|one| one.worker).collect()
     }
 }
 
 impl Slot {
-    fn take_all(&self) -> Vec<Arc<Worker>> {
-        let workers = mem::take(&mut *self.workers.lock());
-        workers.all().cloned().collect()
+    fn take_all(&self) -> Vec<Placement> {
+        let places = mem::take(&mut *self.places.lock());
+        places.all().cloned().collect()
+    }
+}
+
+/// Waits for those of the workers that take no more runs.
+async fn gone(placements: &[Placement]) {
+    for Placement { worker, .. } in placements {
+        if !worker.is_open() {
+            worker.gone().await;
+        }
     }
 }

@@ -84,7 +84,7 @@ impl Pool {
             let Some(owner) = slot.try_own() else {
                 continue;
             };
-            owner.dismiss_former();
+            owner.give_up_former();
             for worker in slot.live() {
                 let idle = worker
                     .idle_since()

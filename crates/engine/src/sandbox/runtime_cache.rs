@@ -101,6 +101,7 @@ fn fill(sandbox: &Sandbox) -> io::Result<()> {
     let permissions = Permissions {
         folders: Folders {
             code: nothing.path().to_owned(),
+            beside: None,
             tmp: None,
             sockets: None,
         },

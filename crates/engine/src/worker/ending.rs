@@ -28,8 +28,6 @@ pub(super) enum Ending {
     },
     /// The process holds more than a worker may, and nobody can say which run's that is.
     Excess { limit: Limit, message: String },
-    /// The component's module cannot be evaluated.
-    LoadFailed(ComponentError),
     /// The worker says what the protocol does not know, or can no longer be heard.
     Protocol(String),
     /// The pool no longer wants it.
@@ -62,16 +60,13 @@ pub(super) fn outcome_of_loss(
             message,
         }) if *run == id => limit(*exceeded, message.clone()),
         Some(Ending::Limit { message, .. }) => lost(format!(
-            "another run of the source ended the worker: {message}"
+            "another run ended the worker that they share: {message}"
         )),
         Some(Ending::Excess {
             limit: exceeded,
             message,
         }) if is_alone => limit(*exceeded, message.clone()),
         Some(Ending::Excess { message, .. }) => lost(message.clone()),
-        Some(Ending::LoadFailed(error)) => Outcome::Threw {
-            error: error.clone(),
-        },
         Some(Ending::Protocol(reason)) => lost(format!("the worker was ended: {reason}")),
         Some(Ending::Dismissed) => lost("the worker was ended by the platform".into()),
         None if !is_alone => lost(format!("the worker {}", exit.in_words())),

@@ -1,4 +1,4 @@
-//! The folder of a worker: its code, its temporary files, and the mark by which a later start of the
+//! The folder of a worker: its components' code, its temporary files, and the mark by which a later start of the
 //! node finds a process that outlived it.
 
 use std::{
@@ -8,6 +8,8 @@ use std::{
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::protocol::ComponentNumber;
 
 const PROCESS_MARK: &str = "process";
 /// What a file takes at least, be it empty.
@@ -30,17 +32,25 @@ impl WorkerFolder {
             .tempdir_in(work_dir)?
             .keep();
         let folder = Self { path };
-        for path in [folder.code(), folder.tmp(), folder.sockets()] {
-            fs::create_dir(&path)?;
-            // The worker may be another user than the node, whose other folders are its own.
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        let code = folder.code(ComponentNumber::FIRST);
+        for path in [code, folder.beside(), folder.tmp(), folder.sockets()] {
+            create_seen(&path)?;
         }
         Ok(folder)
     }
 
-    /// What the worker runs; it cannot write there.
-    pub(crate) fn code(&self) -> PathBuf {
-        self.path.join("code")
+    /// The code of a component; the worker cannot write there. The process begins in the first one's. No component's is
+    /// below that of another, whose packages it would find.
+    pub(crate) fn code(&self, component: ComponentNumber) -> PathBuf {
+        match component {
+            ComponentNumber::FIRST => self.path.join("code"),
+            number => self.beside().join(number.to_string()),
+        }
+    }
+
+    /// Where the code of the second component and of later ones is.
+    pub(crate) fn beside(&self) -> PathBuf {
+        self.path.join("beside")
     }
 
     /// The only place where the worker can write.
@@ -94,6 +104,15 @@ impl WorkerFolder {
             _ => {}
         }
     }
+}
+
+/// Creates a folder that the worker sees: it may be another user than the node, whose other folders are its own.
+///
+/// # Errors
+/// It cannot be made.
+pub(crate) fn create_seen(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
 /// Empties `work_dir`, ending processes of a former node that are still there.

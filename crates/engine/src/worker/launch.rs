@@ -21,7 +21,7 @@ use super::{
     frames::{FrameReader, SessionToken, append_frame},
     life::Listening,
     process::{Outbox, Pipes},
-    protocol::{self, HostFrame},
+    protocol::{self, ComponentNumber, HostFrame},
     runs::{Answer, Runs},
 };
 use crate::{
@@ -98,7 +98,6 @@ impl Worker {
             log_limit_bytes: launch.limits.log_bytes,
             deadlines_changed: Notify::new(),
             kill: CancellationToken::new(),
-            loaded: CancellationToken::new(),
             exit: OnceLock::new(),
             gone,
             removed: CancellationToken::new(),
@@ -169,12 +168,24 @@ impl WorkerLaunch {
     fn permissions(&self, folder: &WorkerFolder) -> Permissions {
         Permissions {
             folders: Folders {
-                code: folder.code(),
+                code: folder.code(ComponentNumber::FIRST),
+                beside: Some(folder.beside()),
                 tmp: Some(folder.tmp()),
                 sockets: self.leads_to_node().then(|| folder.sockets()),
             },
             network: true,
             heap_mib: self.limits.heap_mib,
+        }
+    }
+
+    /// Where the process of that folder sees a component's code.
+    pub(super) fn seen_code(&self, folder: &WorkerFolder, component: ComponentNumber) -> PathBuf {
+        match component {
+            ComponentNumber::FIRST => self.sandbox.seen_code(&folder.code(component)),
+            number => {
+                let beside = self.sandbox.seen_beside(&folder.beside());
+                beside.join(number.to_string())
+            }
         }
     }
 

@@ -96,7 +96,6 @@ impl Worker {
                             let _ = ready.send(());
                         }
                     }
-                    Ok(frame) if frame.kind == Kind::Loaded => self.loaded.cancel(),
                     Ok(frame) => runs.frame(frame, body.len(), now),
                     Err(error) => {
                         runs.end(Ending::Protocol(format!(

@@ -2,7 +2,7 @@
 //!
 //! Not responsible for bytes (`frames.rs`) nor for what a frame makes the host do.
 
-use std::{borrow::Cow, collections::BTreeMap, net::IpAddr};
+use std::{borrow::Cow, collections::BTreeMap, fmt, net::IpAddr};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -20,7 +20,28 @@ use crate::{
 };
 
 /// The protocol's version, as both sides say in their first frame.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
+
+/// The number of a component in its worker: chosen by the host, and never given to another one in the same worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct ComponentNumber(u32);
+
+impl ComponentNumber {
+    /// That of the first component, and of most workers' only one.
+    pub(crate) const FIRST: Self = Self(1);
+
+    /// That of the component after this one.
+    pub(crate) fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl fmt::Display for ComponentNumber {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
 
 /// What the host says.
 #[derive(Debug, Serialize)]
@@ -30,16 +51,25 @@ pub(crate) enum HostFrame<'a> {
         version: u32,
         token: String,
     },
+    Routes {
+        routes: Vec<RouteFrame<'a>>,
+    },
     Load {
+        component: ComponentNumber,
         entry: &'a str,
         env: &'a BTreeMap<String, String>,
         kv: &'a Map<String, Value>,
         kv_limit_bytes: usize,
-        routes: Vec<RouteFrame<'a>>,
     },
-    Describe,
+    Unload {
+        component: ComponentNumber,
+    },
+    Describe {
+        component: ComponentNumber,
+    },
     Invoke {
         id: u64,
+        component: ComponentNumber,
         entry: &'a Entry,
         event: &'a RawValue,
         props: &'a Map<String, Value>,
@@ -122,7 +152,9 @@ pub(crate) struct WorkerFrame<'a> {
     #[serde(default)]
     pub(crate) error: Option<ComponentError>,
     #[serde(default)]
-    pub(crate) component: Option<Value>,
+    pub(crate) component: Option<ComponentNumber>,
+    #[serde(default)]
+    pub(crate) description: Option<Value>,
     #[serde(default, borrow, deserialize_with = "present")]
     event: Option<&'a RawValue>,
     #[serde(default)]

@@ -10,11 +10,13 @@ use headwater_model::{
     outcome::{ComponentError, Limit, Outcome},
 };
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::{
+    components::Components,
     ending::{self, Ending, Exit},
     log_budget::LogBudget,
-    protocol::{Kind, WorkerFrame},
+    protocol::{ComponentNumber, Kind, WorkerFrame},
 };
 use crate::{
     api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink},
@@ -26,6 +28,7 @@ const LOG_SLACK_BYTES: usize = 4 * 1024;
 
 struct Run {
     name: RunId,
+    component: ComponentNumber,
     sink: RunSink,
     wall: Duration,
     deadline: Instant,
@@ -39,12 +42,24 @@ struct Run {
 /// Makes the way back for the answer of a run's request.
 pub(super) type Answer = Arc<dyn Fn(u64, u64) -> Replier + Send + Sync>;
 
-/// The table of runs.
+/// What came of dropping a component.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Removal {
+    /// Nothing, as long as it has runs.
+    HasRuns,
+    /// The worker has others, and has to be told if it knows this one.
+    OthersAreLeft { is_told: bool },
+    /// The worker has none any more and has to go.
+    WasLast,
+}
+
+/// The table of components and their runs.
 pub(super) struct Runs {
     limits: RunLimits,
     /// Leads answers to the worker.
     answer: Answer,
     last_id: u64,
+    components: Components,
     in_flight: BTreeMap<u64, Run>,
     ending: Option<Ending>,
     idle_since: Instant,
@@ -71,6 +86,7 @@ impl Runs {
             limits,
             answer,
             last_id: 0,
+            components: Components::default(),
             in_flight: BTreeMap::new(),
             ending: None,
             idle_since: now,
@@ -96,15 +112,44 @@ impl Runs {
         self.ending.get_or_insert(ending);
     }
 
+    /// Adds a component and says how the worker is to call it.
+    pub(super) fn add_component(&mut self) -> ComponentNumber {
+        self.components.add()
+    }
+
+    /// The worker has been told to load the component.
+    pub(super) fn told(&mut self, component: ComponentNumber) {
+        self.components.told(component);
+    }
+
+    /// Cancelled once the component's module has been evaluated; `None` for one that is not there.
+    pub(super) fn loading(&self, component: ComponentNumber) -> Option<CancellationToken> {
+        self.components.loading(component)
+    }
+
+    /// Drops a component unless it has runs. A worker whose last one it was has to go.
+    pub(super) fn remove_component(&mut self, component: ComponentNumber) -> Removal {
+        if self.of_component(component).next().is_some() {
+            return Removal::HasRuns;
+        }
+        let is_told = self.components.remove(component);
+        if !self.components.is_empty() {
+            return Removal::OthersAreLeft { is_told };
+        }
+        self.end(Ending::Dismissed);
+        Removal::WasLast
+    }
+
     /// Adds a run and says how the worker is to call it, and whether deadlines have to be looked at
-    /// earlier than they would be. `None` when this worker takes no more runs.
+    /// earlier than they would be. `None` when this worker, or the component, takes no more runs.
     pub(super) fn add(
         &mut self,
+        component: ComponentNumber,
         invocation: &Invocation,
         sink: &RunSink,
         now: Instant,
     ) -> Option<(u64, bool)> {
-        if self.ending.is_some() {
+        if self.ending.is_some() || !self.components.takes_runs(component) {
             return None;
         }
         let wall = match invocation.entry {
@@ -115,6 +160,7 @@ impl Runs {
         let deadline = now + wall;
         let run = Run {
             name: invocation.run,
+            component,
             sink: sink.clone(),
             wall,
             deadline,
@@ -157,28 +203,31 @@ impl Runs {
     pub(super) fn frame(&mut self, frame: WorkerFrame<'_>, bytes: usize, now: Instant) {
         match frame.kind {
             Kind::Log => self.log(frame),
-            Kind::Emit | Kind::Respond | Kind::Kv | Kind::Export | Kind::Exit => {
-                self.output(frame, bytes)
-            }
+            Kind::Emit | Kind::Respond | Kind::Export | Kind::Exit => self.output(frame, bytes),
+            Kind::Kv => self.key_value(frame, bytes),
             Kind::DataStore => self.ask_store(frame, bytes),
             Kind::Outcome => self.outcome(frame, now),
-            Kind::LoadFailed => self.end(Ending::LoadFailed(frame.error.unwrap_or_default())),
-            Kind::Ready | Kind::Loaded | Kind::Described | Kind::DescribeFailed => {}
+            Kind::Loaded => {
+                if let Some(component) = frame.component {
+                    self.components.loaded(component);
+                }
+            }
+            Kind::LoadFailed => self.load_failed(frame, now),
+            Kind::Ready | Kind::Described | Kind::DescribeFailed => {}
         }
     }
 
     /// Output that is not a frame.
     pub(super) fn noise(&mut self, level: LogLevel, bytes: &[u8]) {
         let wanted = self
-            .in_flight
-            .values()
+            .of_strays(None)
             .next()
             .is_some_and(|run| run.strays.is_open());
         if wanted {
             // No more than can be kept is worth making text of.
             let shown = &bytes[..bytes.len().min(self.limits.log_bytes)];
             let text = String::from_utf8_lossy(shown).trim_end().to_owned();
-            self.stray_log(level, text, bytes.len());
+            self.stray_log(None, level, text, bytes.len());
         }
     }
 
@@ -186,6 +235,7 @@ impl Runs {
     pub(super) fn too_large(&mut self, run: Option<u64>) {
         let mut runs = self.in_flight.keys().copied();
         let only = runs.next().filter(|_| runs.next().is_none());
+        let only = only.filter(|_| self.components.is_only_the_first());
         match run.or(only) {
             Some(run) => self.end(self.output_exceeded(run)),
             None => self.end(Ending::Protocol(
@@ -197,7 +247,7 @@ impl Runs {
     /// Ends the runs that are left when the process has gone.
     pub(super) fn process_gone(&mut self, exit: &Exit) {
         let runs = std::mem::take(&mut self.in_flight);
-        let is_alone = runs.len() == 1;
+        let is_alone = runs.len() == 1 && self.components.is_only_the_first();
         for (id, run) in runs {
             let outcome = ending::outcome_of_loss(self.ending.as_ref(), id, is_alone, exit);
             run.send(RunMessage::Outcome(outcome));
@@ -206,7 +256,7 @@ impl Runs {
     }
 
     fn log(&mut self, frame: WorkerFrame<'_>) {
-        let id = frame.id;
+        let (id, component) = (frame.id, frame.component);
         let (level, text) = frame.into_log();
         let bytes = text.len();
         match id.and_then(|id| self.in_flight.get_mut(&id)) {
@@ -214,18 +264,70 @@ impl Runs {
                 let line = run.logs.admit(level, text, bytes);
                 run.log(line);
             }
-            None => self.stray_log(level, text, bytes),
+            None => self.stray_log(component, level, text, bytes),
         }
     }
 
-    /// Log text that names no run goes to the longest in flight: it is the same source's anyway.
-    fn stray_log(&mut self, level: LogLevel, text: String, bytes: usize) {
-        match self.in_flight.values_mut().next() {
+    /// Log text that names no run goes to the longest in flight of its component: it is the same source's anyway.
+    fn stray_log(
+        &mut self,
+        component: Option<ComponentNumber>,
+        level: LogLevel,
+        text: String,
+        bytes: usize,
+    ) {
+        match self.of_strays(component).next() {
             Some(run) => {
                 let line = run.strays.admit(level, text, bytes);
                 run.log(line);
             }
             None => tracing::debug!(bytes, "a worker without runs logs"),
+        }
+    }
+
+    /// The runs that text of this component, or of one that is not named, may be of.
+    fn of_strays(&mut self, component: Option<ComponentNumber>) -> impl Iterator<Item = &mut Run> {
+        let is_known = component.is_some() || self.components.is_only_the_first();
+        let runs = self.in_flight.values_mut();
+        runs.filter(move |run| is_known && component.is_none_or(|number| run.component == number))
+    }
+
+    fn of_component(&self, component: ComponentNumber) -> impl Iterator<Item = u64> {
+        let runs = self.in_flight.iter();
+        runs.filter(move |(_, run)| run.component == component)
+            .map(|(&id, _)| id)
+    }
+
+    fn load_failed(&mut self, frame: WorkerFrame<'_>, now: Instant) {
+        let Some(component) = frame.component else {
+            return;
+        };
+        let error = frame.error.unwrap_or_default();
+        for id in Vec::from_iter(self.of_component(component)) {
+            if let Some(run) = self.take_ended(id) {
+                let error = error.clone();
+                run.send(RunMessage::Outcome(Outcome::Threw { error }));
+                self.idle_since = now;
+            }
+        }
+        if !self.components.failed(component) {
+            self.end(Ending::Dismissed);
+        }
+    }
+
+    /// A write to the map of the run's component.
+    fn key_value(&mut self, frame: WorkerFrame<'_>, bytes: usize) {
+        let id = frame.id;
+        let Some(run) = self.charged(id, bytes) else {
+            return;
+        };
+        let component = run.component;
+        let is_own = frame.component == Some(component);
+        let change = frame.into_kv_change();
+        if !is_own || !self.components.has_written(component, change.seq) {
+            self.end(Ending::Protocol("it sent a write out of its place".into()));
+        } else if let Some(run) = id.and_then(|id| self.in_flight.get(&id)) {
+            run.send(RunMessage::KvChanged(change));
         }
     }
 
@@ -235,7 +337,6 @@ impl Runs {
         };
         match frame.kind {
             Kind::Emit => run.send(RunMessage::Emit(frame.into_emit())),
-            Kind::Kv => run.send(RunMessage::KvChanged(frame.into_kv_change())),
             Kind::Export => run.send(RunMessage::Exported(frame.into_export())),
             Kind::Exit => run.send(RunMessage::Exited(frame.into_exit())),
             _ if run.has_responded => {}
@@ -297,12 +398,10 @@ impl Runs {
         self.idle_since = now;
     }
 
-    /// The run whose outcome has come, unless how it ends is decided already: its output went over the
-    /// limit, or the runtime only says that there is no component.
+    /// The run whose outcome has come, unless how it ends is decided already: its output went over the limit.
     fn take_ended(&mut self, id: u64) -> Option<Run> {
         let is_over = self.in_flight.get(&id)?.output_bytes > self.limits.output_bytes;
-        let is_decided = is_over || matches!(self.ending, Some(Ending::LoadFailed(_)));
-        if is_decided {
+        if is_over {
             None
         } else {
             self.in_flight.remove(&id)

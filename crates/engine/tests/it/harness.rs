@@ -5,7 +5,7 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -67,6 +67,18 @@ impl Node {
         configure(&mut config);
         Self {
             engine: DenoEngine::start(config).await.unwrap(),
+            work_dir,
+        }
+    }
+
+    /// A node whose sources of one tenant share a worker.
+    pub(crate) async fn sharing(configure: impl FnOnce(&mut EngineConfig)) -> Self {
+        let work_dir = tempfile::tempdir().unwrap();
+        let mut config = config(work_dir.path()).await;
+        configure(&mut config);
+        let engine = DenoEngine::start_sharing(config, |_| Some("all".to_owned())).await;
+        Self {
+            engine: engine.unwrap(),
             work_dir,
         }
     }
@@ -160,6 +172,8 @@ pub(crate) struct State {
     pub(crate) artifact: Option<Artifact>,
     pub(crate) key_values: Map<String, Value>,
     pub(crate) loads: AtomicUsize,
+    /// Whether the map cannot be read.
+    pub(crate) is_broken: AtomicBool,
 }
 
 #[async_trait]
@@ -173,6 +187,9 @@ impl WorkerState for State {
     }
 
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
+        if self.is_broken.load(Ordering::Relaxed) {
+            return Err(EngineError::WorkerLost("no map".into()));
+        }
         self.loads.fetch_add(1, Ordering::Relaxed);
         Ok(self.key_values.clone())
     }
@@ -194,7 +211,7 @@ impl Source {
         let state = Arc::new(State {
             artifact: Some(artifact),
             key_values,
-            loads: AtomicUsize::new(0),
+            ..State::default()
         });
         let number = LAST_SOURCE.fetch_add(1, Ordering::Relaxed);
         let spec = WorkerSpec {

@@ -4,5 +4,6 @@ mod lifecycle;
 mod limits;
 mod messages;
 mod sandbox;
+mod shared;
 mod speed;
 mod tenants;

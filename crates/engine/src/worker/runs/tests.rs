@@ -10,11 +10,11 @@ use rustix::process::Signal;
 use serde_json::{Map, value::RawValue};
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{Ending, Exit, Runs};
+use super::{Answer, Ending, Exit, Removal, Runs};
 use crate::{
     api::{Entry, Hook, Invocation, LogLevel, RunId, RunMessage, RunSink},
     data_store::Replier,
-    worker::protocol::WorkerFrame,
+    worker::protocol::{ComponentNumber, WorkerFrame},
 };
 
 fn limits() -> RunLimits {
@@ -38,8 +38,11 @@ fn with_runs(count: u64) -> (Runs, mpsc::UnboundedReceiver<(RunId, RunMessage)>)
     let (sink, messages): (RunSink, _) = mpsc::unbounded_channel();
     let now = Instant::now();
     let mut runs = Runs::new(limits(), Arc::new(|_, _| Replier::new(drop, async {})), now);
+    let component = runs.add_component();
+    assert_eq!(component, ComponentNumber::FIRST);
     for run in 1..=count {
-        let (id, _) = runs.add(&invocation(run, Entry::Run), &sink, now).unwrap();
+        let added = runs.add(component, &invocation(run, Entry::Run), &sink, now);
+        let (id, _) = added.unwrap();
         assert_eq!(id, run);
     }
     (runs, messages)
@@ -87,7 +90,7 @@ fn a_load_that_failed_is_the_outcome_whatever_the_run_says() {
     let (mut runs, mut messages) = with_runs(2);
     hear(
         &mut runs,
-        r#"{"type":"load_failed","error":{"name":"E","message":"load"}}"#,
+        r#"{"type":"load_failed","component":1,"error":{"name":"E","message":"load"}}"#,
     );
     hear(
         &mut runs,
@@ -201,22 +204,36 @@ fn deadlines_are_looked_at_when_the_first_passes() {
     let start = Instant::now();
     assert_eq!(runs.look_at_deadlines(start), None);
     let hook = Entry::Hook { name: Hook::Deploy };
-    assert!(runs.add(&invocation(1, hook), &sink, start).unwrap().1);
+    assert!(
+        runs.add(ComponentNumber::FIRST, &invocation(1, hook), &sink, start)
+            .unwrap()
+            .1
+    );
     assert_eq!(
         runs.look_at_deadlines(start),
         Some(start + limits().hook_wall)
     );
     assert!(
-        runs.add(&invocation(2, Entry::Run), &sink, start)
-            .unwrap()
-            .1
+        runs.add(
+            ComponentNumber::FIRST,
+            &invocation(2, Entry::Run),
+            &sink,
+            start
+        )
+        .unwrap()
+        .1
     );
     let first = start + limits().run_wall;
     assert_eq!(runs.look_at_deadlines(start), Some(first));
     let later = start + Duration::from_secs(1);
     assert!(
         !runs
-            .add(&invocation(3, Entry::Run), &sink, later)
+            .add(
+                ComponentNumber::FIRST,
+                &invocation(3, Entry::Run),
+                &sink,
+                later
+            )
             .unwrap()
             .1
     );
@@ -229,5 +246,117 @@ fn deadlines_are_looked_at_when_the_first_passes() {
             ..
         })
     ));
-    assert!(runs.add(&invocation(4, Entry::Run), &sink, later).is_none());
+    assert!(
+        runs.add(
+            ComponentNumber::FIRST,
+            &invocation(4, Entry::Run),
+            &sink,
+            later
+        )
+        .is_none()
+    );
+}
+
+/// A table with one run of each of two components, and where their messages go.
+fn with_two_components() -> (Runs, mpsc::UnboundedReceiver<(RunId, RunMessage)>) {
+    let (sink, messages) = mpsc::unbounded_channel();
+    let nobody: Answer = Arc::new(|_, _| Replier::new(drop, async {}));
+    let mut runs = Runs::new(RunLimits::default(), nobody, Instant::now());
+    let components = [runs.add_component(), runs.add_component()];
+    for (run, component) in (1..).zip(components) {
+        let added = runs.add(
+            component,
+            &invocation(run, Entry::Run),
+            &sink,
+            Instant::now(),
+        );
+        assert!(added.is_some());
+    }
+    (runs, messages)
+}
+
+fn runs_told(messages: &mut mpsc::UnboundedReceiver<(RunId, RunMessage)>) -> Vec<RunId> {
+    std::iter::from_fn(|| messages.try_recv().ok())
+        .map(|(run, _)| run)
+        .collect()
+}
+
+#[test]
+fn what_names_no_run_goes_to_its_component_or_to_nobody() {
+    let (mut runs, mut messages) = with_two_components();
+    for component in [2, 1, 3] {
+        hear(
+            &mut runs,
+            &format!(
+                r#"{{"type":"log","id":null,"component":{component},"level":"info","text":"t"}}"#
+            ),
+        );
+    }
+    hear(
+        &mut runs,
+        r#"{"type":"log","id":null,"level":"info","text":"whose?"}"#,
+    );
+    runs.noise(LogLevel::Error, b"whose?");
+    assert_eq!(runs_told(&mut messages), [2, 1]);
+}
+
+#[test]
+fn a_write_out_of_its_place_breaks_the_protocol() {
+    let write = |component, seq| {
+        format!(r#"{{"type":"kv","id":2,"component":{component},"seq":{seq},"key":"k"}}"#)
+    };
+    for (frames, is_broken) in [
+        (vec![write(2, 1), write(2, 2)], false),
+        (vec![write(1, 1)], true),
+        (vec![write(2, 1), write(2, 1)], true),
+    ] {
+        let (mut runs, mut messages) = with_two_components();
+        frames.iter().for_each(|frame| hear(&mut runs, frame));
+        assert_eq!(runs.ending().is_some(), is_broken, "{frames:?}");
+        let kept = frames.len() - usize::from(is_broken);
+        assert_eq!(runs_told(&mut messages), vec![2; kept]);
+    }
+}
+
+#[test]
+fn a_component_that_failed_or_left_takes_no_runs_and_the_last_one_takes_the_worker_along() {
+    let (mut runs, mut messages) = with_two_components();
+    hear(
+        &mut runs,
+        r#"{"type":"load_failed","component":1,"error":{"name":"E","message":"load"}}"#,
+    );
+    assert_eq!(runs_told(&mut messages), [1]);
+    assert_eq!((runs.len(), runs.ending()), (1, None));
+    let (sink, _kept) = mpsc::unbounded_channel();
+    let once_more = |runs: &mut Runs| {
+        let (one, now) = (invocation(3, Entry::Run), Instant::now());
+        runs.add(ComponentNumber::FIRST, &one, &sink, now)
+    };
+    assert!(once_more(&mut runs).is_none());
+    let second = ComponentNumber::FIRST.next();
+    assert_eq!(runs.remove_component(second), Removal::HasRuns);
+    assert_eq!(
+        runs.remove_component(ComponentNumber::FIRST),
+        Removal::OthersAreLeft { is_told: false }
+    );
+    hear(&mut runs, r#"{"type":"outcome","id":2}"#);
+    assert_eq!(runs.remove_component(second), Removal::WasLast);
+    assert_eq!(runs.ending(), Some(&Ending::Dismissed));
+}
+
+#[test]
+fn an_end_is_nobodys_fault_where_another_component_has_been() {
+    let (mut runs, mut messages) = with_two_components();
+    hear(&mut runs, r#"{"type":"outcome","id":2}"#);
+    runs.remove_component(ComponentNumber::FIRST.next());
+    runs_told(&mut messages);
+    runs.process_gone(&Exit {
+        status: Some(ExitStatus::from_raw(6)),
+        stderr: "FATAL ERROR: JavaScript heap out of memory".into(),
+    });
+    let outcomes = outcomes(&mut messages);
+    assert!(
+        matches!(outcomes[..], [Outcome::Lost { .. }]),
+        "{outcomes:?}"
+    );
 }

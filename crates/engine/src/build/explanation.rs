@@ -1,0 +1,37 @@
+//! Advice for authors about packages that cannot be resolved. Not responsible for finding that out.
+
+use super::specifier::PackageImport;
+
+/// Advice for the author about a package that cannot be resolved; nothing when it is not their fault.
+pub(super) fn explain(packages: &[PackageImport], specifier: &str, error: &str) -> Option<String> {
+    let import = packages.iter().find(|package| {
+        specifier
+            .trim_start_matches("npm:")
+            .starts_with(&package.requirement())
+    });
+    let written = import.map_or(specifier, |import| import.written.as_str());
+    if error.contains("does not exist") {
+        let name = import.map_or(specifier, |import| import.name.as_str());
+        return Some(format!(
+            "`{written}`: the package registry has no package `{name}` ({error}) — check its spelling, \
+             or the registry in your npm settings if it is a private one"
+        ));
+    }
+    if error.contains("Invalid package specifier") {
+        return Some(format!(
+            "`{written}`: what stands after the @ is no version that an import can ask for — write an exact one (`7.5.4`), \
+             one that may grow (`^7.5`, `~7.5`, `7.x`), a tag (`latest`), or nothing for the latest"
+        ));
+    }
+    let no_release = [
+        "Could not find npm package",
+        "Could not find constraint",
+        "Could not find dist-tag",
+    ];
+    if no_release.iter().any(|sign| error.contains(sign)) {
+        return Some(format!(
+            "`{written}`: no release matches ({error}) — import a version that exists, or none for the latest"
+        ));
+    }
+    None
+}

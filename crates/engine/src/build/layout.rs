@@ -1,0 +1,10 @@
+//! The names of files and folders of builds.
+
+/// The import map of a build folder.
+pub(super) const CONFIG: &str = "deno.json";
+/// Deno's lock file of a build folder.
+pub(super) const LOCK: &str = "deno.lock";
+/// A module that imports every package, so that one step resolves and locks them all.
+pub(super) const PACKAGES: &str = "packages.mjs";
+/// The folder of builds, beside that of Deno's cache.
+pub(super) const BUILDS: &str = "builds";

@@ -1,0 +1,61 @@
+//! A component in a worker. Not responsible for how it gets there (`placing.rs`), nor for whose it is (`slot.rs`).
+
+use std::{sync::Arc, time::Duration};
+
+use super::shares::Place;
+use crate::{
+    api::{EngineError, Invocation, RunSink},
+    turns::Turn,
+    worker::{ComponentNumber, Worker},
+};
+
+/// The turn of a worker whose code takes longer than this is over all the same.
+const TURN_MAX: Duration = Duration::from_millis(500);
+
+/// A component in a worker.
+#[derive(Clone)]
+pub(super) struct Placement {
+    pub(super) worker: Arc<Worker>,
+    pub(super) component: ComponentNumber,
+}
+
+impl Placement {
+    /// Starts a run. `false` when the component takes no more there.
+    ///
+    /// # Errors
+    /// The invocation cannot be made a frame.
+    pub(super) fn invoke(
+        &self,
+        invocation: &Invocation,
+        sink: &RunSink,
+    ) -> Result<bool, EngineError> {
+        self.worker.invoke(self.component, invocation, sink)
+    }
+
+    /// Keeps the turn until the component is loaded, and the place of its worker until that is gone.
+    pub(super) fn hold(&self, turn: Turn, place: Option<Place>) {
+        let Self { worker, component } = self.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = worker.loaded(component) => {}
+                () = worker.gone() => {}
+                () = tokio::time::sleep(TURN_MAX) => {}
+            }
+            drop(turn);
+            if let Some(place) = place {
+                worker.gone().await;
+                drop(place);
+            }
+        });
+    }
+
+    /// Gives the place up unless it has runs, and says whether it did.
+    pub(super) fn give_up_if_idle(&self) -> bool {
+        self.worker.unload_if_idle(self.component)
+    }
+
+    /// Gives the place up. Its runs end, and the worker with them if there are any.
+    pub(super) fn give_up(&self) {
+        self.worker.unload(self.component);
+    }
+}

@@ -1,0 +1,96 @@
+/**
+ * One component of the worker: its code's instance and what belongs to it alone.
+ *
+ * Responsible for loading the code, for what comes while that goes on, and for keeping
+ * its key-value map, variables, timers and the paths in its errors apart from those of
+ * the other components. Not responsible for runs (`invocation.ts`) nor for how the code
+ * is called (`entry.ts`).
+ */
+
+import { type Component, importComponent } from "./component.ts";
+import { enterEnvironment } from "./environment.ts";
+import { FailureFormat } from "./failure.ts";
+import { InstanceFactory } from "./instance.ts";
+import { finalize, OwnMap } from "./intrinsics.ts";
+import type { InvocationHost } from "./invocation.ts";
+import { KeyValueMap } from "./key_value.ts";
+import { loadNamedImports } from "./named_imports.ts";
+import type { LoadFrame } from "./protocol.ts";
+import { addComponent, ComponentScope, runWithin } from "./scope.ts";
+import { keepCodeFolder } from "./tmp_paths.ts";
+
+/** What there is once the module has been evaluated. */
+export interface Code {
+  component: Component;
+  instances: InstanceFactory;
+}
+
+export class LoadedComponent {
+  readonly scope: ComponentScope;
+  readonly failures = new FailureFormat();
+  /** What the component's runs share. */
+  readonly host: InvocationHost;
+  #code: Code | undefined;
+  /** What is to be done once it is known whether the component could be loaded. */
+  #waiting: OwnMap<number, () => void> | undefined = new OwnMap();
+
+  constructor(number: number, worker: Pick<InvocationHost, "outbox" | "ended">) {
+    this.scope = new ComponentScope(number);
+    this.host = {
+      outbox: worker.outbox,
+      ended: worker.ended,
+      component: number,
+      keyValues: new KeyValueMap(),
+      describe: (thrown) => this.failures.describe(thrown),
+    };
+  }
+
+  get number(): number {
+    return this.scope.number;
+  }
+
+  /** @throws when the component cannot be loaded or has not been */
+  get code(): Code {
+    if (this.#code === undefined) throw new Error("no component is loaded");
+    return this.#code;
+  }
+
+  /** Evaluates the component's module. */
+  load(frame: LoadFrame): Promise<void> {
+    addComponent(this.scope);
+    return runWithin(this.scope, undefined, () => this.#load(frame));
+  }
+
+  get isLoading(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  /** Has this done after loading. */
+  afterLoading(then: () => void): void {
+    this.#waiting?.set(this.#waiting.size, then);
+  }
+
+  /** Loading has ended, well or badly: does what waited for it, in order. */
+  endLoading(): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.forEach((then) => then());
+  }
+
+  /** Its module stays in memory; its timers and what it could be told are gone. */
+  unload(): void {
+    this.scope.unload();
+  }
+
+  async #load({ entry, env, kv, kv_limit_bytes }: LoadFrame): Promise<void> {
+    this.failures.setEntry(entry);
+    this.host.keyValues.load(kv, kv_limit_bytes);
+    enterEnvironment(entry, env);
+    keepCodeFolder(entry);
+    await loadNamedImports();
+    const component = await importComponent(entry);
+    this.#code = { component, instances: new InstanceFactory(component) };
+  }
+}
+
+finalize(LoadedComponent);

@@ -1,13 +1,15 @@
 //! `/docs`: the OpenAPI document as a page for people. Made whole on the node: no script, nothing
 //! from elsewhere. What the operations are is the document's business.
 
+mod document;
 mod example;
 mod operation;
 mod schema;
 mod text;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use self::document::{Operation, fields, items, text_of};
 pub(crate) use self::text::escape;
 use self::text::prose;
 
@@ -38,24 +40,6 @@ struct Group<'a> {
     name: &'a str,
     description: &'a str,
     operations: Vec<Operation<'a>>,
-}
-
-/// One method of one path.
-struct Operation<'a> {
-    method: &'a str,
-    path: &'a str,
-    /// What the document says of it.
-    said: &'a Value,
-}
-
-impl<'a> Operation<'a> {
-    fn id(&self) -> &'a str {
-        text_of(&self.said["operationId"])
-    }
-
-    fn summary(&self) -> &'a str {
-        text_of(&self.said["summary"])
-    }
 }
 
 fn groups(document: &Value) -> Vec<Group<'_>> {
@@ -127,27 +111,6 @@ fn section(document: &Value, group: &Group<'_>) -> String {
 
 fn anchor(name: &str) -> String {
     name.to_lowercase().replace(' ', "-")
-}
-
-/// What a reference refers to, or the value itself.
-fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
-    let target = value["$ref"].as_str().and_then(|to| to.strip_prefix('#'));
-    target
-        .and_then(|pointer| document.pointer(pointer))
-        .unwrap_or(value)
-}
-
-fn text_of(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
-fn fields(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    let fields = value.as_object().into_iter().flat_map(Map::iter);
-    fields.map(|(name, value)| (name.as_str(), value))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod front;
 mod ingress;
 mod metrics;
 mod openapi;
+mod operations;
 mod page;
 mod request_id;
 mod router;

@@ -144,6 +144,13 @@ pub(crate) async fn name_route(request: Request, next: Next) -> Response {
     response
 }
 
+/// All that the node counts: the platform's counts, and those of requests.
+#[derive(Clone)]
+pub(crate) struct Observed {
+    pub(crate) platform: Arc<Platform>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
 /// Shows what is counted
 ///
 /// Counts and no names, in the OpenMetrics text format.
@@ -161,7 +168,7 @@ pub(crate) async fn name_route(request: Request, next: Next) -> Response {
     )),
 )]
 pub(crate) async fn show(
-    State((platform, metrics)): State<(Arc<Platform>, Arc<Metrics>)>,
+    State(Observed { platform, metrics }): State<Observed>,
 ) -> impl IntoResponse {
     let mut encoded = platform.metrics().await;
     let body_bytes = metrics.bodies.taken_bytes();

@@ -1,8 +1,7 @@
-//! The OpenAPI document, put together from the handlers' own annotations. What operations have in
-//! common is added by `shared`; the committed copy is `docs/openapi.json`.
+//! The OpenAPI document, put together from the annotations of the `operations` that are served.
+//! What they have in common is added by `shared`; the committed copy is `docs/openapi.json`.
 
 pub(crate) mod failure;
-mod pages;
 mod schema;
 mod shared;
 
@@ -14,18 +13,12 @@ use utoipa::{
     openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
 };
 
-pub(crate) use self::pages::Pages;
 use crate::{
-    metrics,
-    routes::{
-        accounts, apps, auto_subscriptions, components, data_stores, deliveries, docs, events,
-        feeds, health, keys, orgs, registry, sources, subscriptions, users, webhooks, workflows,
-        workspaces,
-    },
+    operations,
     wire::{ErrorBody, id},
 };
 
-/// Every operation, in the order of the router.
+/// The document without the operations.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -35,79 +28,6 @@ use crate::{
                        carries `Authorization: Bearer <API_KEY>`. A trailing slash makes no \
                        difference, and parameters of `POST` and `DELETE` may come in the query or \
                        in a JSON body."
-    ),
-    paths(
-        components::save,
-        components::list,
-        components::show,
-        components::options,
-        components::props,
-        components::run,
-        registry::publish,
-        registry::show,
-        registry::package_modules,
-        sources::deploy,
-        sources::show,
-        sources::put,
-        sources::patch,
-        sources::delete,
-        sources::run,
-        events::summaries,
-        events::delete,
-        events::logs,
-        feeds::source,
-        workflows::events,
-        workflows::errors,
-        feeds::workflow,
-        subscriptions::create,
-        subscriptions::delete,
-        users::subscriptions,
-        workspaces::subscriptions,
-        auto_subscriptions::create,
-        auto_subscriptions::delete,
-        webhooks::create,
-        webhooks::show,
-        webhooks::patch,
-        webhooks::delete,
-        users::webhooks,
-        webhooks::rotate_secret,
-        deliveries::list,
-        deliveries::replay,
-        deliveries::show,
-        deliveries::retry,
-        accounts::list,
-        accounts::create,
-        accounts::show,
-        accounts::delete,
-        accounts::check,
-        accounts::connect,
-        accounts::reconnect,
-        accounts::connect_status,
-        apps::list,
-        data_stores::list,
-        data_stores::records,
-        data_stores::delete,
-        users::me,
-        users::sources,
-        orgs::sources,
-        users::create,
-        users::list,
-        users::delete,
-        workspaces::create,
-        workspaces::list,
-        workspaces::show,
-        workspaces::members,
-        workspaces::add_member,
-        workspaces::remove_member,
-        keys::create,
-        keys::list,
-        keys::revoke,
-        keys::rotate_secret_key,
-        health::healthz,
-        health::readyz,
-        metrics::show,
-        docs::json,
-        docs::page,
     ),
     components(schemas(ErrorBody, id::Workflow)),
     security(("api_key" = [])),
@@ -124,7 +44,7 @@ use crate::{
         (name = "Node", description = "For machines that watch the node, and for readers."),
     )
 )]
-struct Annotated;
+struct Frame;
 
 struct Security;
 
@@ -140,8 +60,8 @@ impl Modify for Security {
 }
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    let annotated = serde_json::to_value(Annotated::openapi());
-    let mut document = annotated.expect("a document of plain data is JSON");
+    let annotated = Frame::openapi().merge_from(operations::document());
+    let mut document = serde_json::to_value(annotated).expect("plain data is JSON");
     shared::complete(&mut document);
     document
 });

@@ -1,5 +1,6 @@
-//! The whole interface on one screen, grouped by caller. What happens before a request is routed
-//! is `front`'s business.
+//! The whole interface on one screen, grouped by caller, with what runs before the handlers. The
+//! API's operations are listed in `operations`; what happens before a request is routed is
+//! `front`'s business.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use axum::{
     Router,
     extract::Request,
     middleware::{from_fn, from_fn_with_state},
-    routing::{any, delete, get, post, put},
+    routing::{any, get},
 };
 use headwater_platform::Platform;
 use tower::Layer;
@@ -20,13 +21,10 @@ use crate::{
     fields,
     front::{self, Front},
     ingress::{self, Door, Sites},
-    metrics::{self, Metrics},
-    routes::{
-        accounts, apps, auto_subscriptions, components, connect, data_stores, deliveries,
-        docs::{self, Described},
-        events, feeds, health, keys, orgs, registry, sources, subscriptions, users, webhooks,
-        workflows, workspaces,
-    },
+    metrics::{self, Metrics, Observed},
+    openapi,
+    operations::{self, V1},
+    routes::{connect, docs::Described},
 };
 
 /// How the node takes requests in.
@@ -51,25 +49,20 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
         sites: Sites::of(platform.config(), settings.sets_endpoints_apart),
     });
     let front = Arc::new(Front::new(Arc::clone(&door), Arc::clone(&metrics)));
-    let shown = get(metrics::show).with_state((Arc::clone(&platform), metrics));
-    let described = Arc::new(Described::new(&platform.config().public_url));
+    let observed = Observed {
+        platform: Arc::clone(&platform),
+        metrics,
+    };
+    let described = Described::new(&platform.config().public_url, openapi::document);
     let endpoint = || any(ingress::at_path).with_state(Arc::clone(&door));
-    let routes = Router::new()
-        // Machines that watch the node.
-        .route("/healthz", get(health::healthz))
-        .route("/readyz", get(health::readyz))
-        .route("/metrics", shown)
-        // Readers of the API's description.
-        .route(
-            "/openapi.json",
-            get(docs::json).with_state(Arc::clone(&described)),
-        )
-        .route("/docs", get(docs::page).with_state(described))
+    let routes = Router::from(operations::health())
+        .merge(operations::metrics().with_state(observed))
+        .merge(operations::description().with_state(Arc::new(described)))
         // Browsers in which an account is connected.
         .route("/connect/{app}", get(connect::open).post(connect::fill_in))
         .route("/connect/{app}/callback", get(connect::come_back))
         // Clients of the API.
-        .nest("/v1", v1(&platform))
+        .nest(V1, v1(&platform))
         // What follows is counted without it.
         .layer(from_fn(metrics::name_route))
         .layer(from_fn_with_state(bodies, body::let_read))
@@ -84,51 +77,10 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
     Router::new().fallback_service(from_fn_with_state(front, front::receive).layer(routes))
 }
 
-/// The API. Paths are written without the trailing slash that requests may carry.
+/// What clients of the API reach. Paths are written without the trailing slash that requests may
+/// carry.
 fn v1(platform: &Arc<Platform>) -> Router<Arc<Platform>> {
-    Router::new()
-        .route("/components", post(components::save).get(components::list))
-        .route("/components/{reference}", get(components::show))
-        .route("/components/{reference}/options", post(components::options))
-        .route("/components/{reference}/props", post(components::props))
-        .route("/components/{reference}/run", post(components::run))
-        .route("/components/registry", post(registry::publish))
-        .route("/components/registry/{key}", get(registry::show))
-        .route("/packages/modules", get(registry::package_modules))
-        .route("/sources", post(sources::deploy))
-        .route(
-            "/sources/{id}",
-            put(sources::put)
-                .get(sources::show)
-                .patch(sources::patch)
-                .delete(sources::delete),
-        )
-        .route("/sources/{id}/run", post(sources::run))
-        .route("/sources/{id}/event_summaries", get(events::summaries))
-        .route("/sources/{id}/events", delete(events::delete))
-        .route("/sources/{id}/logs", get(events::logs))
-        .route("/sources/{id}/sse", get(feeds::source))
-        .route("/workflows/{id}/event_summaries", get(workflows::events))
-        .route("/workflows/{id}/sse", get(feeds::workflow))
-        .route(
-            "/workflows/{id}/$errors/event_summaries",
-            get(workflows::errors),
-        )
-        .route("/accounts", post(accounts::create).get(accounts::list))
-        .route("/apps", get(apps::list))
-        .route("/accounts/connect", post(accounts::connect))
-        .route("/accounts/connect/{id}", get(accounts::connect_status))
-        .route(
-            "/accounts/{id}",
-            get(accounts::show).delete(accounts::delete),
-        )
-        .route("/accounts/{id}/check", post(accounts::check))
-        .route("/accounts/{id}/connect", post(accounts::reconnect))
-        .route("/data_stores", get(data_stores::list))
-        .route("/data_stores/{name}", delete(data_stores::delete))
-        .route("/data_stores/{name}/records", get(data_stores::records))
-        .merge(ways_out())
-        .merge(tenants())
+    Router::from(operations::clients())
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(from_fn(fields::select))
@@ -136,66 +88,6 @@ fn v1(platform: &Arc<Platform>) -> Router<Arc<Platform>> {
             Arc::clone(platform),
             auth::require_caller,
         ))
-}
-
-/// Who listens to whom, and what is delivered.
-fn ways_out() -> Router<Arc<Platform>> {
-    Router::new()
-        .route(
-            "/subscriptions",
-            post(subscriptions::create).delete(subscriptions::delete),
-        )
-        .route(
-            "/auto_subscriptions",
-            post(auto_subscriptions::create).delete(auto_subscriptions::delete),
-        )
-        .route("/webhooks", post(webhooks::create))
-        .route(
-            "/webhooks/{id}",
-            get(webhooks::show)
-                .patch(webhooks::patch)
-                .delete(webhooks::delete),
-        )
-        .route(
-            "/webhooks/{id}/rotate_secret",
-            post(webhooks::rotate_secret),
-        )
-        .route("/webhooks/{id}/deliveries", get(deliveries::list))
-        .route("/webhooks/{id}/replay", post(deliveries::replay))
-        .route("/deliveries/{id}", get(deliveries::show))
-        .route("/deliveries/{id}/retry", post(deliveries::retry))
-}
-
-/// Users and workspaces: who they are, what they have, their keys.
-fn tenants() -> Router<Arc<Platform>> {
-    Router::new()
-        .route("/users", post(users::create).get(users::list))
-        .route("/users/{id}", delete(users::delete))
-        .route("/users/me", get(users::me))
-        .route("/users/me/sources", get(users::sources))
-        .route("/users/me/subscriptions", get(users::subscriptions))
-        .route("/users/me/webhooks", get(users::webhooks))
-        .route(
-            "/workspaces/{id}/subscriptions",
-            get(workspaces::subscriptions),
-        )
-        .route("/orgs/{id}/sources", get(orgs::sources))
-        .route(
-            "/workspaces",
-            post(workspaces::create).get(workspaces::list),
-        )
-        .route("/workspaces/{id}", get(workspaces::show))
-        .route(
-            "/workspaces/{id}/members",
-            post(workspaces::add_member).get(workspaces::members),
-        )
-        .route(
-            "/workspaces/{id}/members/{user_id}",
-            delete(workspaces::remove_member),
-        )
-        .route("/keys", post(keys::create).get(keys::list))
-        .route("/keys/{id}", delete(keys::revoke))
-        .route("/secret_key/rotate", post(keys::rotate_secret_key))
 }
 
 async fn no_route(request: Request) -> ApiError {

@@ -14,6 +14,7 @@ mod feed;
 mod health;
 pub(crate) mod id;
 mod key;
+pub(crate) mod lenient;
 mod registry;
 mod run;
 mod source;

@@ -3,6 +3,7 @@
 
 mod data_stores;
 mod developing;
+mod props;
 mod tenants;
 mod webhooks;
 
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
 pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
+pub(crate) use self::props::PropArguments;
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
@@ -234,17 +236,6 @@ pub(crate) struct UpdateArguments {
     /// Move the packages of the source's code to the latest versions that it allows
     #[arg(long, conflicts_with = "component")]
     pub(crate) refresh_deps: bool,
-}
-
-#[derive(Debug, Default, Args)]
-pub(crate) struct PropArguments {
-    /// Value of a prop, repeatable. Objects are JSON, lists JSON or comma-separated, timers 15m,
-    /// 30s, 1h, a number of seconds or a cron expression, app props an account's id or name
-    #[arg(long = "prop", value_name = "NAME=VALUE")]
-    pub(crate) props: Vec<String>,
-    /// Values of props from a JSON object; `--prop` wins over it
-    #[arg(long, value_name = "FILE.json")]
-    pub(crate) props_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

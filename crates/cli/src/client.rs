@@ -3,6 +3,7 @@
 
 mod error;
 mod feed;
+mod listing;
 mod page;
 mod workspace;
 
@@ -18,7 +19,7 @@ pub(crate) use self::error::ClientError;
 use self::error::{ApiError, Unreachable};
 pub(crate) use self::feed::Feed;
 pub(crate) use self::page::Page;
-use crate::exit::UsageError;
+use crate::usage_error::UsageError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longer than a deploy may take: building, then hooks of up to 300 s each.

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 
 use crate::client::ClientError;
 use crate::output;
+use crate::usage_error::UsageError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -18,11 +19,6 @@ impl From<Exit> for std::process::ExitCode {
         Self::from(exit as u8)
     }
 }
-
-/// The command line asks for something that cannot be: exit code 2, as clap's own complaints.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct UsageError(pub(crate) String);
 
 /// Tells the person about an error and settles the exit code.
 pub(crate) fn report(result: anyhow::Result<Exit>) -> Exit {

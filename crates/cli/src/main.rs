@@ -1,6 +1,8 @@
 //! The `headwater` binary: parses the command line, runs one command and turns what came of it
 //! into an exit code. What the commands do lives in `command/`; this file only dispatches.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod account;
 mod arguments;
 mod at_file;
@@ -23,6 +25,7 @@ mod source;
 mod table;
 mod tenant;
 mod timestamp;
+mod usage_error;
 mod webhook;
 
 use anyhow::Context as _;

@@ -8,10 +8,11 @@ mod definition;
 mod form;
 mod given;
 mod pick;
+mod prompt;
 mod timer;
 mod value;
 
-pub(crate) use self::ask::Stopped;
 pub(crate) use self::collect::{collect, collect_for_run};
 pub(crate) use self::definition::{PropDefinition, definitions};
 pub(crate) use self::given::Given;
+pub(crate) use self::prompt::Stopped;

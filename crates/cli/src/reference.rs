@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use headwater_model::package::{InvalidPackage, PackageReference};
 use url::Url;
 
-use crate::exit::UsageError;
+use crate::usage_error::UsageError;
 
 /// The endings by which a file is told from a key.
 const FILE_ENDINGS: &[&str] = &["mjs", "js", "cjs", "ts", "mts", "cts", "jsx", "tsx"];

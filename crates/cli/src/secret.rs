@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use anyhow::{Context as _, Result};
 
-use crate::exit::UsageError;
+use crate::usage_error::UsageError;
 
 /// What the person types. `otherwise` says what to do where nobody can be asked.
 pub(crate) fn ask(name: &str, otherwise: &str) -> Result<String> {

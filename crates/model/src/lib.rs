@@ -4,6 +4,8 @@
 //! events, subscriptions, webhooks, outcomes and limits. Deliberately without I/O, async and a clock:
 //! time and randomness come in as arguments.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod app;
 pub mod channel;
 pub mod component;

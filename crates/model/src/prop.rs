@@ -1,10 +1,14 @@
 //! Props: what a component asks for, and whether configured values fit (spec "Component model: props").
 
 mod http_request;
+mod input;
+mod json_kind;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+pub use self::input::InputType;
+use self::json_kind::kind_of;
 use crate::{
     data_store::{DataStoreName, InvalidDataStore},
     error::Invalid,
@@ -48,9 +52,6 @@ pub enum PropKind {
     Inert,
 }
 
-/// Types of values that people enter.
-const INPUT_TYPES: [&str; 6] = ["string", "integer", "boolean", "object", "any", "sql"];
-
 /// Configured values by prop name.
 pub type ConfiguredProps = Map<String, Value>;
 
@@ -84,13 +85,31 @@ impl PropDefinition {
     /// Whether the type means something here or at Pipedream; others are taken as they are configured.
     pub fn has_known_type(&self) -> bool {
         match self.kind() {
-            PropKind::Input => {
-                let of_items = self.type_name.strip_suffix("[]");
-                INPUT_TYPES.contains(&of_items.unwrap_or(&self.type_name))
-            }
+            PropKind::Input => self.item_type() != InputType::Unknown,
             PropKind::Inert => !self.type_name.starts_with("$."),
-            _ => true,
+            PropKind::App
+            | PropKind::Http
+            | PropKind::Timer
+            | PropKind::Db
+            | PropKind::DataStore
+            | PropKind::HttpRequest
+            | PropKind::Apphook => true,
         }
+    }
+
+    /// Type of the value that somebody enters, of each item where that is a list; `None` for props of other kinds.
+    pub fn input_type(&self) -> Option<InputType> {
+        (self.kind() == PropKind::Input).then(|| self.item_type())
+    }
+
+    /// Whether somebody enters a list.
+    pub fn is_list(&self) -> bool {
+        self.kind() == PropKind::Input && self.type_name.ends_with("[]")
+    }
+
+    fn item_type(&self) -> InputType {
+        let of_items = self.type_name.strip_suffix("[]");
+        InputType::of(of_items.unwrap_or(&self.type_name))
     }
 
     /// Whether a boolean property of the definition is true.
@@ -159,7 +178,11 @@ impl PropDefinition {
                 request.extend(given.clone());
                 Value::Object(request)
             }
-            value => match value.get("__lv") {
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Object(_) => match value.get("__lv") {
                 Some(pick) if self.flag("withLabel") => pick.clone(),
                 Some(pick) => pick.get("value").unwrap_or(pick).clone(),
                 None if self.flag("withLabel") && value.get("value").is_none() => {
@@ -227,35 +250,32 @@ impl PropDefinition {
 
     fn check_input(&self, value: &Value) -> Result<(), String> {
         check_size(value)?;
-        match self.type_name.strip_suffix("[]") {
-            Some(item_type) => {
-                let items = value.as_array().ok_or("expected an array")?;
-                items.iter().enumerate().try_for_each(|(index, item)| {
-                    self.check_scalar(item_type, item)
-                        .map_err(|reason| format!("item {}: {reason}", index + 1))
-                })
-            }
-            None => self.check_scalar(&self.type_name, value),
+        if !self.is_list() {
+            return self.check_item(value);
         }
+        let items = value.as_array().ok_or("expected an array")?;
+        items.iter().enumerate().try_for_each(|(index, item)| {
+            self.check_item(item)
+                .map_err(|reason| format!("item {}: {reason}", index + 1))
+        })
     }
 
     /// The value, with text of objects read: forms and command lines know text only.
     fn as_typed(&self, value: &Value) -> Value {
-        match (self.type_name.as_str(), value) {
-            ("object", Value::String(text)) => object_in(text).unwrap_or_else(|| value.clone()),
-            ("object[]", Value::Array(items)) => items
-                .iter()
-                .map(|item| {
-                    item.as_str()
-                        .and_then(object_in)
-                        .unwrap_or_else(|| item.clone())
-                })
-                .collect(),
-            _ => value.clone(),
+        let read = |value: &Value| {
+            let object = value.as_str().and_then(object_in);
+            object.unwrap_or_else(|| value.clone())
+        };
+        match (self.item_type(), value) {
+            (InputType::Object, Value::Array(items)) if self.is_list() => {
+                items.iter().map(read).collect()
+            }
+            (InputType::Object, value) if !self.is_list() => read(value),
+            (_, value) => value.clone(),
         }
     }
 
-    fn check_scalar(&self, type_name: &str, value: &Value) -> Result<(), String> {
+    fn check_item(&self, value: &Value) -> Result<(), String> {
         // A `{label, value}` pick (`__lv`), or `{label, value}` of a prop with `withLabel`, stands for its value.
         let value = value
             .get("__lv")
@@ -266,24 +286,21 @@ impl PropDefinition {
         } else {
             value
         };
-        match type_name {
-            "boolean" if !value.is_boolean() => {
-                Err(format!("expected true or false, got {}", kind_of(value)))
-            }
-            "string" if !value.is_string() => {
-                Err(format!("expected a string, got {}", kind_of(value)))
-            }
-            "object" => match value {
-                Value::Object(_) => Ok(()),
+        let expected = |expected: &str| format!("expected {expected}, got {}", kind_of(value));
+        let is_of_type = |is: bool, name: &str| is.then_some(()).ok_or_else(|| expected(name));
+        match self.item_type() {
+            InputType::Boolean => is_of_type(value.is_boolean(), "true or false"),
+            InputType::String => is_of_type(value.is_string(), "a string"),
+            InputType::Integer => self.check_integer(value),
+            InputType::Object => match value.as_str() {
                 // Published components take several objects as the text of a list, which they read themselves.
-                Value::String(text) if object_in(text).is_some() || is_list(text) => Ok(()),
-                Value::String(_) => {
+                Some(text) if object_in(text).is_some() || is_list(text) => Ok(()),
+                Some(_) => {
                     Err("expected an object, got text that is not a JSON object or list".to_owned())
                 }
-                other => Err(format!("expected an object, got {}", kind_of(other))),
+                None => is_of_type(value.is_object(), "an object"),
             },
-            "integer" => self.check_integer(value),
-            _ => Ok(()),
+            InputType::Any | InputType::Sql | InputType::Unknown => Ok(()),
         }
     }
 
@@ -297,17 +314,6 @@ impl PropDefinition {
             (_, Some(max)) if number > max => Err(format!("must be at most {max}")),
             _ => Ok(()),
         }
-    }
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
     }
 }
 
@@ -339,7 +345,7 @@ fn size(value: &Value) -> usize {
         Value::Object(fields) => fields.iter().fold(2, |sum, (name, value)| {
             sum + name.chars().count() + size(value) + 2
         }),
-        other => other.to_string().len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string().len(),
     }
 }
 
@@ -676,5 +682,23 @@ mod tests {
             assert_eq!(prop.has_known_type(), is_known, "{type_name}");
         }
         assert!(!prop(json!({"name": "p", "type": "$.interface.timr"})).is_required());
+    }
+
+    #[test]
+    fn only_what_somebody_enters_has_a_type_and_lists() {
+        for (type_name, input_type, is_list) in [
+            ("string", Some(InputType::String), false),
+            ("integer[]", Some(InputType::Integer), true),
+            ("sql", Some(InputType::Sql), false),
+            ("strng[]", Some(InputType::Unknown), true),
+            ("app[]", Some(InputType::Unknown), true),
+            ("app", None, false),
+            ("data_store", None, false),
+            ("$.interface.timer[]", None, false),
+        ] {
+            let prop = prop(json!({"name": "p", "type": type_name}));
+            assert_eq!(prop.input_type(), input_type, "{type_name}");
+            assert_eq!(prop.is_list(), is_list, "{type_name}");
+        }
     }
 }

@@ -72,20 +72,28 @@ impl Node {
 
     /// The answer to a request that has to succeed.
     pub(super) fn get(&self, path: &str) -> Result<Value> {
-        succeeded(self.exchange("GET", path, None)?)
+        self.succeed("GET", path, None)
     }
 
     /// The answer to a request that has to succeed.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
-        succeeded(self.exchange("POST", path, Some(body))?)
+        self.succeed("POST", path, Some(body))
     }
 
     pub(super) fn delete(&self, path: &str) -> Result<()> {
-        succeeded(self.exchange("DELETE", path, None)?).map(|_| ())
+        self.succeed("DELETE", path, None).map(|_| ())
     }
 
-    fn exchange(&self, method: &str, path: &str, body: Option<&Value>) -> Result<(u16, Value)> {
-        http::exchange(self.address, API_KEY, method, path, body)
+    fn succeed(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value> {
+        let (status, answer) = http::exchange(self.address, API_KEY, method, path, body)?;
+        if (200..300).contains(&status) {
+            return Ok(answer);
+        }
+        let message = answer["error"]["message"].as_str();
+        bail!(
+            "{}",
+            message.map_or_else(|| format!("status {status}: {answer}"), str::to_owned)
+        )
     }
 }
 
@@ -95,17 +103,6 @@ impl Drop for Node {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-fn succeeded((status, answer): (u16, Value)) -> Result<Value> {
-    if (200..300).contains(&status) {
-        return Ok(answer);
-    }
-    let message = answer["error"]["message"].as_str();
-    bail!(
-        "{}",
-        message.map_or_else(|| format!("status {status}: {answer}"), str::to_owned)
-    )
 }
 
 /// Reads for as long as there is output, so that a full pipe never holds the node up.

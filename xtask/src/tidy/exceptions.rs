@@ -13,10 +13,6 @@ pub(super) struct Exception {
 }
 
 pub(super) const EXCEPTIONS: &[Exception] = &[
-    still_open("crates/api/"),
-    still_open("crates/cli/"),
-    still_open("crates/engine/"),
-    still_open("crates/model/"),
     still_open("crates/store-sqlite/"),
 ];
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Operation, fields, items, resolved, text_of};
+use super::document::{Operation, fields, items, resolved, text_of};
 
 /// The call with `curl`.
 pub(super) fn curl(document: &Value, operation: &Operation<'_>) -> String {

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    Operation, example, fields, items, resolved, schema,
+    document::{Operation, fields, items, resolved, text_of},
+    example, schema,
     text::{escape, inline, prose},
-    text_of,
 };
 
 /// The operation under its own heading.

@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    fields, items, resolved,
+    document::{fields, items, resolved, text_of},
     text::{escape, inline, prose},
-    text_of,
 };
 
 /// Every schema that is more than an envelope.

@@ -108,15 +108,15 @@ mod tests {
     use super::*;
     use crate::{
         body::{Bodies, BodyLimits},
-        extract,
+        wire::lenient,
     };
 
     #[derive(Debug, PartialEq, Deserialize)]
     struct Wanted {
         name: Option<String>,
-        #[serde(default, deserialize_with = "extract::boolean")]
+        #[serde(default, deserialize_with = "lenient::boolean")]
         active: Option<bool>,
-        #[serde(default, deserialize_with = "extract::object")]
+        #[serde(default, deserialize_with = "lenient::object")]
         configured_props: Option<ConfiguredProps>,
         workspace_id: Option<WorkspaceId>,
     }

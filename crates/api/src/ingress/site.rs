@@ -18,16 +18,19 @@ const SANDBOX: HeaderValue = HeaderValue::from_static(
     "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads",
 );
 /// Headers that a browser keeps for the whole origin, or beyond it.
-const ORIGINS: [&str; 9] = [
+const ORIGINS: [&str; 12] = [
     "accept-ch",
     "alt-svc",
     "clear-site-data",
     "nel",
     "public-key-pins",
     "report-to",
+    "sec-session-registration",
+    "secure-session-registration",
     "service-worker-allowed",
     "set-login",
     "strict-transport-security",
+    "use-as-dictionary",
 ];
 /// The beginning of the names of the node's own cookies.
 const COOKIES: [&str; 2] = ["headwater", "__host-headwater"];

@@ -8,8 +8,8 @@ use headwater_model::id::{AccountId, ConnectId};
 
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
-    extract::{Paging, Params, PathId, cursor},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, Params, PathId, cursor},
+    openapi::failure,
     wire::{
         Account, Connect, ConnectAccount, ConnectLink, CreateAccount, Data, DeletedAccount, Paged,
         Patience, WorkspaceScope, id,
@@ -22,7 +22,7 @@ use crate::{
 /// and never shown. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/accounts",
+    path = "/accounts",
     operation_id = "create_account",
     tag = "Accounts",
     request_body = CreateAccount,
@@ -46,7 +46,7 @@ pub(crate) async fn create(
 /// Those that the caller made, or those of the workspace that is named, in creation order. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/accounts",
+    path = "/accounts",
     operation_id = "list_accounts",
     tag = "Accounts",
     params(Pages, WorkspaceScope),
@@ -73,7 +73,7 @@ pub(crate) async fn list(
 /// With its health, without its credentials. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/accounts/{id}",
+    path = "/accounts/{id}",
     operation_id = "account",
     tag = "Accounts",
     params(("id" = id::Account, Path)),
@@ -92,7 +92,7 @@ pub(crate) async fn show(
 /// Asks the app now whether it takes the credentials. Tokens that have ended are renewed. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/accounts/{id}/check",
+    path = "/accounts/{id}/check",
     operation_id = "check_account",
     tag = "Accounts",
     params(("id" = id::Account, Path)),
@@ -112,7 +112,7 @@ pub(crate) async fn check(
 /// minutes. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/accounts/connect",
+    path = "/accounts/connect",
     operation_id = "connect_account",
     tag = "Accounts",
     request_body = ConnectAccount,
@@ -140,7 +140,7 @@ pub(crate) async fn connect(
 /// An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/accounts/{id}/connect",
+    path = "/accounts/{id}/connect",
     operation_id = "reconnect_account",
     tag = "Accounts",
     params(("id" = id::Account, Path)),
@@ -162,7 +162,7 @@ pub(crate) async fn reconnect(
 /// At once, or when it has ended, if that is within `wait_s`. How it ended is known for a day. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/accounts/connect/{id}",
+    path = "/accounts/connect/{id}",
     operation_id = "connect",
     tag = "Accounts",
     params(("id" = id::Connect, Path), Patience),
@@ -185,7 +185,7 @@ pub(crate) async fn connect_status(
 /// An extension of the spec.
 #[utoipa::path(
     delete,
-    path = "/v1/accounts/{id}",
+    path = "/accounts/{id}",
     operation_id = "delete_account",
     tag = "Accounts",
     params(("id" = id::Account, Path)),

@@ -4,8 +4,7 @@ use axum::{Json, extract::State};
 
 use super::{ApiState, PageReply};
 use crate::{
-    extract::{Paging, Params, cursor},
-    openapi::Pages,
+    extract::{Pages, Paging, Params, cursor},
     wire::{App, AppsQuery, Paged, TextCursor, place},
 };
 
@@ -15,7 +14,7 @@ use crate::{
 /// the same. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/apps",
+    path = "/apps",
     operation_id = "list_apps",
     tag = "Accounts",
     params(Pages, AppsQuery),

@@ -20,7 +20,7 @@ use crate::{
 /// own. The same again changes nothing. The parameters may be in a JSON body instead (spec "Subscriptions").
 #[utoipa::path(
     post,
-    path = "/v1/auto_subscriptions",
+    path = "/auto_subscriptions",
     operation_id = "subscribe_automatically",
     tag = "Subscriptions",
     params(AutoSubscriptionRequest),
@@ -43,7 +43,7 @@ pub(crate) async fn create(
 /// spec.
 #[utoipa::path(
     delete,
-    path = "/v1/auto_subscriptions",
+    path = "/auto_subscriptions",
     operation_id = "unsubscribe_automatically",
     tag = "Subscriptions",
     params(AutoSubscriptionRequest),

@@ -9,8 +9,8 @@ use headwater_platform::ComponentRef;
 
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
-    extract::{Paging, Params, PathText, cursor},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, Params, PathText, cursor},
+    openapi::failure,
     wire::{
         ActionReport, CallRequest, Component, ComponentProps, ComponentSummary, Data,
         ListComponents, OptionsRequest, Paged, PropOptions, PropsRequest, SaveComponent,
@@ -24,7 +24,7 @@ use crate::{
 /// "Components").
 #[utoipa::path(
     post,
-    path = "/v1/components",
+    path = "/components",
     operation_id = "save_component",
     tag = "Components",
     request_body = SaveComponent,
@@ -51,7 +51,7 @@ pub(crate) async fn save(
 /// (spec "Components").
 #[utoipa::path(
     get,
-    path = "/v1/components/{reference}",
+    path = "/components/{reference}",
     operation_id = "show_component",
     tag = "Components",
     params(("reference" = String, Path, description = "The component's `key` or id.", example = "sc_0DkqLtSyJ4yOMpWg5tVxNq"), WorkspaceScope),
@@ -78,7 +78,7 @@ pub(crate) async fn show(
 /// In the order of keys; what has no key comes last, in creation order. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/components",
+    path = "/components",
     operation_id = "list_components",
     tag = "Components",
     params(Pages, ListComponents),
@@ -107,7 +107,7 @@ pub(crate) async fn list(
 /// same way (spec "Component model: props", Dynamic options). An extension.
 #[utoipa::path(
     post,
-    path = "/v1/components/{reference}/options",
+    path = "/components/{reference}/options",
     operation_id = "list_prop_options",
     tag = "Components",
     params(("reference" = String, Path, description = "The component's `key` or id.")),
@@ -130,7 +130,7 @@ pub(crate) async fn options(
 /// replace whatever it returned before (spec "Component model: props", Dynamic props). An extension.
 #[utoipa::path(
     post,
-    path = "/v1/components/{reference}/props",
+    path = "/components/{reference}/props",
     operation_id = "list_component_props",
     tag = "Components",
     params(("reference" = String, Path, description = "The component's `key` or id.")),
@@ -154,7 +154,7 @@ pub(crate) async fn props(
 /// action throws is its outcome, not a failure of the request. An extension.
 #[utoipa::path(
     post,
-    path = "/v1/components/{reference}/run",
+    path = "/components/{reference}/run",
     operation_id = "run_action",
     tag = "Components",
     params(("reference" = String, Path, description = "The action's `key` or id.")),

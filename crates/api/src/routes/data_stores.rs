@@ -10,8 +10,8 @@ use headwater_model::data_store::DataStoreName;
 use super::{ApiState, CallerExtension, PageReply};
 use crate::{
     error::ApiError,
-    extract::{Paging, Params, PathText, cursor},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, Params, PathText, cursor},
+    openapi::failure,
     wire::{DataStore, Paged, Record, TextCursor, WorkspaceScope, place},
 };
 
@@ -21,7 +21,7 @@ use crate::{
 /// record on. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/data_stores",
+    path = "/data_stores",
     operation_id = "list_data_stores",
     tag = "Data stores",
     params(Pages, WorkspaceScope),
@@ -48,7 +48,7 @@ pub(crate) async fn list(
 /// In the order of keys. A page ends early behind 4 MiB of values. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/data_stores/{name}/records",
+    path = "/data_stores/{name}/records",
     operation_id = "list_data_store_records",
     tag = "Data stores",
     params(("name" = String, Path), Pages, WorkspaceScope),
@@ -77,7 +77,7 @@ pub(crate) async fn records(
 /// With all its records. A component that writes to it makes it anew. An extension of the spec.
 #[utoipa::path(
     delete,
-    path = "/v1/data_stores/{name}",
+    path = "/data_stores/{name}",
     operation_id = "delete_data_store",
     tag = "Data stores",
     params(("name" = String, Path), WorkspaceScope),

@@ -8,8 +8,8 @@ use headwater_model::id::{DeliveryId, WebhookId};
 
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
-    extract::{Paging, Params, PathId, cursor},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, Params, PathId, cursor},
+    openapi::failure,
     wire::{
         Data, DeliveriesRequest, Delivery, DeliveryRequest, Paged, ReplayDeliveries, Replayed, id,
     },
@@ -20,7 +20,7 @@ use crate::{
 /// Newest first. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/webhooks/{id}/deliveries",
+    path = "/webhooks/{id}/deliveries",
     operation_id = "list_deliveries",
     tag = "Webhooks",
     params(("id" = id::Webhook, Path), Pages, DeliveriesRequest),
@@ -48,7 +48,7 @@ pub(crate) async fn list(
 /// Dead letters, or those that were delivered too, oldest event first. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/webhooks/{id}/replay",
+    path = "/webhooks/{id}/replay",
     operation_id = "replay_deliveries",
     tag = "Webhooks",
     params(("id" = id::Webhook, Path)),
@@ -72,7 +72,7 @@ pub(crate) async fn replay(
 /// An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/deliveries/{id}",
+    path = "/deliveries/{id}",
     operation_id = "show_delivery",
     tag = "Webhooks",
     params(("id" = id::Delivery, Path), DeliveryRequest),
@@ -93,7 +93,7 @@ pub(crate) async fn show(
 /// With the whole schedule before it, if it had ended. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/deliveries/{id}/retry",
+    path = "/deliveries/{id}/retry",
     operation_id = "retry_delivery",
     tag = "Webhooks",
     params(("id" = id::Delivery, Path), DeliveryRequest),

@@ -13,13 +13,15 @@ use axum::{
     response::Response,
 };
 use flate2::{Compression, write::GzEncoder};
+use serde_json::Value;
 
-use crate::{docs::html, openapi::document, page::guarded};
+use crate::{docs::html, page::guarded};
 
 /// The page about a node's API; put together when somebody first asks.
 #[derive(Debug)]
 pub(crate) struct Described {
     public_url: String,
+    document: fn(&str) -> Value,
     json: OnceLock<Text>,
     page: OnceLock<Text>,
 }
@@ -33,22 +35,24 @@ struct Text {
 }
 
 impl Described {
-    pub(crate) fn new(public_url: &str) -> Self {
+    /// The page about a node at this URL, of which `document` is the API's document.
+    pub(crate) fn new(public_url: &str, document: fn(&str) -> Value) -> Self {
         Self {
             public_url: public_url.to_owned(),
+            document,
             json: OnceLock::new(),
             page: OnceLock::new(),
         }
     }
 
     fn json(&self) -> &Text {
-        let written = || document(&self.public_url).to_string();
+        let written = || (self.document)(&self.public_url).to_string();
         self.json
             .get_or_init(|| Text::new("application/json", written()))
     }
 
     fn page(&self) -> &Text {
-        let written = || html(&document(&self.public_url));
+        let written = || html(&(self.document)(&self.public_url));
         self.page
             .get_or_init(|| Text::new("text/html; charset=utf-8", written()))
     }

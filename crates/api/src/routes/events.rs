@@ -16,8 +16,8 @@ use headwater_platform::{EventRange, EventsQuery, default_channels};
 use super::{ApiState, CallerExtension, PageReply};
 use crate::{
     error::ApiError,
-    extract::{Paging, Params, PathId, cursor},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, Params, PathId, cursor},
+    openapi::failure,
     wire::{DeleteEvents, EventSummary, EventsRequest, LogsRequest, Paged, id},
 };
 
@@ -26,7 +26,7 @@ use crate::{
 /// Newest first (spec "Source and workflow events").
 #[utoipa::path(
     get,
-    path = "/v1/sources/{id}/event_summaries",
+    path = "/sources/{id}/event_summaries",
     operation_id = "list_source_events",
     tag = "Events",
     params(("id" = id::Source, Path), Pages, EventsRequest),
@@ -50,7 +50,7 @@ pub(crate) async fn summaries(
 /// The events of its channel `$logs`, newest first. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/sources/{id}/logs",
+    path = "/sources/{id}/logs",
     operation_id = "list_source_logs",
     tag = "Events",
     params(("id" = id::Source, Path), Pages, LogsRequest),
@@ -75,7 +75,7 @@ pub(crate) async fn logs(
 /// "Source and workflow events").
 #[utoipa::path(
     delete,
-    path = "/v1/sources/{id}/events",
+    path = "/sources/{id}/events",
     operation_id = "delete_source_events",
     tag = "Events",
     params(("id" = id::Source, Path), DeleteEvents),

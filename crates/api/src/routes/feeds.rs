@@ -38,7 +38,7 @@ const HEADERS: [(HeaderName, &str); 3] = [
 /// the spec.
 #[utoipa::path(
     get,
-    path = "/v1/sources/{id}/sse",
+    path = "/sources/{id}/sse",
     operation_id = "follow_source",
     tag = "Events",
     params(
@@ -68,7 +68,7 @@ pub(crate) async fn source(
 /// the spec.
 #[utoipa::path(
     get,
-    path = "/v1/workflows/{id}/sse",
+    path = "/workflows/{id}/sse",
     operation_id = "follow_workflow",
     tag = "Events",
     params(

@@ -10,8 +10,8 @@ use headwater_model::id::KeyId;
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
-    extract::{Paging, Params, PathId, cursor},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, Params, PathId, cursor},
+    openapi::failure,
     wire::{CreateKey, Data, Key, KeysRequest, NewKey, Paged, SecretKeyRotation, id},
 };
 
@@ -20,7 +20,7 @@ use crate::{
 /// The answer shows it, once. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/keys",
+    path = "/keys",
     operation_id = "create_key",
     tag = "Users and workspaces",
     request_body = CreateKey,
@@ -41,7 +41,7 @@ pub(crate) async fn create(
 /// In creation order; the keys themselves are not shown. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/keys",
+    path = "/keys",
     operation_id = "list_keys",
     tag = "Users and workspaces",
     params(Pages, KeysRequest),
@@ -63,7 +63,7 @@ pub(crate) async fn list(
 /// It opens nothing from then on. A user's last key cannot revoke itself. An extension of the spec.
 #[utoipa::path(
     delete,
-    path = "/v1/keys/{id}",
+    path = "/keys/{id}",
     operation_id = "revoke_key",
     tag = "Users and workspaces",
     params(("id" = id::Key, Path)),
@@ -84,7 +84,7 @@ pub(crate) async fn revoke(
 /// For the administrator. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/secret_key/rotate",
+    path = "/secret_key/rotate",
     operation_id = "rotate_secret_key",
     tag = "Users and workspaces",
     responses((status = 200, description = "What was sealed anew.", body = Data<SecretKeyRotation>), failure::Forbidden, failure::Conflict),

@@ -8,8 +8,8 @@ use headwater_model::id::{SourceId, WorkspaceId};
 
 use super::{ApiState, CallerExtension, PageReply};
 use crate::{
-    extract::{Paging, PathId, cursor},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, PathId, cursor},
+    openapi::failure,
     wire::{Paged, Source, id},
 };
 
@@ -18,7 +18,7 @@ use crate::{
 /// In creation order (spec "Sources").
 #[utoipa::path(
     get,
-    path = "/v1/orgs/{id}/sources",
+    path = "/orgs/{id}/sources",
     operation_id = "list_workspace_sources",
     tag = "Sources",
     params(("id" = id::Workspace, Path), Pages),

@@ -17,7 +17,7 @@ use crate::{
 /// publishes further versions of it. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/components/registry",
+    path = "/components/registry",
     operation_id = "publish_component",
     tag = "Components",
     request_body = PublishComponent,
@@ -42,7 +42,7 @@ pub(crate) async fn publish(
 /// "Components").
 #[utoipa::path(
     get,
-    path = "/v1/components/registry/{key}",
+    path = "/components/registry/{key}",
     operation_id = "show_registry_component",
     tag = "Components",
     params(("key" = String, Path, description = "The component's globally unique key.")),
@@ -61,7 +61,7 @@ pub(crate) async fn show(
 /// package resolves to. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/packages/modules",
+    path = "/packages/modules",
     operation_id = "list_package_modules",
     tag = "Components",
     params(PackageRequest),

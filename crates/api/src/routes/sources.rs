@@ -21,7 +21,7 @@ use crate::{
 /// or nothing: if something throws, there is no source (spec "Sources").
 #[utoipa::path(
     post,
-    path = "/v1/sources",
+    path = "/sources",
     operation_id = "deploy_source",
     tag = "Sources",
     request_body = DeploySource,
@@ -41,7 +41,7 @@ pub(crate) async fn deploy(
 /// An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/sources/{id}",
+    path = "/sources/{id}",
     operation_id = "show_source",
     tag = "Sources",
     params(("id" = id::Source, Path)),
@@ -61,7 +61,7 @@ pub(crate) async fn show(
 /// the former version running. An absent `active` means true (spec "Sources").
 #[utoipa::path(
     put,
-    path = "/v1/sources/{id}",
+    path = "/sources/{id}",
     operation_id = "put_source",
     tag = "Sources",
     params(("id" = id::Source, Path)),
@@ -84,7 +84,7 @@ pub(crate) async fn put(
 /// Like `PUT`, but what is absent stays as it is. An extension of the spec.
 #[utoipa::path(
     patch,
-    path = "/v1/sources/{id}",
+    path = "/sources/{id}",
     operation_id = "patch_source",
     tag = "Sources",
     params(("id" = id::Source, Path)),
@@ -107,7 +107,7 @@ pub(crate) async fn patch(
 /// Runs its `deactivate` hook, and deletes even if that throws (spec "Sources").
 #[utoipa::path(
     delete,
-    path = "/v1/sources/{id}",
+    path = "/sources/{id}",
     operation_id = "delete_source",
     tag = "Sources",
     params(("id" = id::Source, Path)),
@@ -127,7 +127,7 @@ pub(crate) async fn delete(
 /// Answers when the run is committed. A run that throws is a report too. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/sources/{id}/run",
+    path = "/sources/{id}/run",
     operation_id = "run_source",
     tag = "Sources",
     params(("id" = id::Source, Path)),

@@ -20,7 +20,7 @@ use crate::{
 /// "Subscriptions").
 #[utoipa::path(
     post,
-    path = "/v1/subscriptions",
+    path = "/subscriptions",
     operation_id = "subscribe",
     tag = "Subscriptions",
     params(SubscriptionRequest),
@@ -43,7 +43,7 @@ pub(crate) async fn create(
 /// body instead (spec "Subscriptions").
 #[utoipa::path(
     delete,
-    path = "/v1/subscriptions",
+    path = "/subscriptions",
     operation_id = "unsubscribe",
     tag = "Subscriptions",
     params(SubscriptionRequest),

@@ -14,8 +14,8 @@ use headwater_model::{
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
-    extract::{Paging, Params, PathId, cursor},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, Params, PathId, cursor},
+    openapi::failure,
     wire::{
         CreateUser, Data, Me, NewUser, Paged, Source, Subscription, User, Webhook, WorkspaceScope,
         id,
@@ -27,7 +27,7 @@ use crate::{
 /// With what ran for it, and its workspaces or its billing period (spec "Users and workspaces").
 #[utoipa::path(
     get,
-    path = "/v1/users/me",
+    path = "/users/me",
     operation_id = "show_user",
     tag = "Users and workspaces",
     responses((status = 200, description = "The caller.", body = Data<Me>)),
@@ -44,7 +44,7 @@ pub(crate) async fn me(
 /// Or those of the workspace that is named, in creation order (spec "Sources").
 #[utoipa::path(
     get,
-    path = "/v1/users/me/sources",
+    path = "/users/me/sources",
     operation_id = "list_own_sources",
     tag = "Sources",
     params(Pages, WorkspaceScope),
@@ -72,7 +72,7 @@ pub(crate) async fn sources(
 /// Those that it made, or those in the workspace that is named, in creation order (spec "Webhooks").
 #[utoipa::path(
     get,
-    path = "/v1/users/me/webhooks",
+    path = "/users/me/webhooks",
     operation_id = "list_own_webhooks",
     tag = "Webhooks",
     params(Pages, WorkspaceScope),
@@ -109,7 +109,7 @@ pub(crate) async fn webhooks(
 /// All of them (spec "Subscriptions").
 #[utoipa::path(
     get,
-    path = "/v1/users/me/subscriptions",
+    path = "/users/me/subscriptions",
     operation_id = "list_own_subscriptions",
     tag = "Subscriptions",
     responses((status = 200, description = "The subscriptions.", body = Data<Vec<Subscription>>)),
@@ -127,7 +127,7 @@ pub(crate) async fn subscriptions(
 /// For the administrator. The answer shows the user's first key, once. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/users",
+    path = "/users",
     operation_id = "create_user",
     tag = "Users and workspaces",
     request_body = CreateUser,
@@ -148,7 +148,7 @@ pub(crate) async fn create(
 /// For the administrator; in creation order. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/users",
+    path = "/users",
     operation_id = "list_users",
     tag = "Users and workspaces",
     params(Pages),
@@ -169,7 +169,7 @@ pub(crate) async fn list(
 /// to another member. While it has sources or webhooks of its own, nothing is deleted. An extension of the spec.
 #[utoipa::path(
     delete,
-    path = "/v1/users/{id}",
+    path = "/users/{id}",
     operation_id = "delete_user",
     tag = "Users and workspaces",
     params(("id" = id::User, Path)),

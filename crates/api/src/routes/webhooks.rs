@@ -21,7 +21,7 @@ use crate::{
 /// "Webhooks").
 #[utoipa::path(
     post,
-    path = "/v1/webhooks",
+    path = "/webhooks",
     operation_id = "create_webhook",
     tag = "Webhooks",
     params(CreateWebhook),
@@ -46,7 +46,7 @@ pub(crate) async fn create(
 /// An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/webhooks/{id}",
+    path = "/webhooks/{id}",
     operation_id = "show_webhook",
     tag = "Webhooks",
     params(("id" = id::Webhook, Path)),
@@ -67,7 +67,7 @@ pub(crate) async fn show(
 /// letters then. An extension of the spec.
 #[utoipa::path(
     patch,
-    path = "/v1/webhooks/{id}",
+    path = "/webhooks/{id}",
     operation_id = "update_webhook",
     tag = "Webhooks",
     params(("id" = id::Webhook, Path)),
@@ -91,7 +91,7 @@ pub(crate) async fn patch(
 /// With its subscriptions and deliveries (spec "Webhooks").
 #[utoipa::path(
     delete,
-    path = "/v1/webhooks/{id}",
+    path = "/webhooks/{id}",
     operation_id = "delete_webhook",
     tag = "Webhooks",
     params(("id" = id::Webhook, Path)),
@@ -112,7 +112,7 @@ pub(crate) async fn delete(
 /// the spec.
 #[utoipa::path(
     post,
-    path = "/v1/webhooks/{id}/rotate_secret",
+    path = "/webhooks/{id}/rotate_secret",
     operation_id = "rotate_webhook_secret",
     tag = "Webhooks",
     params(("id" = id::Webhook, Path)),

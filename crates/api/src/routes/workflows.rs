@@ -5,8 +5,8 @@ use headwater_platform::PlatformError;
 
 use crate::{
     error::ApiError,
-    extract::{Paging, PathId},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, PathId},
+    openapi::failure,
     wire::{EventSummary, EventsRequest, Paged, id},
 };
 
@@ -15,7 +15,7 @@ use crate::{
 /// This node has no workflows yet, so no id names one (spec "Source and workflow events").
 #[utoipa::path(
     get,
-    path = "/v1/workflows/{id}/event_summaries",
+    path = "/workflows/{id}/event_summaries",
     operation_id = "list_workflow_events",
     tag = "Events",
     params(("id" = id::Workflow, Path), Pages, EventsRequest),
@@ -30,7 +30,7 @@ pub(crate) async fn events(PathId(id): PathId<WorkflowId>, _: Paging<EventId>) -
 /// This node has no workflows yet, so no id names one (spec "Source and workflow events").
 #[utoipa::path(
     get,
-    path = "/v1/workflows/{id}/$errors/event_summaries",
+    path = "/workflows/{id}/$errors/event_summaries",
     operation_id = "list_workflow_errors",
     tag = "Events",
     params(("id" = id::Workflow, Path), Pages, EventsRequest),

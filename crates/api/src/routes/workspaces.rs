@@ -12,8 +12,8 @@ use headwater_platform::PlatformError;
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     error::ApiError,
-    extract::{Paging, Params, PathId, PathText, cursor},
-    openapi::{Pages, failure},
+    extract::{Pages, Paging, Params, PathId, PathText, cursor},
+    openapi::failure,
     wire::{AddMember, CreateWorkspace, Data, Paged, Subscription, User, Workspace, id},
 };
 
@@ -22,7 +22,7 @@ use crate::{
 /// The caller is its first member. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/workspaces",
+    path = "/workspaces",
     operation_id = "create_workspace",
     tag = "Users and workspaces",
     request_body = CreateWorkspace,
@@ -46,7 +46,7 @@ pub(crate) async fn create(
 /// Those that it is a member of, in creation order. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/workspaces",
+    path = "/workspaces",
     operation_id = "list_workspaces",
     tag = "Users and workspaces",
     params(Pages),
@@ -70,7 +70,7 @@ pub(crate) async fn list(
 /// With the credits used today; one invocation costs one credit (spec "Users and workspaces").
 #[utoipa::path(
     get,
-    path = "/v1/workspaces/{id}",
+    path = "/workspaces/{id}",
     operation_id = "show_workspace",
     tag = "Users and workspaces",
     params(("id" = id::Workspace, Path)),
@@ -89,7 +89,7 @@ pub(crate) async fn show(
 /// In the order in which they became users. An extension of the spec.
 #[utoipa::path(
     get,
-    path = "/v1/workspaces/{id}/members",
+    path = "/workspaces/{id}/members",
     operation_id = "list_members",
     tag = "Users and workspaces",
     params(("id" = id::Workspace, Path), Pages),
@@ -110,7 +110,7 @@ pub(crate) async fn members(
 /// By `user_id` or `username`. Every member may; harmless for one who is a member. An extension of the spec.
 #[utoipa::path(
     post,
-    path = "/v1/workspaces/{id}/members",
+    path = "/workspaces/{id}/members",
     operation_id = "add_member",
     tag = "Users and workspaces",
     params(("id" = id::Workspace, Path)),
@@ -136,7 +136,7 @@ pub(crate) async fn add_member(
 /// An extension of the spec.
 #[utoipa::path(
     delete,
-    path = "/v1/workspaces/{id}/members/{user_id}",
+    path = "/workspaces/{id}/members/{user_id}",
     operation_id = "remove_member",
     tag = "Users and workspaces",
     params(("id" = id::Workspace, Path), ("user_id" = id::User, Path)),
@@ -163,7 +163,7 @@ pub(crate) async fn remove_member(
 /// "Subscriptions").
 #[utoipa::path(
     get,
-    path = "/v1/workspaces/{id}/subscriptions",
+    path = "/workspaces/{id}/subscriptions",
     operation_id = "list_workspace_subscriptions",
     tag = "Subscriptions",
     params(("id" = id::Workspace, Path)),

@@ -9,8 +9,7 @@ use headwater_model::{
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::id;
-use crate::extract;
+use super::{id, lenient};
 
 /// Longer waits would end at proxies.
 const PATIENCE_MAX_S: u32 = 60;
@@ -25,7 +24,7 @@ pub(crate) struct CreateAccount {
     /// To tell accounts of one app apart; the app's name by default.
     name: Option<String>,
     /// What components find in `$auth`. Stored encrypted and never shown.
-    #[serde(default, deserialize_with = "extract::object")]
+    #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     fields: Option<ConfiguredProps>,
     /// The workspace that it is for.
@@ -57,7 +56,7 @@ pub(crate) struct ConnectAccount {
     /// To tell accounts of one app apart; the app's slug by default.
     name: Option<String>,
     /// What is known already of the app's fields; the rest is asked for in the browser.
-    #[serde(default, deserialize_with = "extract::object")]
+    #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     fields: Option<ConfiguredProps>,
     /// The workspace that it is for.
@@ -106,7 +105,7 @@ impl From<headwater_platform::ConnectLink> for ConnectLink {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Patience {
     /// Seconds to wait for the end, at most 60; none by default.
-    #[serde(default, deserialize_with = "extract::integer")]
+    #[serde(default, deserialize_with = "lenient::integer")]
     #[param(value_type = Option<u32>, maximum = 60)]
     wait_s: Option<u32>,
 }

@@ -9,14 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{PropDefinition, id};
-use crate::extract;
+use super::{PropDefinition, id, lenient};
 
 /// How a component is configured, wholly or so far.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct CallRequest {
     /// Values by prop.
-    #[serde(default, deserialize_with = "extract::object")]
+    #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
     /// The workspace whose keys are meant.
@@ -66,7 +65,7 @@ pub(crate) struct OptionsRequest {
     /// Which prop's options; required.
     prop: Option<String>,
     /// 0-indexed.
-    #[serde(default, deserialize_with = "extract::integer")]
+    #[serde(default, deserialize_with = "lenient::integer")]
     #[schema(minimum = 0)]
     page: Option<u32>,
     /// The `context` of the page before.

@@ -12,9 +12,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     event::{expands_event, number_or_text},
-    id,
+    id, lenient,
 };
-use crate::extract;
 
 /// `GET /webhooks/{id}/deliveries`, besides pagination.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -53,15 +52,15 @@ impl DeliveryRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct ReplayDeliveries {
     /// Those of events of this time and later: epoch milliseconds, or ISO 8601 with a zone or as a date.
-    #[serde(default, deserialize_with = "extract::time_ms")]
+    #[serde(default, deserialize_with = "lenient::time_ms")]
     #[schema(schema_with = number_or_text, required)]
     since: Option<u64>,
     /// Until this time; until now when left out.
-    #[serde(default, deserialize_with = "extract::time_ms")]
+    #[serde(default, deserialize_with = "lenient::time_ms")]
     #[schema(schema_with = number_or_text, required = false)]
     until: Option<u64>,
     /// Those that were delivered, too; only dead letters otherwise.
-    #[serde(default, deserialize_with = "extract::boolean")]
+    #[serde(default, deserialize_with = "lenient::boolean")]
     delivered: Option<bool>,
 }
 

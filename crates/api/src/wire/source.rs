@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::id;
-use crate::extract;
+use super::{id, lenient};
 
 /// What to deploy. One of `component_id`, `component_code` and `component_url` is required; the
 /// first of them that is given counts.
@@ -34,7 +33,7 @@ pub(crate) struct DeploySource {
     /// The source's name; the component's by default.
     name: Option<String>,
     /// Values for the component's props, by name.
-    #[serde(default, deserialize_with = "extract::object")]
+    #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
     /// The workspace that it is for.
@@ -76,15 +75,15 @@ pub(crate) struct UpdateSource {
     component_dependencies: Option<BTreeMap<String, String>>,
     name: Option<String>,
     /// Whether the source is to run. Absent in a `PUT`: true.
-    #[serde(default, deserialize_with = "extract::boolean")]
+    #[serde(default, deserialize_with = "lenient::boolean")]
     active: Option<bool>,
     /// Values that replace former ones prop by prop; null takes one away.
-    #[serde(default, deserialize_with = "extract::object")]
+    #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
     /// Whether the packages of the source's code are to be the latest that it allows, instead of those that they
     /// were when it was saved. Not together with `component_*`. An extension of the spec.
-    #[serde(default, deserialize_with = "extract::boolean")]
+    #[serde(default, deserialize_with = "lenient::boolean")]
     refresh_deps: Option<bool>,
 }
 

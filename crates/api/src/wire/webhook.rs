@@ -8,8 +8,7 @@ use headwater_platform::{NewWebhook, WebhookBacklog, WebhookWithSecret};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::id;
-use crate::extract;
+use super::{id, lenient};
 
 /// In which order a webhook gets an emitter's events.
 #[derive(Serialize, ToSchema)]
@@ -65,17 +64,17 @@ impl From<CreateWebhook> for NewWebhook {
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct UpdateWebhook {
     /// For people; null or empty takes it away.
-    #[serde(default, deserialize_with = "extract::nullable")]
+    #[serde(default, deserialize_with = "lenient::nullable")]
     #[schema(value_type = Option<String>)]
     name: Option<Option<String>>,
     /// For people; null or empty takes it away.
-    #[serde(default, deserialize_with = "extract::nullable")]
+    #[serde(default, deserialize_with = "lenient::nullable")]
     #[schema(value_type = Option<String>)]
     description: Option<Option<String>>,
     /// Where events are POSTed to: http or https, with a host. Required, in the query or the body.
     url: Option<String>,
     /// Whether events are delivered.
-    #[serde(default, deserialize_with = "extract::boolean")]
+    #[serde(default, deserialize_with = "lenient::boolean")]
     active: Option<bool>,
     /// In which order it gets an emitter's events.
     #[schema(value_type = Option<Ordering>)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::PropArguments;
+use super::props::PropArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunActionArguments {

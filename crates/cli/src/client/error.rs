@@ -57,7 +57,7 @@ impl ClientError {
                 stack: error.stack.as_deref().map(words),
                 ..error
             }),
-            other => other,
+            unanswered @ (Self::Unreachable(_) | Self::Silent { .. }) => unanswered,
         }
     }
 

@@ -1,13 +1,7 @@
-//! Paged lists: the envelope, and reading on over several pages.
+//! A page of a list: the envelope.
 
-use anyhow::Result;
 use serde::Deserialize;
 use serde_json::Value;
-
-use super::Client;
-
-/// The most the API gives at once.
-const PAGE_LIMIT: usize = 100;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -21,42 +15,4 @@ pub(crate) struct Page {
 pub(crate) struct PageInfo {
     pub(crate) start_cursor: Option<String>,
     pub(crate) end_cursor: Option<String>,
-}
-
-impl Client {
-    /// Every item of a list, in listed order.
-    pub(crate) async fn list(&self, path: &[&str]) -> Result<Vec<Value>> {
-        Ok(self.first(path, usize::MAX, &[]).await?.data)
-    }
-
-    /// The first `count` items of a list, in listed order, read over as many pages as it takes
-    /// and handed out as one.
-    pub(crate) async fn first(
-        &self,
-        path: &[&str],
-        count: usize,
-        filter: &[(&str, String)],
-    ) -> Result<Page> {
-        let mut whole = Page::default();
-        while whole.data.len() < count {
-            let limit = PAGE_LIMIT.min(count - whole.data.len());
-            let mut query = filter.to_vec();
-            query.push(("limit", limit.to_string()));
-            let after = whole.page_info.end_cursor.clone();
-            query.extend(after.clone().map(|cursor| ("after", cursor)));
-            let page = self.page(path, &query).await?;
-            if whole.data.is_empty() {
-                whole.page_info.start_cursor = page.page_info.start_cursor;
-            }
-            let full = page.data.len() >= limit;
-            whole.data.extend(page.data);
-            let next = page.page_info.end_cursor;
-            // A cursor that stays where it was would page for ever.
-            if !full || next.is_none() || next == after {
-                break;
-            }
-            whole.page_info.end_cursor = next;
-        }
-        Ok(whole)
-    }
 }

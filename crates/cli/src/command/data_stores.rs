@@ -50,9 +50,9 @@ async fn show(session: &Session, name: &str) -> Result<()> {
         vec![
             text(record, "key").to_owned(),
             shortened(&record["value"]),
-            match &record["expires_at_ms"] {
-                Value::Null => "never".to_owned(),
-                ms => timestamp::from_millis(ms),
+            match record["expires_at_ms"].is_null() {
+                true => "never".to_owned(),
+                false => timestamp::from_millis(&record["expires_at_ms"]),
             },
         ]
     });

@@ -5,11 +5,12 @@ use serde_json::json;
 
 use super::{save, show};
 use crate::arguments::DeployArguments;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output;
 use crate::prop::{self, Given};
 use crate::session::Session;
 use crate::source::text;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result<Exit> {
     let client = &session.client;

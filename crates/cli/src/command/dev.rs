@@ -6,7 +6,7 @@ mod remembered;
 mod signals;
 mod watch;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use anyhow::{Context as _, Result};
@@ -21,11 +21,12 @@ use super::{save, show};
 use crate::arguments::DevArguments;
 use crate::bundle;
 use crate::client::ClientError;
-use crate::exit::{self, Exit, UsageError};
+use crate::exit::{self, Exit};
 use crate::output;
 use crate::prop::{self, Given, Stopped};
 use crate::session::Session;
 use crate::source::text;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Exit> {
     let given = Given::read(&arguments.props)?;
@@ -253,10 +254,4 @@ impl<'a> Dev<'a> {
         output::note(&format!("deleted {id}"));
         self.remembered.forget()
     }
-}
-
-/// What the file is called in its folder.
-fn file_name(file: &Path) -> String {
-    let name = file.file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
 }

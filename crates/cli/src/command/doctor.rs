@@ -1,11 +1,13 @@
 //! `doctor`: checks that a node answers, is ready, takes the key, and that this machine has what
 //! the other commands need. It reports and repairs nothing; each failing line says what to do.
 
+mod check;
 mod sandbox;
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use self::check::{Check, Verdict};
 use crate::client::ClientError;
 use crate::exit::Exit;
 use crate::session::Session;
@@ -13,23 +15,6 @@ use crate::table;
 
 /// With less on the disk of its data folder a node is about to accept nothing any more.
 const LITTLE_ROOM_BYTES: u64 = 64 * 1024 * 1024;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Ok,
-    Failed,
-    /// Does not apply here.
-    Skipped,
-}
-
-#[derive(Debug)]
-struct Check {
-    name: String,
-    verdict: Verdict,
-    detail: String,
-    /// What the person does next; empty unless failed.
-    next: String,
-}
 
 pub(super) async fn run(session: &Session) -> Result<Exit> {
     let mut checks = vec![health(session).await];
@@ -91,7 +76,7 @@ fn node_check(name: &str, value: &Value) -> Check {
         Value::String(status) => matches!(status.as_str(), "ok" | "ready" | "up"),
         Value::Bool(good) => *good,
         // A plain fact, such as a version or a count.
-        _ => true,
+        Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => true,
     };
     let detail = detail(value);
     let name = format!("ready: {name}");
@@ -112,7 +97,7 @@ fn detail(value: &Value) -> String {
             fields.collect::<Vec<_>>().join(" ")
         }
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => value.to_string(),
     }
 }
 
@@ -172,54 +157,10 @@ fn unanswered(name: &str, error: &ClientError) -> Check {
     Check::failed(name, &error.to_string(), error.hint().unwrap_or_default())
 }
 
-impl Check {
-    fn ok(name: &str, detail: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            verdict: Verdict::Ok,
-            detail: detail.to_owned(),
-            next: String::new(),
-        }
-    }
-
-    fn failed(name: &str, detail: &str, next: &str) -> Self {
-        Self {
-            verdict: Verdict::Failed,
-            next: next.to_owned(),
-            ..Self::ok(name, detail)
-        }
-    }
-
-    fn row(&self) -> Vec<String> {
-        let detail = match self.next.as_str() {
-            "" => self.detail.clone(),
-            next => format!("{}; {next}", self.detail),
-        };
-        vec![self.name.clone(), self.verdict.text().to_owned(), detail]
-    }
-
-    fn to_json(&self) -> Value {
-        json!({
-            "check": self.name,
-            "result": self.verdict.text(),
-            "detail": self.detail,
-            "next": self.next,
-        })
-    }
-}
-
-impl Verdict {
-    fn text(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

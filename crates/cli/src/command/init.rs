@@ -8,8 +8,9 @@ use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use crate::arguments::{InitArguments, InitKind};
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output;
+use crate::usage_error::UsageError;
 
 const SOURCE: [&str; 2] = [
     include_str!("../../templates/source.mjs"),

@@ -126,9 +126,9 @@ async fn rotate_secret(session: &Session) -> Result<()> {
 
 fn listing(keys: &[Value]) -> String {
     let rows = keys.iter().map(|key| {
-        let last_used = match &key["last_used_at"] {
-            Value::Null => "never".to_owned(),
-            at => timestamp::from_seconds(at),
+        let last_used = match key["last_used_at"].is_null() {
+            true => "never".to_owned(),
+            false => timestamp::from_seconds(&key["last_used_at"]),
         };
         vec![
             text(key, "id").to_owned(),

@@ -32,18 +32,20 @@ pub(super) fn line(summary: &Value) -> String {
     let log = &summary["event"];
     let time = match &log["ts"] {
         Value::String(ts) => ts.clone(),
-        ts if ts.is_number() => timestamp::from_millis(ts),
-        _ => timestamp::from_millis(&summary["indexed_at_ms"]),
+        ts @ Value::Number(_) => timestamp::from_millis(ts),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            timestamp::from_millis(&summary["indexed_at_ms"])
+        }
     };
     format!("{time}  {}", entry(log))
 }
 
 /// A log entry without its time, also for `run`, whose entries all are of now.
 pub(super) fn entry(log: &Value) -> String {
-    let message = match &log["message"] {
-        Value::String(message) => message.clone(),
-        other => other.to_string(),
-    };
+    let message = &log["message"];
+    let message = message
+        .as_str()
+        .map_or_else(|| message.to_string(), str::to_owned);
     format!("{:<5}  {message}", text(log, "level"))
 }
 

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use super::outcome;
 use crate::arguments::RunArguments;
 use crate::at_file;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::table;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<Exit> {
     let body = match &arguments.event {

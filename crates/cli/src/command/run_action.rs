@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use super::{outcome, save};
 use crate::arguments::RunActionArguments;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::prop::{self, Given};
 use crate::session::Session;
 use crate::source::text;
 use crate::table;
+use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: RunActionArguments) -> Result<Exit> {
     let client = &session.client;

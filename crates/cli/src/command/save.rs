@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::bundle;
 use crate::client::{Client, ClientError};
-use crate::exit::UsageError;
 use crate::reference::ComponentReference;
+use crate::usage_error::UsageError;
 
 /// Saves the code and returns the component.
 pub(super) async fn save(client: &Client, reference: &str) -> Result<Value> {

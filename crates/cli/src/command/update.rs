@@ -7,12 +7,13 @@ use serde_json::{Map, Value};
 use super::{save, show};
 use crate::arguments::UpdateArguments;
 use crate::client::Client;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output;
 use crate::package;
 use crate::prop::{self, Given};
 use crate::session::Session;
 use crate::source::{self, text};
+use crate::usage_error::UsageError;
 
 type Changes = Map<String, Value>;
 

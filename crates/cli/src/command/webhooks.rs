@@ -10,13 +10,14 @@ use crate::arguments::{
     CreateWebhookArguments, ReplayArguments, RotateSecretArguments, UpdateWebhookArguments,
     WebhookOrdering, WebhooksArguments, WebhooksCommand,
 };
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output;
 use crate::secret;
 use crate::session::Session;
 use crate::source::text;
 use crate::table;
 use crate::timestamp;
+use crate::usage_error::UsageError;
 use crate::webhook;
 
 pub(super) async fn run(session: &Session, arguments: WebhooksArguments) -> Result<Exit> {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use headwater_model::error::Invalid;
-use headwater_model::prop::{self, ConfiguredProps};
+use headwater_model::prop::{self, ConfiguredProps, InputType, PropKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -60,22 +60,29 @@ impl PropDefinition {
     }
 
     pub(super) fn element(&self) -> Element {
-        match self.kind().strip_suffix("[]").unwrap_or(self.kind()) {
-            "app" => Element::App,
-            "boolean" => Element::Boolean,
-            "integer" => Element::Integer,
-            "object" | "http_request" => Element::Object,
-            "any" => Element::Any,
-            "$.interface.timer" => Element::Timer,
-            "alert" | "dir" => Element::Provided,
-            kind if kind.starts_with("$.") => Element::Provided,
-            // Types that name something stored elsewhere (data_store, sql) are given as text.
-            _ => Element::String,
+        match self.0.kind() {
+            PropKind::App => Element::App,
+            PropKind::Timer => Element::Timer,
+            PropKind::HttpRequest => Element::Object,
+            // The name of something that is stored elsewhere.
+            PropKind::DataStore => Element::String,
+            PropKind::Http | PropKind::Db | PropKind::Apphook | PropKind::Inert => {
+                Element::Provided
+            }
+            PropKind::Input => match self.0.input_type() {
+                Some(InputType::Boolean) => Element::Boolean,
+                Some(InputType::Integer) => Element::Integer,
+                Some(InputType::Object) => Element::Object,
+                Some(InputType::Any) => Element::Any,
+                Some(InputType::String | InputType::Sql | InputType::Unknown) | None => {
+                    Element::String
+                }
+            },
         }
     }
 
     pub(super) fn is_array(&self) -> bool {
-        self.kind().ends_with("[]")
+        self.0.is_list()
     }
 
     pub(super) fn is_secret(&self) -> bool {
@@ -100,12 +107,9 @@ impl PropDefinition {
         self.0.app()
     }
 
-    /// Whether a deploy without a value cannot work. A timer falls back to the platform's interval.
+    /// Whether a deploy without a value cannot work, as the node will judge.
     pub(super) fn needs_value(&self) -> bool {
-        let flagged = ["optional", "hidden", "disabled"];
-        !flagged.into_iter().any(|flag| self.0.flag(flag))
-            && !self.has_default()
-            && !matches!(self.element(), Element::Timer | Element::Provided)
+        self.0.is_required()
     }
 
     /// What an `alert` has to tell.
@@ -220,6 +224,47 @@ mod tests {
         ];
         for (value, needed) in table {
             assert_eq!(definition(value.clone()).needs_value(), needed, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_default_stands_for_a_value_only_where_the_node_takes_it_as_one() {
+        let table = [
+            (
+                json!({"name": "a", "type": "http_request", "default": {"method": "POST"}}),
+                true,
+            ),
+            (
+                json!({"name": "a", "type": "http_request", "default": {"url": "https://a.example"}}),
+                false,
+            ),
+            (
+                json!({"name": "a", "type": "app", "app": "slack", "default": "apn_1"}),
+                true,
+            ),
+        ];
+        for (value, needed) in table {
+            assert_eq!(definition(value.clone()).needs_value(), needed, "{value}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_entered_has_lists() {
+        let table = [
+            ("string[]", Element::String, true),
+            ("integer[]", Element::Integer, true),
+            ("strng[]", Element::String, true),
+            ("app[]", Element::String, true),
+            ("http_request[]", Element::String, true),
+            ("$.interface.timer[]", Element::Provided, false),
+            ("$.service.db", Element::Provided, false),
+            ("data_store", Element::String, false),
+            ("sql", Element::String, false),
+        ];
+        for (kind, element, is_array) in table {
+            let definition = definition(json!({"name": "a", "type": kind}));
+            assert_eq!(definition.element(), element, "{kind}");
+            assert_eq!(definition.is_array(), is_array, "{kind}");
         }
     }
 

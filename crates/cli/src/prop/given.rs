@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::definition::PropDefinition;
 use super::value::{self, InvalidValue};
 use crate::arguments::PropArguments;
-use crate::exit::UsageError;
+use crate::usage_error::UsageError;
 
 /// Values given by prop, in the order given; each is taken once.
 #[derive(Debug, Clone, Default)]

@@ -9,9 +9,9 @@ use inquire::validator::Validation;
 use inquire::{MultiSelect, Select, Text};
 use serde_json::Value;
 
-use super::ask;
 use super::definition::{PropDefinition, PropOption};
 use super::form::{Form, OptionsQuery};
+use super::prompt;
 use crate::client::ClientError;
 use crate::output;
 
@@ -78,11 +78,11 @@ pub(super) async fn computed(form: &Form<'_>, definition: &PropDefinition) -> Re
             }
             output::note(&format!("{error:#}"));
             output::note("enter the value by hand, or leave with Esc");
-            return ask::ask_text(definition);
+            return prompt::ask_text(definition);
         }
         if list.options.is_empty() && !definition.is_searched() {
             output::note("there is nothing to pick from; enter the value by hand");
-            return ask::ask_text(definition);
+            return prompt::ask_text(definition);
         }
         match list.prompt(&ticked)? {
             Answer::Picked(picked) => return Ok(list.value(&picked, Vec::new())),
@@ -103,9 +103,13 @@ pub(super) async fn computed(form: &Form<'_>, definition: &PropDefinition) -> Re
 
 /// What is typed, besides what is ticked if the prop takes several.
 fn by_hand(definition: &PropDefinition, list: &List<'_>, picked: &[usize]) -> Result<Value> {
-    match ask::ask_text(definition)? {
+    match prompt::ask_text(definition)? {
         Value::Array(typed) => Ok(list.value(picked, typed)),
-        typed => Ok(typed),
+        typed @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => Ok(typed),
     }
 }
 
@@ -139,7 +143,7 @@ impl<'a> List<'a> {
         let typed = Text::new(&message)
             .with_help_message("empty lists everything")
             .prompt();
-        let typed = typed.map_err(|error| ask::failed(self.definition, error))?;
+        let typed = typed.map_err(|error| prompt::failed(self.definition, error))?;
         self.options = self.at(ticked).cloned().collect();
         self.next = OptionsQuery {
             query: Some(typed.trim().to_owned()).filter(|query| !query.is_empty()),
@@ -175,7 +179,7 @@ impl<'a> List<'a> {
             true => self.pick_several(ticked),
             false => self.pick_one(),
         };
-        answer.map_err(|error| ask::failed(self.definition, error))
+        answer.map_err(|error| prompt::failed(self.definition, error))
     }
 
     fn pick_one(&self) -> inquire::error::InquireResult<Answer> {
@@ -186,7 +190,9 @@ impl<'a> List<'a> {
             .raw_prompt()?;
         Ok(match picked.value {
             Choice::Option(_) => Answer::Picked(vec![picked.index]),
-            instead => Answer::Instead(instead, Vec::new()),
+            instead @ (Choice::More | Choice::Search | Choice::ByHand) => {
+                Answer::Instead(instead, Vec::new())
+            }
         })
     }
 

@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result};
 use headwater_model::app::{AppCatalog, AppDefinition};
 use toml::{Table, Value};
 
-use crate::exit::UsageError;
+use crate::usage_error::UsageError;
 
 const BUILT_IN: [(&str, &str); 3] = [
     ("apps/oauth2.toml", include_str!("../../apps/oauth2.toml")),

@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use crate::exit::UsageError;
+use crate::usage_error::UsageError;
 
 macro_rules! options {
     ($($(#[$meta:meta])* $name:ident: $kind:ty,)*) => {

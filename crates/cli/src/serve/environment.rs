@@ -9,7 +9,7 @@ use std::{
 use anyhow::Result;
 use headwater_platform::{Clock, Environment, Random};
 
-use crate::exit::UsageError;
+use crate::usage_error::UsageError;
 
 struct SystemClock;
 

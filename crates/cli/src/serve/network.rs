@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use headwater_engine::network::{CaCertificates, NetworkPolicy, Route};
 
 use super::arguments::ServeArguments;
-use crate::exit::UsageError;
+use crate::usage_error::UsageError;
 
 /// The network of a node.
 pub(super) struct Network {

@@ -20,7 +20,7 @@ use super::{
     descriptors, environment,
     network::Network,
 };
-use crate::{exit::UsageError, launcher, runtime};
+use crate::{launcher, runtime, usage_error::UsageError};
 
 const SOURCE_CONCURRENCY: usize = 16;
 const WARM_WORKERS: usize = 2;

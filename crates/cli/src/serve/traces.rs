@@ -28,7 +28,7 @@ use opentelemetry_sdk::{
 };
 use tokio::runtime::Handle;
 
-use crate::exit::UsageError;
+use crate::usage_error::UsageError;
 
 /// How long a collector may take to answer.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
@@ -169,7 +169,7 @@ impl Tracer for Recorder {
         };
         let builder = SpanBuilder::from_name(Cow::Owned(span.name.to_owned()))
             .with_kind(kind)
-            .with_attributes(span.attributes.iter().map(key_value));
+            .with_attributes(key_values(span.attributes));
         Box::new(Recorded(self.0.build_with_context(builder, &parent)))
     }
 }
@@ -195,7 +195,7 @@ impl RecordedSpan for Recorded {
         attributes: &[(&'static str, Attribute<'_>)],
         failure: Option<&str>,
     ) {
-        self.0.set_attributes(attributes.iter().map(key_value));
+        self.0.set_attributes(key_values(attributes));
         if let Some(failure) = failure {
             self.0.set_status(Status::error(failure.to_owned()));
         }
@@ -213,11 +213,13 @@ fn remote(parent: TraceParent) -> SpanContext {
     )
 }
 
-fn key_value((name, value): &(&'static str, Attribute<'_>)) -> KeyValue {
-    match value {
+fn key_values<'a>(
+    attributes: &'a [(&'static str, Attribute<'a>)],
+) -> impl Iterator<Item = KeyValue> + 'a {
+    attributes.iter().map(|(name, value)| match value {
         Attribute::Text(text) => KeyValue::new(*name, (*text).to_owned()),
         Attribute::Number(number) => KeyValue::new(*name, *number),
-    }
+    })
 }
 
 #[cfg(test)]

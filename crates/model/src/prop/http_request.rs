@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::kind_of;
+use super::json_kind::kind_of;
 use crate::error::Invalid;
 
 /// Checks a request. Without a `url` it is none, unless a default has one.
@@ -64,11 +64,11 @@ fn check_fields(name: &str, value: &Value) -> Result<(), Invalid> {
         Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
             check_field(item).map_err(|invalid| invalid.within(&format!("{name}[{index}]")))
         }),
-        other => Err(Invalid::new(
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Err(Invalid::new(
             name,
             format!(
                 "expected a list of {{name, value}} or an object, got {}",
-                kind_of(other)
+                kind_of(value)
             ),
         )),
     }
@@ -137,9 +137,9 @@ fn object<'a>(field: &str, value: &'a Value) -> Result<&'a Map<String, Value>, I
 }
 
 fn text<'a>(field: &str, value: &'a Value) -> Result<&'a str, Invalid> {
-    let reason = || match value {
-        Value::Null => "is required".to_owned(),
-        other => format!("expected a string, got {}", kind_of(other)),
+    let reason = || match value.is_null() {
+        true => "is required".to_owned(),
+        false => format!("expected a string, got {}", kind_of(value)),
     };
     value.as_str().ok_or_else(|| Invalid::new(field, reason()))
 }

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::at_file;
 use crate::client::Client;
-use crate::exit::UsageError;
 use crate::secret;
 use crate::source::text;
+use crate::usage_error::UsageError;
 
 pub(super) fn read(given: &[String]) -> Result<Map<String, Value>> {
     let values = given.iter().filter_map(|field| field.split_once('='));

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::file_name;
 use crate::client::Client;
 
 const FILE: &str = ".headwater-dev.json";
@@ -87,6 +86,12 @@ fn read(path: &Path) -> Result<Entries> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Entries::new()),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
+}
+
+/// The name of a file within its folder.
+fn file_name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Check, Verdict};
+use super::check::{Check, Verdict};
 
 /// A layer.
 struct Layer {

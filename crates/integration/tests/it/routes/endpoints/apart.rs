@@ -76,6 +76,61 @@ async fn answers_of_the_node_itself_are_set_apart_too() {
     assert!(!api.headers.contains_key("content-security-policy"));
 }
 
+/// Redirects, fails, or answers, by the path that is asked for.
+const MOODY: &str = r#"export default {
+  name: "Moody", version: "0.0.1",
+  props: { http: { type: "$.interface.http", customResponse: true } },
+  run(event) {
+    if (event.path === "/throw") throw new Error("no");
+    const elsewhere = event.path === "/redirect";
+    this.http.respond({
+      status: elsewhere ? 302 : 200,
+      headers: {
+        ...(elsewhere && { Location: "/docs" }),
+        "Content-Type": "text/html",
+        "X-Content-Type-Options": "sniff",
+        "Set-Cookie": ["own=1", "__Host-headwater=forged; Path=/; Secure"],
+      },
+      body: "<p>hi</p>",
+    });
+  },
+};"#;
+
+#[tokio::test]
+async fn redirects_failures_and_answers_without_a_body_are_set_apart_too() {
+    let node = Node::start().await;
+    let source = node.deploy(MOODY, json!({})).await;
+    let endpoint = source.endpoint();
+    let path = endpoint.trim_start_matches(&node.url());
+    let own = format!("own=1; Path={path}");
+    for (method, asked, status, cookies) in [
+        (Method::HEAD, "/", 200, vec![&*own]),
+        (Method::POST, "/deep", 200, vec![&*own]),
+        (Method::GET, "/redirect", 302, vec![&*own]),
+        (Method::HEAD, "/redirect", 302, vec![&*own]),
+        (Method::GET, "/throw", 500, vec![]),
+        (Method::HEAD, "/throw", 500, vec![]),
+    ] {
+        let shown = format!("{method} {asked}");
+        let request = node.request(method, &format!("{endpoint}{asked}"));
+        let answer = node.send(request).await.is(status);
+        assert_eq!(
+            all(&answer, "content-security-policy"),
+            [SANDBOX],
+            "{shown}"
+        );
+        assert_eq!(
+            all(&answer, "x-content-type-options"),
+            ["nosniff"],
+            "{shown}"
+        );
+        assert_eq!(all(&answer, "set-cookie"), cookies, "{shown}");
+        if status == 302 {
+            assert_eq!(answer.header("location"), "/docs", "{shown}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn cookies_of_the_nodes_pages_do_not_reach_components() {
     let node = Node::start().await;
@@ -127,6 +182,11 @@ async fn hosts_of_the_nodes_own_site_are_set_apart() {
         ["default-src *", SANDBOX]
     );
     assert!(!answer.headers.contains_key("clear-site-data"));
+    let unknown = node
+        .request(Method::GET, "//")
+        .header("host", "nosuchtoken.hooks.example.com");
+    let answer = node.send(unknown).await.is(404);
+    assert_eq!(all(&answer, "content-security-policy"), [SANDBOX]);
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 //! Pagination as the OpenAPI document shows it: `params(Pages)` of an operation that reads
-//! `extract::Paging`.
+//! `Paging`.
 
 use headwater_model::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use utoipa::{

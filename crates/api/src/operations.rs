@@ -1,0 +1,149 @@
+//! Every operation of the API, once: what is listed here is served and is in the document, in this
+//! order. Path and method are those of the handler's annotation. What runs before a handler is
+//! `router`'s business.
+
+use std::sync::Arc;
+
+use headwater_platform::Platform;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    metrics::{self, Observed},
+    routes::{
+        accounts, apps, auto_subscriptions, components, data_stores, deliveries,
+        docs::{self, Described},
+        events, feeds, health, keys, orgs, registry, sources, subscriptions, users, webhooks,
+        workflows, workspaces,
+    },
+};
+
+/// The path that those of clients of the API begin with.
+pub(crate) const V1: &str = "/v1";
+
+/// Operations, and the part of the document that they are.
+type Operations<S = Arc<Platform>> = OpenApiRouter<S>;
+
+/// The document's part that is the operations.
+pub(crate) fn document() -> OpenApi {
+    let rest = health().into_openapi();
+    let rest = rest.merge_from(metrics().into_openapi());
+    let rest = rest.merge_from(description().into_openapi());
+    OpenApi::default()
+        .nest(V1, clients().into_openapi())
+        .merge_from(rest)
+}
+
+/// For clients of the API, below [`V1`].
+pub(crate) fn clients() -> Operations {
+    Operations::default()
+        .merge(components())
+        .merge(sources())
+        .merge(ways_out())
+        .merge(belongings())
+        .merge(tenants())
+}
+
+/// For machines that watch the node.
+pub(crate) fn health() -> Operations {
+    Operations::default()
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+}
+
+/// For machines that measure the node.
+pub(crate) fn metrics() -> Operations<Observed> {
+    Operations::default().routes(routes!(metrics::show))
+}
+
+/// For readers of the API's description.
+pub(crate) fn description() -> Operations<Arc<Described>> {
+    Operations::default()
+        .routes(routes!(docs::json))
+        .routes(routes!(docs::page))
+}
+
+/// The code of sources and actions, saved.
+fn components() -> Operations {
+    Operations::default()
+        .routes(routes!(components::save, components::list))
+        .routes(routes!(components::show))
+        .routes(routes!(components::options))
+        .routes(routes!(components::props))
+        .routes(routes!(components::run))
+        .routes(routes!(registry::publish))
+        .routes(routes!(registry::show))
+        .routes(routes!(registry::package_modules))
+}
+
+/// Deployed components, and what they and workflows emit.
+fn sources() -> Operations {
+    Operations::default()
+        .routes(routes!(sources::deploy))
+        .routes(routes!(
+            sources::show,
+            sources::put,
+            sources::patch,
+            sources::delete
+        ))
+        .routes(routes!(sources::run))
+        .routes(routes!(events::summaries))
+        .routes(routes!(events::delete))
+        .routes(routes!(events::logs))
+        .routes(routes!(feeds::source))
+        .routes(routes!(workflows::events))
+        .routes(routes!(workflows::errors))
+        .routes(routes!(feeds::workflow))
+}
+
+/// Who listens to whom, and what is delivered.
+fn ways_out() -> Operations {
+    Operations::default()
+        .routes(routes!(subscriptions::create, subscriptions::delete))
+        .routes(routes!(users::subscriptions))
+        .routes(routes!(workspaces::subscriptions))
+        .routes(routes!(
+            auto_subscriptions::create,
+            auto_subscriptions::delete
+        ))
+        .routes(routes!(webhooks::create))
+        .routes(routes!(webhooks::show, webhooks::patch, webhooks::delete))
+        .routes(routes!(users::webhooks))
+        .routes(routes!(webhooks::rotate_secret))
+        .routes(routes!(deliveries::list))
+        .routes(routes!(deliveries::replay))
+        .routes(routes!(deliveries::show))
+        .routes(routes!(deliveries::retry))
+}
+
+/// What components use beside their code: accounts of apps, and data stores.
+fn belongings() -> Operations {
+    Operations::default()
+        .routes(routes!(accounts::list, accounts::create))
+        .routes(routes!(accounts::show, accounts::delete))
+        .routes(routes!(accounts::check))
+        .routes(routes!(accounts::connect))
+        .routes(routes!(accounts::reconnect))
+        .routes(routes!(accounts::connect_status))
+        .routes(routes!(apps::list))
+        .routes(routes!(data_stores::list))
+        .routes(routes!(data_stores::records))
+        .routes(routes!(data_stores::delete))
+}
+
+/// Users and workspaces: who they are, what they have, their keys.
+fn tenants() -> Operations {
+    Operations::default()
+        .routes(routes!(users::me))
+        .routes(routes!(users::sources))
+        .routes(routes!(orgs::sources))
+        .routes(routes!(users::create, users::list))
+        .routes(routes!(users::delete))
+        .routes(routes!(workspaces::create, workspaces::list))
+        .routes(routes!(workspaces::show))
+        .routes(routes!(workspaces::members, workspaces::add_member))
+        .routes(routes!(workspaces::remove_member))
+        .routes(routes!(keys::create, keys::list))
+        .routes(routes!(keys::revoke))
+        .routes(routes!(keys::rotate_secret_key))
+}

@@ -9,7 +9,7 @@ use serde_json::{
 use crate::{
     channel::Channel,
     error::Invalid,
-    id::EventId,
+    id::{EventId, InvocationId},
     limits::{EVENT_PREVIEW_BYTES, HOPS_MAX},
     trace::TraceParent,
 };
@@ -186,6 +186,8 @@ pub struct Event {
     pub summary: Option<String>,
     /// The call's `ts`.
     pub ts: Option<f64>,
+    /// The run that emitted it; none for what the platform tells by itself.
+    pub run_id: Option<InvocationId>,
 }
 
 /// Event data as a listing shows it.

@@ -111,6 +111,7 @@ fn invocation(lease: &RunnableLease, caller: u32, number: u32) -> NewInvocation 
         event: json().into(),
         hops: 0,
         now_ms: NOW_MS,
+        due_at_ms: 0,
         origin: Origin::default(),
     }
 }

@@ -10,15 +10,27 @@ use crate::{
     row::{signed, to_json},
 };
 
-/// Appends events to an emitter's log on their own, with the next ids.
+/// Where events are appended: behind the last one of their emitter.
+pub(crate) struct Place<'a> {
+    pub(crate) emitter: &'a str,
+    pub(crate) last: Option<EventId>,
+    /// The run that emits them, if one does.
+    pub(crate) run_id: Option<&'a str>,
+}
+
+/// Appends events to an emitter's log on their own, with the next ids. `run_id`: the run that they are of, if any.
 pub(crate) fn alone(
     connection: &Connection,
-    emitter: &str,
+    (emitter, run_id): (&str, Option<&str>),
     events: &[NewEvent],
     now_ms: u64,
 ) -> Result<(), StoreError> {
-    let last = emitters::last_id(connection, emitter)?;
-    let last = insert(connection, (emitter, last), events, now_ms)?;
+    let place = Place {
+        emitter,
+        last: emitters::last_id(connection, emitter)?,
+        run_id,
+    };
+    let last = insert(connection, &place, events, now_ms)?;
     emitters::move_on(connection, emitter, last, None)?;
     for class in classes(events) {
         note_untrimmed(connection, emitter, class)?;
@@ -26,10 +38,10 @@ pub(crate) fn alone(
     Ok(())
 }
 
-/// Writes events behind the last one of their emitter and tells the new last one.
+/// Writes events and tells the new last one of their emitter.
 pub(crate) fn insert(
     connection: &Connection,
-    (emitter, mut last): (&str, Option<EventId>),
+    place: &Place<'_>,
     events: &[NewEvent],
     now_ms: u64,
 ) -> Result<Option<EventId>, StoreError> {
@@ -37,17 +49,18 @@ pub(crate) fn insert(
     let mut insert = connection
         .prepare_cached(
             "INSERT INTO events (emitter_id, ms, sequence, class, channel, event, key, summary, ts, hops,
-                                 indexed_at_ms, deliver_at_ms, deliver_channel, traceparent)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                 indexed_at_ms, deliver_at_ms, deliver_channel, traceparent, run_id)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .map_err(&failed)?;
+    let mut last = place.last;
     for event in events {
         let id = EventId::next(last, now_ms);
         last = Some(id);
         let scheduled = event.scheduled.as_ref();
         insert
             .execute(params![
-                emitter,
+                place.emitter,
                 signed(id.ms),
                 id.sequence,
                 event.channel.class().code(),
@@ -61,6 +74,7 @@ pub(crate) fn insert(
                 scheduled.map(|scheduled| signed(scheduled.deliver_at_ms)),
                 scheduled.map(|scheduled| scheduled.channel.name()),
                 event.trace.as_ref().map(ToString::to_string),
+                place.run_id,
             ])
             .map_err(&failed)?;
     }

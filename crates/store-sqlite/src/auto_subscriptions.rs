@@ -1,12 +1,12 @@
 //! Automatic subscriptions: written once, they subscribe their listener to each source that their user deploys later.
 
-use headwater_model::{channel::Channel, id::SubscriptionId, subscription::AutoSubscription};
+use headwater_model::{channel::Channel, subscription::AutoSubscription};
 use headwater_store::{Source, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
     connection::failed,
-    queue,
+    derived_id,
     row::{get, parsed},
 };
 
@@ -89,7 +89,7 @@ pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), 
         rows.collect::<Result<_, _>>().map_err(&failed)?
     };
     for pair in made {
-        let id = SubscriptionId::new(source.created_at * 1000, queue::entropy_of(pair));
+        let id = derived_id::subscription(source.created_at * 1000, pair);
         connection
             .prepare_cached(
                 "INSERT INTO subscriptions (id, user_id, emitter, listener, channel, since)

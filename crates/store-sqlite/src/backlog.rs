@@ -12,7 +12,9 @@ pub(crate) fn read(connection: &Connection, now_ms: u64) -> Result<Backlog, Stor
     connection
         .prepare_cached(&format!(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM invocations LIMIT {counted_max})),
-                    (SELECT queued_at_ms FROM invocations ORDER BY position LIMIT 1),
+                    (SELECT queued_at_ms FROM (SELECT queued_at_ms, due_at_ms FROM invocations
+                                              ORDER BY position LIMIT {counted_max})
+                     WHERE due_at_ms <= ?1 LIMIT 1),
                     max(0, coalesce((SELECT max(position) FROM events), 0) - (SELECT position FROM dispatch_cursor)),
                     (SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state = 'pending' LIMIT {counted_max})),
                     (SELECT count(*) FROM (SELECT 1 FROM deliveries

@@ -10,7 +10,7 @@ mod waiting;
 use async_trait::async_trait;
 use headwater_model::{
     channel::Channel,
-    id::{DeliveryId, EventId, WebhookId},
+    id::{DeliveryId, EmitterId, EventId, WebhookId},
     page::{Page, PageRequest},
     webhook::DeliveryState,
 };
@@ -24,7 +24,6 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     SqliteStore,
     connection::failed,
-    queue,
     row::{get, parsed, raw, signed, trace, unsigned},
 };
 
@@ -140,6 +139,17 @@ impl Deliveries for SqliteStore {
             .await
     }
 
+    async fn deliveries_of(
+        &self,
+        emitter: &EmitterId,
+        event: EventId,
+        limit: u32,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let emitter = emitter.clone();
+        self.read(move |connection| listing::of_event(connection, (emitter.as_str(), event), limit))
+            .await
+    }
+
     async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError> {
         let id = id.clone();
         self.write(move |connection| again::retry(connection, &id, now_ms))
@@ -166,11 +176,6 @@ impl Deliveries for SqliteStore {
         self.write(move |connection| trim::trim(connection, keep, dead_before_ms, limit))
             .await
     }
-}
-
-/// The id of a delivery that follows from stored rows: unique per pair, and time-ordered like any.
-pub(crate) fn delivery_id(now_ms: u64, pair: (i64, i64)) -> DeliveryId {
-    DeliveryId::new(now_ms, queue::entropy_of(pair))
 }
 
 /// Makes dead letters of what a webhook has not taken: of a bounded number at once, of the others in steps of trimming,

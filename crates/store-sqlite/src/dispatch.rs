@@ -240,7 +240,12 @@ impl Step<'_> {
             return Ok(());
         };
         let error = event::hop_limit_error(id, &event.channel, &data);
-        append::alone(self.connection, &event.emitter, &[error], self.now_ms)
+        append::alone(
+            self.connection,
+            (&event.emitter, None),
+            &[error],
+            self.now_ms,
+        )
     }
 }
 

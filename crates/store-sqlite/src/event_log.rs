@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use headwater_model::{
-    channel::Channel,
     dedupe,
     event::Event,
     id::{EmitterId, EventId, RunnableId},
@@ -11,14 +10,16 @@ use headwater_model::{
 use headwater_store::{
     ChannelFilter, EventDeletion, EventLog, KeyValue, LogPosition, Progress, StoreError, Tail,
 };
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
 
 use crate::{
     SqliteStore,
     connection::failed,
-    deletion, dispatch, emitters, retention,
-    row::{get, json_opt, raw, signed, unsigned},
+    deletion, dispatch, emitters,
+    event_row::{self, NOT_DELETED},
+    retention,
+    row::{get, signed},
     scheduled, tail,
 };
 
@@ -132,16 +133,6 @@ fn filter(channels: &ChannelFilter) -> (String, String) {
     }
 }
 
-/// Hides what a requested deletion covers but has not reached yet.
-pub(crate) const NOT_DELETED: &str = "NOT EXISTS (
-    SELECT 1 FROM deletions
-    WHERE deletions.emitter_id = events.emitter_id
-      AND deletions.class = events.class
-      AND (deletions.channel IS NULL OR deletions.channel = events.channel)
-      AND (events.ms, events.sequence) >= (start_ms, start_sequence)
-      AND (events.ms, events.sequence) <= (end_ms, end_sequence)
-      AND events.position <= up_to_position)";
-
 fn events(
     connection: &Connection,
     emitter: &EmitterId,
@@ -183,7 +174,7 @@ fn events(
     let mut rows = statement.query(parameters).map_err(&failed)?;
     let mut items = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        items.push(event(row)?);
+        items.push(event_row::event(row)?);
     }
     if order == "ASC" {
         items.reverse();
@@ -191,20 +182,5 @@ fn events(
     Ok(Page {
         total_count: total.unsigned_abs(),
         items,
-    })
-}
-
-pub(crate) fn event(row: &Row<'_>) -> Result<Event, StoreError> {
-    Ok(Event {
-        id: EventId {
-            ms: unsigned(row, "ms")?,
-            sequence: get(row, "sequence")?,
-        },
-        indexed_at_ms: unsigned(row, "indexed_at_ms")?,
-        channel: Channel::named(get::<String>(row, "channel")?),
-        event: raw(row, "event")?,
-        key: json_opt(row, "key")?,
-        summary: get(row, "summary")?,
-        ts: get(row, "ts")?,
     })
 }

@@ -3,7 +3,7 @@
 use headwater_store::{LogPosition, Progress, StoreError};
 use rusqlite::{Connection, params};
 
-use crate::{connection::failed, event_log::NOT_DELETED, row::signed};
+use crate::{connection::failed, event_row::NOT_DELETED, row::signed};
 
 /// One emitter's events of one class.
 struct Log {

@@ -60,6 +60,13 @@ pub(crate) fn raw(row: &Row<'_>, column: &str) -> Result<Box<RawValue>, StoreErr
     RawValue::from_string(get(row, column)?).map_err(|error| corrupt(&error))
 }
 
+/// The same, where the column may be null.
+pub(crate) fn raw_opt(row: &Row<'_>, column: &str) -> Result<Option<Box<RawValue>>, StoreError> {
+    let text: Option<String> = get(row, column)?;
+    let text = text.map(RawValue::from_string).transpose();
+    text.map_err(|error| corrupt(&error))
+}
+
 /// The column `traceparent`, in which a trace that cannot be read is none: nothing depends on it.
 pub(crate) fn trace(row: &Row<'_>) -> Result<Option<TraceParent>, StoreError> {
     let header: Option<String> = get(row, "traceparent")?;

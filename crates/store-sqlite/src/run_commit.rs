@@ -4,11 +4,17 @@
 use std::collections::BTreeSet;
 
 use headwater_model::id::RunnableId;
-use headwater_store::{Conflict, KvWrite, Lease, Owner, RunCommit, StoreError};
-use rusqlite::{Connection, params};
+use headwater_store::{Conflict, KvWrite, Owner, RunCommit, StoreError};
+use rusqlite::Connection;
 
 use crate::{
-    append, connection::failed, emitters, living::Living, row::signed, usage::Spent,
+    append::{self, Place},
+    connection::failed,
+    emitters, invocations,
+    living::Living,
+    run_records::{self, Ending},
+    run_retention,
+    usage::Spent,
     writer::savepoint,
 };
 
@@ -61,6 +67,7 @@ pub(crate) fn commit_together(
 struct Batch<'a> {
     spent: Spent,
     untrimmed: BTreeSet<(&'a str, u8)>,
+    untrimmed_runs: BTreeSet<&'a str>,
 }
 
 impl<'a> Batch<'a> {
@@ -70,11 +77,17 @@ impl<'a> Batch<'a> {
         let classes = append::classes(&commit.events);
         self.untrimmed
             .extend(classes.into_iter().map(|class| (id, class)));
+        if commit.ended.is_some() {
+            self.untrimmed_runs.insert(id);
+        }
     }
 
     fn write(self, connection: &Connection) -> Result<(), StoreError> {
         for (emitter, class) in self.untrimmed {
             append::note_untrimmed(connection, emitter, class)?;
+        }
+        for runnable in self.untrimmed_runs {
+            run_retention::note_untrimmed(connection, runnable)?;
         }
         self.spent.write(connection)
     }
@@ -88,40 +101,31 @@ fn commit(
 ) -> Result<Owner, StoreError> {
     let id = commit.runnable().as_str();
     let emitter = emitters::held(connection, living, &commit.lease)?;
-    if let Some(lease) = &commit.invocation {
-        end_invocation(connection, commit, lease)?;
+    let mut has_scheduled = commit.events.iter().any(|event| event.scheduled.is_some());
+    if let Some(end) = &commit.invocation {
+        has_scheduled |= invocations::end(connection, id, end, has_scheduled)?;
     }
+    let mut last = emitter.last;
     if !commit.events.is_empty() || commit.dedupe.is_some() {
-        let behind = (id, emitter.last);
-        let last = append::insert(connection, behind, &commit.events, commit.now_ms)?;
+        let place = Place {
+            emitter: id,
+            last,
+            run_id: Some(commit.run_id.as_str()),
+        };
+        last = append::insert(connection, &place, &commit.events, commit.now_ms)?;
         emitters::move_on(connection, id, last, commit.dedupe.as_ref())?;
     }
     write_key_values(connection, id, &commit.kv_writes)?;
-    Ok(emitter.owner)
-}
-
-fn end_invocation(
-    connection: &Connection,
-    commit: &RunCommit,
-    lease: &Lease,
-) -> Result<(), StoreError> {
-    let ended = connection
-        .prepare_cached(
-            "DELETE FROM invocations WHERE id = ? AND lease_epoch = ? AND attempt = ? AND runnable_id = ?",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![
-                lease.invocation_id.as_str(),
-                signed(lease.epoch.0),
-                lease.attempt,
-                commit.runnable().as_str()
-            ])
-        })
-        .map_err(failed("ending an invocation"))?;
-    match ended {
-        0 => Err(Conflict::LeaseLost.into()),
-        _ => Ok(()),
+    if let Some(ended) = &commit.ended {
+        let of = Ending {
+            id: &commit.run_id,
+            runnable: id,
+            last,
+            has_scheduled,
+        };
+        run_records::insert(connection, &of, ended)?;
     }
+    Ok(emitter.owner)
 }
 
 fn write_key_values(

@@ -13,6 +13,7 @@ use crate::{
 struct Due {
     position: i64,
     emitter: String,
+    run_id: Option<String>,
     event: NewEvent,
 }
 
@@ -25,13 +26,19 @@ pub(crate) fn release(
     for Due {
         position,
         emitter,
+        run_id,
         event,
     } in &due
     {
         connection
             .execute("DELETE FROM events WHERE position = ?", [position])
             .map_err(failed("releasing a scheduled event"))?;
-        append::alone(connection, emitter, std::slice::from_ref(event), now_ms)?;
+        append::alone(
+            connection,
+            (emitter, run_id.as_deref()),
+            std::slice::from_ref(event),
+            now_ms,
+        )?;
     }
     let more = due.len() == limit as usize;
     Ok(Progress {
@@ -58,6 +65,7 @@ fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, Sto
         due.push(Due {
             position: get(row, "position")?,
             emitter: get(row, "emitter_id")?,
+            run_id: get(row, "run_id")?,
             event: released(row)?,
         });
     }

@@ -209,6 +209,7 @@ pub(crate) fn empty(
 ) -> Result<Progress, StoreError> {
     const MUCH: &[&str] = &[
         "DELETE FROM invocations WHERE position IN (SELECT position FROM invocations WHERE runnable_id = ?1 LIMIT ?2)",
+        "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE runnable_id = ?1 LIMIT ?2)",
         "DELETE FROM events WHERE position IN (SELECT position FROM events INDEXED BY events_by_id WHERE emitter_id = ?1
              AND position <= (SELECT position FROM dispatch_cursor) LIMIT ?2)",
     ];
@@ -238,6 +239,8 @@ pub(crate) fn delete(
 ) -> Result<(), StoreError> {
     const OF_SOURCE: &[&str] = &[
         "DELETE FROM invocations WHERE runnable_id = ?",
+        "DELETE FROM runs WHERE runnable_id = ?",
+        "DELETE FROM untrimmed_runs WHERE runnable_id = ?",
         "DELETE FROM events WHERE emitter_id = ?",
         "DELETE FROM untrimmed WHERE emitter_id = ?",
         "DELETE FROM deletions WHERE emitter_id = ?",

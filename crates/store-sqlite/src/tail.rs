@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 use crate::{
     connection::failed,
-    event_log::{self, NOT_DELETED},
+    event_row::{self, NOT_DELETED},
     row::{parsed, signed, unsigned},
 };
 
@@ -45,7 +45,7 @@ pub(crate) fn after(
         let appended = Appended {
             position: LogPosition(unsigned(row, "position")?),
             emitter: parsed(row, "emitter_id")?,
-            event: event_log::event(row)?,
+            event: event_row::event(row)?,
         };
         let up_to = appended.position;
         bytes += appended.event.event.get().len();

@@ -160,7 +160,7 @@ mod tests {
     use headwater_model::{
         channel::Channel,
         event::NewEvent,
-        id::{SourceId, UserId},
+        id::{InvocationId, SourceId, UserId},
     };
     use headwater_store::{
         KvWrite, NodeEpoch, NodeName, Nodes, RunCommit, RunnableLease, Usage, WorkQueue,
@@ -227,6 +227,7 @@ mod tests {
                 epoch: NodeEpoch(1),
                 fence: 1,
             },
+            run_id: InvocationId::new(1, 1),
             invocation: None,
             events: vec![NewEvent {
                 channel: Channel::default(),
@@ -244,6 +245,7 @@ mod tests {
                 value: None,
             }],
             usage: Usage::default(),
+            ended: None,
             now_ms: 1,
         }
     }

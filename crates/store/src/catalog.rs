@@ -115,14 +115,15 @@ pub trait Catalog {
     async fn rename_source(&self, id: &SourceId, name: &str, now_at: u64)
     -> Result<(), StoreError>;
 
-    /// Deletes up to `limit` rows of a source that is being deleted: its queue, and its events that dispatch has passed.
+    /// Deletes up to `limit` rows of a source that is being deleted: its queue, its runs, and its events that dispatch
+    /// has passed.
     /// Calling again goes on; `done` counts. Where there is much of it, [`Catalog::delete_source`] would keep everybody
     /// else waiting (`conformance::deletion::a_source_is_emptied_in_bounded_steps`). `LeaseLost` when the lease is not the
     /// current one.
     async fn empty_source(&self, lease: &RunnableLease, limit: u32)
     -> Result<Progress, StoreError>;
 
-    /// Deletes a source with its events, state, timers, queue, endpoints and subscriptions. Deleting twice is harmless.
+    /// Deletes a source with its events, runs, state, timers, queue, endpoints and subscriptions. Deleting twice is harmless.
     /// Events that dispatch has not passed reach nobody any more: see [`crate::EventLog::awaits_dispatch`].
     /// `LeaseLost` when the source is there and the lease is not the current one.
     async fn delete_source(&self, lease: &RunnableLease) -> Result<(), StoreError>;

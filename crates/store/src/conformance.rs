@@ -29,6 +29,7 @@ pub mod nodes;
 pub mod queue;
 pub mod redelivery;
 pub mod registry;
+pub mod runs;
 pub mod scheduled;
 pub mod sealed;
 pub mod sources;
@@ -120,6 +121,8 @@ macro_rules! conformance_tests {
                 a_refused_commit_in_the_middle_of_a_batch_takes_nothing_with_it,
                 a_dedupe_state_behind_a_refused_one_is_refused,
                 a_batch_is_committed_in_its_order,
+                a_checkpoint_goes_on_with_its_state_when_it_is_due,
+                a_checkpoint_is_refused_after_its_lease_was_lost,
                 key_values_are_set_overwritten_and_deleted,
                 usage_counts_per_user_workspace_and_utc_day,
             }
@@ -176,6 +179,8 @@ macro_rules! conformance_tests {
                 the_backlog_is_what_has_not_ended,
                 the_backlog_has_the_deliveries_that_have_not_ended,
                 all_runnables_with_work_are_reached_in_steps,
+                an_invocation_is_claimed_when_it_is_due,
+                the_next_invocation_to_become_due_is_known,
             }
             timers {
                 a_timer_fires_once_per_tick,
@@ -282,6 +287,17 @@ macro_rules! conformance_tests {
                 a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more,
                 replaying_makes_ended_deliveries_pending_again,
             }
+            runs {
+                a_run_leaves_one_record_with_its_commit,
+                a_record_is_small_whatever_was_thrown,
+                runs_are_paged_both_ways,
+                runs_are_listed_by_outcome_trigger_and_start,
+                a_runs_events_are_found,
+                failures_are_kept_apart_from_successes,
+                runs_end_with_their_source,
+                an_events_deliveries_are_found,
+                runs_of_hooks_are_recorded_with_the_settlement,
+            }
             scheduled {
                 scheduled_events_are_listed_on_in_until_they_are_due,
                 scheduled_events_are_released_exactly_once_in_due_order,
@@ -380,6 +396,7 @@ mod tests {
         ("webhooks", include_str!("conformance/webhooks.rs")),
         ("deliveries", include_str!("conformance/deliveries.rs")),
         ("redelivery", include_str!("conformance/redelivery.rs")),
+        ("runs", include_str!("conformance/runs.rs")),
         ("scheduled", include_str!("conformance/scheduled.rs")),
         ("sealed", include_str!("conformance/sealed.rs")),
         ("deletion", include_str!("conformance/deletion.rs")),
@@ -392,6 +409,7 @@ mod tests {
         include_str!("catalog.rs"),
         include_str!("key_value.rs"),
         include_str!("nodes.rs"),
+        include_str!("runs.rs"),
         include_str!("sealed.rs"),
         include_str!("subscriptions.rs"),
         include_str!("upkeep.rs"),

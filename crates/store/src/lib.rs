@@ -18,6 +18,7 @@ pub mod nodes;
 pub mod progress;
 pub mod registry;
 pub mod run_commit;
+pub mod runs;
 pub mod sealed;
 pub mod sources;
 pub mod subscriptions;
@@ -37,6 +38,7 @@ pub use nodes::*;
 pub use progress::Progress;
 pub use registry::*;
 pub use run_commit::*;
+pub use runs::*;
 pub use sealed::*;
 pub use sources::*;
 pub use subscriptions::*;
@@ -60,6 +62,7 @@ pub trait Store:
     + KeyValue
     + DataStores
     + WorkQueue
+    + Runs
     + Upkeep
     + Send
     + Sync
@@ -81,6 +84,7 @@ impl<T> Store for T where
         + KeyValue
         + DataStores
         + WorkQueue
+        + Runs
         + Upkeep
         + Send
         + Sync

@@ -1,10 +1,15 @@
 //! The commit of a run: everything it leaves behind.
 
-use headwater_model::{dedupe, event::NewEvent, id::RunnableId};
+use headwater_model::{
+    dedupe,
+    event::NewEvent,
+    id::{InvocationId, RunnableId},
+};
 use serde_json::value::RawValue;
 
 use crate::{
     lease::{Lease, RunnableLease},
+    runs::EndedRun,
     tenants::Usage,
 };
 
@@ -17,13 +22,48 @@ pub struct KvWrite {
     pub value: Option<Box<RawValue>>,
 }
 
+/// What a commit makes of an invocation.
+#[derive(Debug, Clone)]
+pub struct InvocationEnd {
+    /// The right to run it, which ends with the commit.
+    pub lease: Lease,
+    /// What follows.
+    pub then: AfterRun,
+}
+
+impl InvocationEnd {
+    /// The end of the invocation.
+    pub fn ended(lease: Lease) -> Self {
+        Self {
+            lease,
+            then: AfterRun::Ended,
+        }
+    }
+}
+
+/// What follows a commit for the invocation.
+#[derive(Debug, Clone)]
+pub enum AfterRun {
+    /// It is over.
+    Ended,
+    /// It waits until it is due and goes on with this state. Its id, event and origin stay; starts are counted anew.
+    Checkpoint {
+        /// JSON text.
+        state: Box<RawValue>,
+        /// Epoch milliseconds; 0: at once.
+        due_at_ms: u64,
+    },
+}
+
 /// Everything a run leaves behind, committed together or not at all.
 #[derive(Debug, Clone)]
 pub struct RunCommit {
     /// The right to run it and to write what came of it: every run has it, hooks and custom responses too.
     pub lease: RunnableLease,
-    /// The invocation that it ends; `None` for a run that was never queued.
-    pub invocation: Option<Lease>,
+    /// The run that it is of; an invocation that was queued runs under its own id.
+    pub run_id: InvocationId,
+    /// What becomes of the invocation; `None` for a run that was never queued.
+    pub invocation: Option<InvocationEnd>,
     /// Appended in this order, errors and logs included.
     pub events: Vec<NewEvent>,
     /// The new dedupe state, if it changed.
@@ -32,6 +72,8 @@ pub struct RunCommit {
     pub kv_writes: Vec<KvWrite>,
     /// Added to the day's usage of the source's user, and of its workspace.
     pub usage: Usage,
+    /// The end of the run, with its last commit. A further one of the same run leaves the record as it is.
+    pub ended: Option<EndedRun>,
     /// Epoch milliseconds.
     pub now_ms: u64,
 }

@@ -365,6 +365,15 @@ pub trait Deliveries {
     /// A delivery.
     async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, StoreError>;
 
+    /// Up to `limit` deliveries of an event, in the order of their dispatch; none when the event is gone from the log.
+    /// MUST find those of the event alone (`conformance::runs::an_events_deliveries_are_found`).
+    async fn deliveries_of(
+        &self,
+        emitter: &EmitterId,
+        event: EventId,
+        limit: u32,
+    ) -> Result<Vec<Delivery>, StoreError>;
+
     /// Makes a delivery that has ended pending again, due at once, with the whole schedule before it. One that is pending
     /// becomes due at once. `Conflict` when it is gone or its webhook inactive.
     async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError>;

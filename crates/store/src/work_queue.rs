@@ -46,6 +46,8 @@ pub struct NewInvocation {
     pub hops: u32,
     /// Epoch milliseconds.
     pub now_ms: u64,
+    /// When it may run, epoch milliseconds; 0: at once.
+    pub due_at_ms: u64,
     /// The request behind it.
     pub origin: Origin,
 }
@@ -67,9 +69,19 @@ pub struct Claimed {
     pub queued_at_ms: u64,
     /// The request behind it.
     pub origin: Origin,
-    /// How often it was leased without being given back, this time included: a large number means
+    /// What its last checkpoint left, as JSON text.
+    pub state: Option<Box<RawValue>>,
+    /// How often it was leased without being given back since it was queued or its last checkpoint, this time included: a large number means
     /// that it may be what ends its nodes.
     pub starts: u32,
+}
+
+impl Claimed {
+    /// Bytes of its event and its state.
+    pub fn bytes(&self) -> usize {
+        let state = self.state.as_ref().map_or(0, |state| state.get().len());
+        self.event.get().len() + state
+    }
 }
 
 /// How much one claim may lease.
@@ -77,7 +89,7 @@ pub struct Claimed {
 pub struct WorkLimit {
     /// Invocations.
     pub invocations: u32,
-    /// Bytes of their events. The invocation that reaches it is the last, so that the largest event can be claimed.
+    /// Bytes of their events and states. The invocation that reaches it is the last, so that the largest event can be claimed.
     pub bytes: u64,
 }
 
@@ -92,7 +104,7 @@ impl WorkLimit {
 
     /// Whether a claim ended there, so that there may be more to claim.
     pub fn is_reached_by(self, claimed: &[Claimed]) -> bool {
-        let bytes: usize = claimed.iter().map(|one| one.event.get().len()).sum();
+        let bytes: usize = claimed.iter().map(Claimed::bytes).sum();
         claimed.len() >= self.invocations as usize || bytes as u64 >= self.bytes
     }
 }
@@ -100,9 +112,9 @@ impl WorkLimit {
 /// What a store has yet to do, for those who watch the node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Invocations queued or running; [`Backlog::COUNTED_MAX`] at most, however many there are.
+    /// Invocations queued, waiting for their time, or running; [`Backlog::COUNTED_MAX`] at most, however many there are.
     pub invocations: u64,
-    /// When the first of them in line was queued, epoch milliseconds.
+    /// When the first in line of those that are due was queued, epoch milliseconds.
     pub oldest_invocation_at_ms: Option<u64>,
     /// Events that dispatch has not passed.
     pub undispatched_events: u64,
@@ -131,7 +143,9 @@ pub trait WorkQueue {
         lease: Option<(RunnableLease, LeaseTerm)>,
     ) -> Result<Option<Lease>, StoreError>;
 
-    /// Leases invocations of one source or workflow that nobody holds, oldest first, within the limit.
+    /// Leases invocations of one source or workflow that are due and that nobody holds, those due first before others,
+    /// then oldest first, within the limit.
+    /// MUST NOT lease one that is not due (`conformance::queue::an_invocation_is_claimed_when_it_is_due`).
     /// MUST refuse with `LeaseLost` whoever does not hold the runnable
     /// (`conformance::nodes::a_dead_nodes_runnable_is_taken_over`).
     /// MUST NOT lease one that is held by a lease that has not expired
@@ -145,7 +159,7 @@ pub trait WorkQueue {
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError>;
 
-    /// Sources and workflows of whose invocations some are held by no living node, in the order of their ids, behind
+    /// Sources and workflows of whose invocations some are due and held by no living node, in the order of their ids, behind
     /// `after`; at most `limit`. MUST reach every one of them when called with the last it found
     /// (`conformance::queue::all_runnables_with_work_are_reached_in_steps`).
     /// MUST NOT find those that another living node holds
@@ -158,6 +172,11 @@ pub trait WorkQueue {
         limit: u32,
     ) -> Result<Vec<RunnableId>, StoreError>;
 
+    /// When the next invocation becomes due after `after_ms`; `None` when none waits for its time.
+    /// MUST know of those that were queued for later and of checkpoints
+    /// (`conformance::queue::the_next_invocation_to_become_due_is_known`).
+    async fn next_due(&self, after_ms: u64) -> Result<Option<u64>, StoreError>;
+
     /// How much there is to do. Cheap, however much that is: what is counted one by one is counted up to a bound.
     /// MUST count what is queued and what is running, and forget both when they end
     /// (`conformance::queue::the_backlog_is_what_has_not_ended`,
@@ -167,12 +186,15 @@ pub trait WorkQueue {
     /// Prolongs leases. Those that were lost are not prolonged and not reported.
     async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError>;
 
-    /// Gives a lease back: somebody may claim the invocation again at once. Harmless if it was lost.
-    async fn release(&self, lease: &Lease) -> Result<(), StoreError>;
+    /// Gives a lease back: somebody may claim the invocation again, at once or when it is due anew. Harmless if it was lost.
+    async fn release(&self, lease: &Lease, due_at_ms: Option<u64>) -> Result<(), StoreError>;
 
     /// Commits the ends of runs in this order; each is all or nothing, and one result per commit comes back.
     /// Per commit: append events with ids that increase per emitter (even if the clock stepped back), replace the
-    /// dedupe state, apply key-value writes, add usage, end the invocation.
+    /// dedupe state, apply key-value writes, add usage, end the invocation or write its checkpoint, record the end of the
+    /// run.
+    /// MUST free the lease with a checkpoint, and keep what the invocation was queued with
+    /// (`conformance::commits::a_checkpoint_goes_on_with_its_state_when_it_is_due`).
     /// After one that is `Unavailable`, all later ones are too, and nothing of them is written.
     /// The lease of an invocation is lost when it was given back, taken by a later attempt, or voided; not by expiring
     /// alone, and it is of one runnable. The lease of a runnable is lost when somebody else holds it, or its node ended.

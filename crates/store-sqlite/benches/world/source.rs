@@ -7,7 +7,7 @@ use headwater_model::{
     channel::Channel,
     component::{ComponentType, Description, Hooks},
     event::NewEvent,
-    id::{ComponentId, SourceId, UserId},
+    id::{ComponentId, InvocationId, SourceId, UserId},
 };
 use headwater_store::{
     ArtifactBytes, Catalog, NewSource, NodeName, Nodes, Owner, RunCommit, RunnableLease,
@@ -44,11 +44,13 @@ pub(crate) fn run(lease: &RunnableLease) -> RunCommit {
     };
     RunCommit {
         lease: lease.clone(),
+        run_id: InvocationId::new(NOW_MS, 1),
         invocation: None,
         events: vec![event],
         dedupe: None,
         kv_writes: Vec::new(),
         usage: Usage::default(),
+        ended: None,
         now_ms: NOW_MS,
     }
 }

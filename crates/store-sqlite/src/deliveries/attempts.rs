@@ -180,7 +180,7 @@ fn disable(
     match has_log {
         true => append::alone(
             connection,
-            emitter,
+            (emitter, None),
             std::slice::from_ref(&disabled.event),
             now_ms,
         ),

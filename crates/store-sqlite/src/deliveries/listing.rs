@@ -1,7 +1,8 @@
 //! Deliveries as they are listed.
 
 use headwater_model::{
-    id::DeliveryId,
+    channel::ChannelClass,
+    id::{DeliveryId, EventId},
     page::{Page, PageRequest, Position},
     webhook::DeliveryState,
 };
@@ -11,7 +12,7 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     connection::failed,
     deliveries,
-    row::{get, named, parsed, unsigned},
+    row::{get, named, parsed, signed, unsigned},
     webhooks::{self, Standing},
 };
 
@@ -136,6 +137,34 @@ pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Delivery
     let mut rows = statement.query([id]).map_err(&failed)?;
     let row = rows.next().map_err(&failed)?;
     row.map(|row| delivery(connection, row)).transpose()
+}
+
+/// Those of an event that is in the log: its place there leads to them.
+pub(super) fn of_event(
+    connection: &Connection,
+    (emitter, event): (&str, EventId),
+    limit: u32,
+) -> Result<Vec<Delivery>, StoreError> {
+    let failed = failed("reading the deliveries of an event");
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "{LISTED} WHERE deliveries.event_position IN (
+                 SELECT position FROM events
+                 WHERE emitter_id = ?1 AND class IN ({ordinary}, {errors}, {logs}) AND ms = ?2 AND sequence = ?3)
+             ORDER BY deliveries.position LIMIT ?4",
+            ordinary = ChannelClass::Ordinary.code(),
+            errors = ChannelClass::Errors.code(),
+            logs = ChannelClass::Logs.code(),
+        ))
+        .map_err(&failed)?;
+    let mut rows = statement
+        .query(params![emitter, signed(event.ms), event.sequence, limit])
+        .map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(delivery(connection, row)?);
+    }
+    Ok(found)
 }
 
 fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreError> {

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, params};
 use super::Passing;
 use crate::{
     connection::failed,
-    deliveries, queue,
+    derived_id,
     row::{get, name_of, signed},
 };
 
@@ -127,7 +127,7 @@ pub(super) fn enqueue(
     pair: &Pair,
     now_ms: u64,
 ) -> Result<(), StoreError> {
-    let id = queue::invocation_id(now_ms, (event.position, pair.subscription));
+    let id = derived_id::invocation(now_ms, (event.position, pair.subscription));
     let trigger = name_of(&Trigger::Event)?;
     connection
         .prepare_cached(
@@ -155,7 +155,7 @@ pub(super) fn deliver(
     pair: &Pair,
     now_ms: u64,
 ) -> Result<(), StoreError> {
-    let id = deliveries::delivery_id(now_ms, (event.position, pair.subscription));
+    let id = derived_id::delivery(now_ms, (event.position, pair.subscription));
     connection
         .prepare_cached(
             "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,

@@ -106,5 +106,5 @@ fn tell(
     };
     let from = (event.emitter.as_str(), id);
     let error = event::queue_full_error(from, &event.channel, queued_max, event.hops);
-    append::alone(connection, listener, &[error], now_ms)
+    append::alone(connection, (listener, None), &[error], now_ms)
 }

@@ -13,8 +13,8 @@ use headwater_model::{
 };
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, Catalog, ChannelFilter, ClaimLimit, ClaimedDelivery,
-    Deliveries, EventLog, LeaseTerm, NodeEpoch, NodeName, Nodes, Owner, RunCommit, Usage,
-    WebhookBacklog, WebhookChange, Webhooks, WorkLimit, WorkQueue,
+    Deliveries, EventLog, InvocationEnd, LeaseTerm, NodeEpoch, NodeName, Nodes, Owner, RunCommit,
+    Usage, WebhookBacklog, WebhookChange, Webhooks, WorkLimit, WorkQueue,
 };
 use tempfile::TempDir;
 
@@ -234,11 +234,13 @@ async fn invocations_of_events_are_counted_per_owner_until_they_have_ended() {
         assert_eq!(found, texts);
         let end = |claimed: &headwater_store::Claimed| RunCommit {
             lease: lease.clone(),
-            invocation: Some(claimed.lease.clone()),
+            run_id: claimed.lease.invocation_id.clone(),
+            invocation: Some(InvocationEnd::ended(claimed.lease.clone())),
             events: Vec::new(),
             dedupe: None,
             kv_writes: Vec::new(),
             usage: Usage::default(),
+            ended: None,
             now_ms: NOW,
         };
         let ended = store.commit_runs(claimed.iter().map(end).collect()).await;

@@ -3,7 +3,10 @@
 use headwater_model::{channel::Channel, dedupe, event::EmitKey, id::EventId};
 
 use super::{Factory, fixture::*};
-use crate::{KvWrite, Owner, RunCommit, SourceState, Spender, Store, Usage};
+use crate::{
+    AfterRun, Dropped, EndedRun, InvocationEnd, KvWrite, Owner, RunCommit, RunOutcome, SourceState,
+    Spender, Store, Usage,
+};
 
 /// Whatever the clock says, and whoever opened the store, ids increase.
 pub async fn event_ids_increase_across_reopen_and_when_the_clock_steps_back(factory: &dyn Factory) {
@@ -211,7 +214,7 @@ pub async fn a_commit_is_refused_after_the_lease_was_given_back(factory: &dyn Fa
         .enqueue(manual(&source.id, "1"), held(&source, epoch))
         .await
         .unwrap();
-    store.release(lease.as_ref().unwrap()).await.unwrap();
+    store.release(lease.as_ref().unwrap(), None).await.unwrap();
     let run = RunCommit {
         invocation: ended(lease),
         ..full_commit(&source)
@@ -374,6 +377,83 @@ pub async fn a_batch_is_committed_in_its_order(factory: &dyn Factory) {
         .collect();
     assert_eq!(texts(&*store, &source).await, newest_first);
     assert!(store.commit_runs([].into()).await.is_empty());
+}
+
+fn checkpoint(work: &Work, state: &str, due_at_ms: u64) -> RunCommit {
+    RunCommit {
+        invocation: Some(InvocationEnd {
+            lease: work.lease.clone(),
+            then: AfterRun::Checkpoint {
+                state: json(state),
+                due_at_ms,
+            },
+        }),
+        ..end_of(work)
+    }
+}
+
+/// A run that stopped half-way keeps what it was queued with, and its starts are counted anew.
+pub async fn a_checkpoint_goes_on_with_its_state_when_it_is_due(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
+    let queued = manual(&source.id, "{ \"a\": 1.0 }");
+    store.enqueue(queued.clone(), None).await.unwrap();
+    claim_all(&*store, &source.id, epoch, T0).await;
+    let second = claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
+    assert_eq!((second[0].starts, second[0].state.is_none()), (2, true));
+    let events = vec![event_later(Channel::default(), T0 + SECOND, "1")];
+    let step = RunCommit {
+        events,
+        ..checkpoint(&second[0], "{ \"step\":  2 }", T0 + 5 * MINUTE)
+    };
+    commit(&*store, step).await.unwrap();
+    let store = factory.reopen(store).await;
+    let early = claim_all(&*store, &source.id, epoch, T0 + 5 * MINUTE - 1).await;
+    assert!(early.is_empty());
+    let third = claim_all(&*store, &source.id, epoch, T0 + 5 * MINUTE).await;
+    let third = &third[0];
+    assert_eq!(third.lease.invocation_id, queued.id);
+    assert_eq!(third.event.get(), queued.event.get());
+    assert_eq!(third.state.as_ref().unwrap().get(), "{ \"step\":  2 }");
+    assert_eq!((third.starts, third.queued_at_ms), (1, T0));
+    let ended = EndedRun {
+        version: source.spec.component_id.clone(),
+        trigger: queued.trigger.into(),
+        queued_at_ms: T0,
+        started_at_ms: T0,
+        ended_at_ms: T0,
+        outcome: RunOutcome::Returned,
+        error: None,
+        emitted: 1,
+        dropped: Dropped::default(),
+        origin: queued.origin,
+    };
+    let end = RunCommit {
+        ended: Some(ended),
+        ..end_of(third)
+    };
+    commit(&*store, end).await.unwrap();
+    let record = store.run(&queued.id).await.unwrap().unwrap();
+    assert!(record.has_scheduled, "its first part had");
+    let found = store.run_events(&record, 9).await.unwrap();
+    assert_eq!(texts_of(&found), ["1"]);
+}
+
+/// A checkpoint is a commit like any other.
+pub async fn a_checkpoint_is_refused_after_its_lease_was_lost(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
+    let queued = manual(&source.id, "1");
+    store.enqueue(queued, None).await.unwrap();
+    let first = claim_all(&*store, &source.id, epoch, T0).await;
+    let second = claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
+    assert_conflict(commit(&*store, checkpoint(&first[0], "1", 0)).await);
+    commit(&*store, checkpoint(&second[0], "2", 0))
+        .await
+        .unwrap();
+    assert_conflict(commit(&*store, checkpoint(&second[0], "3", 0)).await);
+    let third = claim_all(&*store, &source.id, epoch, T0).await;
+    assert_eq!(third[0].state.as_ref().unwrap().get(), "2");
 }
 
 /// Writes to `$.service.db` apply in order; the last one to a key stands.

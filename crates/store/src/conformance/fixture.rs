@@ -32,9 +32,9 @@ use serde_json::value::RawValue;
 
 use crate::{
     Account, ApiKey, ArtifactBytes, ChannelFilter, Claimed, Conflict, Credentials, EventDeletion,
-    EventRange, FirstUser, Health, Lease, LeaseTerm, LogPosition, NewInvocation, NewSource,
-    NodeEpoch, NodeName, Owner, RunCommit, RunnableLease, SavedComponent, SettledSource, Source,
-    SourceSpec, Store, StoreError, Timer, Trigger, Usage, User, WorkLimit, Workspace,
+    EventRange, FirstUser, Health, InvocationEnd, Lease, LeaseTerm, LogPosition, NewInvocation,
+    NewSource, NodeEpoch, NodeName, Owner, RunCommit, RunnableLease, SavedComponent, SettledSource,
+    Source, SourceSpec, Store, StoreError, Timer, Trigger, Usage, User, WorkLimit, Workspace,
 };
 
 pub(super) use webhooks::*;
@@ -310,11 +310,13 @@ pub(super) fn run_of(source: &Leased, events: Vec<NewEvent>, now_ms: u64) -> Run
 pub(super) fn run_under(lease: &RunnableLease, events: Vec<NewEvent>, now_ms: u64) -> RunCommit {
     RunCommit {
         lease: lease.clone(),
+        run_id: InvocationId::new(T0, entropy()),
         invocation: None,
         events,
         dedupe: None,
         kv_writes: Vec::new(),
         usage: Usage::default(),
+        ended: None,
         now_ms,
     }
 }
@@ -322,6 +324,7 @@ pub(super) fn run_under(lease: &RunnableLease, events: Vec<NewEvent>, now_ms: u6
 /// The commit of a run that emitted nothing.
 pub(super) fn end_of(work: &Work) -> RunCommit {
     RunCommit {
+        run_id: work.lease.invocation_id.clone(),
         invocation: ended(Some(work.lease.clone())),
         ..run_under(&work.under, Vec::new(), T0)
     }
@@ -329,6 +332,7 @@ pub(super) fn end_of(work: &Work) -> RunCommit {
 
 pub(super) fn end_of_lease(source: &Leased, lease: &Lease) -> RunCommit {
     RunCommit {
+        run_id: lease.invocation_id.clone(),
         invocation: ended(Some(lease.clone())),
         ..run_of(source, Vec::new(), T0)
     }
@@ -418,8 +422,8 @@ pub(super) fn held(source: &Leased, epoch: NodeEpoch) -> Option<(RunnableLease, 
 }
 
 /// The end of an invocation that was leased.
-pub(super) fn ended(lease: Option<Lease>) -> Option<Lease> {
-    lease
+pub(super) fn ended(lease: Option<Lease>) -> Option<InvocationEnd> {
+    lease.map(InvocationEnd::ended)
 }
 
 /// The source as an owner of code.
@@ -492,6 +496,7 @@ pub(super) fn manual(source_id: &SourceId, text: &str) -> NewInvocation {
         event: json(text).into(),
         hops: 0,
         now_ms: T0,
+        due_at_ms: 0,
         origin: Origin::default(),
     }
 }

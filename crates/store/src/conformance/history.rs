@@ -386,7 +386,7 @@ impl<'a> World<'a> {
         let Some(lease) = self.lease(lease) else {
             return;
         };
-        self.store().release(&lease).await.unwrap();
+        self.store().release(&lease, None).await.unwrap();
         if let Some(place) = self.model.holds(&lease) {
             let waiting = &mut self.model.queue[place];
             waiting.held = None;

@@ -10,7 +10,8 @@ use super::{
     fixture::*,
 };
 use crate::{
-    AfterAttempt, Backlog, LeaseTerm, NewInvocation, RunCommit, SourceState, Trigger, WorkLimit,
+    AfterAttempt, AfterRun, Backlog, InvocationEnd, LeaseTerm, NewInvocation, NodeEpoch, RunCommit,
+    SourceState, Store, Trigger, WorkLimit,
 };
 
 /// Each start of the node is a new epoch.
@@ -142,7 +143,7 @@ pub async fn the_oldest_invocation_is_claimed_first(factory: &dyn Factory) {
         .await
         .unwrap();
     assert_eq!(given(&first), ["1", "2"]);
-    store.release(&first[0].lease).await.unwrap();
+    store.release(&first[0].lease, None).await.unwrap();
     let next = store
         .claim(&source.lease, term(epoch), T0, WorkLimit::of(2))
         .await
@@ -206,12 +207,12 @@ pub async fn a_released_lease_is_claimable_and_not_counted_as_a_start(factory: &
         .await
         .unwrap()
         .unwrap();
-    store.release(&lease).await.unwrap();
-    store.release(&lease).await.unwrap();
+    store.release(&lease, None).await.unwrap();
+    store.release(&lease, None).await.unwrap();
     let claimed = claim_all(&*store, &source.id, epoch, T0).await;
     assert_eq!((claimed[0].lease.attempt, claimed[0].starts), (2, 1));
     // The former lease is lost: giving it back once more changes nothing.
-    store.release(&lease).await.unwrap();
+    store.release(&lease, None).await.unwrap();
     assert!(claim_all(&*store, &source.id, epoch, T0).await.is_empty());
 }
 
@@ -241,7 +242,7 @@ pub async fn extending_prolongs_held_leases_only(factory: &dyn Factory) {
         .await
         .unwrap()
         .unwrap();
-    store.release(&lost).await.unwrap();
+    store.release(&lost, None).await.unwrap();
     let both = [lost, kept.clone()];
     store.extend_leases(&both, T0 + MINUTE).await.unwrap();
     assert_eq!(
@@ -411,4 +412,80 @@ pub async fn the_backlog_has_the_deliveries_that_have_not_ended(factory: &dyn Fa
     let delivered = attempted(&second, AfterAttempt::Delivered, T0);
     record(&*store, &webhook, vec![delivered]).await;
     assert_eq!(seen(store.backlog(T0).await.unwrap()), (2, 1));
+}
+
+/// A source with one invocation that may run at once and two that wait, queued in front of it.
+async fn two_that_wait(store: &dyn Store, epoch: NodeEpoch) -> Leased {
+    let source = deploy(store, epoch, &owner()).await;
+    for (text, due_at_ms) in [("3", T0 + MINUTE), ("2", T0 + SECOND), ("1", 0)] {
+        let invocation = NewInvocation {
+            due_at_ms,
+            ..manual(&source.id, text)
+        };
+        let lease = store.enqueue(invocation, held(&source, epoch)).await;
+        let lease = lease.unwrap();
+        assert_eq!(lease.is_some(), due_at_ms == 0, "nobody runs it yet");
+        if let Some(lease) = lease {
+            store.release(&lease, None).await.unwrap();
+        }
+    }
+    source
+}
+
+/// Those that wait for their time are not in the way of others; when it has come, the first to be due is the first.
+pub async fn an_invocation_is_claimed_when_it_is_due(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = two_that_wait(&*store, epoch).await;
+    let work = claim_all(&*store, &source.id, epoch, T0).await;
+    assert_eq!(given(&work), ["1"]);
+    let offered = async |now_ms| {
+        let found = store.runnables_with_work(epoch, now_ms, None, 9).await;
+        found.unwrap().len()
+    };
+    commit(&*store, end_of(&work[0])).await.unwrap();
+    assert_eq!(offered(T0 + SECOND - 1).await, 0);
+    assert_eq!(
+        store.backlog(T0).await.unwrap().oldest_invocation_at_ms,
+        None
+    );
+    assert_eq!(offered(T0 + SECOND).await, 1);
+    let work = claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
+    assert_eq!(given(&work), ["2", "3"]);
+    // Given back until later.
+    let later_ms = T0 + 2 * MINUTE;
+    store.release(&work[0].lease, Some(later_ms)).await.unwrap();
+    store.release(&work[1].lease, None).await.unwrap();
+    let work = claim_all(&*store, &source.id, epoch, later_ms - 1).await;
+    assert_eq!(given(&work), ["3"]);
+    let work = claim_all(&*store, &source.id, epoch, later_ms).await;
+    assert_eq!((given(&work), work[0].starts), (vec!["2"], 1));
+}
+
+/// Whoever waits for the next one knows how long.
+pub async fn the_next_invocation_to_become_due_is_known(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    assert_eq!(store.next_due(0).await.unwrap(), None);
+    let source = two_that_wait(&*store, epoch).await;
+    for (after_ms, due_ms) in [
+        (T0, Some(T0 + SECOND)),
+        (T0 + SECOND, Some(T0 + MINUTE)),
+        (T0 + MINUTE, None),
+    ] {
+        assert_eq!(store.next_due(after_ms).await.unwrap(), due_ms);
+    }
+    let work = claim_all(&*store, &source.id, epoch, T0).await;
+    let due_at_ms = T0 + 9 * MINUTE;
+    let step = RunCommit {
+        invocation: Some(InvocationEnd {
+            lease: work[0].lease.clone(),
+            then: AfterRun::Checkpoint {
+                state: json("1"),
+                due_at_ms,
+            },
+        }),
+        ..end_of(&work[0])
+    };
+    commit(&*store, step).await.unwrap();
+    let next = store.next_due(T0 + MINUTE).await.unwrap();
+    assert_eq!(next, Some(due_at_ms));
 }

@@ -176,7 +176,7 @@ pub async fn settling_is_all_or_nothing(factory: &dyn Factory) {
         .await
         .unwrap()
         .unwrap();
-    store.release(&lease).await.unwrap();
+    store.release(&lease, None).await.unwrap();
     let mut end = SettledSource {
         commits: vec![
             run_of(&source, vec![event("1")], T0),

@@ -1,0 +1,303 @@
+//! The rows of invocations: queued, claimed, given back, ended or left with a checkpoint.
+
+use std::sync::Arc;
+
+use headwater_model::{id::RunnableId, origin::Origin};
+use headwater_store::{
+    AfterRun, Claimed, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
+    RunnableLease, SourceState, StoreError, Taken, WorkLimit,
+};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{
+    connection::{failed, is_taken},
+    emitters,
+    living::{Living, as_json},
+    row::{get, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
+};
+
+/// An invocation that may be claimed: nobody holds it, or the lease ran out.
+const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
+
+pub(crate) fn enqueue(
+    connection: &Connection,
+    living: &Living,
+    invocation: &NewInvocation,
+    lease: Option<&(RunnableLease, LeaseTerm)>,
+) -> Result<Option<Lease>, StoreError> {
+    check_takes_triggers(connection, &invocation.runnable)?;
+    let term = match lease {
+        Some((lease, term)) if lease.runnable == invocation.runnable => {
+            let is_held = is_held(connection, living, lease)? && lease.epoch == term.epoch;
+            let is_due = invocation.due_at_ms <= invocation.now_ms;
+            (is_held && is_due).then_some(*term)
+        }
+        _ => None,
+    };
+    let id = invocation.runnable.as_str();
+    let failed = failed("queueing an invocation");
+    let trigger = name_of(&invocation.trigger)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
+                                      lease_expires_at_ms, attempt, request_id, traceparent, due_at_ms)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![
+                invocation.id.as_str(),
+                id,
+                trigger,
+                invocation.event.get(),
+                invocation.hops,
+                signed(invocation.now_ms),
+                term.map(|term| signed(term.epoch.0)),
+                term.map(|term| signed(term.expires_at_ms)),
+                u32::from(term.is_some()),
+                invocation.origin.request_id(),
+                invocation.origin.trace.as_ref().map(ToString::to_string),
+                signed(invocation.due_at_ms),
+            ])
+        })
+        .map_err(|error| match is_taken(&error) {
+            true => Conflict::Taken(Taken::Invocation(invocation.id.clone())).into(),
+            false => failed(error),
+        })?;
+    Ok(term.map(|term| Lease {
+        invocation_id: invocation.id.clone(),
+        epoch: term.epoch,
+        attempt: 1,
+    }))
+}
+
+fn check_takes_triggers(connection: &Connection, runnable: &RunnableId) -> Result<(), StoreError> {
+    let state: Option<String> = connection
+        .prepare_cached("SELECT state FROM sources WHERE id = ?")
+        .and_then(|mut statement| {
+            let state = statement.query_row([runnable.as_str()], |row| row.get(0));
+            state.optional()
+        })
+        .map_err(failed("queueing an invocation"))?;
+    match state.as_deref().map(named).transpose()? {
+        None | Some(SourceState::Deleting) => Err(emitters::gone(runnable)),
+        Some(SourceState::Inactive) => {
+            Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
+        }
+        Some(SourceState::Active | SourceState::Deploying | SourceState::Updating) => Ok(()),
+    }
+}
+
+fn is_held(
+    connection: &Connection,
+    living: &Living,
+    lease: &RunnableLease,
+) -> Result<bool, StoreError> {
+    match emitters::held(connection, living, lease) {
+        Ok(_) => Ok(true),
+        Err(StoreError::Conflict(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+pub(crate) fn claim(
+    connection: &Connection,
+    id: &RunnableId,
+    term: LeaseTerm,
+    (now_ms, limit): (u64, WorkLimit),
+) -> Result<Vec<Claimed>, StoreError> {
+    let failed = failed("claiming invocations");
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "UPDATE invocations SET lease_epoch = ?4, lease_expires_at_ms = ?5, attempt = attempt + 1
+             WHERE position IN (
+                 SELECT position
+                 FROM (SELECT position, sum(bytes) OVER (ORDER BY due_at_ms, position) - bytes AS before
+                       FROM (SELECT position, due_at_ms,
+                                    octet_length(event) + coalesce(octet_length(state), 0) AS bytes
+                             FROM invocations
+                             WHERE runnable_id = ?2 AND due_at_ms <= ?1 AND {FREE}
+                             ORDER BY due_at_ms, position LIMIT ?3))
+                 WHERE before < ?6)
+             RETURNING *"
+        ))
+        .map_err(&failed)?;
+    let parameters = params![
+        signed(now_ms),
+        id.as_str(),
+        limit.invocations,
+        signed(term.epoch.0),
+        signed(term.expires_at_ms),
+        signed(limit.bytes)
+    ];
+    let mut rows = statement.query(parameters).map_err(&failed)?;
+    let mut found: Vec<((u64, i64), Claimed)> = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        let place = (unsigned(row, "due_at_ms")?, get(row, "position")?);
+        found.push((place, claimed(row, term.epoch)?));
+    }
+    // RETURNING promises no order.
+    found.sort_by_key(|(place, _)| *place);
+    Ok(found.into_iter().map(|(_, claimed)| claimed).collect())
+}
+
+fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
+    Ok(Claimed {
+        lease: Lease {
+            invocation_id: parsed(row, "id")?,
+            epoch,
+            attempt: get(row, "attempt")?,
+        },
+        runnable: parsed(row, "runnable_id")?,
+        trigger: named(&get::<String>(row, "trigger")?)?,
+        event: raw(row, "event")?.into(),
+        hops: get(row, "hops")?,
+        queued_at_ms: unsigned(row, "queued_at_ms")?,
+        origin: Origin {
+            request_id: get::<Option<String>>(row, "request_id")?.map(Arc::from),
+            trace: trace(row)?,
+        },
+        state: raw_opt(row, "state")?,
+        starts: get::<u32>(row, "attempt")?.saturating_sub(get(row, "given_back")?),
+    })
+}
+
+/// Goes from runnable to runnable through the index, so that what waits behind one is not read.
+pub(crate) fn runnables_with_work(
+    connection: &Connection,
+    (epoch, others): (NodeEpoch, &[NodeEpoch]),
+    now_ms: u64,
+    (after, limit): (&str, u32),
+) -> Result<Vec<RunnableId>, StoreError> {
+    let failed = failed("looking for work");
+    // An invocation that a dead node holds is free as soon as its runnable is taken over.
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "WITH RECURSIVE waiting (runnable) AS (
+                 SELECT min(runnable_id) FROM invocations WHERE runnable_id > ?2
+                 UNION ALL
+                 SELECT (SELECT min(runnable_id) FROM invocations WHERE runnable_id > runnable)
+                 FROM waiting WHERE runnable IS NOT NULL)
+             SELECT runnable FROM waiting CROSS JOIN sources ON sources.id = runnable
+                                          CROSS JOIN emitters ON emitter_id = runnable
+             WHERE state IN ('active', 'updating', 'deploying')
+               AND (emitters.lease_epoch IS NULL
+                    OR emitters.lease_epoch NOT IN (SELECT value FROM json_each(?4)))
+               AND EXISTS (SELECT 1 FROM invocations
+                           WHERE runnable_id = runnable AND due_at_ms <= ?1
+                             AND ({FREE} OR lease_epoch NOT IN (SELECT value FROM json_each(?5))))
+             LIMIT ?3"
+        ))
+        .map_err(&failed)?;
+    let living: Vec<NodeEpoch> = others.iter().copied().chain([epoch]).collect();
+    let parameters = params![
+        signed(now_ms),
+        after,
+        limit,
+        as_json(others),
+        as_json(&living)
+    ];
+    let mut rows = statement.query(parameters).map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(parsed(row, "runnable")?);
+    }
+    Ok(found)
+}
+
+/// Prolongs a lease, if it still holds.
+pub(crate) fn extend(
+    connection: &Connection,
+    lease: &Lease,
+    expires_at_ms: u64,
+) -> Result<(), StoreError> {
+    update(
+        connection,
+        lease,
+        "SET lease_expires_at_ms = ?4",
+        Some(expires_at_ms),
+    )
+}
+
+/// Gives a lease back, if it still holds.
+pub(crate) fn release(
+    connection: &Connection,
+    lease: &Lease,
+    due_at_ms: Option<u64>,
+) -> Result<(), StoreError> {
+    let free = "SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + 1,
+                    due_at_ms = coalesce(?4, due_at_ms)";
+    update(connection, lease, free, due_at_ms)
+}
+
+/// Changes an invocation if the lease still holds; `?4` is `value`.
+fn update(
+    connection: &Connection,
+    lease: &Lease,
+    set: &str,
+    value: Option<u64>,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(&format!(
+            "UPDATE invocations {set} WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3"
+        ))
+        .and_then(|mut statement| {
+            statement.execute(params![
+                lease.invocation_id.as_str(),
+                signed(lease.epoch.0),
+                lease.attempt,
+                value.map(signed)
+            ])
+        })
+        .map_err(failed("changing a lease"))
+        .map(drop)
+}
+
+/// Ends an invocation, or leaves it to be gone on with. Tells whether its run had emitted events to be released later
+/// before this commit.
+pub(crate) fn end(
+    connection: &Connection,
+    runnable: &str,
+    end: &InvocationEnd,
+    has_scheduled: bool,
+) -> Result<bool, StoreError> {
+    let lease = &end.lease;
+    let (id, epoch) = (lease.invocation_id.as_str(), signed(lease.epoch.0));
+    let had_scheduled = match &end.then {
+        AfterRun::Ended => connection
+            .prepare_cached(
+                "DELETE FROM invocations WHERE id = ? AND lease_epoch = ? AND attempt = ? AND runnable_id = ?
+                 RETURNING has_scheduled",
+            )
+            .and_then(|mut statement| {
+                let parameters = params![id, epoch, lease.attempt, runnable];
+                statement.query_row(parameters, |row| row.get(0)).optional()
+            }),
+        AfterRun::Checkpoint { state, due_at_ms } => connection
+            .prepare_cached(
+                "UPDATE invocations
+                 SET state = ?5, due_at_ms = ?6, has_scheduled = (has_scheduled OR ?7), given_back = attempt,
+                     lease_epoch = NULL, lease_expires_at_ms = NULL
+                 WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4
+                 RETURNING has_scheduled",
+            )
+            .and_then(|mut statement| {
+                let (state, due) = (state.get(), signed(*due_at_ms));
+                let parameters = params![id, epoch, lease.attempt, runnable, state, due, has_scheduled];
+                statement.query_row(parameters, |row| row.get(0)).optional()
+            }),
+    };
+    let had_scheduled = had_scheduled.map_err(failed("ending an invocation"))?;
+    had_scheduled.ok_or_else(|| Conflict::LeaseLost.into())
+}
+
+/// When the next of those that wait for their time becomes due.
+pub(crate) fn next_due(connection: &Connection, after_ms: u64) -> Result<Option<u64>, StoreError> {
+    let next: Option<i64> = connection
+        .prepare_cached(
+            "SELECT min(due_at_ms) FROM invocations INDEXED BY invocations_waiting
+             WHERE due_at_ms > 0 AND due_at_ms > ?",
+        )
+        .and_then(|mut statement| statement.query_row([signed(after_ms)], |row| row.get(0)))
+        .map_err(failed("looking for invocations that wait"))?;
+    Ok(next.map(i64::unsigned_abs))
+}

@@ -1,0 +1,104 @@
+//! Retention of runs: the newest of each runnable stay, failures apart from successes.
+
+use headwater_store::{Progress, StoreError};
+use rusqlite::{Connection, params};
+
+use crate::connection::failed;
+
+/// Notes that a runnable has runs that were not there when its runs were last trimmed.
+pub(crate) fn note_untrimmed(connection: &Connection, runnable: &str) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO untrimmed_runs (runnable_id) VALUES (?) ON CONFLICT DO NOTHING",
+        )
+        .and_then(|mut statement| statement.execute([runnable]))
+        .map_err(failed("noting runs to be trimmed"))
+        .map(drop)
+}
+
+pub(crate) fn trim(
+    connection: &Connection,
+    keep: (u32, u32),
+    limit: u32,
+) -> Result<Progress, StoreError> {
+    begin_anew_if_fewer(connection, keep)?;
+    let untrimmed = untrimmed(connection, limit)?;
+    let mut left = limit;
+    for runnable in &untrimmed {
+        for (has_failed, keep) in [(false, keep.0), (true, keep.1)] {
+            left -= delete_beyond(connection, (runnable, has_failed), keep, left)?;
+        }
+        if left == 0 {
+            break;
+        }
+        finish(connection, runnable)?;
+    }
+    Ok(Progress {
+        done: u64::from(limit - left),
+        more: left == 0 || untrimmed.len() == limit as usize,
+        ..Progress::default()
+    })
+}
+
+/// What was trimmed to more runs than are to be kept now has to be trimmed again.
+fn begin_anew_if_fewer(connection: &Connection, keep: (u32, u32)) -> Result<(), StoreError> {
+    let failed = failed("beginning to trim runs");
+    let before: (u32, u32) = connection
+        .prepare_cached("SELECT keep_runs, keep_failed_runs FROM retention")
+        .and_then(|mut statement| statement.query_row((), |row| Ok((row.get(0)?, row.get(1)?))))
+        .map_err(&failed)?;
+    if keep.0 < before.0 || keep.1 < before.1 {
+        let all = "INSERT INTO untrimmed_runs (runnable_id) SELECT DISTINCT runnable_id FROM runs WHERE TRUE
+                   ON CONFLICT DO NOTHING";
+        connection.execute(all, ()).map_err(&failed)?;
+    }
+    if keep != before {
+        connection
+            .execute(
+                "UPDATE retention SET keep_runs = ?, keep_failed_runs = ?",
+                keep,
+            )
+            .map_err(&failed)?;
+    }
+    Ok(())
+}
+
+fn untrimmed(connection: &Connection, limit: u32) -> Result<Vec<String>, StoreError> {
+    let failed = failed("looking for runs to trim");
+    let mut statement = connection
+        .prepare_cached("SELECT runnable_id FROM untrimmed_runs LIMIT ?")
+        .map_err(&failed)?;
+    let ids = statement
+        .query_map([limit], |row| row.get(0))
+        .map_err(&failed)?;
+    ids.collect::<Result<_, _>>().map_err(&failed)
+}
+
+/// Deletes the oldest runs beyond the newest `keep`.
+fn delete_beyond(
+    connection: &Connection,
+    (runnable, has_failed): (&str, bool),
+    keep: u32,
+    limit: u32,
+) -> Result<u32, StoreError> {
+    let deleted = connection
+        .prepare_cached(
+            "DELETE FROM runs WHERE runnable_id = ?1 AND failed = ?2 AND id IN (
+                 SELECT id FROM runs
+                 WHERE runnable_id = ?1 AND failed = ?2
+                   AND id <= (SELECT id FROM runs WHERE runnable_id = ?1 AND failed = ?2
+                              ORDER BY id DESC LIMIT 1 OFFSET ?3)
+                 ORDER BY id LIMIT ?4)",
+        )
+        .and_then(|mut statement| statement.execute(params![runnable, has_failed, keep, limit]))
+        .map_err(failed("trimming runs"))?;
+    Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
+}
+
+fn finish(connection: &Connection, runnable: &str) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("DELETE FROM untrimmed_runs WHERE runnable_id = ?")
+        .and_then(|mut statement| statement.execute([runnable]))
+        .map_err(failed("trimming runs"))
+        .map(drop)
+}

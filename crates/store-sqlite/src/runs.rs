@@ -1,0 +1,49 @@
+//! Records of runs behind the trait.
+
+use async_trait::async_trait;
+use headwater_model::{
+    event::Event,
+    id::{InvocationId, RunnableId},
+    page::{Page, PageRequest},
+};
+use headwater_store::{Progress, RunFilter, RunRecord, Runs, StoreError};
+
+use crate::{SqliteStore, run_events, run_records, run_retention};
+
+#[async_trait]
+impl Runs for SqliteStore {
+    async fn run(&self, id: &InvocationId) -> Result<Option<RunRecord>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| run_records::by_id(connection, id.as_str()))
+            .await
+    }
+
+    async fn runs(
+        &self,
+        runnable: &RunnableId,
+        filter: RunFilter,
+        page: &PageRequest<InvocationId>,
+    ) -> Result<Page<RunRecord>, StoreError> {
+        let (runnable, page) = (runnable.clone(), page.clone());
+        self.read(move |connection| {
+            run_records::page(connection, runnable.as_str(), &filter, &page)
+        })
+        .await
+    }
+
+    async fn run_events(&self, run: &RunRecord, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let run = run.clone();
+        self.read(move |connection| run_events::of(connection, &run, limit))
+            .await
+    }
+
+    async fn trim_runs(
+        &self,
+        keep: u32,
+        keep_failed: u32,
+        limit: u32,
+    ) -> Result<Progress, StoreError> {
+        self.write(move |connection| run_retention::trim(connection, (keep, keep_failed), limit))
+            .await
+    }
+}

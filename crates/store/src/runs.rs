@@ -1,0 +1,179 @@
+//! Runs: what people see of invocations that have ended.
+//!
+//! The last commit of a run leaves one row, in the same step as everything else of it. Rows are kept as events are: the
+//! newest of each runnable, failures apart from successes.
+
+use async_trait::async_trait;
+use headwater_model::{
+    event::Event,
+    id::{ComponentId, EventId, InvocationId, RunnableId},
+    origin::Origin,
+    outcome::Limit,
+    page::{Page, PageRequest},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{error::StoreError, progress::Progress, work_queue::Trigger};
+
+/// Characters of an error's first line that are kept.
+pub const RUN_ERROR_CHARS_MAX: usize = 500;
+
+/// Keys of dropped events that are kept of a run.
+pub const DROPPED_KEYS_MAX: usize = 20;
+
+/// The cause of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunTrigger {
+    /// A tick of a timer.
+    Timer,
+    /// A request at an HTTP interface.
+    Http,
+    /// Somebody asked for it.
+    Manual,
+    /// An event of an emitter that the runnable subscribes to.
+    Event,
+    /// The first deployment: the hook `deploy`.
+    Deploy,
+    /// The hook `activate`.
+    Activate,
+    /// The hook `deactivate`.
+    Deactivate,
+}
+
+impl From<Trigger> for RunTrigger {
+    fn from(trigger: Trigger) -> Self {
+        match trigger {
+            Trigger::Timer => Self::Timer,
+            Trigger::Http => Self::Http,
+            Trigger::Manual => Self::Manual,
+            Trigger::Event => Self::Event,
+        }
+    }
+}
+
+/// The way in which a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunOutcome {
+    /// The code returned.
+    Returned,
+    /// The code threw.
+    Threw,
+    /// The run was ended at a limit.
+    LimitExceeded(Limit),
+    /// The worker went away too often.
+    Lost,
+}
+
+impl RunOutcome {
+    /// Whether anything but a return ended it.
+    pub fn is_failure(self) -> bool {
+        self != Self::Returned
+    }
+}
+
+/// Events that dedupe did not let through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Their number.
+    pub count: u32,
+    /// Ids of some of them; the first [`DROPPED_KEYS_MAX`] are kept.
+    pub keys: Vec<String>,
+}
+
+/// The end of a run, as its last commit tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedRun {
+    /// The saved component that ran.
+    pub version: ComponentId,
+    /// The cause.
+    pub trigger: RunTrigger,
+    /// Since when it was to run, epoch milliseconds.
+    pub queued_at_ms: u64,
+    /// When its code began, epoch milliseconds.
+    pub started_at_ms: u64,
+    /// When its code ended, epoch milliseconds.
+    pub ended_at_ms: u64,
+    /// The way in which it ended.
+    pub outcome: RunOutcome,
+    /// The error, if it failed; [`RUN_ERROR_CHARS_MAX`] characters of its first line are kept.
+    pub error: Option<String>,
+    /// The number of events that were appended.
+    pub emitted: u32,
+    /// The events that dedupe did not let through.
+    pub dropped: Dropped,
+    /// The request behind it.
+    pub origin: Origin,
+}
+
+/// A run that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRecord {
+    /// Its id, which is that of its invocation if it was queued.
+    pub id: InvocationId,
+    /// Whose code ran.
+    pub runnable: RunnableId,
+    /// Its end.
+    pub ended: EndedRun,
+    /// The emitter's last event id at its end: the run's events are not behind it, but for those that were scheduled.
+    pub last_event: Option<EventId>,
+    /// Whether it emitted events to be released later.
+    pub has_scheduled: bool,
+}
+
+/// Outcomes to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutcomeFilter {
+    /// Every failure.
+    Failed,
+    /// Every success.
+    Succeeded,
+    /// This outcome alone.
+    Exactly(RunOutcome),
+}
+
+/// Runs to list; what is `None` does not matter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// The way in which they ended.
+    pub outcome: Option<OutcomeFilter>,
+    /// Their cause.
+    pub trigger: Option<RunTrigger>,
+    /// The earliest start, epoch milliseconds.
+    pub since_ms: Option<u64>,
+}
+
+/// Records of runs. Writing happens in [`crate::WorkQueue::commit_runs`] and [`crate::Catalog::settle_source`] only.
+#[async_trait]
+pub trait Runs {
+    /// A run that has ended.
+    /// MUST be one record per run, written with the rest of its last commit
+    /// (`conformance::runs::a_run_leaves_one_record_with_its_commit`).
+    /// MUST keep it small, whatever the run threw or dropped (`conformance::runs::a_record_is_small_whatever_was_thrown`).
+    async fn run(&self, id: &InvocationId) -> Result<Option<RunRecord>, StoreError>;
+
+    /// A page of a runnable's runs, newest first. `total_count` counts those of the filter.
+    /// MUST page both ways (`conformance::runs::runs_are_paged_both_ways`), and show those of the filter alone
+    /// (`conformance::runs::runs_are_listed_by_outcome_trigger_and_start`).
+    async fn runs(
+        &self,
+        runnable: &RunnableId,
+        filter: RunFilter,
+        page: &PageRequest<InvocationId>,
+    ) -> Result<Page<RunRecord>, StoreError>;
+
+    /// Up to `limit` events that a run emitted and that are still in the log, oldest first.
+    /// MUST find scheduled ones, too, released or not (`conformance::runs::a_runs_events_are_found`).
+    async fn run_events(&self, run: &RunRecord, limit: u32) -> Result<Vec<Event>, StoreError>;
+
+    /// Deletes up to `limit` runs beyond the newest `keep` successes and the newest `keep_failed` failures per runnable.
+    /// Several nodes may call it at once.
+    /// MUST keep failures however many successes follow
+    /// (`conformance::runs::failures_are_kept_apart_from_successes`).
+    async fn trim_runs(
+        &self,
+        keep: u32,
+        keep_failed: u32,
+        limit: u32,
+    ) -> Result<Progress, StoreError>;
+}

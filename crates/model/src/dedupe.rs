@@ -4,7 +4,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Invalid, event::Emit, limits::UNIQUE_CACHE_IDS};
+use crate::{
+    error::Invalid,
+    event::Emit,
+    limits::{DROPPED_KEYS_MAX, UNIQUE_CACHE_IDS},
+};
 
 /// How a source's events are deduplicated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,10 +70,36 @@ impl State {
 pub struct Filtered {
     /// To be appended, in this order.
     pub kept: Vec<Emit>,
-    /// How many were dropped as duplicates.
-    pub dropped: u64,
+    /// Those that were left out as duplicates.
+    pub dropped: Dropped,
     /// Calls that the strategy cannot take (no `id`, or no number for `greatest`); their emits are dropped too.
     pub rejected: Vec<Invalid>,
+}
+
+/// Emits that dedupe left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Their number.
+    pub count: u32,
+    /// The ids of the first [`DROPPED_KEYS_MAX`] of them.
+    pub keys: Vec<String>,
+}
+
+impl Dropped {
+    /// One more.
+    fn note(&mut self, emit: &Emit) {
+        self.count = self.count.saturating_add(1);
+        if self.keys.len() < DROPPED_KEYS_MAX {
+            self.keys.push(key(emit));
+        }
+    }
+
+    /// Adds those of a later part of the same run.
+    pub fn add(&mut self, later: Self) {
+        self.count = self.count.saturating_add(later.count);
+        let room = DROPPED_KEYS_MAX.saturating_sub(self.keys.len());
+        self.keys.extend(later.keys.into_iter().take(room));
+    }
 }
 
 /// Orders a run's emits: those with a `ts` oldest first among themselves, in the places they took;
@@ -104,13 +134,12 @@ pub fn filter(state: &mut State, emits: Vec<Emit>) -> Filtered {
             Err(invalid) => filtered.rejected.push(invalid),
         }
     }
-    let total = candidates.len();
+    let dropped = &mut filtered.dropped;
     filtered.kept = match state {
-        State::Unique { ids } => unique(ids, candidates),
-        State::Greatest { largest } => greatest(largest, candidates),
-        State::Last { id } => last(id, candidates),
+        State::Unique { ids } => unique(ids, candidates, dropped),
+        State::Greatest { largest } => greatest(largest, candidates, dropped),
+        State::Last { id } => last(id, candidates, dropped),
     };
-    filtered.dropped = (total - filtered.kept.len()) as u64;
     filtered
 }
 
@@ -149,10 +178,11 @@ fn key(emit: &Emit) -> String {
         .unwrap_or_default()
 }
 
-fn unique(ids: &mut VecDeque<String>, emits: Vec<Emit>) -> Vec<Emit> {
+fn unique(ids: &mut VecDeque<String>, emits: Vec<Emit>, dropped: &mut Dropped) -> Vec<Emit> {
     let is_new = |emit: &Emit| {
         let key = key(emit);
         if ids.contains(&key) {
+            dropped.note(emit);
             return false;
         }
         if ids.len() == UNIQUE_CACHE_IDS {
@@ -165,7 +195,7 @@ fn unique(ids: &mut VecDeque<String>, emits: Vec<Emit>) -> Vec<Emit> {
 }
 
 /// Every event of a run is compared with the largest id of earlier runs and of the run so far.
-fn greatest(largest: &mut Option<f64>, emits: Vec<Emit>) -> Vec<Emit> {
+fn greatest(largest: &mut Option<f64>, emits: Vec<Emit>, dropped: &mut Dropped) -> Vec<Emit> {
     let is_larger = |emit: &Emit| {
         let number = emit
             .options
@@ -173,8 +203,9 @@ fn greatest(largest: &mut Option<f64>, emits: Vec<Emit>) -> Vec<Emit> {
             .as_ref()
             .and_then(crate::event::EmitKey::number);
         let larger = number.is_some_and(|number| largest.is_none_or(|largest| number > largest));
-        if larger {
-            *largest = number;
+        match larger {
+            true => *largest = number,
+            false => dropped.note(emit),
         }
         larger
     };
@@ -182,10 +213,14 @@ fn greatest(largest: &mut Option<f64>, emits: Vec<Emit>) -> Vec<Emit> {
 }
 
 /// Everything after the last match within the run; the ordered run's last event is the newest.
-fn last(id: &mut Option<String>, mut emits: Vec<Emit>) -> Vec<Emit> {
+fn last(id: &mut Option<String>, mut emits: Vec<Emit>, dropped: &mut Dropped) -> Vec<Emit> {
     let matched = emits.iter().rposition(|emit| Some(key(emit)) == *id);
     let kept = match matched {
-        Some(index) => emits.split_off(index + 1),
+        Some(index) => {
+            let kept = emits.split_off(index + 1);
+            emits.iter().for_each(|emit| dropped.note(emit));
+            kept
+        }
         None => emits,
     };
     let newest = kept
@@ -223,6 +258,26 @@ mod tests {
 
     fn run(state: &mut State, batch: &[i64]) -> Vec<String> {
         ids(&filter(state, with_ids(batch)).kept)
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted_and_the_first_ids_are_known() {
+        let mut state = State::new(Strategy::Unique);
+        let batch: Vec<i64> = (0..30).collect();
+        run(&mut state, &batch);
+        let mut dropped = filter(&mut state, with_ids(&batch)).dropped;
+        assert_eq!((dropped.count, dropped.keys.len()), (30, DROPPED_KEYS_MAX));
+        assert_eq!(dropped.keys[..2], ["0", "1"]);
+        dropped.add(filter(&mut state, with_ids(&[29])).dropped);
+        assert_eq!((dropped.count, dropped.keys.len()), (31, DROPPED_KEYS_MAX));
+        let mut state = State::Last {
+            id: Some("2".to_owned()),
+        };
+        let dropped = filter(&mut state, with_ids(&[1, 2, 3])).dropped;
+        assert_eq!(dropped.keys, ["1", "2"]);
+        let mut state = State::Greatest { largest: Some(2.0) };
+        let dropped = filter(&mut state, with_ids(&[1, 3, 2])).dropped;
+        assert_eq!(dropped.keys, ["1", "2"]);
     }
 
     #[test]

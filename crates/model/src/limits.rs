@@ -85,3 +85,6 @@ impl Default for RunLimits {
         }
     }
 }
+
+/// Ids of left out events that are kept of a run.
+pub const DROPPED_KEYS_MAX: usize = 20;

@@ -47,10 +47,12 @@ pub(crate) enum Chore {
     KeyUses,
     /// Records of data stores that have expired or were cleared.
     DataStores,
+    /// Tells the store that the node lives.
+    Heartbeat,
 }
 
 impl Chore {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
@@ -61,6 +63,7 @@ impl Chore {
         Self::Queue,
         Self::KeyUses,
         Self::DataStores,
+        Self::Heartbeat,
     ];
 
     /// Its name in metrics and logs.
@@ -76,6 +79,7 @@ impl Chore {
             Self::Queue => "queue",
             Self::KeyUses => "key_uses",
             Self::DataStores => "data_stores",
+            Self::Heartbeat => "heartbeat",
         }
     }
 }

@@ -21,6 +21,7 @@ mod environment;
 mod error;
 mod feeds;
 mod key_uses;
+mod leases;
 mod lifecycles;
 mod log_line;
 mod metrics;

@@ -11,7 +11,7 @@ use headwater_model::{
     event::NewEvent,
     outcome::{Limit, Outcome},
 };
-use headwater_store::{AfterAttempt, Trigger};
+use headwater_store::{AfterAttempt, RunTrigger};
 use prometheus_client::{
     metrics::{
         counter::Counter,
@@ -82,9 +82,9 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn of(events: &[NewEvent], dropped: usize) -> Self {
+    pub(crate) fn of(events: &[NewEvent], dropped: u64) -> Self {
         let mut tally = Self {
-            dropped: dropped as u64,
+            dropped,
             ..Self::default()
         };
         for event in events {
@@ -170,13 +170,13 @@ impl Metrics {
         &self.registry
     }
 
-    /// A run has ended; without a trigger it was a hook's.
-    pub(crate) fn ran(&self, by: Option<Trigger>, ended: &Outcome) {
+    /// A run has ended.
+    pub(crate) fn ran(&self, by: RunTrigger, ended: &Outcome) {
         self.runs[trigger(by)][outcome(ended)].inc();
     }
 
     /// A worker was busy with a run for so long.
-    pub(crate) fn worked(&self, by: Option<Trigger>, time: Duration) {
+    pub(crate) fn worked(&self, by: RunTrigger, time: Duration) {
         self.run_seconds[trigger(by)].observe(time.as_secs_f64());
     }
 
@@ -250,7 +250,7 @@ fn one<M: Clone, C: MetricConstructor<M>>(
 }
 
 /// What started a run, as metrics and logs call it.
-pub(crate) fn trigger_name(by: Option<Trigger>) -> &'static str {
+pub(crate) fn trigger_name(by: RunTrigger) -> &'static str {
     TRIGGERS[trigger(by)]
 }
 
@@ -259,13 +259,13 @@ pub(crate) fn outcome_name(ended: &Outcome) -> &'static str {
     OUTCOMES[outcome(ended)]
 }
 
-fn trigger(trigger: Option<Trigger>) -> usize {
+fn trigger(trigger: RunTrigger) -> usize {
     match trigger {
-        Some(Trigger::Timer) => 0,
-        Some(Trigger::Http) => 1,
-        Some(Trigger::Manual) => 2,
-        Some(Trigger::Event) => 3,
-        None => 4,
+        RunTrigger::Timer => 0,
+        RunTrigger::Http => 1,
+        RunTrigger::Manual => 2,
+        RunTrigger::Event => 3,
+        RunTrigger::Deploy | RunTrigger::Activate | RunTrigger::Deactivate => 4,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headwater_engine::{Engine, EngineStatus};
-use headwater_store::Store;
+use headwater_store::{NodeName, Store};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -19,6 +19,7 @@ use crate::{
     error::PlatformError,
     feeds::Feeds,
     key_uses::KeyUses,
+    leases::Leases,
     lifecycles::Lifecycles,
     metrics::Metrics,
     props::Props,
@@ -29,6 +30,8 @@ use crate::{
     spans::Tracer,
 };
 
+/// The name of the only node of a store.
+const NODE: &str = "node";
 /// Calls that belong to no source and run at once.
 const CALLS_MAX: usize = 16;
 
@@ -57,6 +60,7 @@ pub struct Platform {
     pub(crate) quotas: Arc<Quotas>,
     pub(crate) rate_limits: RateLimits,
     pub(crate) key_uses: KeyUses,
+    pub(crate) leases: Arc<Leases>,
     pub(crate) endpoints: Arc<Endpoints>,
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) data_stores: Arc<DataStores>,
@@ -93,7 +97,8 @@ impl Platform {
     /// # Errors
     /// The store cannot be used.
     pub async fn start(parts: Parts) -> Result<Arc<Self>, PlatformError> {
-        let epoch = parts.store.start_node(parts.env.now_ms()).await?;
+        let name = NodeName::new(NODE);
+        let epoch = parts.store.start_node(&name, parts.env.now_ms()).await?;
         let secret_keys = Arc::new(SecretKeys::new(parts.secret_keys, parts.key_file));
         let core = Arc::new(Core {
             store: parts.store,
@@ -114,12 +119,14 @@ impl Platform {
     }
 
     fn compose(core: Arc<Core>, secret_keys: Arc<SecretKeys>) -> Result<Self, PlatformError> {
+        let leases = Arc::new(Leases::new(Arc::clone(&core)));
         let quotas = Arc::new(Quotas::new(Arc::clone(&core)));
         let endpoints = Arc::new(Endpoints::new(Arc::clone(&core)));
         let data_stores = Arc::new(DataStores::new(Arc::clone(&core)));
         let accounts = Arc::new(Accounts::new(Arc::clone(&core), Arc::clone(&secret_keys))?);
         let props = Arc::new(Props::new(Arc::clone(&secret_keys), Arc::clone(&accounts)));
         let services = RunnerServices {
+            leases: Arc::clone(&leases),
             quotas: Arc::clone(&quotas),
             endpoints: Arc::clone(&endpoints),
             accounts: Arc::clone(&accounts),
@@ -138,6 +145,7 @@ impl Platform {
             calls: Semaphore::new(CALLS_MAX),
             core,
             secret_keys,
+            leases,
             quotas,
             endpoints,
             accounts,
@@ -164,6 +172,9 @@ impl Platform {
         core.engine.shutdown().await;
         if let Err(error) = self.key_uses.write().await {
             tracing::warn!(%error, "when keys were last used was not noted");
+        }
+        if let Err(error) = core.store.stop_node(core.epoch).await {
+            tracing::warn!(%error, "the node could not give back what it holds; others wait until it counts as dead");
         }
     }
 

@@ -50,6 +50,7 @@ use crate::{
     data_stores::DataStores,
     endpoints::Endpoints,
     error::PlatformError,
+    leases::Leases,
     origin,
     props::Props,
     quotas::Quotas,
@@ -57,6 +58,7 @@ use crate::{
 
 /// The services that runners use.
 pub(crate) struct RunnerServices {
+    pub(crate) leases: Arc<Leases>,
     pub(crate) quotas: Arc<Quotas>,
     pub(crate) endpoints: Arc<Endpoints>,
     pub(crate) accounts: Arc<Accounts>,
@@ -73,6 +75,7 @@ pub(crate) struct Runners {
 impl Runners {
     pub(crate) fn new(core: Arc<Core>, services: RunnerServices) -> Self {
         let RunnerServices {
+            leases,
             quotas,
             endpoints,
             accounts,
@@ -82,6 +85,7 @@ impl Runners {
         Self {
             context: Arc::new(RunnerContext {
                 core,
+                leases,
                 quotas,
                 endpoints,
                 accounts,
@@ -144,15 +148,20 @@ impl Runners {
             event: event.into(),
             hops: 0,
             now_ms: core.env.now_ms(),
+            due_at_ms: 0,
             origin: origin::origin(),
         };
         // What finds no room in memory waits in the store, but somebody waits for a manual run.
         let has_room = trigger == Trigger::Manual || self.has_room(id);
-        let term = (has_room && !core.stopping.is_cancelled()).then(|| core.lease_term());
+        let is_taken = has_room && !core.stopping.is_cancelled();
         let (runners, id) = (self.clone(), id.clone());
         let queued = async move {
-            let store = &runners.context.core.store;
-            let lease = store.enqueue(invocation.clone(), term).await?;
+            let (core, leases) = (&runners.context.core, &runners.context.leases);
+            let lease = match is_taken {
+                true => Some((leases.of(&invocation.runnable).await?, core.lease_term())),
+                false => None,
+            };
+            let lease = core.store.enqueue(invocation.clone(), lease).await?;
             let command = match lease {
                 Some(_) => Command::Run(QueuedInvocation {
                     lease,

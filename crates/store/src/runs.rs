@@ -4,11 +4,12 @@
 //! newest of each runnable, failures apart from successes.
 
 use async_trait::async_trait;
+pub use headwater_model::{dedupe::Dropped, limits::DROPPED_KEYS_MAX};
 use headwater_model::{
     event::Event,
     id::{ComponentId, EventId, InvocationId, RunnableId},
     origin::Origin,
-    outcome::Limit,
+    outcome::{Limit, Outcome},
     page::{Page, PageRequest},
 };
 use serde::{Deserialize, Serialize};
@@ -17,9 +18,6 @@ use crate::{error::StoreError, progress::Progress, work_queue::Trigger};
 
 /// Characters of an error's first line that are kept.
 pub const RUN_ERROR_CHARS_MAX: usize = 500;
-
-/// Keys of dropped events that are kept of a run.
-pub const DROPPED_KEYS_MAX: usize = 20;
 
 /// The cause of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,6 +50,19 @@ impl From<Trigger> for RunTrigger {
     }
 }
 
+impl RunTrigger {
+    /// The trigger of the invocation; hooks have none.
+    pub fn of_invocation(self) -> Option<Trigger> {
+        match self {
+            Self::Timer => Some(Trigger::Timer),
+            Self::Http => Some(Trigger::Http),
+            Self::Manual => Some(Trigger::Manual),
+            Self::Event => Some(Trigger::Event),
+            Self::Deploy | Self::Activate | Self::Deactivate => None,
+        }
+    }
+}
+
 /// The way in which a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOutcome {
@@ -65,20 +76,22 @@ pub enum RunOutcome {
     Lost,
 }
 
+impl From<&Outcome> for RunOutcome {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Returned { .. } => Self::Returned,
+            Outcome::Threw { .. } => Self::Threw,
+            Outcome::LimitExceeded { limit, .. } => Self::LimitExceeded(*limit),
+            Outcome::Lost { .. } => Self::Lost,
+        }
+    }
+}
+
 impl RunOutcome {
     /// Whether anything but a return ended it.
     pub fn is_failure(self) -> bool {
         self != Self::Returned
     }
-}
-
-/// Events that dedupe did not let through.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Dropped {
-    /// Their number.
-    pub count: u32,
-    /// Ids of some of them; the first [`DROPPED_KEYS_MAX`] are kept.
-    pub keys: Vec<String>,
 }
 
 /// The end of a run, as its last commit tells it.

@@ -12,9 +12,7 @@ pub(super) struct Exception {
     pub(super) reason: &'static str,
 }
 
-pub(super) const EXCEPTIONS: &[Exception] = &[
-    still_open("crates/store-sqlite/"),
-];
+pub(super) const EXCEPTIONS: &[Exception] = &[still_open("crates/store-sqlite/")];
 
 /// A crate from before the rule, whose circles are being opened.
 const fn still_open(path: &'static str) -> Exception {

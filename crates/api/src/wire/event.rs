@@ -130,6 +130,7 @@ impl EventSummary {
                 summary: event.summary,
                 id: event.key,
                 ts: event.ts.and_then(number),
+                run_id: None,
             },
         }
     }

@@ -64,6 +64,7 @@ mod tests {
             key: None,
             summary: None,
             ts: None,
+            run_id: None,
         }
     }
 

@@ -279,6 +279,7 @@ mod tests {
             key: None,
             summary: None,
             ts: None,
+            run_id: None,
         };
         Appended {
             position: LogPosition(position),

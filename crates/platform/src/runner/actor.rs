@@ -12,7 +12,7 @@ mod starting;
 use std::{sync::Arc, time::Duration};
 
 use headwater_model::id::SourceId;
-use headwater_store::Lease;
+use headwater_store::{Lease, RunnableLease};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
@@ -35,6 +35,8 @@ pub(super) struct Actor {
     context: Arc<RunnerContext>,
     id: SourceId,
     commands: mpsc::UnboundedReceiver<Command>,
+    /// The right to run the source, once the runner has it.
+    lease: Option<RunnableLease>,
     loaded: Option<Arc<LoadedSource>>,
     renewal: Renewal,
     queue: Queue,
@@ -66,6 +68,7 @@ impl Actor {
             context,
             id,
             commands,
+            lease: None,
             loaded: None,
             renewal: Renewal::default(),
             deferred: Vec::new(),
@@ -78,7 +81,7 @@ impl Actor {
 
     /// Runs until there has been nothing to do for a while, until closed, or until the node stops.
     pub(super) async fn run(mut self) {
-        self.read_ledger(Commits::reset).await;
+        self.open().await;
         let mut heartbeat = Heartbeat::new(&self.context.core.env);
         let context = Arc::clone(&self.context);
         loop {
@@ -102,7 +105,7 @@ impl Actor {
                 },
                 () = heartbeat.beat() => self.prolong_leases().await,
                 () = tokio::time::sleep(IDLE_AFTER), if idle => {
-                    if self.leave_if_idle().await { return; }
+                    if self.leave_if_idle() { return; }
                 }
                 () = due => {}
                 () = context.core.stopping.cancelled(), if !self.stopping => self.stopping = true,
@@ -140,7 +143,9 @@ impl Actor {
         // A run that could not even be started has ended above: nothing else would commit it.
         self.commits
             .start(&loaded.source, self.context.core.env.now_ms());
-        self.queue.claim();
+        if let Some(lease) = &self.lease {
+            self.queue.claim(lease);
+        }
     }
 
     /// Nothing runs and everything is committed.

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Instant};
 
 use headwater_model::{dedupe, id::SourceId, outcome::Outcome};
-use headwater_store::{Conflict, RunCommit, Source, Store, StoreError, Usage};
+use headwater_store::{Conflict, RunCommit, RunnableLease, Source, Store, StoreError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -43,27 +43,25 @@ pub(super) struct Batch {
 pub(super) struct Commits {
     source_id: SourceId,
     core: Arc<Core>,
-    ledger: Ledger,
+    /// Unknown until the runner has the source's lease.
+    ledger: Option<Ledger>,
     map_size: MapSize,
     batches: Batches<RunPart, Batch>,
     /// Counts what the store does not have yet.
     uncommitted: watch::Sender<usize>,
-    /// Runs that left nothing behind and are only counted.
-    uncounted: Usage,
 }
 
 impl Commits {
-    /// The commits of a source of whose dedupe state nothing is known yet.
+    /// The commits of a source that is not opened yet.
     pub(super) fn new(core: Arc<Core>, source_id: SourceId) -> Self {
         let map_size = MapSize::default();
         Self {
             source_id,
             core,
-            ledger: Ledger::new(None, map_size.clone()),
+            ledger: None,
             map_size,
             batches: Batches::default(),
             uncommitted: watch::Sender::new(0),
-            uncounted: Usage::default(),
         }
     }
 
@@ -79,26 +77,8 @@ impl Commits {
         self.batches.is_idle()
     }
 
-    /// Takes what a run left behind. What nobody could see is only counted.
+    /// Takes a part of a run, to be committed.
     pub(super) fn push(&mut self, part: RunPart) {
-        let silent = part.effects.is_silent()
-            && part.effects.logs.is_empty()
-            && part.lease.is_none()
-            && part
-                .outcome
-                .as_ref()
-                .is_none_or(|outcome| outcome.error().is_none());
-        if silent && matches!(part.after, After::Nothing) {
-            self.uncounted.invocations += part.usage.invocations;
-            self.uncounted.compute_ms += part.usage.compute_ms;
-            conclude(
-                &self.core.metrics,
-                &self.source_id,
-                &part,
-                part.outcome.as_ref(),
-            );
-            return;
-        }
         self.batches.push(part);
         self.uncommitted.send_modify(|count| *count += 1);
     }
@@ -109,9 +89,11 @@ impl Commits {
             core,
             source_id,
             ledger,
-            uncounted,
             ..
         } = self;
+        let Some(ledger) = ledger else {
+            return;
+        };
         self.batches.start(|parts| {
             let mut commits = Vec::with_capacity(parts.len());
             let mut entered = Vec::with_capacity(parts.len());
@@ -130,11 +112,6 @@ impl Commits {
                     tally,
                     outcome,
                 });
-            }
-            if let Some(first) = commits.first_mut() {
-                let uncounted = std::mem::take(uncounted);
-                first.usage.invocations += uncounted.invocations;
-                first.usage.compute_ms += uncounted.compute_ms;
             }
             let core = Arc::clone(core);
             async move {
@@ -186,9 +163,13 @@ impl Commits {
         held: Vec<RunPart>,
         now_ms: u64,
     ) -> (Vec<RunCommit>, Vec<Tally>) {
+        let ledger = self
+            .ledger
+            .as_mut()
+            .expect("the lease comes before the first command");
         held.into_iter()
             .map(|mut part| {
-                let entry = self.ledger.enter(source, &mut part, now_ms);
+                let entry = ledger.enter(source, &mut part, now_ms);
                 (entry.commit, entry.tally)
             })
             .unzip()
@@ -196,24 +177,15 @@ impl Commits {
 
     /// Goes on from the state that a settlement has left, perhaps under another strategy.
     pub(super) fn resume(&mut self, state: Option<dedupe::State>) {
-        self.ledger.resume(state);
-    }
-
-    /// Begins anew from what the store has, because a commit was refused.
-    pub(super) fn reset(&mut self, state: Option<dedupe::State>) {
-        // The worker goes too, and the next begins with what the store has.
-        self.ledger = Ledger::new(state, self.map_size.clone());
-    }
-
-    /// Counts the runs that left nothing behind; called before the runner leaves.
-    pub(super) async fn count(&mut self, source: &Source, now_ms: u64) {
-        let usage = std::mem::take(&mut self.uncounted);
-        if usage != Usage::default() {
-            self.core
-                .store
-                .commit_runs([Ledger::usage_only(source, usage, now_ms)].into())
-                .await;
+        if let Some(ledger) = &mut self.ledger {
+            ledger.resume(state);
         }
+    }
+
+    /// Begins with what the store has: at first, and when a commit was refused.
+    pub(super) fn reset(&mut self, lease: RunnableLease, state: Option<dedupe::State>) {
+        // The worker goes too, and the next begins with what the store has.
+        self.ledger = Some(Ledger::new(lease, state, self.map_size.clone()));
     }
 }
 
@@ -262,7 +234,7 @@ async fn commit(
 /// Tells those who watch the node of a run's end, if this part is the last. Of hooks they know.
 fn conclude(metrics: &Metrics, id: &SourceId, part: &RunPart, outcome: Option<&Outcome>) {
     if let Some(outcome) = outcome
-        && part.trigger.is_some()
+        && part.trigger.of_invocation().is_some()
     {
         metrics.ran(part.trigger, outcome);
         journal::ended(id, part, outcome);

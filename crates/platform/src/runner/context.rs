@@ -11,6 +11,7 @@ use crate::{
     core::Core,
     data_stores::DataStores,
     endpoints::Endpoints,
+    leases::Leases,
     props::Props,
     quotas::Quotas,
 };
@@ -18,6 +19,7 @@ use crate::{
 /// The services that runners use, and the runners themselves: a run may find out what others must hear of.
 pub(crate) struct RunnerContext {
     pub(crate) core: Arc<Core>,
+    pub(crate) leases: Arc<Leases>,
     pub(crate) quotas: Arc<Quotas>,
     pub(crate) endpoints: Arc<Endpoints>,
     pub(crate) accounts: Arc<Accounts>,
@@ -42,7 +44,7 @@ impl RunnerContext {
 
     /// Gives a lease back; if that fails, it runs out.
     pub(super) async fn release(&self, lease: &Lease) {
-        if let Err(error) = self.core.store.release(lease).await {
+        if let Err(error) = self.core.store.release(lease, None).await {
             tracing::debug!(%error, "a lease runs out instead of being given back");
         }
     }

@@ -47,6 +47,8 @@ pub(super) struct EndedRun {
     pub(super) stored: bool,
     /// Whether a worker had it at all.
     pub(super) began: bool,
+    /// When it was started, epoch milliseconds.
+    pub(super) started_at_ms: u64,
     /// The place in its trace of what it caused.
     pub(super) trace: Option<TraceParent>,
 }
@@ -137,6 +139,7 @@ impl Flight {
             effects: Effects::default(),
             store_requests: StoreRequests::new(owner, &invocation.props),
             started: Instant::now(),
+            started_at_ms: self.context.core.env.now_ms(),
             flushed: false,
             stored: false,
         };
@@ -250,6 +253,7 @@ impl Flight {
             flushed: run.flushed,
             stored: run.stored,
             began: true,
+            started_at_ms: run.started_at_ms,
         })
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn begins(source_id: &SourceId, invocation: &QueuedInvocation) {
         %source_id,
         invocation_id = %invocation.invocation_id,
         request_id = invocation.origin.request_id(),
-        trigger = trigger_name(Some(invocation.trigger)),
+        trigger = trigger_name(invocation.trigger.into()),
         "a run begins"
     );
 }
@@ -96,7 +96,7 @@ pub(super) fn lost(source_id: &SourceId, invocation: &QueuedInvocation, outcome:
         %source_id,
         invocation_id = %invocation.invocation_id,
         request_id = invocation.origin.request_id(),
-        trigger = trigger_name(Some(invocation.trigger)),
+        trigger = trigger_name(invocation.trigger.into()),
         tries = invocation.tries,
         error = cut(&error.message),
         "a run lost its worker and is started again"
@@ -110,7 +110,7 @@ pub(super) fn repeats(source_id: &SourceId, invocation: &QueuedInvocation, outco
         %source_id,
         invocation_id = %invocation.invocation_id,
         request_id = invocation.origin.request_id(),
-        trigger = trigger_name(Some(invocation.trigger)),
+        trigger = trigger_name(invocation.trigger.into()),
         error = cut(&error.message),
         "a run met a 401; its account was renewed, and it is made once more"
     );
@@ -123,7 +123,7 @@ pub(super) fn put_off(source_id: &SourceId, invocation: &QueuedInvocation, outco
         %source_id,
         invocation_id = %invocation.invocation_id,
         request_id = invocation.origin.request_id(),
-        trigger = trigger_name(Some(invocation.trigger)),
+        trigger = trigger_name(invocation.trigger.into()),
         error = cut(&error.message),
         "no worker could be started; the run waits"
     );

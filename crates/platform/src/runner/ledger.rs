@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use headwater_model::{
     channel::Channel,
-    dedupe::{self, Filtered, Strategy},
+    dedupe::{self, Dropped, Filtered, Strategy},
     error::Invalid,
     event::{Emit, NewEvent, Scheduled},
+    id::InvocationId,
     outcome::Outcome,
 };
-use headwater_store::{KvWrite, RunCommit, Source, Usage};
+use headwater_store::{InvocationEnd, KvWrite, RunCommit, RunOutcome, RunnableLease, Source};
 
 use serde_json::value::RawValue;
 
@@ -33,16 +34,32 @@ pub(super) struct LedgerEntry {
 
 /// The state of one source that every commit moves on.
 pub(super) struct Ledger {
+    lease: RunnableLease,
     state: Option<dedupe::State>,
     /// By key, the place of the last write that was committed.
     written: HashMap<String, u64>,
     map_size: MapSize,
+    /// What runs in flight have emitted, and lost to dedupe, in parts that are committed.
+    flushed: HashMap<InvocationId, Emitted>,
+}
+
+/// The events of a run so far.
+#[derive(Default)]
+struct Emitted {
+    events: u32,
+    dropped: Dropped,
 }
 
 impl Ledger {
     /// Goes on from what the store has.
-    pub(super) fn new(state: Option<dedupe::State>, map_size: MapSize) -> Self {
+    pub(super) fn new(
+        lease: RunnableLease,
+        state: Option<dedupe::State>,
+        map_size: MapSize,
+    ) -> Self {
         Self {
+            lease,
+            flushed: HashMap::new(),
             state,
             written: HashMap::new(),
             map_size,
@@ -72,9 +89,8 @@ impl Ledger {
         let (scheduled, emits): (Vec<_>, Vec<_>) = emits
             .into_iter()
             .partition(|emit| emit.options.delivery_ts.is_some());
-        let ordinary = emits.len();
         let filtered = self.dedupe(source.spec.dedupe, dedupe::order(emits));
-        let dropped = ordinary - filtered.kept.len() - filtered.rejected.len();
+        let dropped = filtered.dropped;
         rejected.extend(filtered.rejected);
         let kv_writes = self.writes(kv, &mut rejected);
         let mut events: Vec<NewEvent> = filtered
@@ -96,14 +112,17 @@ impl Ledger {
         events.extend(error.map(|error| report::error_event(source, part, &error, now_ms)));
         events.extend(logs.iter().map(|logged| report::log_event(part, logged)));
         part.effects.logs = logs;
-        let tally = Tally::of(&events, dropped);
+        let tally = Tally::of(&events, dropped.count.into());
+        let ended = self.ended(source, part, outcome.as_ref(), emitted, dropped);
         let commit = RunCommit {
-            runnable: source.id.clone().into(),
-            lease: part.lease.clone(),
+            lease: self.lease.clone(),
+            run_id: part.invocation_id.clone(),
+            invocation: part.lease.clone().map(InvocationEnd::ended),
             events,
             dedupe: self.state.as_ref().filter(|_| emitted > 0).cloned(),
             kv_writes,
             usage: part.usage,
+            ended,
             now_ms,
         };
         LedgerEntry {
@@ -112,6 +131,36 @@ impl Ledger {
             tally,
             outcome,
         }
+    }
+
+    /// The end of a run with its last part. Until then, its events are added up.
+    fn ended(
+        &mut self,
+        source: &Source,
+        part: &RunPart,
+        outcome: Option<&Outcome>,
+        emitted: u64,
+        dropped: Dropped,
+    ) -> Option<headwater_store::EndedRun> {
+        let mut so_far = self.flushed.remove(&part.invocation_id).unwrap_or_default();
+        so_far.events += u32::try_from(emitted).unwrap_or(u32::MAX);
+        so_far.dropped.add(dropped);
+        let Some(outcome) = outcome else {
+            self.flushed.insert(part.invocation_id.clone(), so_far);
+            return None;
+        };
+        Some(headwater_store::EndedRun {
+            version: source.spec.component_id.clone(),
+            trigger: part.trigger,
+            queued_at_ms: part.queued_at_ms,
+            started_at_ms: part.started_at_ms,
+            ended_at_ms: part.ended_at_ms,
+            outcome: RunOutcome::from(outcome),
+            error: outcome.error().map(|error| error.line().into_owned()),
+            emitted: so_far.events,
+            dropped: so_far.dropped,
+            origin: part.origin.clone(),
+        })
     }
 
     fn dedupe(&mut self, strategy: Option<Strategy>, emits: Vec<Emit>) -> Filtered {
@@ -156,19 +205,6 @@ impl Ledger {
             }
         }
         writes
-    }
-
-    /// A commit that only counts runs which left nothing behind.
-    pub(super) fn usage_only(source: &Source, usage: Usage, now_ms: u64) -> RunCommit {
-        RunCommit {
-            runnable: source.id.clone().into(),
-            lease: None,
-            events: Vec::new(),
-            dedupe: None,
-            kv_writes: Vec::new(),
-            usage,
-            now_ms,
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use headwater_engine::Response;
 use headwater_model::{id::InvocationId, origin::Origin, outcome::Outcome};
-use headwater_store::{Lease, Trigger, Usage};
+use headwater_store::{Lease, RunTrigger, Usage};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
@@ -25,9 +25,11 @@ pub(crate) enum After {
 /// What a run has done since its last commit; the last part of a run has its outcome.
 pub(crate) struct RunPart {
     pub(crate) invocation_id: InvocationId,
-    pub(crate) trigger: Option<Trigger>,
+    pub(crate) trigger: RunTrigger,
     pub(crate) event: Arc<RawValue>,
     pub(crate) queued_at_ms: u64,
+    pub(crate) started_at_ms: u64,
+    pub(crate) ended_at_ms: u64,
     pub(crate) hops: u32,
     pub(crate) origin: Origin,
     pub(crate) lease: Option<Lease>,
@@ -42,9 +44,11 @@ impl RunPart {
     pub(super) fn of(invocation: &QueuedInvocation, after: After) -> Self {
         Self {
             invocation_id: invocation.invocation_id.clone(),
-            trigger: Some(invocation.trigger),
+            trigger: invocation.trigger.into(),
             event: invocation.event.clone(),
             queued_at_ms: invocation.queued_at_ms,
+            started_at_ms: invocation.queued_at_ms,
+            ended_at_ms: invocation.queued_at_ms,
             hops: invocation.hops,
             origin: invocation.origin.clone(),
             lease: invocation.lease.clone(),
@@ -59,9 +63,11 @@ impl RunPart {
     pub(super) fn last(invocation: QueuedInvocation, after: After) -> Self {
         Self {
             invocation_id: invocation.invocation_id,
-            trigger: Some(invocation.trigger),
+            trigger: invocation.trigger.into(),
             event: invocation.event,
             queued_at_ms: invocation.queued_at_ms,
+            started_at_ms: invocation.queued_at_ms,
+            ended_at_ms: invocation.queued_at_ms,
             hops: invocation.hops,
             origin: invocation.origin,
             lease: invocation.lease,
@@ -73,12 +79,19 @@ impl RunPart {
     }
 
     /// The beginning of a part of a hook.
-    pub(super) fn of_hook(invocation_id: InvocationId, origin: Origin, now_ms: u64) -> Self {
+    pub(super) fn of_hook(
+        trigger: RunTrigger,
+        invocation_id: InvocationId,
+        origin: Origin,
+        started_at_ms: u64,
+    ) -> Self {
         Self {
             invocation_id,
-            trigger: None,
+            trigger,
             event: RawValue::NULL.to_owned().into(),
-            queued_at_ms: now_ms,
+            queued_at_ms: started_at_ms,
+            started_at_ms,
+            ended_at_ms: started_at_ms,
             hops: 0,
             origin,
             lease: None,

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use headwater_model::id::SourceId;
-use headwater_store::{Claimed, Lease, StoreError, Trigger, WorkLimit};
+use headwater_store::{Claimed, Lease, RunnableLease, StoreError, Trigger, WorkLimit};
 use tokio::time::Instant;
 
 use super::{
@@ -199,7 +199,7 @@ impl Queue {
     }
 
     /// Claims more if there may be more and there is room.
-    pub(super) fn claim(&mut self) {
+    pub(super) fn claim(&mut self, lease: &RunnableLease) {
         if !self.more || self.is_claiming() {
             return;
         }
@@ -211,13 +211,13 @@ impl Queue {
             invocations: CLAIMED_AT_ONCE,
             bytes: bytes as u64,
         };
-        let (context, id) = (Arc::clone(&self.context), self.id.clone());
+        let (context, lease) = (Arc::clone(&self.context), lease.clone());
         self.claiming.start(async move {
             let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
             let claimed = context
                 .core
                 .store
-                .claim(&id.into(), term, now_ms, limit)
+                .claim(&lease, term, now_ms, limit)
                 .await?;
             Ok((limit, claimed))
         });

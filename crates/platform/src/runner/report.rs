@@ -50,7 +50,7 @@ pub(super) fn error_event(
             "id": part.invocation_id,
             "ts": iso_8601(part.queued_at_ms),
             "source_id": source.id,
-            "trigger": part.trigger,
+            "trigger": part.trigger.of_invocation(),
             "owner_id": source.owner.tenant(),
             "verified": false,
             "platform_version": env!("CARGO_PKG_VERSION"),

@@ -1,7 +1,8 @@
 //! A run in flight: an invocation's or a hook's, with its effects so far.
 
+use headwater_engine::Hook;
 use headwater_model::{id::InvocationId, origin::Origin};
-use headwater_store::Trigger;
+use headwater_store::RunTrigger;
 use tokio::sync::oneshot;
 
 use super::{effects::Effects, hook::HookEnded, invocation::QueuedInvocation};
@@ -13,6 +14,7 @@ pub(crate) enum Cause {
     Invocation(QueuedInvocation),
     /// A hook.
     Hook {
+        hook: Hook,
         invocation_id: InvocationId,
         origin: Origin,
         hold: bool,
@@ -21,11 +23,11 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
-    /// The trigger of an invocation; hooks have none.
-    pub(super) fn trigger(&self) -> Option<Trigger> {
+    /// The trigger, as records of runs name it.
+    pub(super) fn trigger(&self) -> RunTrigger {
         match self {
-            Self::Invocation(invocation) => Some(invocation.trigger),
-            Self::Hook { .. } => None,
+            Self::Invocation(invocation) => invocation.trigger.into(),
+            Self::Hook { hook, .. } => hook_trigger(*hook),
         }
     }
 }
@@ -37,8 +39,18 @@ pub(crate) struct RunInFlight {
     pub(crate) effects: Effects,
     pub(crate) store_requests: StoreRequests,
     pub(crate) started: std::time::Instant,
+    pub(crate) started_at_ms: u64,
     /// Whether something of it has been committed already, so that it cannot be started anew.
     pub(crate) flushed: bool,
     /// Whether it wrote to a data store, which is durable at once.
     pub(crate) stored: bool,
+}
+
+/// The trigger of a hook's run.
+pub(super) fn hook_trigger(hook: Hook) -> RunTrigger {
+    match hook {
+        Hook::Deploy => RunTrigger::Deploy,
+        Hook::Activate => RunTrigger::Activate,
+        Hook::Deactivate => RunTrigger::Deactivate,
+    }
 }

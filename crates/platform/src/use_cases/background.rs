@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use headwater_model::id::RunnableId;
+use headwater_model::id::{RunnableId, WebhookId};
 use headwater_store::{Progress, StoreError};
 
 use crate::{chore::Chore, platform::Platform, runner::Command};
@@ -67,7 +67,7 @@ impl Platform {
                 self.core.store.dispatch(now_ms, BATCH, queued_max).await
             }
             Chore::Tail => self.feeds.read_along().await,
-            Chore::Deliveries => self.core.store.webhooks_with_work(now_ms).await,
+            Chore::Deliveries => self.webhooks_with_work(now_ms).await,
             Chore::Retries => self.couriers.look_for_retries(BATCH).await,
             Chore::Retention => {
                 let deleted = self.core.store.run_deletions(BATCH).await?;
@@ -84,6 +84,7 @@ impl Platform {
                 ..Progress::default()
             }),
             Chore::DataStores => self.core.store.sweep_records(now_ms, BATCH).await,
+            Chore::Heartbeat => self.leases.heartbeat().await,
             Chore::KeyUses => {
                 self.key_uses.write().await?;
                 Ok(Progress::default())
@@ -104,11 +105,31 @@ impl Platform {
             let step = self
                 .core
                 .store
-                .runnables_with_work(now_ms, found.last(), BATCH)
+                .runnables_with_work(self.core.epoch, now_ms, found.last(), BATCH)
                 .await?;
             let is_last = step.len() < BATCH as usize;
             found.extend(step);
             if is_last {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// All webhooks with deliveries that nobody makes, found in bounded steps.
+    async fn webhooks_with_work(&self, now_ms: u64) -> Result<Progress, StoreError> {
+        let mut found = Progress::default();
+        let mut after: Option<WebhookId> = None;
+        loop {
+            let step = self
+                .core
+                .store
+                .webhooks_with_work(now_ms, after.as_ref(), BATCH);
+            let step = step.await?;
+            after = step.woken_webhooks.iter().max().cloned();
+            found.woken_webhooks.extend(step.woken_webhooks);
+            let due = found.next_due_ms.into_iter().chain(step.next_due_ms);
+            found.next_due_ms = due.min();
+            if !step.more {
                 return Ok(found);
             }
         }

@@ -107,6 +107,7 @@ impl Platform {
             event: event.into(),
             hops: 0,
             now_ms: self.core.env.now_ms(),
+            due_at_ms: 0,
             origin: origin::origin(),
         };
         let work = QueuedInvocation::new(invocation, Reply::Response(reply));

@@ -2,36 +2,52 @@
 
 use std::sync::Arc;
 
-use headwater_model::dedupe;
-use headwater_store::{SettledSource, Source};
+use headwater_store::{SettledSource, Source, StoreError};
 use tokio::sync::oneshot;
 
 use super::Actor;
 use crate::{
     chore::Chore,
     error::PlatformError,
-    runner::{
-        command::Closing,
-        commits::{Batch, Commits},
-        invocation::CustomResponse,
-    },
+    runner::{command::Closing, commits::Batch, invocation::CustomResponse},
 };
 
 impl Actor {
-    pub(super) async fn read_ledger(&mut self, go_on: fn(&mut Commits, Option<dedupe::State>)) {
-        match self
-            .context
-            .core
-            .store
-            .dedupe_state(&self.id.clone().into())
-            .await
-        {
-            Ok(state) => go_on(&mut self.commits, state),
+    /// Takes the lease of the source and reads what every commit moves on. A source that another node runs, or that is
+    /// gone, has no runner here.
+    pub(super) async fn open(&mut self) {
+        let runnable = self.id.clone().into();
+        let opened = async {
+            let lease = self.context.leases.of(&runnable).await?;
+            let state = self.context.core.store.dedupe_state(&runnable).await?;
+            Ok::<_, StoreError>((lease, state))
+        };
+        match opened.await {
+            Ok((lease, state)) => {
+                self.commits.reset(lease.clone(), state);
+                self.lease = Some(lease);
+            }
             Err(error) => {
-                tracing::error!(source_id = %self.id, %error, "the dedupe state cannot be read");
-                self.closing = Some((Closing::Restarted, oneshot::channel().0));
+                tracing::error!(source_id = %self.id, %error, "the source cannot run on this node now");
+                self.close();
             }
         }
+    }
+
+    /// Goes on from what a settlement has left.
+    async fn read_dedupe_state(&mut self) {
+        let runnable = self.id.clone().into();
+        match self.context.core.store.dedupe_state(&runnable).await {
+            Ok(state) => self.commits.resume(state),
+            Err(error) => {
+                tracing::error!(source_id = %self.id, %error, "the dedupe state cannot be read");
+                self.close();
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.closing = Some((Closing::Restarted, oneshot::channel().0));
     }
 
     pub(super) async fn committed(&mut self, batch: Batch) {
@@ -43,7 +59,8 @@ impl Actor {
                 .core
                 .tasks
                 .spawn(async move { context.core.engine.evict(&id.into()).await });
-            self.read_ledger(Commits::reset).await;
+            self.context.leases.forget(&self.id.clone().into());
+            self.open().await;
         }
         self.context.core.nudges.nudge(Chore::Dispatch);
         self.context.core.nudges.nudge(Chore::Release);
@@ -83,7 +100,7 @@ impl Actor {
             self.context.core.metrics.committed(tally);
         }
         self.loaded = Some(Arc::new(loaded.settled(source.clone())));
-        self.read_ledger(Commits::resume).await;
+        self.read_dedupe_state().await;
         self.context.endpoints.forget(&self.id);
         Ok(source)
     }

@@ -23,9 +23,13 @@ impl Actor {
             flushed,
             stored: _,
             began,
+            started_at_ms,
         } = ended;
+        let ended_at_ms = self.context.core.env.now_ms();
+        let trigger = cause.trigger();
         match cause {
             Cause::Hook {
+                hook: _,
                 invocation_id,
                 origin,
                 hold,
@@ -37,15 +41,16 @@ impl Actor {
                     let strategy = loaded.and_then(|loaded| loaded.source.spec.dedupe);
                     HookEnded::of(outcome, &effects, hold, strategy)
                 };
-                let part = RunPart::of_hook(invocation_id, origin, self.context.core.env.now_ms());
+                let part = RunPart::of_hook(trigger, invocation_id, origin, started_at_ms);
                 let part = RunPart {
                     effects,
                     outcome: Some(told.outcome.clone()),
                     usage,
+                    ended_at_ms,
                     ..part
                 };
                 // Told now: what is held back of a failed deployment is never committed.
-                self.context.core.metrics.ran(None, &told.outcome);
+                self.context.core.metrics.ran(trigger, &told.outcome);
                 journal::ended(&self.id, &part, &told.outcome);
                 match hold {
                     true => self.deferred.push(part),
@@ -59,10 +64,7 @@ impl Actor {
                 self.queue.put_off(invocation);
             }
             Cause::Invocation(invocation) if !flushed && invocation.is_retried(&outcome) => {
-                self.context
-                    .core
-                    .metrics
-                    .ran(Some(invocation.trigger), &outcome);
+                self.context.core.metrics.ran(trigger, &outcome);
                 journal::lost(&self.id, &invocation, &outcome);
                 self.queue.push_front(invocation);
             }
@@ -80,6 +82,8 @@ impl Actor {
                     effects,
                     outcome: Some(invocation.given_up(outcome)),
                     usage,
+                    started_at_ms,
+                    ended_at_ms,
                     ..RunPart::last(invocation, after)
                 });
             }

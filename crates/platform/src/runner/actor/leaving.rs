@@ -10,20 +10,10 @@ use crate::runner::{
 };
 
 impl Actor {
-    pub(super) async fn leave_if_idle(&mut self) -> bool {
-        self.count_silent_runs().await;
+    pub(super) fn leave_if_idle(&self) -> bool {
         let commands = &self.commands;
-        self.context
-            .residents
-            .leave(&self.id, || commands.is_empty())
-    }
-
-    pub(super) async fn count_silent_runs(&mut self) {
-        if let Some(loaded) = self.loaded.clone() {
-            self.commits
-                .count(&loaded.source, self.context.core.env.now_ms())
-                .await;
-        }
+        let may_leave = || commands.is_empty();
+        self.context.residents.leave(&self.id, may_leave)
     }
 
     /// Ends for good: work goes back to the store, runs in flight are abandoned.
@@ -56,7 +46,6 @@ impl Actor {
         for lease in &abandoned {
             self.context.release(lease).await;
         }
-        self.count_silent_runs().await;
         for closed in waiting {
             let _ = closed.send(());
         }

@@ -101,7 +101,7 @@ impl Actor {
         self.context
             .core
             .metrics
-            .ran(Some(invocation.trigger), &ended.outcome);
+            .ran(invocation.trigger.into(), &ended.outcome);
         journal::repeats(&self.id, &invocation, &ended.outcome);
         // What it logged says why it is made again. The work itself stays in the queue.
         self.commits.push(RunPart {

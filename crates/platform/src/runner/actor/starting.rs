@@ -75,6 +75,7 @@ impl Actor {
                 flushed: true,
                 stored: false,
                 began: true,
+                started_at_ms: self.context.core.env.now_ms(),
                 trace,
             });
         }
@@ -128,6 +129,7 @@ impl Actor {
             &origin,
         );
         let cause = Cause::Hook {
+            hook,
             invocation_id,
             origin,
             hold,

@@ -52,11 +52,12 @@ impl Platform {
         if !target.swaps && was_active == target.active {
             return self.rename(former, &target.spec.name).await;
         }
+        let lease = self.leases.of(&id.clone().into()).await?;
         // Without hooks to run there is nothing that a dead node could leave half done.
         if was_active || target.active {
             self.core
                 .store
-                .set_source_state(id, SourceState::Updating)
+                .set_source_state(&lease, SourceState::Updating)
                 .await?;
         }
         let changed = self.swap(&former, &target).await;
@@ -171,7 +172,7 @@ impl Platform {
             runner.hook(Hook::Activate, true).await?;
         }
         let settled = SettledSource::new(
-            id.clone(),
+            self.leases.of(&id.clone().into()).await?,
             target.spec.clone(),
             target.active,
             self.core.env.now_ms(),
@@ -197,16 +198,17 @@ impl Platform {
 
     /// Activates the recorded version and records the state that it had.
     pub(super) async fn reactivate(self: &Arc<Self>, former: &Source) -> Result<(), PlatformError> {
+        let lease = self.leases.of(&former.id.clone().into()).await?;
         if former.state == SourceState::Inactive {
             return Ok(self
                 .core
                 .store
-                .set_source_state(&former.id, SourceState::Inactive)
+                .set_source_state(&lease, SourceState::Inactive)
                 .await?);
         }
         self.core
             .store
-            .set_source_state(&former.id, SourceState::Active)
+            .set_source_state(&lease, SourceState::Active)
             .await?;
         let loaded = self
             .runners

@@ -53,7 +53,8 @@ impl Platform {
             spec,
             now_at: self.core.env.now_at(),
         };
-        let source = self.core.store.begin_deploy(new).await?;
+        let (source, lease) = self.core.store.begin_deploy(new, self.core.epoch).await?;
+        self.leases.keep(lease);
         let mut reached = Reached::default();
         match self.deploy_hooks(&source, &component, &mut reached).await {
             Ok(source) => Ok(SourceView::new(self, source).of_component(&component)),
@@ -80,7 +81,7 @@ impl Platform {
             ended.verdict(hook)?;
         }
         let settled = SettledSource::new(
-            source.id.clone(),
+            self.leases.of(&source.id.clone().into()).await?,
             source.spec.clone(),
             true,
             self.core.env.now_ms(),
@@ -128,7 +129,10 @@ impl Platform {
         let source = self.visible_source(caller, id).await?;
         self.core
             .store
-            .set_source_state(id, SourceState::Deleting)
+            .set_source_state(
+                &self.leases.of(&id.clone().into()).await?,
+                SourceState::Deleting,
+            )
             .await?;
         self.finish_deletion(&source).await
     }
@@ -152,13 +156,9 @@ impl Platform {
 
     /// Deletes in steps what there may be much of, so that everybody else is served in between.
     async fn empty(&self, id: &SourceId) -> Result<(), PlatformError> {
-        while self
-            .core
-            .store
-            .empty_source(id, EMPTIED_AT_ONCE)
-            .await?
-            .more
-        {}
+        let lease = self.leases.of(&id.clone().into()).await?;
+        let store = &self.core.store;
+        while store.empty_source(&lease, EMPTIED_AT_ONCE).await?.more {}
         Ok(())
     }
 
@@ -186,7 +186,10 @@ impl Platform {
         self.runners.close(id, Closing::Ended).await;
         self.core.engine.evict(&id.clone().into()).await;
         self.empty(id).await?;
-        self.core.store.delete_source(id).await?;
+        let runnable = id.clone().into();
+        let lease = self.leases.of(&runnable).await?;
+        self.core.store.delete_source(&lease).await?;
+        self.leases.forget(&runnable);
         self.feeds.end(&id.clone().into());
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headwater_store::{SettledSource, Source, SourceState};
+use headwater_store::{SettledSource, Source, SourceState, StoreError};
 
 use crate::{chore::Chore, error::PlatformError, platform::Platform};
 
@@ -14,12 +14,18 @@ impl Platform {
     /// back to the recorded version, a deletion goes on.
     pub(crate) async fn recover_sources(self: &Arc<Self>) -> Result<(), PlatformError> {
         loop {
-            let batch = self.core.store.unsettled_sources(BATCH).await?;
+            let batch = self.unsettled_sources().await?;
             // A batch of which nothing settles would come again for ever.
             if batch.is_empty() || !self.recover_batch(batch).await? {
                 return Ok(());
             }
         }
+    }
+
+    async fn unsettled_sources(&self) -> Result<Vec<Source>, StoreError> {
+        let (epoch, now_ms) = (self.core.epoch, self.core.env.now_ms());
+        let store = &self.core.store;
+        store.unsettled_sources(epoch, now_ms, BATCH).await
     }
 
     /// True if any of them was settled.
@@ -55,7 +61,7 @@ impl Platform {
             SourceState::Updating => {
                 // It may have been inactive, with none of its timers scheduled.
                 let settled = SettledSource::new(
-                    source.id.clone(),
+                    self.leases.of(&source.id.clone().into()).await?,
                     source.spec.clone(),
                     true,
                     self.core.env.now_ms(),

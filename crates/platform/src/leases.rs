@@ -1,0 +1,66 @@
+//! The sources and workflows that this node owns: one lease each, taken once per life of the node and carried by every
+//! write for them.
+
+use std::{collections::HashMap, sync::Arc};
+
+use headwater_model::id::RunnableId;
+use headwater_store::{Progress, RunnableLease, StoreError};
+use parking_lot::Mutex;
+
+use crate::core::Core;
+
+/// How often the node says that it lives: a fifth of the time after which others take over.
+const HEARTBEAT_MS: u64 = headwater_store::NODE_TIMEOUT_MS / 5;
+
+/// The leases that this node holds. They hang on the node's life, so that holding many costs nothing.
+pub(crate) struct Leases {
+    core: Arc<Core>,
+    held: Mutex<HashMap<RunnableId, RunnableLease>>,
+}
+
+impl Leases {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self {
+            core,
+            held: Mutex::default(),
+        }
+    }
+
+    /// The lease of a runnable, taken now if the node does not hold it yet.
+    ///
+    /// # Errors
+    /// `Conflict` when the runnable is gone, when a living node holds it, or when this node was found dead.
+    pub(crate) async fn of(&self, runnable: &RunnableId) -> Result<RunnableLease, StoreError> {
+        if let Some(lease) = self.held.lock().get(runnable) {
+            return Ok(lease.clone());
+        }
+        let (epoch, now_ms) = (self.core.epoch, self.core.env.now_ms());
+        let lease = self.core.store.lease_runnable(runnable, epoch, now_ms);
+        let lease = lease.await?;
+        self.keep(lease.clone());
+        Ok(lease)
+    }
+
+    /// Keeps a lease that came with something else.
+    pub(crate) fn keep(&self, lease: RunnableLease) {
+        self.held.lock().insert(lease.runnable.clone(), lease);
+    }
+
+    /// Forgets a lease that was lost, or whose runnable is gone.
+    pub(crate) fn forget(&self, runnable: &RunnableId) {
+        self.held.lock().remove(runnable);
+    }
+
+    /// Tells the store that the node lives.
+    ///
+    /// # Errors
+    /// `Conflict` when others have found it dead.
+    pub(crate) async fn heartbeat(&self) -> Result<Progress, StoreError> {
+        let now_ms = self.core.env.now_ms();
+        self.core.store.heartbeat(self.core.epoch, now_ms).await?;
+        Ok(Progress {
+            next_due_ms: Some(now_ms + HEARTBEAT_MS),
+            ..Progress::default()
+        })
+    }
+}

@@ -130,7 +130,6 @@ impl EventSummary {
                 summary: event.summary,
                 id: event.key,
                 ts: event.ts.and_then(number),
-                run_id: None,
             },
         }
     }
@@ -163,6 +162,7 @@ mod tests {
             key: Some(EmitKey::Number(7.into())),
             summary: None,
             ts: Some(1_767_225_600_000.0),
+            run_id: None,
         };
         let emitter_id = EmitterId::from(SourceId::new(0, 0));
         serde_json::to_value(EventSummary::new(event, emitter_id, expands_event)).unwrap()

@@ -263,7 +263,7 @@ async fn a_stopping_node_finishes_attempts_and_gives_the_rest_back() {
     assert!(receiver.nothing_arrived().await);
     let left = deliveries(&world.store, &webhook).await;
     assert_eq!(states(&left), [Delivered, Pending]);
-    let work = world.store.webhooks_with_work(T0).await.unwrap();
+    let work = world.store.webhooks_with_work(T0, None, 10).await.unwrap();
     assert_eq!(work.woken_webhooks, [webhook], "nobody holds the second");
 }
 
@@ -279,7 +279,7 @@ async fn a_stopping_node_abandons_what_hangs_and_gives_it_back() {
     world.emit(&source, [json!(1)]).await;
     let _hanging = receiver.next().await;
     world.platform.stop().await;
-    let work = world.store.webhooks_with_work(T0).await.unwrap();
+    let work = world.store.webhooks_with_work(T0, None, 10).await.unwrap();
     assert_eq!(work.woken_webhooks, [webhook]);
 }
 

@@ -7,7 +7,7 @@ use headwater_model::{
     id::{SourceId, WebhookId},
     webhook::DeliveryState::{Dead, Delivered, Pending},
 };
-use headwater_store::{ClaimLimit, LeaseTerm};
+use headwater_store::{ClaimLimit, LeaseTerm, NodeName};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -238,7 +238,11 @@ async fn many_retries_are_claimed_as_room_comes_and_not_given_back() {
         stopped = stopped => stopped.unwrap(),
         () = arrived => {}
     }
-    let epoch = world.store.start_node(T0).await.unwrap();
+    let epoch = world
+        .store
+        .start_node(&NodeName::new("node"), T0)
+        .await
+        .unwrap();
     let term = LeaseTerm {
         epoch,
         expires_at_ms: T0 + DAY_MS,

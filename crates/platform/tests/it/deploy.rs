@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use headwater_platform::{ComponentInput, DeploySource, Ingress, PlatformError};
-use headwater_store::SourceState;
+use headwater_store::{NodeEpoch, SourceState};
 use serde_json::json;
 
 use crate::{
     component::Component,
     engine::{Call, returned, thrown},
-    world::{World, deployment, done, token_seen},
+    world::{T0, World, deployment, done, token_seen},
 };
 
 #[tokio::test]
@@ -177,7 +177,14 @@ async fn an_emit_of_a_hook_without_an_id_under_a_strategy_fails_the_deployment()
             error.message.starts_with("$emit needs an `id`"),
             "{error:?}"
         );
-        assert!(world.store.unsettled_sources(10).await.unwrap().is_empty());
+        assert!(
+            world
+                .store
+                .unsettled_sources(NodeEpoch(2), T0, 10)
+                .await
+                .unwrap()
+                .is_empty()
+        );
     }
 }
 
@@ -197,7 +204,14 @@ async fn a_failed_deployment_is_gone_even_if_deactivate_throws_too() {
     assert!(
         matches!(refused, Err(PlatformError::Component { error, .. }) if error.message == "first")
     );
-    assert!(world.store.unsettled_sources(10).await.unwrap().is_empty());
+    assert!(
+        world
+            .store
+            .unsettled_sources(NodeEpoch(2), T0, 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Requests at endpoints that the platform answers: durable first, then run, several at once.
 
 use headwater_platform::{Ingress, PlatformError};
-use headwater_store::{LeaseTerm, NodeEpoch, WorkLimit};
+use headwater_store::{LeaseTerm, WorkLimit};
 use serde_json::json;
 
 use crate::{
@@ -19,14 +19,15 @@ async fn a_request_is_durable_before_it_is_accepted() {
     assert!(matches!(accepted, Ok(Ingress::Accepted)));
 
     // Nothing of the run has happened yet; the next start of a node would find the request.
+    let lease = world.lease(&id).await;
     let term = LeaseTerm {
-        epoch: NodeEpoch(99),
+        epoch: lease.epoch,
         expires_at_ms: T0 + 3_600_000,
     };
     let after_its_lease = T0 + 600_000;
     let claimed = world
         .store
-        .claim(&id, term, after_its_lease, WorkLimit::of(10))
+        .claim(&lease, term, after_its_lease, WorkLimit::of(10))
         .await
         .unwrap();
     assert_eq!(claimed.len(), 1);
@@ -49,12 +50,7 @@ async fn an_accepted_request_is_run_with_its_event_and_ends() {
     run.returns();
     world.barrier(&id).await;
     assert_eq!(world.emitted(&id).await, [json!("seen")]);
-    let waiting = world
-        .store
-        .sources_with_work(u64::MAX / 2, None, 10)
-        .await
-        .unwrap();
-    assert!(waiting.is_empty());
+    assert!(world.with_work(u64::MAX / 2).await.is_empty());
 }
 
 #[tokio::test]
@@ -69,15 +65,16 @@ async fn large_requests_wait_in_the_store_until_there_is_room_in_memory() {
     let first = world.engine.next().await;
     world.barrier(&id).await;
     // One runs, two wait in memory, and the last is nobody's.
+    let lease = world.lease(&id).await;
     let term = LeaseTerm {
-        epoch: NodeEpoch(99),
+        epoch: lease.epoch,
         expires_at_ms: T0 + 1,
     };
-    let free = world.store.claim(&id, term, T0, WorkLimit::of(10)).await;
+    let free = world.store.claim(&lease, term, T0, WorkLimit::of(10)).await;
     let free = free.unwrap();
     assert_eq!(free.len(), 1);
     assert!(free[0].event.get().starts_with("[3,"));
-    world.store.release(&free[0].lease).await.unwrap();
+    world.store.release(&free[0].lease, None).await.unwrap();
     first.returns();
     for number in 1..4 {
         let run = world.engine.next().await;

@@ -1,7 +1,9 @@
 //! Fencing: who has lost the right to a run writes nothing of it.
 
 use headwater_platform::PlatformError;
-use headwater_store::{LeaseTerm, NodeEpoch, RunCommit, Usage, WorkLimit};
+use headwater_store::{
+    InvocationEnd, LeaseTerm, NODE_TIMEOUT_MS, NodeName, RunCommit, Usage, WorkLimit,
+};
 use serde_json::json;
 
 use crate::{
@@ -41,13 +43,14 @@ async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
     let id = world.deploy(&Component::named("it")).await;
     let (run, report) = world.manual(&id, json!({})).await;
     world.clock.advance(61_000);
+    let lease = world.lease(&id).await;
     let term = LeaseTerm {
-        epoch: NodeEpoch(99),
+        epoch: lease.epoch,
         expires_at_ms: T0 + 200_000,
     };
     let taken = world
         .store
-        .claim(&id, term, T0 + 61_000, WorkLimit::of(1))
+        .claim(&lease, term, T0 + 61_000, WorkLimit::of(1))
         .await
         .unwrap();
     run.emit(json!("late"));
@@ -59,12 +62,14 @@ async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
     assert!(world.emitted(&id).await.is_empty());
 
     let end = RunCommit {
-        source_id: id.clone(),
-        lease: Some(taken[0].lease.clone()),
+        lease,
+        run_id: taken[0].lease.invocation_id.clone(),
+        invocation: Some(InvocationEnd::ended(taken[0].lease.clone())),
         events: Vec::new(),
         dedupe: None,
         kv_writes: Vec::new(),
         usage: Usage::default(),
+        ended: None,
         now_ms: T0,
     };
     assert!(world.store.commit_runs([end].into()).await[0].is_ok());
@@ -76,13 +81,14 @@ async fn after_a_refusal_dedupe_goes_on_from_what_the_store_has() {
     let id = world.deploy(&Component::named("it").dedupe("unique")).await;
     let (run, report) = world.manual(&id, json!({})).await;
     world.clock.advance(61_000);
+    let lease = world.lease(&id).await;
     let term = LeaseTerm {
-        epoch: NodeEpoch(99),
+        epoch: lease.epoch,
         expires_at_ms: T0 + 200_000,
     };
     world
         .store
-        .claim(&id, term, T0 + 61_000, WorkLimit::of(1))
+        .claim(&lease, term, T0 + 61_000, WorkLimit::of(1))
         .await
         .unwrap();
     run.emit_with(json!("a"), json!({ "id": "a" }));
@@ -101,13 +107,14 @@ async fn after_a_refusal_a_fresh_worker_forgets_what_was_not_committed() {
     let id = world.deploy(&Component::named("it")).await;
     let (run, report) = world.manual(&id, json!({})).await;
     world.clock.advance(61_000);
+    let lease = world.lease(&id).await;
     let term = LeaseTerm {
-        epoch: NodeEpoch(99),
+        epoch: lease.epoch,
         expires_at_ms: T0 + 200_000,
     };
     world
         .store
-        .claim(&id, term, T0 + 61_000, WorkLimit::of(1))
+        .claim(&lease, term, T0 + 61_000, WorkLimit::of(1))
         .await
         .unwrap();
     run.set("key", json!("refused"));
@@ -117,4 +124,25 @@ async fn after_a_refusal_a_fresh_worker_forgets_what_was_not_committed() {
     assert_eq!(run.get("key"), None);
     run.returns();
     done(report).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_node_that_was_taken_for_dead_writes_nothing_more_and_runs_nothing() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it").http()).await;
+    let token = world.token(&id).await;
+    let (run, report) = world.manual(&id, json!({})).await;
+    let name = NodeName::new("another");
+    let epoch = world.store.start_node(&name, T0).await.unwrap();
+    let dead_at_ms = T0 + 2 * NODE_TIMEOUT_MS;
+    let runnable = id.clone().into();
+    let taken = world.store.lease_runnable(&runnable, epoch, dead_at_ms);
+    taken.await.unwrap();
+    run.emit(json!("late"));
+    run.returns();
+    assert!(done(report).await.is_err());
+    assert!(world.emitted(&id).await.is_empty());
+    let refused = world.request(&token, json!("for whom?")).await;
+    assert!(refused.is_err(), "{refused:?}");
+    assert!(world.engine.nothing_started());
 }

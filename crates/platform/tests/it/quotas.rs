@@ -63,7 +63,8 @@ async fn a_request_that_is_not_taken_in_takes_nothing_of_the_quota() {
     let world = world(2).await;
     let id = world.deploy(&Component::named("it").http()).await;
     let token = world.token(&id).await;
-    let state = async |state| world.store.set_source_state(&id, state).await.unwrap();
+    let lease = world.lease(&id).await;
+    let state = async |state| world.store.set_source_state(&lease, state).await.unwrap();
     world.request(&token, json!(1)).await.unwrap();
     world.engine.next().await.returns();
     state(SourceState::Inactive).await;

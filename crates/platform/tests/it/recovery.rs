@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use headwater_model::id::SourceId;
 use headwater_platform::{Ingress, PlatformError, UpdateSource};
-use headwater_store::{SourceState, Store};
+use headwater_store::{NodeName, SourceState, Store};
 use serde_json::json;
 
 use crate::{
     component::Component,
     engine::{Call, FakeEngine, Run, returned},
-    world::{World, life, memory, replaced, switched, token_seen},
+    world::{T0, World, life, memory, replaced, switched, token_seen},
 };
 
 /// The next start, when recovery is in this call of the component.
@@ -203,8 +203,12 @@ fn a_change_that_the_next_start_is_asked_for_meanwhile_is_not_undone() {
     let other = died_updating(&store, ("v2", Call::Activate), &it, to);
     life(async {
         // The second life may have settled the first one's source before it died.
+        let name = NodeName::new("node");
+        let epoch = store.start_node(&name, T0).await.unwrap();
+        let runnable = one.clone().into();
+        let lease = store.lease_runnable(&runnable, epoch, T0).await.unwrap();
         store
-            .set_source_state(&one, SourceState::Updating)
+            .set_source_state(&lease, SourceState::Updating)
             .await
             .unwrap();
     });

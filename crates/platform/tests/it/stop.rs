@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use headwater_model::id::RunnableId;
 use headwater_platform::{Ingress, PlatformError};
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -48,7 +49,7 @@ async fn what_waits_is_given_back_and_the_next_start_goes_on_with_it() {
         world.request(&token, json!(number)).await.unwrap();
     }
     let first = world.engine.next().await;
-    let free = world.store.sources_with_work(T0, None, 10).await.unwrap();
+    let free = world.with_work(T0).await;
     assert!(free.is_empty(), "everything is leased");
     let stopped = stopping(&world);
     tokio::task::yield_now().await;
@@ -56,8 +57,8 @@ async fn what_waits_is_given_back_and_the_next_start_goes_on_with_it() {
     first.returns();
     done(stopped).await;
     assert!(world.engine.nothing_started());
-    let free = world.store.sources_with_work(T0, None, 10).await.unwrap();
-    assert_eq!(free, std::slice::from_ref(&id));
+    let free = world.with_work(T0).await;
+    assert_eq!(free, [RunnableId::from(id.clone())]);
 
     let next = World::start(Arc::clone(&world.store), |config| {
         config.source_concurrency = 1

@@ -7,14 +7,19 @@ use std::sync::{
 };
 use std::time::Duration;
 
-use headwater_model::{app::AppCatalog, event::Event, id::SourceId, page::PageRequest};
+use headwater_model::{
+    app::AppCatalog,
+    event::Event,
+    id::{RunnableId, SourceId},
+    page::PageRequest,
+};
 use headwater_platform::{
     Caller, Clock, Delivery, DeliveryConfig, DeploySource, Environment, EventsQuery,
     FirstUserOptions, Ingress, IngressRequest, KeyRing, Parts, Plan, PlanView, Platform,
     PlatformConfig, PlatformError, Random, RunReport, SourceView, Tracer, TrustedProxies,
     UpdateSource, default_channels,
 };
-use headwater_store::{SourceState, Store, Usage};
+use headwater_store::{NodeEpoch, RunnableLease, SourceState, Store, Usage};
 use headwater_store_sqlite::SqliteStore;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
@@ -346,7 +351,22 @@ impl World {
     }
 
     pub(crate) async fn key_values(&self, id: &SourceId) -> Value {
-        Value::Object(self.store.key_values(id).await.unwrap())
+        Value::Object(self.store.key_values(&id.clone().into()).await.unwrap())
+    }
+
+    /// The lease that the node holds; it is the only start of its store.
+    pub(crate) async fn lease(&self, id: &SourceId) -> RunnableLease {
+        let runnable = id.clone().into();
+        let lease = self.store.lease_runnable(&runnable, NodeEpoch(1), T0);
+        lease.await.unwrap()
+    }
+
+    /// Sources of whose invocations the node may claim some at that time.
+    pub(crate) async fn with_work(&self, now_ms: u64) -> Vec<RunnableId> {
+        let found = self
+            .store
+            .runnables_with_work(NodeEpoch(1), now_ms, None, 10);
+        found.await.unwrap()
     }
 
     pub(crate) async fn invocations_used(&self) -> u64 {

@@ -1,6 +1,5 @@
-//! Every operation of the API, once: what is listed here is served and is in the document, in this
-//! order. Path and method are those of the handler's annotation. What runs before a handler is
-//! `router`'s business.
+//! Every operation of the API, once: each is served and is in the document, in this order. Path and
+//! method are those of the handler's annotation. The layers before a handler are `router`'s business.
 
 use std::sync::Arc;
 
@@ -76,7 +75,7 @@ fn components() -> Operations {
         .routes(routes!(registry::package_modules))
 }
 
-/// Deployed components, and what they and workflows emit.
+/// Deployed components, and the events of them and of workflows.
 fn sources() -> Operations {
     Operations::default()
         .routes(routes!(sources::deploy))
@@ -96,7 +95,7 @@ fn sources() -> Operations {
         .routes(routes!(feeds::workflow))
 }
 
-/// Who listens to whom, and what is delivered.
+/// Subscriptions, and deliveries to webhooks.
 fn ways_out() -> Operations {
     Operations::default()
         .routes(routes!(subscriptions::create, subscriptions::delete))
@@ -116,7 +115,7 @@ fn ways_out() -> Operations {
         .routes(routes!(deliveries::retry))
 }
 
-/// What components use beside their code: accounts of apps, and data stores.
+/// Things that components use beside their code: accounts of apps, and data stores.
 fn belongings() -> Operations {
     Operations::default()
         .routes(routes!(accounts::list, accounts::create))
@@ -131,7 +130,7 @@ fn belongings() -> Operations {
         .routes(routes!(data_stores::delete))
 }
 
-/// Users and workspaces: who they are, what they have, their keys.
+/// Users and workspaces, their things and their keys.
 fn tenants() -> Operations {
     Operations::default()
         .routes(routes!(users::me))

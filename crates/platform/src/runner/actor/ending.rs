@@ -49,7 +49,7 @@ impl Actor {
                     ended_at_ms,
                     ..part
                 };
-                // Told now: what is held back of a failed deployment is never committed.
+                // Told now: the held effects of a failed deployment are never committed.
                 self.context.core.metrics.ran(trigger, &told.outcome);
                 journal::ended(&self.id, &part, &told.outcome);
                 match hold {

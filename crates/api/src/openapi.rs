@@ -1,5 +1,5 @@
 //! The OpenAPI document, put together from the annotations of the `operations` that are served.
-//! What they have in common is added by `shared`; the committed copy is `docs/openapi.json`.
+//! The parts that they share are added by `shared`; the committed copy is `docs/openapi.json`.
 
 pub(crate) mod failure;
 mod schema;

@@ -10,7 +10,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::{
     components,
     connection::failed,
-    data_stores, emitters,
+    data_stores::stores,
+    emitters,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
 };
@@ -233,7 +234,7 @@ pub(crate) fn leave(
 /// Deletes a workspace in which nothing runs.
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
     components::delete_unused(connection, "workspace_id", id)?;
-    data_stores::delete_all_of(connection, id)?;
+    stores::delete_all_of(connection, id)?;
     let failed = failed("deleting a workspace");
     for sql in [
         "DELETE FROM accounts WHERE workspace_id = ?",

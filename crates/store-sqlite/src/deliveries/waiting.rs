@@ -4,7 +4,7 @@ use headwater_model::{id::WebhookId, limits::PENDING_DELIVERIES_COUNTED_MAX};
 use headwater_store::{Progress, StoreError, WebhookBacklog};
 use rusqlite::{Connection, params};
 
-use super::FREE;
+use super::claims::FREE;
 use crate::{
     connection::failed,
     row::{parsed, signed, unsigned, unsigned_opt},

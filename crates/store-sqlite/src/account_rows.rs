@@ -165,5 +165,5 @@ fn status_text(status: HealthStatus) -> &'static str {
 fn status(text: &str) -> Result<HealthStatus, StoreError> {
     let found = STATUSES.iter().find(|(_, known)| *known == text);
     let status = found.map(|(status, _)| *status);
-    status.ok_or_else(|| StoreError::Corrupt(format!("`{text}` is no health of an account")))
+    status.ok_or_else(|| StoreError::Corrupt(format!("`{text}` is not the health of an account")))
 }

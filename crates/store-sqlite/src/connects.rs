@@ -156,7 +156,7 @@ fn connect(row: &Row<'_>) -> Result<Connect, StoreError> {
         FAILED => ConnectStep::Failed(get(row, "failure")?),
         other => {
             return Err(StoreError::Corrupt(format!(
-                "`{other}` is no step of a connect"
+                "`{other}` is not a step of a connect"
             )));
         }
     };

@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// What a step may copy of events' data, but for its first pair: one transaction, however large they are.
+/// Bytes of events' data that a step copies at most, but for its first pair: it is one transaction.
 const COPIED_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Whether dispatch has anything to pass.
@@ -189,7 +189,7 @@ impl Step<'_> {
         may
     }
 
-    /// Says once per event, on `$errors`, that it goes no further. What is on the platform's own channels ends silently.
+    /// Says once per event, on `$errors`, that it goes no further. Events on the platform's own channels end silently.
     fn tell_hop_limit(&self, event: &Passing, partial: &mut Partial) -> Result<(), StoreError> {
         if partial.told || event.channel.class() != ChannelClass::Ordinary {
             return Ok(());

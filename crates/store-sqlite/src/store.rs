@@ -30,7 +30,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens or makes the database and brings its schema up to date.
+    /// Opens or creates the database and brings its schema up to date.
     ///
     /// # Errors
     /// `Unavailable` when another process has it open, when it cannot be opened, or when a newer
@@ -39,7 +39,7 @@ impl SqliteStore {
         Self::open_idling(path, writer::IDLE)
     }
 
-    /// The same with the time without work after which the file is made whole.
+    /// The same with the time without work after which everything is copied into the main file.
     pub(crate) fn open_idling(path: &Path, idle: Duration) -> Result<Self, StoreError> {
         let lock = lock(path)?;
         let connection = connection::writing(path)?;

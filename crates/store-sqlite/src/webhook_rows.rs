@@ -23,7 +23,7 @@ pub(crate) fn inactive(id: &WebhookId) -> StoreError {
     Conflict::Inactive(Entity::Webhook(id.clone())).into()
 }
 
-/// Which of its deliveries a webhook takes.
+/// The deliveries that a webhook takes.
 pub(crate) struct Standing {
     /// Whether it takes any.
     pub(crate) is_active: bool,
@@ -60,7 +60,7 @@ pub(crate) fn is_active_at(
         .map_err(failed("looking a webhook up"))
 }
 
-/// Makes a webhook inactive because it does not take what it is sent.
+/// Deactivates a webhook because it does not take its deliveries.
 pub(crate) fn disable(
     connection: &Connection,
     id: &str,

@@ -16,7 +16,7 @@ use crate::{
     row::{get, parsed, signed, unsigned},
 };
 
-/// What lives in workspace `?1` and can emit or listen.
+/// Things of workspace `?1` that can emit or listen.
 const LIVES_IN_IT: &str = "SELECT id FROM sources WHERE workspace_id = ?1
                            UNION ALL SELECT id FROM webhooks WHERE workspace_id = ?1";
 
@@ -163,7 +163,7 @@ pub(crate) fn heir(
         .map_err(failed("looking for another member"))
 }
 
-/// Ends a membership and passes on what the user made in the workspace.
+/// Ends a membership and passes the user's things in the workspace on.
 pub(crate) fn leave(
     connection: &Connection,
     workspace_id: &str,
@@ -188,7 +188,7 @@ pub(crate) fn leave(
             )
             .map_err(&failed)?;
     }
-    // Whoever is no member connects nothing to it.
+    // Only members connect accounts to it.
     connection
         .execute(
             "DELETE FROM connects WHERE workspace_id = ? AND user_id = ?",

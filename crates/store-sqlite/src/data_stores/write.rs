@@ -40,7 +40,7 @@ pub(super) fn record(
     Ok(written)
 }
 
-/// Makes the store; its id.
+/// Creates the store and tells its id.
 fn create(connection: &Connection, store: &DataStoreRef, now_ms: u64) -> Result<i64, StoreError> {
     connection
         .execute(

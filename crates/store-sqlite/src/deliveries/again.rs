@@ -1,4 +1,4 @@
-//! Deliveries that somebody wants made once more.
+//! Deliveries that are retried by hand.
 
 use headwater_model::id::{DeliveryId, WebhookId};
 use headwater_store::{Conflict, Entity, Progress, Replay, StoreError};

@@ -1,4 +1,4 @@
-//! What became of attempts: of the deliveries, and of the webhook that takes them or does not.
+//! Results of attempts: for the deliveries, and for the webhook that takes them or does not.
 
 use headwater_model::id::WebhookId;
 use headwater_store::{

@@ -48,7 +48,7 @@ pub(super) fn trim(
     })
 }
 
-/// What was trimmed to more deliveries than are to be kept now has to be trimmed again.
+/// Begins anew where trimming had left more deliveries than are to be kept now.
 fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
     let before: u32 = connection

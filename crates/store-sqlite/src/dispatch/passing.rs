@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct Passing {
     pub(super) position: i64,
     pub(super) emitter: String,
-    /// Whose the emitter is; nobody's when it is none that can be subscribed to.
+    /// The user who owns the emitter; none when it is gone.
     pub(super) owner: Option<String>,
     pub(super) workspace: Option<String>,
     pub(super) channel: Channel,

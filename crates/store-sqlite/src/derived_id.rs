@@ -7,7 +7,7 @@ pub(crate) fn invocation(now_ms: u64, pair: (i64, i64)) -> InvocationId {
     InvocationId::new(now_ms, entropy_of(pair))
 }
 
-/// What stands in an id for its random bits when it follows from stored rows: 40 bits of each.
+/// The bits that stand for random ones in an id that follows from stored rows: 40 of each.
 fn entropy_of((first, second): (i64, i64)) -> u128 {
     let half = |number: i64| u128::from(number.unsigned_abs() & 0xFF_FFFF_FFFF);
     (half(first) << 88) | (half(second) << 48)

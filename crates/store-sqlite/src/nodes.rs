@@ -5,7 +5,7 @@ use headwater_model::id::RunnableId;
 use headwater_store::{NodeEpoch, NodeName, Nodes, RunnableLease, StoreError};
 use rusqlite::Connection;
 
-use crate::{SqliteStore, connection::failed, emitters, living::as_json, row::signed};
+use crate::{connection::failed, emitters, living::as_json, row::signed, store::SqliteStore};
 
 /// Rows that an epoch may hold.
 const LEASED: [&str; 2] = [

@@ -9,7 +9,7 @@ use headwater_store::{
     RunnableLease, StoreError, WorkLimit, WorkQueue,
 };
 
-use crate::{SqliteStore, backlog, emitters, invocations, run_commit, timers};
+use crate::{backlog, emitters, invocations, run_commit, store::SqliteStore, timers};
 
 #[async_trait]
 impl WorkQueue for SqliteStore {

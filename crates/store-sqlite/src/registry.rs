@@ -15,7 +15,7 @@ use headwater_store::{
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{SqliteStore, components, connection::failed, row::signed};
+use crate::{components, connection::failed, row::signed, store::SqliteStore};
 
 #[async_trait]
 impl Registry for SqliteStore {

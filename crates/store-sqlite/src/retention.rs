@@ -49,7 +49,7 @@ fn passed(connection: &Connection, read_up_to: Option<LogPosition>) -> Result<i6
     Ok(read_up_to.map_or(dispatched, |read| dispatched.min(signed(read.0))))
 }
 
-/// What was trimmed to more events than are to be kept now has to be trimmed again.
+/// Begins anew where trimming had left more events than are to be kept now.
 fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
     let before: u32 = connection

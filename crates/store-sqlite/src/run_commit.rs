@@ -1,5 +1,5 @@
-//! The commit of a run: everything it leaves behind, or nothing. What commits of one batch write in common is added
-//! up and written once.
+//! The commit of a run: everything it leaves behind, or nothing. Usage and notes for trimming are
+//! added up and written once per batch.
 
 use std::collections::BTreeSet;
 
@@ -93,7 +93,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Commits one run and tells whose it is. What can be refused is refused before anything is written.
+/// Commits one run and tells its owner. Refusals come before anything is written.
 fn commit(
     connection: &Connection,
     living: &Living,

@@ -40,7 +40,7 @@ pub(crate) fn trim(
     })
 }
 
-/// What was trimmed to more runs than are to be kept now has to be trimmed again.
+/// Begins anew where trimming had left more runs than are to be kept now.
 fn begin_anew_if_fewer(connection: &Connection, keep: (u32, u32)) -> Result<(), StoreError> {
     let failed = failed("beginning to trim runs");
     let before: (u32, u32) = connection

@@ -6,9 +6,9 @@ use rusqlite::{Connection, Params, Row, params};
 use serde_json::Value;
 
 use crate::{
-    SqliteStore,
     connection::failed,
     row::{get, json, parsed},
+    store::SqliteStore,
 };
 
 #[async_trait]

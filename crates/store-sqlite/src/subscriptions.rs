@@ -9,9 +9,10 @@ use headwater_store::{StoreError, SubscriptionFilter, Subscriptions};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    SqliteStore, auto_subscriptions,
+    auto_subscriptions,
     connection::failed,
     row::{get, parsed},
+    store::SqliteStore,
 };
 
 #[async_trait]

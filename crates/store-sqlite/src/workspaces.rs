@@ -10,12 +10,13 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::{
     components,
     connection::failed,
-    data_stores, emitters,
+    data_stores::stores,
+    emitters,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
 };
 
-/// What lives in workspace `?1` and can emit or listen.
+/// Things of workspace `?1` that can emit or listen.
 const LIVES_IN_IT: &str = "SELECT id FROM sources WHERE workspace_id = ?1
                            UNION ALL SELECT id FROM webhooks WHERE workspace_id = ?1";
 
@@ -162,7 +163,7 @@ pub(crate) fn heir(
         .map_err(failed("looking for another member"))
 }
 
-/// Ends a membership and passes on what the user made in the workspace.
+/// Ends a membership and passes the user's things in the workspace on.
 pub(crate) fn leave(
     connection: &Connection,
     workspace_id: &str,
@@ -187,7 +188,7 @@ pub(crate) fn leave(
             )
             .map_err(&failed)?;
     }
-    // Whoever is no member connects nothing to it.
+    // Only members connect accounts to it.
     connection
         .execute(
             "DELETE FROM connects WHERE workspace_id = ? AND user_id = ?",
@@ -233,7 +234,7 @@ pub(crate) fn leave(
 /// Deletes a workspace in which nothing runs.
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
     components::delete_unused(connection, "workspace_id", id)?;
-    data_stores::delete_all_of(connection, id)?;
+    stores::delete_all_of(connection, id)?;
     let failed = failed("deleting a workspace");
     for sql in [
         "DELETE FROM accounts WHERE workspace_id = ?",

@@ -1,4 +1,4 @@
-//! What the platform asks of storage: the records, the traits with their contract, and the one
+//! The storage that the platform asks for: the records, the traits with their contract, and the one
 //! conformance suite that every store passes.
 //!
 //! Rules of every method: it is one atomic step; no transaction crosses the trait; time comes in

@@ -1,4 +1,4 @@
-//! Who there is: users, their keys, workspaces and their members, and what their runs cost.
+//! Users, their keys, workspaces and their members, and the cost of their runs.
 
 use async_trait::async_trait;
 use headwater_model::{
@@ -8,10 +8,10 @@ use headwater_model::{
 
 use crate::error::StoreError;
 
-/// Whose something is: always a user's, and a workspace's too when it lives in one.
+/// The owner of something: always a user, and a workspace too when it lives in one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// Who made it.
+    /// The user who created it.
     pub user_id: UserId,
     /// The workspace it lives in.
     pub workspace_id: Option<WorkspaceId>,
@@ -60,7 +60,7 @@ pub struct Workspace {
 pub struct ApiKey {
     /// Its id.
     pub id: KeyId,
-    /// Whose.
+    /// The user.
     pub user_id: UserId,
     /// For people.
     pub name: String,
@@ -94,7 +94,7 @@ pub struct Identity {
     pub key: ApiKey,
 }
 
-/// Whose usage is counted.
+/// A user or workspace whose usage is counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spender {
     /// A user: all that it owns, in workspaces or not.
@@ -103,7 +103,7 @@ pub enum Spender {
     Workspace(WorkspaceId),
 }
 
-/// What a run cost (spec "User": quotas).
+/// The cost of a run (spec "User": quotas).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Runs.
@@ -137,7 +137,7 @@ pub trait Tenants {
     async fn users(&self, page: &PageRequest<UserId>) -> Result<Page<User>, StoreError>;
 
     /// Deletes a user with its keys, accounts, subscriptions, usage and the saved components that no source
-    /// is made from. What it made in a workspace passes to another member, as when it leaves; a workspace of
+    /// uses. Its things in a workspace pass to another member, as when it leaves; a workspace of
     /// which it is the last member goes with it. False: there was none.
     /// MUST refuse with `Conflict` while the user has sources or webhooks that would not pass to anybody;
     /// nothing changes then (`conformance::tenants::a_user_with_sources_is_not_deleted`).
@@ -200,7 +200,7 @@ pub trait Tenants {
         page: &PageRequest<UserId>,
     ) -> Result<Page<User>, StoreError>;
 
-    /// Ends a membership. What the user made in the workspace passes to the member who has been a user
+    /// Ends a membership. The user's things in the workspace pass to the member who has been a user
     /// longest, with the subscriptions between things of the workspace; the user's other subscriptions from
     /// or to it end, automatic ones too
     /// (`conformance::tenants::automatic_subscriptions_into_a_workspace_end_with_the_membership`). False: there was no such membership.
@@ -212,7 +212,7 @@ pub trait Tenants {
         user_id: &UserId,
     ) -> Result<bool, StoreError>;
 
-    /// What runs cost on the UTC days from that of `since_ms` to that of `until_ms`, both included.
+    /// The cost of runs on the UTC days from that of `since_ms` to that of `until_ms`, both included.
     /// MUST count a run of a source in a workspace for its user and for the workspace
     /// (`conformance::commits::usage_counts_per_user_workspace_and_utc_day`).
     async fn usage(
@@ -222,7 +222,7 @@ pub trait Tenants {
         until_ms: u64,
     ) -> Result<Usage, StoreError>;
 
-    /// Adds what something cost that is no run of a source, such as an action run once, to the day of `now_ms`.
+    /// Adds the cost of something that is not a run of a source, such as an action run once, to the day of `now_ms`.
     /// MUST count it for the user and for the workspace (`conformance::tenants::other_usage_counts_for_both`).
     async fn add_usage(&self, owner: &Owner, usage: Usage, now_ms: u64) -> Result<(), StoreError>;
 }

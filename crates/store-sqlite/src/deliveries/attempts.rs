@@ -1,4 +1,4 @@
-//! What became of attempts: of the deliveries, and of the webhook that takes them or does not.
+//! Results of attempts: for the deliveries, and for the webhook that takes them or does not.
 
 use headwater_model::id::WebhookId;
 use headwater_store::{
@@ -11,7 +11,7 @@ use crate::{
     connection::failed,
     emitters,
     row::signed,
-    webhooks::{self, Standing},
+    webhook_rows::{self, Standing},
 };
 
 pub(super) fn record(
@@ -21,8 +21,8 @@ pub(super) fn record(
     now_ms: u64,
 ) -> Result<RecordedAttempts, StoreError> {
     let webhook_id = webhook.as_str();
-    let Some(Standing { generation, .. }) = webhooks::standing(connection, webhook_id)? else {
-        let refused = |_: &_| Err(webhooks::gone(webhook));
+    let Some(Standing { generation, .. }) = webhook_rows::standing(connection, webhook_id)? else {
+        let refused = |_: &_| Err(webhook_rows::gone(webhook));
         return Ok(RecordedAttempts {
             results: attempts.iter().map(refused).collect(),
             disabled: false,
@@ -48,7 +48,7 @@ pub(super) fn record(
     let is_current = attempts.is_empty() || taken().next().is_some();
     let mut is_disabled = false;
     if let Some(disabled) = disabled.filter(|_| is_current) {
-        is_disabled = webhooks::is_active_at(connection, webhook_id, &disabled.url)?;
+        is_disabled = webhook_rows::is_active_at(connection, webhook_id, &disabled.url)?;
         if is_disabled {
             disable(connection, webhook_id, &disabled, now_ms)?;
         }
@@ -173,7 +173,7 @@ fn disable(
     disabled: &DisabledWebhook,
     now_ms: u64,
 ) -> Result<(), StoreError> {
-    webhooks::disable(connection, webhook_id, &disabled.reason, now_ms)?;
+    webhook_rows::disable(connection, webhook_id, &disabled.reason, now_ms)?;
     let emitter = disabled.emitter.as_str();
     let has_log = emitters::is_there(connection, emitter)?;
     // The emitter may be gone by now: nobody is left to tell.

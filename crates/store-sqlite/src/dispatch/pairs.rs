@@ -9,7 +9,7 @@ use headwater_model::{
 use headwater_store::{StoreError, Trigger};
 use rusqlite::{Connection, Row, params};
 
-use super::Passing;
+use super::passing::Passing;
 use crate::{
     connection::failed,
     derived_id,

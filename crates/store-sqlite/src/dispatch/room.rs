@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     append,
     connection::failed,
-    dispatch::{Passing, logged},
+    dispatch::passing::{Passing, logged},
 };
 
 /// Room for one owner within a step.

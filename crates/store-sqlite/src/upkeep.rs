@@ -146,4 +146,30 @@ mod tests {
             assert!(cause.contains(said), "{cause}");
         }
     }
+
+    /// Commits of a batch share a savepoint, unless the database fails for one of them.
+    #[tokio::test]
+    async fn a_commit_that_could_not_be_written_leaves_those_before_it() {
+        let source_id = SourceId::new(1, 1);
+        let store = with_source(&source_id).await;
+        let dropped = store.write(|connection| {
+            let dropped = connection.execute_batch("DROP TABLE key_values");
+            dropped.map_err(failed("testing"))
+        });
+        dropped.await.unwrap();
+        let without_keys = |text: &str| RunCommit {
+            kv_writes: Vec::new(),
+            ..run(&source_id, text)
+        };
+        let commits = [without_keys("1"), run(&source_id, "2"), without_keys("3")];
+        let committed = store.commit_runs(Arc::from(commits)).await;
+        let kept: Vec<bool> = committed.iter().map(Result::is_ok).collect();
+        assert_eq!(kept, [true, false, false]);
+        let count = store.read(|connection| {
+            let count = connection.query_row("SELECT count(*) FROM events", (), |row| row.get(0));
+            count.map_err(failed("testing"))
+        });
+        let count: u32 = count.await.unwrap();
+        assert_eq!(count, 1);
+    }
 }

@@ -45,7 +45,7 @@ use crate::api::EngineError;
 /// The exit code of a launcher that could not start its program.
 pub(crate) const FAILED: u8 = 97;
 
-/// How to start the launcher: a program that calls [`launch()`] with its further arguments.
+/// The way to start the launcher: a program that calls [`launch()`] with its further arguments.
 #[derive(Debug, Clone)]
 pub struct Launcher {
     /// The program.
@@ -59,9 +59,9 @@ pub struct Launcher {
 pub struct ConfinementConfig {
     /// The program that starts processes.
     pub launcher: Launcher,
-    /// Whether processes may run on a kernel that cannot confine them.
+    /// Tells whether processes may run on a kernel that cannot confine them.
     pub allow_unconfined: bool,
-    /// A folder of the node's; made if it is not there.
+    /// A folder of the node's; created if it is not there.
     pub scratch_dir: PathBuf,
 }
 
@@ -154,12 +154,12 @@ impl Confinement {
         ownership::give_shallow(folder, self.found.user)
     }
 
-    /// Whether a process can be kept from abstract sockets while it has others of their family.
+    /// Tells whether a process can be kept from abstract sockets while it has others of their family.
     pub(crate) fn scopes_sockets(&self) -> bool {
         self.found.scopes_sockets
     }
 
-    /// Whether processes are restricted in what they may ask of the kernel.
+    /// Tells whether processes are restricted in what they may ask of the kernel.
     pub(crate) fn filters_calls(&self) -> bool {
         self.found.filters_calls()
     }

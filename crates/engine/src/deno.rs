@@ -27,10 +27,10 @@ pub use release::{BUNDLER_VERSION, VERSION};
 
 use crate::api::EngineError;
 
-/// How long `deno --version` may take; a cold page cache under load needs seconds, a broken binary hangs.
+/// The time that `deno --version` may take; a cold page cache under load needs seconds, a broken binary hangs.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Where to look for Deno.
+/// The places to look for Deno.
 #[derive(Debug, Clone)]
 pub struct DenoSearch {
     /// The user's choice (`HEADWATER_DENO`). Used as it is when it runs and its version fits; nothing else is tried.

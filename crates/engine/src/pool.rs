@@ -43,10 +43,10 @@ use warm::WarmWorkers;
 const MADE_READY_AT_A_TIME: usize = 4;
 /// Key-value maps that are read and handed over at a time.
 const MAPS_AT_A_TIME: usize = 2;
-/// How long a worker may take to read what it is told, on a machine under load.
+/// The time that a worker may take to read what it is told, on a machine under load.
 const TOLD_WITHIN: Duration = Duration::from_secs(10);
 
-/// How many workers, and for how long.
+/// The number of workers, and their time.
 #[derive(Debug, Clone)]
 pub(crate) struct PoolConfig {
     /// Workers that are kept ready for sources that have none.
@@ -59,9 +59,9 @@ pub(crate) struct PoolConfig {
     pub(crate) worker_memory_bytes: u64,
     /// Disk that one worker's temporary files may take, beyond which it is ended whatever it does.
     pub(crate) worker_tmp_bytes: u64,
-    /// How long a source's worker waits for the next invocation.
+    /// The time that a source's worker waits for the next invocation.
     pub(crate) idle: Duration,
-    /// Where code is unpacked, once per archive.
+    /// The folder in which code is unpacked, once per archive.
     pub(crate) artifacts_dir: PathBuf,
 }
 
@@ -147,7 +147,7 @@ impl Pool {
             {
                 return Ok(());
             }
-            // What a dying worker's runs did has to be known before the next one is given the state.
+            // The deeds of a dying worker's runs have to be known before the next one is given the state.
             owner.wait_for_dying().await;
             let placement = self.placed(&slot, spec).await?;
             owner.replace(&spec.artifact_hash, placement.clone());

@@ -37,7 +37,7 @@ const OPEN_FILES: u64 = 1024;
 /// pool ends a process that uses much less than this; but it looks from time to time, and a component
 /// must not be able to take the machine's memory in between.
 const DATA_BYTES_BESIDES_HEAP: u64 = 3 * 1024 * 1024 * 1024;
-/// How far components stand back for the node, which serves all of them.
+/// The degree to which components stand back for the node, which serves all of them.
 const NICENESS: i32 = 5;
 
 /// Paths as a process sees them where it has a root of its own.
@@ -56,34 +56,34 @@ mod own {
 pub(crate) struct Folders {
     /// The code that it runs; it cannot write there.
     pub(crate) code: PathBuf,
-    /// Where the code of further components will be, which it cannot write either.
+    /// The folder of the code of further components, where it cannot write either.
     pub(crate) beside: Option<PathBuf>,
     /// The only place where it can write, if there is one.
     pub(crate) tmp: Option<PathBuf>,
-    /// Where the socket of the node's own API will be, if it may reach that.
+    /// The folder of the socket of the node's own API, if it may reach that.
     pub(crate) sockets: Option<PathBuf>,
 }
 
-/// What one process may do.
+/// The rights of one process.
 #[derive(Debug, Clone)]
 pub(crate) struct Permissions {
     pub(crate) folders: Folders,
-    /// Whether it may reach what the network policy allows, or nothing.
+    /// Tells whether it may reach what the network policy allows, or nothing.
     pub(crate) network: bool,
     /// V8's heap.
     pub(crate) heap_mib: u32,
 }
 
-/// What all processes have in common.
+/// The things that all processes have in common.
 #[derive(Debug, Clone)]
 pub(crate) struct SandboxConfig {
     /// Keeps processes from the machine.
     pub(crate) confinement: Arc<Confinement>,
-    /// Where Deno's cache for the runtime's own modules is made.
+    /// The folder in which Deno's cache for the runtime's own modules is created.
     pub(crate) cache_dir: PathBuf,
-    /// What processes run.
+    /// The runtime that processes run.
     pub(crate) runtime: RuntimeFiles,
-    /// What they may reach.
+    /// The addresses that they may reach.
     pub(crate) network: NetworkPolicy,
     /// A PEM file with the certificates that they trust besides the web's authorities.
     pub(crate) ca_file: Option<PathBuf>,
@@ -132,17 +132,17 @@ impl Sandbox {
         spawned.map_err(failed)
     }
 
-    /// Where a process sees its code that is at `code`.
+    /// The place where a process sees its code that is at `code`.
     pub(crate) fn seen_code(&self, code: &Path) -> PathBuf {
         self.inside(code, own::CODE)
     }
 
-    /// Where it sees the folder of further components that is at `beside`.
+    /// The place where it sees the folder of further components that is at `beside`.
     pub(crate) fn seen_beside(&self, beside: &Path) -> PathBuf {
         self.inside(beside, own::BESIDE)
     }
 
-    /// Where it sees the folder of sockets that is at `sockets`.
+    /// The place where it sees the folder of sockets that is at `sockets`.
     pub(crate) fn seen_sockets(&self, sockets: &Path) -> PathBuf {
         self.inside(sockets, own::SOCKETS)
     }
@@ -152,12 +152,12 @@ impl Sandbox {
         self.config.confinement.give(path)
     }
 
-    /// Whether a process that has a socket of the node's can be kept from others of this machine.
+    /// Tells whether a process that has a socket of the node's can be kept from others of this machine.
     pub(crate) fn scopes_sockets(&self) -> bool {
         self.config.confinement.scopes_sockets()
     }
 
-    /// Whether processes are restricted in what they may ask of the kernel.
+    /// Tells whether processes are restricted in what they may ask of the kernel.
     pub(crate) fn filters_calls(&self) -> bool {
         self.config.confinement.filters_calls()
     }
@@ -286,7 +286,7 @@ impl Sandbox {
     }
 }
 
-/// Whether Deno can be given permission for the path. It takes a comma for the end of one, knows no way
+/// Tells whether Deno can be given permission for the path. It takes a comma for the end of one, knows no way
 /// to write it otherwise, and would give permission for what is before it.
 ///
 /// # Errors

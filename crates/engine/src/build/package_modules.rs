@@ -14,9 +14,9 @@ use super::{
 };
 use crate::api::{EngineError, PackageModules, Rejection};
 
-/// Where registry packages have their components.
+/// The folders in which registry packages have their components.
 const FOLDERS: &[&str] = &["sources", "actions"];
-/// Where packages written in TypeScript have what can be run.
+/// The folder in which packages written in TypeScript have the modules that can be run.
 const COMPILED: &str = "dist/";
 
 impl Builder {
@@ -102,13 +102,13 @@ pub(super) async fn modules(package: &Downloaded) -> BuildResult<Vec<String>> {
         .collect())
 }
 
-/// Whether a file is in one of the folders that registry packages have.
+/// Tells whether a file is in one of the folders that registry packages have.
 fn is_filed(path: &Path) -> bool {
     let mut folders = path.parent().into_iter().flat_map(Path::components);
     folders.any(|folder| FOLDERS.iter().any(|known| folder.as_os_str() == *known))
 }
 
-/// Whether a file of TypeScript is there as JavaScript, too.
+/// Tells whether a file of TypeScript is there as JavaScript, too.
 fn is_compiled(path: &str, paths: &[&str]) -> bool {
     let Some((stem, "ts" | "mts")) = path.rsplit_once('.') else {
         return false;

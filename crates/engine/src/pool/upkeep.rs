@@ -1,4 +1,4 @@
-//! What is done about workers that nobody asks for: ending idle ones, and keeping to the memory.
+//! Upkeep of workers that nobody asks for: ending idle ones, and keeping to the memory.
 
 use std::{
     collections::HashMap,
@@ -12,12 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::Pool;
 
-/// How often memory is looked at, and idle workers, at the latest: a component that takes memory takes
+/// The longest period at which memory is looked at, and idle workers: a component that takes memory takes
 /// gigabytes in a second.
 const LOOK: Duration = Duration::from_millis(250);
-/// And how often at most.
+/// The shortest such period.
 const SHORTEST_LOOK: Duration = Duration::from_millis(20);
-/// How often temporary files are looked at, at most.
+/// The shortest period at which temporary files are looked at.
 const DISK_LOOK: Duration = Duration::from_secs(1);
 /// Looking at them takes at most one part in so many of a processor, however many there are.
 const DISK_LOOK_SHARE: u32 = 50;
@@ -80,7 +80,7 @@ impl Pool {
             .map(|(source, slot)| (source.clone(), slot.clone()))
             .collect();
         for (source, slot) in slots {
-            // Who owns it is about to give it a run.
+            // Its owner is about to give it a run.
             let Some(owner) = slot.try_own() else {
                 continue;
             };

@@ -1,7 +1,7 @@
 //! Deno's cache of the runtime's own modules, which every process reads and none can write.
 //!
 //! It is filled once, by a process that runs no component, and then published whole: what one component could
-//! put there, the next would run. Not the builder's cache: what that downloads is nothing that a worker may import.
+//! put there, the next would run. Not the builder's cache: its downloads are nothing that a worker may import.
 
 use std::{
     fs,
@@ -19,14 +19,14 @@ use crate::{
     runtime_files::{publish, readable},
 };
 
-/// How names of such folders begin. The first releases had one of this name, which components wrote to.
+/// The beginning of such folders' names. The first releases had one of this name, which components wrote to.
 const NAME: &str = "deno-workers";
-/// Where Deno keeps what is stored by origin (`localStorage`, `caches`). All components are one origin to it.
+/// The folder of everything that Deno stores by origin (`localStorage`, `caches`). All components are one origin to it.
 const STORAGE: &str = "location_data";
 /// V8's heap for filling it.
 const HEAP_MIB: u32 = 256;
 
-/// Where the cache is: one for each Deno and runtime.
+/// The place of the cache: one for each Deno and runtime.
 pub(super) fn place(config: &SandboxConfig) -> PathBuf {
     let deno = config.confinement.deno();
     let size = deno.metadata().map_or(0, |metadata| metadata.len());
@@ -46,7 +46,7 @@ pub(super) fn prepare(sandbox: &mut Sandbox) -> io::Result<()> {
         let staging = tempfile::Builder::new()
             .prefix("new-deno-workers-")
             .tempdir_in(&sandbox.config.cache_dir)?;
-        // Where a folder would be made for storage there is a file.
+        // Where a folder would be created for storage there is a file.
         fs::write(staging.path().join(STORAGE), "")?;
         sandbox.give(staging.path())?;
         staging.path().clone_into(&mut sandbox.deno_dir);

@@ -31,22 +31,22 @@ use crate::{
     sandbox::{Folders, Permissions, Sandbox},
 };
 
-/// How long a process may take to be ready, on a machine under load.
+/// The time that a process may take to be ready, on a machine under load.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// What a frame has besides what its run put out.
+/// The bytes of a frame besides the output of its run.
 const FRAME_SLACK_BYTES: usize = 64 * 1024;
 /// The node's own API, when a worker is to reach it.
 const API_SOCKET: &str = "api.sock";
 
-/// How to start workers.
+/// The way to start workers.
 pub(crate) struct WorkerLaunch {
     pub(crate) sandbox: Arc<Sandbox>,
-    /// Where workers' folders are made; an absolute path without links, as Deno compares paths.
+    /// The place where workers' folders are created; an absolute path without links, as Deno compares paths.
     pub(crate) work_dir: PathBuf,
     pub(crate) limits: RunLimits,
-    /// Where requests to some host names go.
+    /// The destinations of requests to some host names.
     pub(crate) routes: Vec<Route>,
-    /// Where the node itself can be reached.
+    /// The socket at which the node itself can be reached.
     pub(crate) api_socket: Option<PathBuf>,
 }
 
@@ -178,7 +178,7 @@ impl WorkerLaunch {
         }
     }
 
-    /// Where the process of that folder sees a component's code.
+    /// The place where the process of that folder sees a component's code.
     pub(super) fn seen_code(&self, folder: &WorkerFolder, component: ComponentNumber) -> PathBuf {
         match component {
             ComponentNumber::FIRST => self.sandbox.seen_code(&folder.code(component)),

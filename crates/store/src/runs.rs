@@ -14,7 +14,7 @@ use headwater_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{error::StoreError, progress::Progress, work_queue::Trigger};
+use crate::{error::StoreError, progress::Progress, trigger::Trigger};
 
 /// Characters of an error's first line that are kept.
 pub const RUN_ERROR_CHARS_MAX: usize = 500;

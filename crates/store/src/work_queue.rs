@@ -7,7 +7,6 @@ use headwater_model::{
     id::{InvocationId, RunnableId},
     origin::Origin,
 };
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -15,21 +14,8 @@ use crate::{
     lease::{Lease, LeaseTerm, NodeEpoch, RunnableLease},
     progress::Progress,
     run_commit::RunCommit,
+    trigger::Trigger,
 };
-
-/// The cause of an invocation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Trigger {
-    /// A tick of a timer.
-    Timer,
-    /// A request at an HTTP interface.
-    Http,
-    /// Somebody asked for it.
-    Manual,
-    /// An event of an emitter it subscribes to.
-    Event,
-}
 
 /// An invocation to be queued.
 #[derive(Debug, Clone)]

@@ -194,7 +194,7 @@ pub trait Accounts {
     -> Result<Option<Connect>, StoreError>;
 
     /// Ends a connect, together with what becomes of the account.
-    /// MUST write both or nothing; `Conflict` when it has ended already, or its account is gone
+    /// MUST write both or nothing; `Ended` when it has ended already, `Gone` when its account is
     /// (`conformance::accounts::a_connect_ends_once_with_its_account`).
     async fn end_connect(&self, id: &ConnectId, end: ConnectEnd) -> Result<(), StoreError>;
 }

@@ -123,7 +123,7 @@ pub trait Tenants {
     async fn has_users(&self) -> Result<bool, StoreError>;
 
     /// Writes a user with its first key.
-    /// MUST refuse with `Conflict` a username that is taken; nothing is written
+    /// MUST refuse with `Taken` a username that another user has; nothing is written
     /// (`conformance::tenants::usernames_are_unique`).
     async fn create_user(&self, user: User, key: ApiKey) -> Result<(), StoreError>;
 
@@ -139,14 +139,15 @@ pub trait Tenants {
     /// Deletes a user with its keys, accounts, subscriptions, usage and the saved components that no source
     /// uses. Its things in a workspace pass to another member, as when it leaves; a workspace of
     /// which it is the last member goes with it. False: there was none.
-    /// MUST refuse with `Conflict` while the user has sources or webhooks that would not pass to anybody;
+    /// MUST refuse with `InUse` while the user has sources or webhooks that would not pass to anybody;
     /// nothing changes then (`conformance::tenants::a_user_with_sources_is_not_deleted`).
     async fn delete_user(&self, id: &UserId) -> Result<bool, StoreError>;
 
     /// Whoever the key with this SHA-256 (hexadecimal) belongs to, as it is now.
     async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError>;
 
-    /// Writes a key. `Conflict` when its user is gone.
+    /// Writes a key. `Gone` when its user is
+    /// (`conformance::conflicts::a_member_or_workspace_that_is_gone_is_named`), `Taken` when there is one with its hash.
     async fn create_key(&self, key: ApiKey) -> Result<(), StoreError>;
 
     /// A key.
@@ -160,7 +161,7 @@ pub trait Tenants {
     ) -> Result<Page<ApiKey>, StoreError>;
 
     /// Deletes a key at the wish of whoever uses the key `by`. False: there was none.
-    /// MUST refuse with `Conflict` to delete the last key of a user by that very key
+    /// MUST refuse with `Last` to delete the last key of a user by that very key
     /// (`conformance::tenants::the_last_key_is_not_deleted_by_itself`).
     async fn delete_key(&self, id: &KeyId, by: &KeyId) -> Result<bool, StoreError>;
 
@@ -168,7 +169,7 @@ pub trait Tenants {
     async fn note_key_uses(&self, uses: Vec<(KeyId, u64)>) -> Result<(), StoreError>;
 
     /// Writes a workspace with its first member.
-    /// MUST refuse with `Conflict` an orgname that is taken; nothing is written
+    /// MUST refuse with `Taken` an orgname that another workspace has; nothing is written
     /// (`conformance::tenants::orgnames_are_unique`).
     async fn create_workspace(
         &self,
@@ -186,7 +187,7 @@ pub trait Tenants {
         page: &PageRequest<WorkspaceId>,
     ) -> Result<Page<Workspace>, StoreError>;
 
-    /// Makes a user a member; harmless if it is one. `Conflict` when either is gone.
+    /// Makes a user a member; harmless if it is one. `Gone` when either is.
     async fn add_member(
         &self,
         workspace_id: &WorkspaceId,
@@ -205,7 +206,7 @@ pub trait Tenants {
     /// or to it end, automatic ones too
     /// (`conformance::tenants::automatic_subscriptions_into_a_workspace_end_with_the_membership`). False: there was no such membership.
     /// MUST do all of it together (`conformance::tenants::what_a_member_made_passes_to_another_when_it_leaves`).
-    /// MUST refuse with `Conflict` when nobody else is a member (`conformance::tenants::the_last_member_stays`).
+    /// MUST refuse with `Last` when nobody else is a member (`conformance::tenants::the_last_member_stays`).
     async fn remove_member(
         &self,
         workspace_id: &WorkspaceId,

@@ -262,7 +262,7 @@ pub trait Webhooks {
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, StoreError>;
 
-    /// Writes what is named and returns the webhook. `Conflict` when it is gone.
+    /// Writes what is named and returns the webhook. `Gone` when it is.
     /// MUST leave what is not named, also what disabled it
     /// (`conformance::webhooks::an_update_leaves_what_it_does_not_name`).
     /// MUST forget why it was disabled, and begin a new count of failure, when it becomes active
@@ -335,7 +335,7 @@ pub trait Deliveries {
 
     /// Records attempts of one webhook's deliveries, ends their leases and, if it is disabled, that too: its deliveries
     /// that are still pending are dead then, and the event is appended, all together.
-    /// MUST refuse with `Conflict` an attempt whose lease was lost
+    /// MUST refuse with `LeaseLost` an attempt whose lease was lost
     /// (`conformance::deliveries::an_attempt_is_refused_after_a_later_claim`).
     /// MUST NOT disable a webhook that is elsewhere by now
     /// (`conformance::webhooks::a_webhook_is_not_disabled_for_a_former_url`).
@@ -375,7 +375,7 @@ pub trait Deliveries {
     ) -> Result<Vec<Delivery>, StoreError>;
 
     /// Makes a delivery that has ended pending again, due at once, with the whole schedule before it. One that is pending
-    /// becomes due at once. `Conflict` when it is gone or its webhook inactive.
+    /// becomes due at once. `Gone` when it is, `Inactive` when its webhook is.
     async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError>;
 
     /// Makes up to `limit` deliveries of a webhook pending again, oldest event first. Calling again goes on; `done` counts.

@@ -8,6 +8,7 @@
 mod bundle;
 mod command;
 mod component_files;
+mod component_modules;
 mod declared;
 mod describe;
 mod download;

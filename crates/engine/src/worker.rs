@@ -13,6 +13,7 @@ mod log_budget;
 pub(crate) mod process;
 pub(crate) mod protocol;
 mod runs;
+mod start;
 
 use std::{
     collections::BTreeMap,

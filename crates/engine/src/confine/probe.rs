@@ -9,8 +9,10 @@ use std::{
 };
 
 use super::{
-    ConfinementConfig, Launcher, Step, ownership,
+    config::{ConfinementConfig, Launcher},
+    ownership,
     plan::{Calls, Entry, Limits, Method, OWN_USER, Plan},
+    step::Step,
     system,
 };
 

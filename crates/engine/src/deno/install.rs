@@ -11,7 +11,10 @@ use std::{
 use sha2::{Digest, Sha256};
 use tokio::process::Command;
 
-use super::{DenoSearch, VERSION, candidates, release::Release};
+use super::{
+    release::{Release, VERSION},
+    search::{DenoSearch, candidates},
+};
 use crate::api::EngineError;
 
 /// The time that a package client may take: the binary is about 40 MB to download.

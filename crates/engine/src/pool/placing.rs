@@ -56,7 +56,10 @@ impl Pool {
     ) -> Result<Placement, EngineError> {
         let tenant = slot.tenant();
         let both = async {
-            let place = self.shares.take(tenant, || self.make_room(tenant)).await;
+            let place = self
+                .shares
+                .take(tenant, || self.slots.make_room(tenant))
+                .await;
             let turn = self.turns.take(tenant).await;
             turn.map(|turn| (place, turn))
         };

@@ -35,6 +35,7 @@ use crate::{
     tags(
         (name = "Components", description = "The code of sources, saved."),
         (name = "Sources", description = "Deployed components."),
+        (name = "Runs", description = "Runs of sources' code that have ended, kept for a while. An extension."),
         (name = "Events", description = "What sources and workflows emitted."),
         (name = "Subscriptions", description = "Which emitter's events reach which listener."),
         (name = "Webhooks", description = "URLs that events are delivered to, and the deliveries."),

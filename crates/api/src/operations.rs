@@ -13,7 +13,7 @@ use crate::{
     routes::{
         accounts, apps, auto_subscriptions, components, data_stores, deliveries,
         docs::{self, Described},
-        events, feeds, health, keys, orgs, registry, sources, subscriptions, users, webhooks,
+        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, users, webhooks,
         workflows, workspaces,
     },
 };
@@ -76,7 +76,7 @@ fn components() -> Operations {
         .routes(routes!(registry::package_modules))
 }
 
-/// Deployed components, and what they and workflows emit.
+/// Deployed components, their runs, and what they and workflows emit.
 fn sources() -> Operations {
     Operations::default()
         .routes(routes!(sources::deploy))
@@ -87,6 +87,8 @@ fn sources() -> Operations {
             sources::delete
         ))
         .routes(routes!(sources::run))
+        .routes(routes!(runs::list))
+        .routes(routes!(runs::show))
         .routes(routes!(events::summaries))
         .routes(routes!(events::delete))
         .routes(routes!(events::logs))

@@ -131,7 +131,7 @@ async fn a_run_that_failed_leaves_its_error_and_the_request_behind_it() {
     on_behalf_of(origin.clone(), run_once(&world, &id)).await;
     let run = only(&world, &id, RunTrigger::Manual).await;
     assert_eq!(run.ended.outcome, RunOutcome::Threw);
-    assert_eq!(run.ended.error.as_deref(), Some("no such board"));
+    assert_eq!(run.ended.error.as_deref(), Some("TypeError: no such board"));
     assert_eq!((run.ended.emitted, run.ended.origin), (1, origin));
     let shown = world.platform.run(&world.caller, &run.id).await.unwrap();
     assert_eq!(shown.events.len(), 1);

@@ -41,7 +41,7 @@ async fn a_run_has_its_events_their_deliveries_its_log_and_its_errors() {
         ("source_id", json!(source.id)),
         ("trigger", json!("manual")),
         ("outcome", json!("threw")),
-        ("error", json!("boom")),
+        ("error", json!("TypeError: boom")),
         ("emitted", json!(2)),
         ("dropped", json!(1)),
         ("dropped_ids", json!(["one"])),

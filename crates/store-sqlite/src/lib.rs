@@ -3,6 +3,8 @@
 //! One writer thread owns the only writing connection and commits in groups; readers have
 //! connections of their own. Durable means `synchronous=FULL` in WAL mode: on disk before the answer.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod account_rows;
 mod accounts;
 mod append;

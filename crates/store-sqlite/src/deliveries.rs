@@ -32,7 +32,7 @@ impl Deliveries for SqliteStore {
         limit: ClaimLimit,
     ) -> Result<Vec<ClaimedDelivery>, StoreError> {
         let id = webhook_id.clone();
-        self.write(move |connection| claims::claim(connection, id.as_str(), term, (now_ms, limit)))
+        self.write(move |connection| claims::claim(connection, id.as_str(), term, now_ms, limit))
             .await
     }
 
@@ -55,7 +55,7 @@ impl Deliveries for SqliteStore {
         now_ms: u64,
         limit: u32,
     ) -> Result<Progress, StoreError> {
-        self.read(move |connection| waiting::retries_due(connection, (after_ms, now_ms), limit))
+        self.read(move |connection| waiting::retries_due(connection, after_ms, now_ms, limit))
             .await
     }
 
@@ -89,10 +89,8 @@ impl Deliveries for SqliteStore {
         now_ms: u64,
     ) -> Result<RecordedAttempts, StoreError> {
         let id = webhook_id.clone();
-        self.write(move |connection| {
-            attempts::record(connection, &id, (&attempts, disabled), now_ms)
-        })
-        .await
+        self.write(move |connection| attempts::record(connection, &id, &attempts, disabled, now_ms))
+            .await
     }
 
     async fn deliveries(
@@ -130,7 +128,7 @@ impl Deliveries for SqliteStore {
         limit: u32,
     ) -> Result<Vec<Delivery>, StoreError> {
         let emitter = emitter.clone();
-        self.read(move |connection| listing::of_event(connection, (emitter.as_str(), event), limit))
+        self.read(move |connection| listing::of_event(connection, emitter.as_str(), event, limit))
             .await
     }
 

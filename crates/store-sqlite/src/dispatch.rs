@@ -23,7 +23,7 @@ use crate::{
     dispatch::{
         cursor::{Cursor, Partial},
         passing::Passing,
-        room::Rooms,
+        room::{ListeningSource, Rooms},
     },
 };
 
@@ -67,7 +67,8 @@ struct Step<'a> {
 pub(crate) fn run(
     connection: &Connection,
     now_ms: u64,
-    (limit, queued_max): (u32, u32),
+    limit: u32,
+    queued_max: u32,
 ) -> Result<Progress, StoreError> {
     let mut step = Step {
         connection,
@@ -132,8 +133,9 @@ impl Step<'_> {
             return Ok(None);
         };
         // One more than may be passed tells whether these are all.
-        let within = (partial.subscription, self.pairs_left.saturating_add(1));
-        let mut pairs = pairs::of(self.connection, event, owner, within)?;
+        let limit = self.pairs_left.saturating_add(1);
+        let after = partial.subscription;
+        let mut pairs = pairs::of(self.connection, event, owner, after, limit)?;
         let mut is_cut = pairs.len() > self.pairs_left as usize;
         pairs.truncate(self.pairs_left as usize);
         let mut deliveries = 0;
@@ -174,7 +176,10 @@ impl Step<'_> {
         if event.hops >= HOPS_MAX {
             return Ok(None);
         }
-        let to = (owner, pair.listener.as_str());
+        let to = ListeningSource {
+            id: &pair.listener,
+            owner,
+        };
         let taken = self.rooms.take(self.connection, event, to, self.now_ms)?;
         Ok(Some(taken))
     }
@@ -199,11 +204,6 @@ impl Step<'_> {
             return Ok(());
         };
         let error = event::hop_limit_error(id, &event.channel, &data);
-        append::alone(
-            self.connection,
-            (&event.emitter, None),
-            &[error],
-            self.now_ms,
-        )
+        append::alone(self.connection, &event.emitter, None, &[error], self.now_ms)
     }
 }

@@ -69,7 +69,7 @@ impl EventLog for SqliteStore {
         if !self.read(dispatch::has_events).await? {
             return Ok(Progress::default());
         }
-        self.write(move |connection| dispatch::run(connection, now_ms, (limit, queued_max)))
+        self.write(move |connection| dispatch::run(connection, now_ms, limit, queued_max))
             .await
     }
 

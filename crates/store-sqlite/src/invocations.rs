@@ -104,7 +104,8 @@ pub(crate) fn claim(
     connection: &Connection,
     id: &RunnableId,
     term: LeaseTerm,
-    (now_ms, limit): (u64, WorkLimit),
+    now_ms: u64,
+    limit: WorkLimit,
 ) -> Result<Vec<Claimed>, StoreError> {
     let failed = failed("claiming invocations");
     let mut statement = connection
@@ -165,9 +166,11 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
 /// Goes from runnable to runnable through the index, so that what waits behind one is not read.
 pub(crate) fn runnables_with_work(
     connection: &Connection,
-    (epoch, others): (NodeEpoch, &[NodeEpoch]),
+    epoch: NodeEpoch,
+    others: &[NodeEpoch],
     now_ms: u64,
-    (after, limit): (&str, u32),
+    after: &str,
+    limit: u32,
 ) -> Result<Vec<RunnableId>, StoreError> {
     let failed = failed("looking for work");
     // An invocation that a dead node holds is free as soon as its runnable is taken over.
@@ -269,8 +272,15 @@ pub(crate) fn end(
             false => Err(Conflict::LeaseLost.into()),
         },
         AfterRun::Checkpoint { state, due_at_ms } => {
-            let left = (&**state, *due_at_ms, has_scheduled);
-            match leave(connection, runnable, &end.lease, left)? {
+            let lease = &end.lease;
+            match leave(
+                connection,
+                runnable,
+                lease,
+                state,
+                *due_at_ms,
+                has_scheduled,
+            )? {
                 true => Ok(false),
                 false => Err(Conflict::LeaseLost.into()),
             }
@@ -304,7 +314,9 @@ fn leave(
     connection: &Connection,
     runnable: &str,
     lease: &Lease,
-    (state, due_at_ms, has_scheduled): (&RawValue, u64, bool),
+    state: &RawValue,
+    due_at_ms: u64,
+    has_scheduled: bool,
 ) -> Result<bool, StoreError> {
     let left = connection
         .prepare_cached(

@@ -3,6 +3,8 @@
 //! One writer thread owns the only writing connection and commits in groups; readers have
 //! connections of their own. Durable means `synchronous=FULL` in WAL mode: on disk before the answer.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod account_rows;
 mod accounts;
 mod append;
@@ -43,9 +45,11 @@ mod run_retention;
 mod runs;
 mod scheduled;
 mod sealed;
+mod sealed_rows;
 mod settle;
 mod sources;
 mod store;
+mod subscription_rows;
 mod subscriptions;
 mod tail;
 mod tenants;

@@ -42,10 +42,8 @@ impl Nodes for SqliteStore {
         now_ms: u64,
     ) -> Result<RunnableLease, StoreError> {
         let (living, runnable) = (self.living.clone(), runnable.clone());
-        self.write(move |connection| {
-            emitters::lease(connection, &living, (&runnable, epoch), now_ms)
-        })
-        .await
+        self.write(move |connection| emitters::lease(connection, &living, &runnable, epoch, now_ms))
+            .await
     }
 
     async fn release_runnable(&self, lease: &RunnableLease) -> Result<(), StoreError> {

@@ -22,7 +22,7 @@ pub(crate) fn trim(
     let logs = untrimmed(connection, passed, limit)?;
     let mut left = limit;
     for log in &logs {
-        let deleted = delete_beyond(connection, log, (keep, passed), left)?;
+        let deleted = delete_beyond(connection, log, keep, passed, left)?;
         left -= deleted;
         if left == 0 {
             break;
@@ -97,7 +97,8 @@ fn untrimmed(connection: &Connection, passed: i64, limit: u32) -> Result<Vec<Log
 fn delete_beyond(
     connection: &Connection,
     log: &Log,
-    (keep, passed): (u32, i64),
+    keep: u32,
+    passed: i64,
     limit: u32,
 ) -> Result<u32, StoreError> {
     let deleted = connection

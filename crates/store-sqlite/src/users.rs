@@ -11,6 +11,7 @@ use crate::{
     components,
     connection::failed,
     data_stores::stores,
+    owner::Departure,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
     workspaces,
@@ -111,7 +112,14 @@ pub(crate) fn delete(connection: &Connection, user_id: &UserId) -> Result<bool, 
     for workspace in workspaces::of_user(connection, id)? {
         let workspace_id = workspace.id.as_str();
         match workspaces::heir(connection, workspace_id, id)? {
-            Some(heir) => workspaces::leave(connection, workspace_id, id, &heir)?,
+            Some(heir) => {
+                let departure = Departure {
+                    workspace_id,
+                    user_id: id,
+                    heir: &heir,
+                };
+                workspaces::leave(connection, departure)?;
+            }
             None => alone.push(workspace.id),
         }
     }

@@ -12,6 +12,7 @@ use crate::{
     connection::failed,
     data_stores::stores,
     emitters,
+    owner::Departure,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
 };
@@ -142,7 +143,12 @@ pub(crate) fn remove_member(
             user_id: user_id.clone(),
         })
     })?;
-    leave(connection, workspace_id.as_str(), user_id.as_str(), &heir)?;
+    let departure = Departure {
+        workspace_id: workspace_id.as_str(),
+        user_id: user_id.as_str(),
+        heir: &heir,
+    };
+    leave(connection, departure)?;
     Ok(true)
 }
 
@@ -164,14 +170,14 @@ pub(crate) fn heir(
 }
 
 /// Ends a membership and passes the user's things in the workspace on.
-pub(crate) fn leave(
-    connection: &Connection,
-    workspace_id: &str,
-    user_id: &str,
-    heir: &str,
-) -> Result<(), StoreError> {
+pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result<(), StoreError> {
+    let Departure {
+        workspace_id,
+        user_id,
+        heir,
+    } = departure;
     let failed = failed("ending a membership");
-    emitters::pass_on(connection, workspace_id, (user_id, heir))?;
+    emitters::pass_on(connection, departure)?;
     for table in [
         "sources",
         "components",

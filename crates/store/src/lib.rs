@@ -5,6 +5,8 @@
 //! as an argument; every listing is paged and every batch bounded. "Not found" is `Option`.
 //! A method that returns `Ok` is durable: it survives the loss of power.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod account;
 pub mod catalog;
 #[cfg(feature = "conformance")]

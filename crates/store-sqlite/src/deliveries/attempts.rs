@@ -17,7 +17,8 @@ use crate::{
 pub(super) fn record(
     connection: &Connection,
     webhook: &WebhookId,
-    (attempts, disabled): (&[AttemptRecord], Option<DisabledWebhook>),
+    attempts: &[AttemptRecord],
+    disabled: Option<DisabledWebhook>,
     now_ms: u64,
 ) -> Result<RecordedAttempts, StoreError> {
     let webhook_id = webhook.as_str();
@@ -31,7 +32,7 @@ pub(super) fn record(
     let mut results = Vec::with_capacity(attempts.len());
     for record in attempts {
         results.push(
-            match end(connection, (webhook_id, generation), record, now_ms)? {
+            match end(connection, webhook_id, generation, record, now_ms)? {
                 true => Ok(()),
                 false => Err(Conflict::LeaseLost.into()),
             },
@@ -62,7 +63,8 @@ pub(super) fn record(
 /// Ends the lease with what follows from the attempt. False: it was lost.
 fn end(
     connection: &Connection,
-    (webhook_id, generation): (&str, i64),
+    webhook_id: &str,
+    generation: i64,
     AttemptRecord {
         lease,
         attempt,
@@ -99,14 +101,15 @@ fn end(
         })
         .map_err(failed("recording an attempt"))?;
     if let Some(position) = position {
-        insert(connection, (position, lease.number), attempt)?;
+        insert(connection, position, lease.number, attempt)?;
     }
     Ok(position.is_some())
 }
 
 fn insert(
     connection: &Connection,
-    (delivery_position, number): (i64, u32),
+    delivery_position: i64,
+    number: u32,
     attempt: &Attempt,
 ) -> Result<(), StoreError> {
     connection
@@ -180,7 +183,8 @@ fn disable(
     match has_log {
         true => append::alone(
             connection,
-            (emitter, None),
+            emitter,
+            None,
             std::slice::from_ref(&disabled.event),
             now_ms,
         ),

@@ -18,7 +18,8 @@ pub(super) fn claim(
     connection: &Connection,
     webhook_id: &str,
     term: LeaseTerm,
-    (now_ms, limit): (u64, ClaimLimit),
+    now_ms: u64,
+    limit: ClaimLimit,
 ) -> Result<Vec<ClaimedDelivery>, StoreError> {
     let failed = failed("claiming deliveries");
     let mut statement = connection

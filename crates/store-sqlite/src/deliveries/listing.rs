@@ -67,7 +67,7 @@ pub(super) fn page(
         items.reverse();
     }
     Ok(Page {
-        total_count: count(connection, (webhook_id, &standing), &parts)?,
+        total_count: count(connection, webhook_id, &standing, &parts)?,
         items,
     })
 }
@@ -113,7 +113,8 @@ fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
 
 fn count(
     connection: &Connection,
-    (webhook_id, standing): (&str, &Standing),
+    webhook_id: &str,
+    standing: &Standing,
     parts: &[String],
 ) -> Result<u64, StoreError> {
     let counts: Vec<String> = parts
@@ -142,7 +143,8 @@ pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Delivery
 /// Those of an event that is in the log: its place there leads to them.
 pub(super) fn of_event(
     connection: &Connection,
-    (emitter, event): (&str, EventId),
+    emitter: &str,
+    event: EventId,
     limit: u32,
 ) -> Result<Vec<Delivery>, StoreError> {
     let failed = failed("reading the deliveries of an event");

@@ -68,7 +68,8 @@ pub(super) fn webhooks_with_work(
 /// Goes through the index of what is to be attempted again, from one moment to another.
 pub(super) fn retries_due(
     connection: &Connection,
-    (after_ms, now_ms): (u64, u64),
+    after_ms: u64,
+    now_ms: u64,
     limit: u32,
 ) -> Result<Progress, StoreError> {
     let failed = failed("looking for retries");

@@ -1,4 +1,4 @@
-/** Components in one worker: what is kept apart, be they of the same code. */
+/** Components in one worker: things kept apart, be they of the same code. */
 
 import assert from "node:assert/strict";
 import { type Frame, SpawnedWorker, startComponents } from "./spawned_worker.ts";

@@ -27,7 +27,7 @@ const variables = perComponent(() => {
 });
 const moduleNames = perComponent((): ModuleNames => ({}));
 
-/** Keeps the environments of components apart; `process.env` reads and writes through `Deno.env`. */
+/** Keeps the environments of components apart; `process.env` goes through `Deno.env`. */
 export function installEnvironment(): void {
   const { env } = Deno;
   for (const name of Object.keys(env.toObject())) {

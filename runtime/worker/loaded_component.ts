@@ -1,7 +1,7 @@
 /**
- * One component of the worker: its code's instance and what belongs to it alone.
+ * One component of the worker: its code's instance and everything that belongs to it alone.
  *
- * Responsible for loading the code, for what comes while that goes on, and for keeping
+ * Responsible for loading the code, for frames that come meanwhile, and for keeping
  * its key-value map, variables, timers and the paths in its errors apart from those of
  * the other components. Not responsible for runs (`invocation.ts`) nor for how the code
  * is called (`entry.ts`).
@@ -19,7 +19,7 @@ import type { LoadFrame } from "./protocol.ts";
 import { addComponent, ComponentScope, runWithin } from "./scope.ts";
 import { keepCodeFolder } from "./tmp_paths.ts";
 
-/** What there is once the module has been evaluated. */
+/** The component and its instances, once the module has been evaluated. */
 export interface Code {
   component: Component;
   instances: InstanceFactory;
@@ -28,10 +28,10 @@ export interface Code {
 export class LoadedComponent {
   readonly scope: ComponentScope;
   readonly failures = new FailureFormat();
-  /** What the component's runs share. */
+  /** The things that the component's runs share. */
   readonly host: InvocationHost;
   #code: Code | undefined;
-  /** What is to be done once it is known whether the component could be loaded. */
+  /** Calls to be made once it is known whether the component could be loaded. */
   #waiting: OwnMap<number, () => void> | undefined = new OwnMap();
 
   constructor(number: number, worker: Pick<InvocationHost, "outbox" | "ended">) {
@@ -77,7 +77,7 @@ export class LoadedComponent {
     waiting?.forEach((then) => then());
   }
 
-  /** Its module stays in memory; its timers and what it could be told are gone. */
+  /** Ends its timers and forgets it; its module stays in memory. */
   unload(): void {
     this.scope.unload();
   }

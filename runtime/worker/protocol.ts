@@ -21,7 +21,7 @@ export interface HelloFrame {
   token: string;
 }
 
-/** Where connections of all components go; comes before the first of them. */
+/** The destinations of all components' connections; comes before the first of them. */
 export interface RoutesFrame {
   type: "routes";
   routes: Route[];

@@ -12,7 +12,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { finalize, OwnMap } from "./intrinsics.ts";
 import type { Invocation } from "./invocation.ts";
 
-/** A component in this worker, as what is kept for each component knows it. */
+/** A component in this worker: its number, and the values that are kept for each component. */
 export class ComponentScope {
   readonly number: number;
   #belongings = new OwnMap<object, unknown>();
@@ -26,14 +26,14 @@ export class ComponentScope {
     return this.#isUnloaded;
   }
 
-  /** Code of it that goes on all the same does so in nobody's name. */
+  /** Forgets the component: code of it that goes on all the same does so in nobody's name. */
   unload(): void {
     this.#isUnloaded = true;
     loaded.delete(this.number);
     findOnly();
   }
 
-  /** What the component has under this key; created when it is first asked for. */
+  /** The component's value under this key; created when it is first asked for. */
   belonging<Value>(key: object, create: () => Value): Value {
     let value = this.#belongings.get(key) as Value | undefined;
     if (value === undefined) {

@@ -42,7 +42,7 @@ export class Session {
   #outbox: Outbox;
   #components = new OwnMap<number, LoadedComponent>();
   #inFlight = new OwnMap<number, Invocation>();
-  /** For what nobody can tell whose it is. */
+  /** For failures that nobody can tell whose they are. */
   #failures = new FailureFormat();
 
   constructor(outbox: Outbox) {
@@ -99,7 +99,7 @@ export class Session {
     loaded.endLoading();
   }
 
-  /** Only what is for a component waits until that is loaded. */
+  /** Frames for a component wait until that is loaded; others do not. */
   #handleLoaded(frame: UnloadFrame | DescribeFrame | InvokeFrame): void {
     const loaded = this.#components.get(frame.component);
     if (loaded === undefined) {

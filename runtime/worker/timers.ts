@@ -4,9 +4,9 @@
  * A component that leaves an interval behind must not go on after its run: pending
  * timers are cut when the run ends, and none can be started for it afterwards. Timers
  * started while the module loads belong to no run and go on until the component is
- * unloaded: one that is due afterwards does nothing. What a timer or an immediate throws fails its run; immediates are not cut,
- * they come at once. Not responsible for the promise timers of `node:timers/promises`,
- * whose continuations find their run ended.
+ * unloaded: one that is due afterwards does nothing. An error of a timer or an immediate
+ * fails its run; immediates are not cut, as they come at once. Not responsible for the
+ * promise timers of `node:timers/promises`, whose continuations find their run ended.
  */
 
 import nodeTimers from "node:timers";
@@ -56,7 +56,7 @@ function ownedTimer(start: StartTimer, firesOnce: boolean, report: ReportFailure
   return owned;
 }
 
-/** What an immediate throws would otherwise reach the runtime without its context. */
+/** An error of an immediate would otherwise reach the runtime without its context. */
 function reportingImmediate(report: ReportFailure): StartImmediate {
   return (callback, ...args) => {
     if (typeof callback !== "function") return startImmediate(callback, ...args);

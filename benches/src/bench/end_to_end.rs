@@ -62,7 +62,7 @@ pub(super) async fn run(report: &mut Report, against: Option<&Path>) -> Result<(
         }
         let Size(connections, bytes) = size;
         let which = format!("{connections} connections, bodies of {bytes} bytes");
-        tell(report, &which, (ours, other), rounds::best(bare_rounds)?)?;
+        tell(report, &which, ours, other, rounds::best(bare_rounds)?)?;
     }
     Ok(())
 }
@@ -70,7 +70,8 @@ pub(super) async fn run(report: &mut Report, against: Option<&Path>) -> Result<(
 fn tell(
     report: &mut Report,
     which: &str,
-    (ours, other): (Counting, Option<Counting>),
+    ours: Counting,
+    other: Option<Counting>,
     bare: Figures,
 ) -> Result<()> {
     let (ours, seen) = ours.figures()?;

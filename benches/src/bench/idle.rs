@@ -35,19 +35,31 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
     add(
         report,
         format!("the first {some}"),
-        (empty, first, some),
+        Fleet {
+            before: empty,
+            after: first,
+            sources: some,
+        },
         Budget::None,
     );
     add(
         report,
         format!("{some} more"),
-        (first, second, some),
+        Fleet {
+            before: first,
+            after: second,
+            sources: some,
+        },
         Budget::AtMost(4.0, "4 KiB"),
     );
     add(
         report,
         format!("{all}, after a restart"),
-        (empty, restarted, all),
+        Fleet {
+            before: empty,
+            after: restarted,
+            sources: all,
+        },
         Budget::AtMost(4.0, "4 KiB"),
     );
     let rate = some / took.as_secs_f64();
@@ -81,12 +93,19 @@ async fn resting(node: &Node) -> u64 {
     node.process().resident_bytes()
 }
 
-fn add(
-    report: &mut Report,
-    which: String,
-    (before, after, sources): (u64, u64, f64),
-    budget: Budget,
-) {
+/// Memory of a node before and after it had so many idle sources more.
+struct Fleet {
+    before: u64,
+    after: u64,
+    sources: f64,
+}
+
+fn add(report: &mut Report, which: String, fleet: Fleet, budget: Budget) {
+    let Fleet {
+        before,
+        after,
+        sources,
+    } = fleet;
     let mib = |bytes: u64| bytes as f64 / 1024.0 / 1024.0;
     let each = after.saturating_sub(before) as f64 / 1024.0 / sources;
     report.add(Line {

@@ -35,6 +35,7 @@ use crate::{
     tags(
         (name = "Components", description = "Saved code of sources and actions."),
         (name = "Sources", description = "Deployed components."),
+        (name = "Runs", description = "Runs of sources' code that have ended, kept for a while. Not part of Pipedream's API."),
         (name = "Events", description = "Events that sources and workflows emitted."),
         (name = "Subscriptions", description = "Connections from emitters to listeners."),
         (name = "Webhooks", description = "URLs that events are delivered to, and the deliveries."),

@@ -12,18 +12,18 @@ use crate::{
     routes::{
         accounts, apps, auto_subscriptions, components, data_stores, deliveries,
         docs::{self, Described},
-        events, feeds, health, keys, orgs, registry, sources, subscriptions, users, webhooks,
+        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, users, webhooks,
         workflows, workspaces,
     },
 };
 
-/// The path that those of clients of the API begin with.
+/// Prefix of the paths that clients of the API call.
 pub(crate) const V1: &str = "/v1";
 
-/// Operations, and the part of the document that they are.
+/// Routes of some operations together with their part of the document.
 type Operations<S = Arc<Platform>> = OpenApiRouter<S>;
 
-/// The document's part that is the operations.
+/// The document of all operations, without title, tags and security.
 pub(crate) fn document() -> OpenApi {
     let rest = health().into_openapi();
     let rest = rest.merge_from(metrics().into_openapi());
@@ -33,36 +33,36 @@ pub(crate) fn document() -> OpenApi {
         .merge_from(rest)
 }
 
-/// For clients of the API, below [`V1`].
+/// Operations for clients of the API, below [`V1`].
 pub(crate) fn clients() -> Operations {
     Operations::default()
         .merge(components())
         .merge(sources())
-        .merge(ways_out())
+        .merge(delivery())
         .merge(belongings())
         .merge(tenants())
 }
 
-/// For machines that watch the node.
+/// Operations for machines that watch the node.
 pub(crate) fn health() -> Operations {
     Operations::default()
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
 }
 
-/// For machines that measure the node.
+/// Operations for machines that measure the node.
 pub(crate) fn metrics() -> Operations<Observed> {
     Operations::default().routes(routes!(metrics::show))
 }
 
-/// For readers of the API's description.
+/// Operations for readers of the API's description.
 pub(crate) fn description() -> Operations<Arc<Described>> {
     Operations::default()
         .routes(routes!(docs::json))
         .routes(routes!(docs::page))
 }
 
-/// The code of sources and actions, saved.
+/// Saved code of sources and actions.
 fn components() -> Operations {
     Operations::default()
         .routes(routes!(components::save, components::list))
@@ -75,7 +75,7 @@ fn components() -> Operations {
         .routes(routes!(registry::package_modules))
 }
 
-/// Deployed components, and the events of them and of workflows.
+/// Deployed components, their runs, and the events of them and of workflows.
 fn sources() -> Operations {
     Operations::default()
         .routes(routes!(sources::deploy))
@@ -86,6 +86,8 @@ fn sources() -> Operations {
             sources::delete
         ))
         .routes(routes!(sources::run))
+        .routes(routes!(runs::list))
+        .routes(routes!(runs::show))
         .routes(routes!(events::summaries))
         .routes(routes!(events::delete))
         .routes(routes!(events::logs))
@@ -95,8 +97,8 @@ fn sources() -> Operations {
         .routes(routes!(feeds::workflow))
 }
 
-/// Subscriptions, and deliveries to webhooks.
-fn ways_out() -> Operations {
+/// Subscriptions, webhooks and their deliveries.
+fn delivery() -> Operations {
     Operations::default()
         .routes(routes!(subscriptions::create, subscriptions::delete))
         .routes(routes!(users::subscriptions))
@@ -115,7 +117,7 @@ fn ways_out() -> Operations {
         .routes(routes!(deliveries::retry))
 }
 
-/// Things that components use beside their code: accounts of apps, and data stores.
+/// Accounts of apps and data stores, which components use beside their code.
 fn belongings() -> Operations {
     Operations::default()
         .routes(routes!(accounts::list, accounts::create))
@@ -130,7 +132,7 @@ fn belongings() -> Operations {
         .routes(routes!(data_stores::delete))
 }
 
-/// Users and workspaces, their things and their keys.
+/// Users, workspaces and their keys.
 fn tenants() -> Operations {
     Operations::default()
         .routes(routes!(users::me))

@@ -76,8 +76,7 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
     Router::new().fallback_service(from_fn_with_state(front, front::receive).layer(routes))
 }
 
-/// The routes for clients of the API. Paths are written without the trailing slash that requests may
-/// carry.
+/// The API for its clients. Paths are written without the trailing slash that requests may carry.
 fn v1(platform: &Arc<Platform>) -> Router<Arc<Platform>> {
     Router::from(operations::clients())
         .fallback(no_route)

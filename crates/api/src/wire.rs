@@ -17,6 +17,7 @@ mod key;
 pub(crate) mod lenient;
 mod registry;
 mod run;
+mod run_record;
 mod source;
 mod subscription;
 mod user;
@@ -42,6 +43,7 @@ pub(crate) use self::{
     key::{CreateKey, Key, KeysRequest, NewKey, SecretKeyRotation},
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},
+    run_record::{Run, RunDetail, RunsRequest},
     source::{DeploySource, RunSource, Source, UpdateSource},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     user::{CreateUser, Me, NewUser, User},

@@ -4,6 +4,7 @@
 mod data_stores;
 mod developing;
 mod props;
+mod runs;
 mod tenants;
 mod webhooks;
 
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
 pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
 pub(crate) use self::props::PropArguments;
+pub(crate) use self::runs::{RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
@@ -131,6 +133,8 @@ pub(crate) enum ClientCommand {
     Events(EventsArguments),
     /// Show a source's logs, oldest first
     Logs(LogsArguments),
+    /// List a source's runs, newest first, with cause, outcome and number of events
+    Runs(RunsArguments),
     /// Run a source once and show the result
     Run(RunArguments),
     /// Deploy a source from a file, and again on every save

@@ -23,6 +23,7 @@ mod outcome;
 mod publish;
 mod run;
 mod run_action;
+mod runs;
 mod save;
 mod show;
 mod stream;
@@ -52,6 +53,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Describe(arguments) => describe::run(session, &arguments).await,
         ClientCommand::Events(arguments) => events::run(session, &arguments).await,
         ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,
+        ClientCommand::Runs(arguments) => runs::run(session, arguments).await,
         ClientCommand::Run(arguments) => run::run(session, &arguments).await,
         ClientCommand::Dev(arguments) => dev::run(session, arguments).await,
         ClientCommand::RunAction(arguments) => run_action::run(session, arguments).await,

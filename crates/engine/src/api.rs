@@ -1,4 +1,4 @@
-//! What the platform asks of an engine. [`Engine`] is a trait so that use cases can be tested
+//! The engine as the platform sees it. [`Engine`] is a trait so that use cases can be tested
 //! against a scripted one; the real one is `DenoEngine`.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -19,7 +19,7 @@ use url::Url;
 
 use crate::data_store::StoreRequest;
 
-/// An error of the host's side. What a component does wrong is an [`Outcome`] or a [`Rejection`], never this.
+/// An error of the host's side. A component's own fault is an [`Outcome`] or a [`Rejection`], never this.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A process could not be started (or the JavaScript runtime is missing).
@@ -37,14 +37,14 @@ pub enum EngineError {
     /// Package registry, file system or store failed while building or loading.
     #[error("{context}: {reason}")]
     Unavailable {
-        /// What was being done.
+        /// The deed that failed.
         context: String,
-        /// What went wrong, with what to do next.
+        /// The cause, with the next step.
         reason: String,
     },
 }
 
-/// Where a component's code comes from.
+/// The origin of a component's code.
 #[derive(Debug, Clone)]
 pub enum ComponentCode {
     /// The text itself (`component_code`).
@@ -88,15 +88,15 @@ pub struct Artifact {
 pub struct Build {
     /// The code as saved: the given text, or what the URL answered.
     pub code: String,
-    /// What workers run.
+    /// The archive that workers run.
     pub artifact: Artifact,
     /// Resolved package versions and their integrity, as Deno's lock file text.
     pub lock: String,
-    /// What the component says of itself.
+    /// The component's description of itself.
     pub description: Description,
 }
 
-/// Where building stopped.
+/// The stage at which building stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuildStage {
     /// The URL did not answer with a module.
@@ -107,10 +107,10 @@ pub enum BuildStage {
     Evaluate,
 }
 
-/// Why a component cannot be saved: a fault of its own, to be shown to its author.
+/// The reason why a component cannot be saved: a fault of its own, to be shown to its author.
 #[derive(Debug, Clone)]
 pub struct Rejection {
-    /// Where building stopped.
+    /// The stage at which building stopped.
     pub stage: BuildStage,
     /// The message and, where there is one, the stack.
     pub error: ComponentError,
@@ -133,7 +133,7 @@ pub enum Entry {
     Run,
     /// A lifecycle hook.
     Hook {
-        /// Which.
+        /// The hook.
         name: Hook,
     },
     /// The async options of a prop.
@@ -142,9 +142,9 @@ pub enum Entry {
         prop: String,
         /// 0-indexed.
         page: u32,
-        /// What the previous page returned as `context`.
+        /// The `context` that the previous page returned.
         prev_context: Option<Value>,
-        /// What the user typed.
+        /// The text that the user typed.
         query: Option<String>,
     },
     /// `additionalProps`.
@@ -182,7 +182,7 @@ pub type RunId = u64;
 pub struct Invocation {
     /// Chosen by the caller; comes back with every message of the run.
     pub run: RunId,
-    /// What to call.
+    /// The method to call.
     pub entry: Entry,
     /// The event that `run` gets, as JSON text.
     pub event: Arc<RawValue>,
@@ -205,7 +205,7 @@ pub trait WorkerState: Send + Sync {
 pub enum WorkerOwner {
     /// A source's, run after run.
     Source(SourceId),
-    /// One call's alone, such as an action that is run once; whoever makes it evicts the worker.
+    /// One call's alone, such as an action that is run once; its caller evicts the worker.
     Call(InvocationId),
 }
 
@@ -241,7 +241,7 @@ pub struct Response {
     pub body: Bytes,
 }
 
-/// How serious a log line is.
+/// The seriousness of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogLevel {
@@ -267,7 +267,7 @@ pub struct KvChange {
     pub value: Option<Box<RawValue>>,
 }
 
-/// What an action gave to later steps, or to whoever runs it alone.
+/// A value that an action gave to later steps, or to whoever runs it alone.
 #[derive(Debug, Clone)]
 pub struct Export {
     /// Its name; `$summary` is for people.
@@ -276,7 +276,7 @@ pub struct Export {
     pub value: Option<Box<RawValue>>,
 }
 
-/// What a run tells its caller, in the order in which the component did it. `Outcome` is the last.
+/// A message of a run to its caller, in the order in which the component did it. `Outcome` is the last.
 #[derive(Debug)]
 pub enum RunMessage {
     /// `$emit` was called.
@@ -285,7 +285,7 @@ pub enum RunMessage {
     Respond(Response),
     /// A line was logged.
     Log {
-        /// How serious.
+        /// The seriousness.
         level: LogLevel,
         /// The text.
         text: String,
@@ -302,10 +302,10 @@ pub enum RunMessage {
     Outcome(Outcome),
 }
 
-/// Where a run's messages go: one sink may serve many runs, and sees their messages in the worker's order.
+/// The receiver of a run's messages: one sink may serve many runs, and sees their messages in the worker's order.
 pub type RunSink = mpsc::UnboundedSender<(RunId, RunMessage)>;
 
-/// What an engine is doing, for `/readyz`, metrics and `doctor`.
+/// The state of an engine, for `/readyz`, metrics and `doctor`.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct EngineStatus {
     /// Deno's version.
@@ -320,7 +320,7 @@ pub struct EngineStatus {
     pub routes: usize,
     /// Certificates that are trusted besides those of the web's authorities.
     pub ca_certificates: usize,
-    /// Whether components can be built: false once the bundler could not be had; sources that are saved run without.
+    /// Tells whether components can be built: false once the bundler could not be had; saved sources run without.
     pub can_build: bool,
     /// Sandbox layers that apply on this machine, by name, and whether they are on.
     pub sandbox: BTreeMap<String, bool>,
@@ -335,7 +335,7 @@ pub trait Engine: Send + Sync + 'static {
     /// [`EngineError`] when the host failed; a component at fault is `Ok(Err(Rejection))`.
     async fn build(&self, request: BuildRequest) -> Result<Result<Build, Rejection>, EngineError>;
 
-    /// Makes the next builds ask the package registry anew: what it answered a short while ago is old then.
+    /// Makes the next builds ask the package registry anew: its answers of a short while ago are old then.
     /// An engine that keeps no answers has nothing to do.
     fn forget_registry_answers(&self) {}
 
@@ -366,7 +366,7 @@ pub trait Engine: Send + Sync + 'static {
     /// ends: all of its runs end `Lost`, and the call waits until it is gone.
     async fn evict(&self, owner: &WorkerOwner);
 
-    /// What the engine is doing.
+    /// The state of the engine.
     fn status(&self) -> EngineStatus;
 
     /// Ends every worker and waits until they are gone.

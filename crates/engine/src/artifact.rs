@@ -19,9 +19,9 @@ use crate::api::Artifact;
 
 /// The module to load, relative to the unpacked folder.
 pub const ENTRY: &str = "component.mjs";
-/// Where its lines come from, for stacks.
+/// The origin of its lines, for stacks.
 pub const SOURCE_MAP: &str = "component.mjs.map";
-/// What compressed bytes begin with (RFC 1952).
+/// The beginning of compressed bytes (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Bytes of the files in `folder`.
@@ -60,7 +60,7 @@ pub fn pack(folder: &Path) -> io::Result<Artifact> {
 /// Unpacks an archive that [`pack`] made into `folder`, which must exist. The first releases did not compress.
 ///
 /// # Errors
-/// A file cannot be written, or the bytes are no such archive.
+/// A file cannot be written, or the bytes are not such an archive.
 pub fn unpack(archive: &[u8], folder: &Path) -> io::Result<()> {
     match archive.starts_with(&GZIP) {
         true => unpack_tar(GzDecoder::new(archive), folder),
@@ -115,7 +115,7 @@ fn append(
     archive.append_data(&mut header, path, content.as_slice())
 }
 
-/// Whether the link at `path` with this `target` leads to something in the same folder.
+/// Tells whether the link at `path` with this `target` leads to something in the same folder.
 fn stays_inside(path: &Path, target: &Path) -> bool {
     let mut depth = path.components().count().saturating_sub(1);
     for component in target.components() {

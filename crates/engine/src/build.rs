@@ -8,6 +8,7 @@
 mod bundle;
 mod command;
 mod component_files;
+mod component_modules;
 mod declared;
 mod describe;
 mod download;
@@ -68,7 +69,7 @@ use crate::{
     turns::{Full, Turn, Turns},
 };
 
-/// How large a component and its packages may be, unpacked. Every node unpacks them, and cold starts read them;
+/// The bytes that a component and its packages may have, unpacked. Every node unpacks them, and cold starts read them;
 /// the largest packages of the public registry's components take 174 MiB (`netlify`), and half of that again is
 /// room to grow. An archive of incompressible files stays below what a row of the embedded store may have (1 GB).
 pub const CODE_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -83,14 +84,14 @@ const WAITING_MAX: usize = 32;
 pub struct BuilderConfig {
     /// Keeps the steps of a build from the machine.
     pub confinement: Arc<Confinement>,
-    /// Where downloaded packages are kept and builds are made; created if need be.
+    /// The folder of downloaded packages and of builds; created if need be.
     pub cache_dir: PathBuf,
     /// The cache folder of Deno's that may have the bundler already.
     pub kept_in: Option<PathBuf>,
     /// Environment variables for the registry client, as the user has them: the home folder for `.npmrc`,
     /// the registry, proxies and certificates. Deno gets no other variable.
     pub registry_env: Vec<(OsString, OsString)>,
-    /// How large a component and its packages may be: [`CODE_BYTES_MAX`] but for tests.
+    /// The bytes that a component and its packages may have: [`CODE_BYTES_MAX`] but for tests.
     pub code_bytes_max: u64,
     /// The addresses that fetching a `component_url` may reach.
     pub network: NetworkPolicy,
@@ -112,7 +113,7 @@ impl Builder {
     /// A builder that has components described by `describer`.
     ///
     /// # Errors
-    /// The cache folder cannot be made, or the TLS stack cannot be set up.
+    /// The cache folder cannot be created, or the TLS stack cannot be set up.
     pub fn new(config: BuilderConfig, describer: Arc<dyn Describe>) -> Result<Self, EngineError> {
         let unusable = |error: std::io::Error| EngineError::Unavailable {
             context: format!("preparing the cache folder {}", config.cache_dir.display()),
@@ -177,7 +178,7 @@ impl Builder {
         self.tool.bundler.ready().await.map(drop)
     }
 
-    /// Whether the last [`Builder::prepare`] failed.
+    /// Tells whether the last [`Builder::prepare`] failed.
     pub fn lacks_bundler(&self) -> bool {
         self.tool.bundler.is_missing()
     }
@@ -228,7 +229,7 @@ impl Builder {
             .await
     }
 
-    /// Resolves the packages and bundles them in; what they turn out to import undeclared is added to `sources`.
+    /// Resolves the packages and bundles them in; those that they turn out to import undeclared are added to `sources`.
     async fn bundled(
         &self,
         folder: &Path,

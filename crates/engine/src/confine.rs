@@ -18,15 +18,16 @@ mod root;
 #[cfg(target_os = "linux")]
 mod syscalls;
 
+mod config;
 mod ownership;
 pub(crate) mod plan;
 mod probe;
 mod spawner;
+mod step;
 pub(crate) mod system;
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -34,36 +35,18 @@ use std::{
 
 use tokio::process::{Child, Command};
 
+pub use config::{ConfinementConfig, Launcher};
 #[cfg(target_os = "linux")]
 pub use launch::launch;
-use plan::{Calls, Entry, Limits, Method};
+use plan::{Entry, Method};
 use probe::Found;
 use spawner::Spawner;
+pub(crate) use step::Step;
 
 use crate::api::EngineError;
 
 /// The exit code of a launcher that could not start its program.
 pub(crate) const FAILED: u8 = 97;
-
-/// How to start the launcher: a program that calls [`launch()`] with its further arguments.
-#[derive(Debug, Clone)]
-pub struct Launcher {
-    /// The program.
-    pub program: PathBuf,
-    /// Arguments before the launcher's own arguments.
-    pub arguments: Vec<OsString>,
-}
-
-/// The settings of confinement.
-#[derive(Debug, Clone)]
-pub struct ConfinementConfig {
-    /// The program that starts processes.
-    pub launcher: Launcher,
-    /// Whether processes may run on a kernel that cannot confine them.
-    pub allow_unconfined: bool,
-    /// A folder of the node's; made if it is not there.
-    pub scratch_dir: PathBuf,
-}
 
 /// Starts confined processes.
 #[derive(Debug)]
@@ -73,20 +56,6 @@ pub struct Confinement {
     found: Found,
     system: Vec<Entry>,
     spawner: Spawner,
-}
-
-/// One process to start.
-pub(crate) struct Step<'a> {
-    /// A program that it sees where the machine has it; Deno if none is named.
-    pub(crate) program: Option<&'a Path>,
-    /// The folder that it starts in, as it sees it.
-    pub(crate) folder: &'a Path,
-    /// An existing folder of the machine.
-    pub(crate) base: &'a Path,
-    /// Files that it sees besides Deno and the system's files.
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) limits: Limits,
-    pub(crate) calls: Calls,
 }
 
 impl Confinement {
@@ -154,12 +123,12 @@ impl Confinement {
         ownership::give_shallow(folder, self.found.user)
     }
 
-    /// Whether a process can be kept from abstract sockets while it has others of their family.
+    /// Tells whether a process can be kept from abstract sockets while it has others of their family.
     pub(crate) fn scopes_sockets(&self) -> bool {
         self.found.scopes_sockets
     }
 
-    /// Whether processes are restricted in what they may ask of the kernel.
+    /// Tells whether processes are restricted in what they may ask of the kernel.
     pub(crate) fn filters_calls(&self) -> bool {
         self.found.filters_calls()
     }
@@ -172,7 +141,7 @@ impl Confinement {
 
 /// Comes back at once: there is nothing to confine with.
 #[cfg(not(target_os = "linux"))]
-pub fn launch(_arguments: impl Iterator<Item = OsString>) -> std::process::ExitCode {
+pub fn launch(_arguments: impl Iterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
     std::process::ExitCode::from(FAILED)
 }
 

@@ -1,4 +1,4 @@
-//! What a run asks of the data stores of its owner, and the way back to it.
+//! Requests of a run to the data stores of its owner, and the way back to it.
 //!
 //! Not responsible for whose stores they are, nor for what is in them: the caller of [`crate::Engine::invoke`] is asked.
 
@@ -13,13 +13,13 @@ use serde_json::value::RawValue;
 pub struct StoreRequest {
     /// The store's name, as the prop was configured.
     pub store: String,
-    /// What is to be done.
+    /// The operation.
     pub operation: StoreOperation,
-    /// Where the answer goes.
+    /// The way of the answer.
     pub reply: Replier,
 }
 
-/// What can be done with a data store.
+/// An operation on a data store.
 #[derive(Debug, Clone)]
 pub enum StoreOperation {
     /// The value of a key; nothing when there is none.
@@ -27,7 +27,7 @@ pub enum StoreOperation {
         /// The key.
         key: String,
     },
-    /// Whether there is a record of this key.
+    /// Tells whether there is a record of this key.
     Has {
         /// The key.
         key: String,
@@ -55,7 +55,7 @@ pub enum StoreOperation {
     },
     /// Deletes all records.
     Clear,
-    /// How many records there are.
+    /// The number of records.
     Size,
     /// Some keys: `{"items": […], "after": KEY}`, without `after` when these were the last.
     Keys {
@@ -70,7 +70,7 @@ pub enum StoreOperation {
 }
 
 impl StoreOperation {
-    /// Whether it changes what a later operation sees.
+    /// Tells whether it changes what a later operation sees.
     pub fn is_write(&self) -> bool {
         match self {
             Self::Set { .. } | Self::SetTtl { .. } | Self::Delete { .. } | Self::Clear => true,

@@ -10,10 +10,10 @@ mod failed_tries;
 mod install;
 pub(crate) mod process;
 mod release;
+mod search;
 mod trial;
 
 use std::{
-    ffi::OsString,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -24,25 +24,13 @@ pub use bundler::{Bundler, BundlerSource};
 pub(crate) use release::BUNDLER_FOLDER;
 use release::Release;
 pub use release::{BUNDLER_VERSION, VERSION};
+pub use search::DenoSearch;
+use search::candidates;
 
 use crate::api::EngineError;
 
-/// How long `deno --version` may take; a cold page cache under load needs seconds, a broken binary hangs.
+/// The time that `deno --version` may take; a cold page cache under load needs seconds, a broken binary hangs.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Where to look for Deno.
-#[derive(Debug, Clone)]
-pub struct DenoSearch {
-    /// The user's choice (`HEADWATER_DENO`). Used as it is when it runs and its version fits; nothing else is tried.
-    pub override_path: Option<PathBuf>,
-    /// `PATH`, searched for `deno`, `npm` and `pip`, and given to the package client.
-    pub path_var: Option<OsString>,
-    /// The user's cache folder for Headwater; Deno is kept in `deno-VERSION/` below it.
-    pub cache_dir: PathBuf,
-    /// The other variables that a package client needs to honour the user's settings:
-    /// home folder, mirrors, proxies, certificates.
-    pub client_env: Vec<(OsString, OsString)>,
-}
 
 /// A Deno that fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,16 +93,6 @@ async fn on_path(search: &DenoSearch) -> Option<Deno> {
         }
     }
     None
-}
-
-/// The files called `name` on the search path, in its order.
-fn candidates<'a>(search: &'a DenoSearch, name: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
-    let folders = search.path_var.iter().flat_map(std::env::split_paths);
-    // An empty entry means the current folder, from which nothing should be run by accident.
-    folders
-        .filter(|folder| folder.is_absolute())
-        .map(move |folder| folder.join(name))
-        .filter(|path| path.is_file())
 }
 
 async fn version_of(deno: &Path) -> Result<String, String> {

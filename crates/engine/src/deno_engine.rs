@@ -22,21 +22,21 @@ use crate::{
     worker::{WorkerLaunch, folder},
 };
 
-/// What a worker holds besides V8's heap: Deno itself, code, buffers.
+/// The memory of a worker besides V8's heap: Deno itself, code, buffers.
 const BESIDES_HEAP_MIB: u64 = 256;
-/// How soon what builds components is asked for again that could not be had.
+/// The time after which the bundler is asked for again that could not be had.
 const PREPARED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Disk that a worker's temporary files may take.
 const TMP_MIB: u64 = 1024;
 
-/// What an engine needs.
+/// The parts of an engine.
 #[derive(Debug, Clone)]
 pub struct EngineConfig {
     /// Deno, as [`crate::deno::locate`] found it.
     pub deno: Deno,
-    /// How processes are kept from the machine.
+    /// The way in which processes are kept from the machine.
     pub confinement: ConfinementConfig,
-    /// What survives a restart and may be deleted while the node is down: downloaded packages, unpacked
+    /// The folder of things that survive a restart and may be deleted while the node is down: packages, unpacked
     /// code, the runtime's files. Created if need be.
     pub cache_dir: PathBuf,
     /// The cache folder of Deno's that may have the bundler already: see [`BuilderConfig::kept_in`].
@@ -45,7 +45,7 @@ pub struct EngineConfig {
     pub work_dir: PathBuf,
     /// Limits of every run.
     pub limits: RunLimits,
-    /// What components, and fetches of component code, may reach.
+    /// The addresses that components, and fetches of component code, may reach.
     pub network: NetworkPolicy,
     /// Workers that are kept ready for sources that have none.
     pub warm_workers: usize,
@@ -53,13 +53,13 @@ pub struct EngineConfig {
     pub workers_memory_mib: u64,
     /// Workers that the sources of one tenant may have.
     pub workers_per_tenant: usize,
-    /// How long a source's worker waits for the next invocation before it is ended.
+    /// The time that a source's worker waits for the next invocation before it is ended.
     pub worker_idle: Duration,
-    /// Whose certificates both trust besides the web's authorities.
+    /// The authorities whose certificates both trust besides the web's.
     pub ca: Option<CaCertificates>,
-    /// Where components' requests to some host names go.
+    /// The destinations of components' requests to some host names.
     pub routes: Vec<Route>,
-    /// Where a route to this node leads: a Unix socket where this node's API listens, on the file system of `work_dir`.
+    /// The end of a route to this node: a Unix socket where this node's API listens, on the file system of `work_dir`.
     pub api_socket: Option<PathBuf>,
     /// Environment variables for the registry client: see [`BuilderConfig::registry_env`].
     pub registry_env: Vec<(OsString, OsString)>,
@@ -82,7 +82,7 @@ impl DenoEngine {
     /// runtime of Tokio.
     ///
     /// # Errors
-    /// A folder cannot be made, or something that processes need cannot be set up.
+    /// A folder cannot be created, or something that processes need cannot be set up.
     pub async fn start(config: EngineConfig) -> Result<Arc<Self>, EngineError> {
         Self::start_sharing(config, pool::apart).await
     }
@@ -90,7 +90,7 @@ impl DenoEngine {
     /// The same with another decision which sources share a worker.
     ///
     /// # Errors
-    /// As of [`Self::start`].
+    /// The same as of [`Self::start`].
     pub async fn start_sharing(
         config: EngineConfig,
         sharing: Sharing,
@@ -138,7 +138,7 @@ impl DenoEngine {
         }))
     }
 
-    /// What is on disk before the first process.
+    /// Puts on disk the files that the first process needs.
     fn prepare(
         mut config: EngineConfig,
     ) -> Result<(EngineConfig, Arc<Sandbox>, Arc<Builder>), EngineError> {
@@ -190,7 +190,7 @@ impl DenoEngine {
     }
 }
 
-/// Whether components reach no Unix socket but the node's: without one they need none at all.
+/// Tells whether components reach no Unix socket but the node's: without one they need none at all.
 fn closes_sockets(sandbox: &Sandbox, api_socket: Option<&PathBuf>, routes: &[Route]) -> bool {
     let leads_to_node = routes
         .iter()

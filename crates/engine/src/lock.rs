@@ -1,4 +1,4 @@
-//! Which packages a component is locked to, read out of the lock that its build left. How it came about is
+//! The packages that a component is locked to, read out of the lock that its build left. How it came about is
 //! `build`'s business.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub struct LockedPackage {
     pub name: String,
     /// The version.
     pub version: String,
-    /// What the component asks for, such as `^1.2` or `*`; nothing for what only other packages need.
+    /// The version that the component asks for, such as `^1.2` or `*`; nothing for a package that only others need.
     pub range: Option<String>,
 }
 

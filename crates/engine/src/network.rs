@@ -1,4 +1,4 @@
-//! Which addresses components, webhooks and our own fetches of component code may reach, under which
+//! The addresses that components, webhooks and our own fetches of component code may reach, under which
 //! names, and whose certificates they trust.
 //!
 //! Responsible for: the policy, the question [`NetworkPolicy::is_allowed`], the flag values by which
@@ -48,7 +48,7 @@ const NOT_PUBLIC: &[&str] = &[
     "3fff::/20",
 ];
 
-/// What [`NetworkPolicy::deny_net_ranges`] can say of IPv6: Deno takes single addresses only.
+/// The part of IPv6 that [`NetworkPolicy::deny_net_ranges`] can name: Deno takes single addresses only.
 /// Loopback, unspecified, and the metadata address of a large cloud.
 const NOT_PUBLIC_V6_ADDRESSES: &[Ipv6Addr] = &[
     Ipv6Addr::LOCALHOST,
@@ -59,7 +59,7 @@ const NOT_PUBLIC_V6_ADDRESSES: &[Ipv6Addr] = &[
 /// The prefix under which a NAT64 gateway reaches IPv4 addresses.
 const NAT64: [u16; 6] = [0x64, 0xff9b, 0, 0, 0, 0];
 
-/// Which addresses may be reached.
+/// The addresses that may be reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum NetworkPolicy {
     /// The public internet and nothing else.
@@ -72,7 +72,7 @@ pub enum NetworkPolicy {
 }
 
 impl NetworkPolicy {
-    /// Whether `address` may be reached. IPv4 addresses written as IPv6 are judged as IPv4.
+    /// Tells whether `address` may be reached. IPv4 addresses written as IPv6 are judged as IPv4.
     pub fn is_allowed(&self, address: IpAddr) -> bool {
         let address = embedded_v4(address).map_or(address, IpAddr::V4);
         match self {
@@ -107,7 +107,7 @@ impl NetworkPolicy {
         ranges.chain(addresses).collect()
     }
 
-    /// Whether the sandbox must refuse IPv6 sockets to workers, because Deno's flags cannot express this
+    /// Tells whether the sandbox must refuse IPv6 sockets to workers, because Deno's flags cannot express this
     /// policy for IPv6: private IPv6 networks (unique local, link-local) would otherwise be open.
     /// Not so once a user has allowed an IPv6 range, which is to be reached.
     pub fn needs_ipv6_off(&self) -> bool {

@@ -4,82 +4,55 @@
 //! between a worker and its host (`worker.rs`), or whether a run should start at all: callers bound that.
 
 mod artifacts;
+mod config;
 mod placement;
 mod placing;
 mod shares;
 mod sharing;
 mod slot;
+mod slots;
 mod upkeep;
 mod warm;
 
-use std::{
-    collections::HashMap,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use parking_lot::Mutex;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     api::{EngineError, Invocation, RunSink, WorkerOwner, WorkerSpec},
     turns::Turns,
-    worker::{Worker, WorkerLaunch},
+    worker::WorkerLaunch,
 };
 use artifacts::ArtifactCache;
+pub(crate) use config::PoolConfig;
 use shares::Shares;
 use sharing::SharedWorkers;
 pub use sharing::Sharing;
 pub(crate) use sharing::apart;
-use slot::Slot;
+use slots::Slots;
+use upkeep::Upkeep;
 use warm::WarmWorkers;
 
 /// Workers that get their code at a time, in turns of their tenants.
 const MADE_READY_AT_A_TIME: usize = 4;
 /// Key-value maps that are read and handed over at a time.
 const MAPS_AT_A_TIME: usize = 2;
-/// How long a worker may take to read what it is told, on a machine under load.
+/// The time that a worker may take to read what it is told, on a machine under load.
 const TOLD_WITHIN: Duration = Duration::from_secs(10);
-
-/// How many workers, and for how long.
-#[derive(Debug, Clone)]
-pub(crate) struct PoolConfig {
-    /// Workers that are kept ready for sources that have none.
-    pub(crate) warm_workers: usize,
-    /// Memory of all workers together, beyond which idle ones are ended.
-    pub(crate) memory_bytes: u64,
-    /// Workers that the sources of one tenant may have.
-    pub(crate) workers_per_tenant: usize,
-    /// Memory of one worker, beyond which it is ended whatever it does.
-    pub(crate) worker_memory_bytes: u64,
-    /// Disk that one worker's temporary files may take, beyond which it is ended whatever it does.
-    pub(crate) worker_tmp_bytes: u64,
-    /// How long a source's worker waits for the next invocation.
-    pub(crate) idle: Duration,
-    /// Where code is unpacked, once per archive.
-    pub(crate) artifacts_dir: PathBuf,
-}
 
 /// The pool.
 pub(crate) struct Pool {
-    config: PoolConfig,
     launch: Arc<WorkerLaunch>,
     artifacts: ArtifactCache,
     warm: Arc<WarmWorkers>,
-    slots: Mutex<HashMap<WorkerOwner, Arc<Slot>>>,
-    shares: Shares,
+    slots: Arc<Slots>,
+    shares: Arc<Shares>,
     shared: SharedWorkers,
     turns: Turns,
     /// Turns to load key-value maps.
     maps: Semaphore,
-    /// A source got a worker: memory has to be looked at.
-    grown: Notify,
-    closed: AtomicBool,
+    upkeep: Arc<Upkeep>,
     closing: CancellationToken,
 }
 
@@ -96,29 +69,25 @@ impl Pool {
     pub(crate) fn start(config: PoolConfig, launch: WorkerLaunch, sharing: Sharing) -> Arc<Self> {
         let launch = Arc::new(launch);
         let closing = CancellationToken::new();
-        let pool = Arc::new(Self {
+        let slots = Arc::<Slots>::default();
+        let shares = Arc::new(Shares::new(config.workers_per_tenant));
+        Arc::new(Self {
             artifacts: ArtifactCache::new(config.artifacts_dir.clone()),
             warm: WarmWorkers::start(Arc::clone(&launch), config.warm_workers, closing.clone()),
-            shares: Shares::new(config.workers_per_tenant),
             shared: SharedWorkers::new(sharing),
             turns: Turns::new(MADE_READY_AT_A_TIME, usize::MAX),
             maps: Semaphore::new(MAPS_AT_A_TIME),
-            config,
+            upkeep: Upkeep::start(
+                config,
+                Arc::clone(&slots),
+                Arc::clone(&shares),
+                closing.clone(),
+            ),
             launch,
-            slots: Mutex::default(),
-            grown: Notify::new(),
-            closed: AtomicBool::new(false),
+            slots,
+            shares,
             closing,
-        });
-        tokio::spawn(upkeep::look_after(
-            Arc::downgrade(&pool),
-            pool.closing.clone(),
-        ));
-        tokio::spawn(upkeep::look_after_disk(
-            Arc::downgrade(&pool),
-            pool.closing.clone(),
-        ));
-        pool
+        })
     }
 
     /// Starts a run in the source's place in a worker, giving it one if need be.
@@ -132,7 +101,7 @@ impl Pool {
         sink: &RunSink,
     ) -> Result<(), EngineError> {
         loop {
-            let slot = self.slot(spec)?;
+            let slot = self.slots.of(spec)?;
             if let Some(placement) = slot.placement(&spec.artifact_hash)
                 && placement.invoke(invocation, sink)?
             {
@@ -147,11 +116,11 @@ impl Pool {
             {
                 return Ok(());
             }
-            // What a dying worker's runs did has to be known before the next one is given the state.
+            // The deeds of a dying worker's runs have to be known before the next one is given the state.
             owner.wait_for_dying().await;
             let placement = self.placed(&slot, spec).await?;
             owner.replace(&spec.artifact_hash, placement.clone());
-            self.grown.notify_one();
+            self.upkeep.nudge();
             if placement.invoke(invocation, sink)? {
                 return Ok(());
             }
@@ -160,21 +129,19 @@ impl Pool {
 
     /// Takes the source out of its workers, and waits until those that end thereby are gone.
     pub(crate) async fn evict(&self, owner: &WorkerOwner) {
-        let slot = self.slots.lock().get(owner).cloned();
-        let Some(slot) = slot else {
+        let Some(slot) = self.slots.get(owner) else {
             return;
         };
         if let Some(owned) = slot.own_to_close().await {
             owned.close().await;
-            self.forget(owner, &slot);
+            self.slots.forget(owner, &slot);
         }
     }
 
     /// Ends every worker and waits until they and their folders are gone.
     pub(crate) async fn shutdown(&self) {
-        self.closed.store(true, Ordering::Release);
+        let slots = self.slots.close();
         self.closing.cancel();
-        let slots: Vec<_> = self.slots.lock().drain().map(|(_, slot)| slot).collect();
         let mut workers = self.warm.close().await;
         for slot in slots {
             if let Some(owner) = slot.own().await {
@@ -190,63 +157,19 @@ impl Pool {
     }
 
     pub(crate) fn counts(&self) -> PoolCounts {
-        let workers = self.source_workers();
+        let workers = self.slots.workers();
         PoolCounts {
             warm_workers: self.warm.len(),
             source_workers: workers.len(),
             runs: workers.iter().map(|worker| worker.runs()).sum(),
         }
     }
-
-    fn slot(&self, spec: &WorkerSpec) -> Result<Arc<Slot>, EngineError> {
-        let owner = &spec.owner;
-        let mut slots = self.slots.lock();
-        if let Some(slot) = slots.get(owner) {
-            return Ok(Arc::clone(slot));
-        }
-        if self.closed.load(Ordering::Acquire) {
-            return Err(EngineError::WorkerLost("the engine is shut down".into()));
-        }
-        let slot = Arc::new(Slot::of(Arc::clone(&spec.tenant)));
-        slots.insert(owner.clone(), Arc::clone(&slot));
-        Ok(slot)
-    }
-
-    /// Drops a slot that is closed, unless another has its place.
-    fn forget(&self, owner: &WorkerOwner, slot: &Arc<Slot>) {
-        let mut slots = self.slots.lock();
-        if slots
-            .get(owner)
-            .is_some_and(|current| Arc::ptr_eq(current, slot))
-        {
-            slots.remove(owner);
-        }
-    }
-
-    /// Workers that are not over, each with its tenant.
-    fn workers_by_tenant(&self) -> Vec<(Arc<str>, Arc<Worker>)> {
-        let slots = self.slots.lock();
-        let live = slots.values().flat_map(|slot| {
-            let workers = slot.live().into_iter();
-            workers.map(|worker| (Arc::clone(slot.tenant()), worker))
-        });
-        // Of those that share a worker each has it.
-        let distinct: HashMap<_, _> = live
-            .map(|(tenant, worker)| (Arc::as_ptr(&worker), (tenant, worker)))
-            .collect();
-        distinct.into_values().collect()
-    }
-
-    fn source_workers(&self) -> Vec<Arc<Worker>> {
-        let workers = self.workers_by_tenant().into_iter();
-        workers.map(|(_, worker)| worker).collect()
-    }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
         self.closing.cancel();
-        for worker in self.source_workers() {
+        for worker in self.slots.workers() {
             worker.dismiss();
         }
     }

@@ -15,7 +15,7 @@ static WORKER: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/wo
 static BUILTINS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/builtins");
 const IMPORT_MAP: &str = include_str!("../../../runtime/import_map.json");
 
-/// Where the runtime's files are.
+/// The place of the runtime's files.
 #[derive(Debug, Clone)]
 pub(crate) struct RuntimeFiles {
     /// The folder with all of them.
@@ -86,7 +86,7 @@ pub(crate) fn publish(staging: tempfile::TempDir, folder: &Path) -> io::Result<(
     let staging = staging.keep();
     let renamed = fs::rename(&staging, folder);
     if renamed.is_err() {
-        // What is left of the loser; its failure changes nothing.
+        // The loser's folder is left; failing to remove it changes nothing.
         let _ = fs::remove_dir_all(&staging);
     }
     if folder.is_dir() { Ok(()) } else { renamed }

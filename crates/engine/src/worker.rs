@@ -13,6 +13,7 @@ mod log_budget;
 pub(crate) mod process;
 pub(crate) mod protocol;
 mod runs;
+mod start;
 
 use std::{
     collections::BTreeMap,
@@ -49,7 +50,7 @@ pub(crate) struct Worker {
     log_limit_bytes: usize,
     deadlines_changed: Notify,
     kill: CancellationToken,
-    /// How the process ended, once it is gone.
+    /// The end of the process, once it is gone.
     exit: OnceLock<Exit>,
     gone: CancellationToken,
     removed: CancellationToken,
@@ -137,17 +138,17 @@ impl Worker {
         Ok(true)
     }
 
-    /// Where the worker's files are.
+    /// The place of the worker's files.
     pub(crate) fn folder(&self) -> &WorkerFolder {
         &self.folder
     }
 
-    /// Whether the worker may be given runs.
+    /// Tells whether the worker may be given runs.
     pub(crate) fn is_open(&self) -> bool {
         self.runs.lock().ending().is_none()
     }
 
-    /// Whether its process has not ended.
+    /// Tells whether its process has not ended.
     pub(crate) fn is_alive(&self) -> bool {
         process::is_alive(self.pid)
     }
@@ -157,7 +158,7 @@ impl Worker {
         self.runs.lock().len()
     }
 
-    /// Since when there has been no run; `None` while there is one.
+    /// The time since which there has been no run; `None` while there is one.
     pub(crate) fn idle_since(&self) -> Option<Instant> {
         self.runs.lock().idle_since()
     }
@@ -167,7 +168,7 @@ impl Worker {
         process::private_memory(self.pid)
     }
 
-    /// Whether the worker's temporary files take more than `limit` bytes.
+    /// Tells whether the worker's temporary files take more than `limit` bytes.
     pub(crate) fn tmp_exceeds(&self, limit: u64) -> bool {
         self.folder.tmp_exceeds(limit)
     }

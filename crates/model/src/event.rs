@@ -141,7 +141,8 @@ pub fn hop_limit_error(id: EventId, channel: &Channel, event: &RawValue) -> NewE
 
 /// The event on a listener's `$errors` when events are no longer queued for the sources of its owner.
 pub fn queue_full_error(
-    (emitter, id): (&str, EventId),
+    emitter: &str,
+    id: EventId,
     channel: &Channel,
     queued_max: u32,
     hops: u32,

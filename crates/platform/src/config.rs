@@ -21,6 +21,10 @@ pub struct PlatformConfig {
     pub source_concurrency: usize,
     /// Events kept per emitter and channel class.
     pub retained_events: u32,
+    /// Runs kept per source that returned.
+    pub retained_runs: u32,
+    /// Runs kept per source that failed.
+    pub retained_failed_runs: u32,
     /// Events that may wait for the sources of one owner; more are not queued.
     pub queued_events_per_owner: u32,
     /// The time for runs and attempts to finish when the node is asked to stop.

@@ -68,6 +68,7 @@ pub use use_cases::{
     keys::{NewKey, create_admin_key},
     prop_warnings::prop_warnings,
     registry::PublishedComponent,
+    runs::{RunDelivery, RunError, RunEvent, RunView},
     secret_rotation::{Rotation, holds_secrets},
     sources::{DeploySource, SourceView, UpdateSource},
     users::{FirstUserOptions, NewUser, PlanView, UserView},
@@ -79,5 +80,6 @@ pub use use_cases::{
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
-    HealthStatus, ListedComponent, Record, SavedComponent, Usage, User, Webhook, WebhookBacklog,
+    HealthStatus, ListedComponent, OutcomeFilter, Record, RunFilter, RunOutcome, RunRecord,
+    RunTrigger, SavedComponent, Usage, User, Webhook, WebhookBacklog,
 };

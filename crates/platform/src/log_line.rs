@@ -1,10 +1,10 @@
-//! A line of a run's log, as reports show it.
+//! A line of a run's log, as reports and records show it.
 
 use headwater_engine::LogLevel;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A line of a run's log.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LogLine {
     /// The severity.
     pub level: LogLevel,

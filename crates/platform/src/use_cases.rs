@@ -21,6 +21,7 @@ pub(crate) mod keys;
 pub(crate) mod prop_checks;
 pub(crate) mod prop_warnings;
 pub(crate) mod registry;
+pub(crate) mod runs;
 pub(crate) mod secret_rotation;
 pub(crate) mod sources;
 pub(crate) mod subscriptions;

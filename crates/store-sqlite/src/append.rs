@@ -21,7 +21,8 @@ pub(crate) struct Place<'a> {
 /// Appends events to an emitter's log on their own, with the next ids. `run_id`: the run that they are of, if any.
 pub(crate) fn alone(
     connection: &Connection,
-    (emitter, run_id): (&str, Option<&str>),
+    emitter: &str,
+    run_id: Option<&str>,
     events: &[NewEvent],
     now_ms: u64,
 ) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::{
     connection::failed,
-    derived_id,
+    derived_id::{self, Seed},
     row::{get, parsed},
 };
 
@@ -73,7 +73,7 @@ const MAY_BE_SEEN: &str = "(listener LIKE 'p!_%' ESCAPE '!' OR EXISTS (
 pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), StoreError> {
     let failed = failed("subscribing automatically");
     let user = source.owner.user_id.as_str();
-    let made: Vec<(i64, i64)> = {
+    let seeds: Vec<Seed> = {
         let mut statement = connection
             .prepare_cached(&format!(
                 "UPDATE auto_subscriptions SET made = made + 1
@@ -83,13 +83,16 @@ pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), 
             .map_err(&failed)?;
         let rows = statement
             .query_map([user, source.id.as_str()], |row| {
-                Ok((row.get(0)?, row.get(1)?))
+                Ok(Seed {
+                    row: row.get(0)?,
+                    number: row.get(1)?,
+                })
             })
             .map_err(&failed)?;
         rows.collect::<Result<_, _>>().map_err(&failed)?
     };
-    for pair in made {
-        let id = derived_id::subscription(source.created_at * 1000, pair);
+    for seed in seeds {
+        let id = derived_id::subscription(source.created_at * 1000, seed);
         connection
             .prepare_cached(
                 "INSERT INTO subscriptions (id, user_id, emitter, listener, channel, since)
@@ -98,7 +101,7 @@ pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), 
                  FROM auto_subscriptions WHERE position = ?",
             )
             .and_then(|mut statement| {
-                statement.execute(params![id.as_str(), source.id.as_str(), pair.0])
+                statement.execute(params![id.as_str(), source.id.as_str(), seed.row])
             })
             .map_err(&failed)?;
     }

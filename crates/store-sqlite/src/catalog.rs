@@ -11,7 +11,7 @@ use headwater_store::{
     SettledSource, Source, SourceFilter, SourceState, StoreError,
 };
 
-use crate::{SqliteStore, components, settle, sources};
+use crate::{components, settle, sources, store::SqliteStore};
 
 #[async_trait]
 impl Catalog for SqliteStore {

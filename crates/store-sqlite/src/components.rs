@@ -55,7 +55,7 @@ pub(crate) fn by_id(
     one(connection, "SELECT * FROM components WHERE id = ?1", &[id])
 }
 
-/// Checks that a source can be made from the component.
+/// Checks that the component of a source is there.
 pub(crate) fn check_there(connection: &Connection, id: &ComponentId) -> Result<(), StoreError> {
     let is_there = connection
         .prepare_cached("SELECT 1 FROM components WHERE id = ?")
@@ -106,7 +106,7 @@ fn component(row: &Row<'_>) -> Result<SavedComponent, StoreError> {
     })
 }
 
-/// Deletes what a user or workspace saved, unless sources are made from it, of somebody else perhaps, or it is
+/// Deletes the components of a user or workspace, unless sources use them, of somebody else perhaps, or they are
 /// published.
 pub(crate) fn delete_unused(
     connection: &Connection,

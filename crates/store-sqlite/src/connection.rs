@@ -9,6 +9,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 const STATEMENTS: usize = 128;
 
 /// Wraps a database error with what was being done. Trying again helps only where it is the engine's.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the errors of rusqlite are an open list: those not known here are the engine's"
+)]
 pub(crate) fn failed(context: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     use rusqlite::Error;
     move |error| match &error {

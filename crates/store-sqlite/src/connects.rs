@@ -5,7 +5,7 @@ use headwater_store::{Account, Conflict, Connect, ConnectEnd, ConnectStep, Entit
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    accounts,
+    account_rows,
     connection::failed,
     owner,
     row::{get, parsed, parsed_opt, signed, unsigned},
@@ -133,8 +133,8 @@ fn write_account(
     account: &Account,
 ) -> Result<(), StoreError> {
     match &connect.account_id {
-        None => accounts::create(connection, account),
-        Some(_) if accounts::reconnect(connection, account)? => Ok(()),
+        None => account_rows::create(connection, account),
+        Some(_) if account_rows::reconnect(connection, account)? => Ok(()),
         Some(id) => Err(Conflict::Gone(Entity::Account(id.clone())).into()),
     }
 }
@@ -156,7 +156,7 @@ fn connect(row: &Row<'_>) -> Result<Connect, StoreError> {
         FAILED => ConnectStep::Failed(get(row, "failure")?),
         other => {
             return Err(StoreError::Corrupt(format!(
-                "`{other}` is no step of a connect"
+                "`{other}` is not a step of a connect"
             )));
         }
     };

@@ -2,23 +2,34 @@
 
 use headwater_model::id::{DeliveryId, InvocationId, SubscriptionId};
 
-/// The id of an invocation that follows from stored rows: unique per pair, and time-ordered like any.
-pub(crate) fn invocation(now_ms: u64, pair: (i64, i64)) -> InvocationId {
-    InvocationId::new(now_ms, entropy_of(pair))
+/// The stored numbers that an id follows from: unique among the ids of its kind.
+#[derive(Clone, Copy)]
+pub(crate) struct Seed {
+    /// The position of a row.
+    pub(crate) row: i64,
+    /// Tells the ids apart that follow from one row.
+    pub(crate) number: i64,
 }
 
-/// What stands in an id for its random bits when it follows from stored rows: 40 bits of each.
-fn entropy_of((first, second): (i64, i64)) -> u128 {
-    let half = |number: i64| u128::from(number.unsigned_abs() & 0xFF_FFFF_FFFF);
-    (half(first) << 88) | (half(second) << 48)
+impl Seed {
+    /// The bits that stand for random ones in an id: 40 of each number.
+    fn entropy(self) -> u128 {
+        let half = |number: i64| u128::from(number.unsigned_abs() & 0xFF_FFFF_FFFF);
+        (half(self.row) << 88) | (half(self.number) << 48)
+    }
+}
+
+/// The id of an invocation that follows from stored rows: unique per seed, and time-ordered like any.
+pub(crate) fn invocation(now_ms: u64, seed: Seed) -> InvocationId {
+    InvocationId::new(now_ms, seed.entropy())
 }
 
 /// The id of a delivery that follows from stored rows.
-pub(crate) fn delivery(now_ms: u64, pair: (i64, i64)) -> DeliveryId {
-    DeliveryId::new(now_ms, entropy_of(pair))
+pub(crate) fn delivery(now_ms: u64, seed: Seed) -> DeliveryId {
+    DeliveryId::new(now_ms, seed.entropy())
 }
 
 /// The id of a subscription that follows from stored rows.
-pub(crate) fn subscription(now_ms: u64, pair: (i64, i64)) -> SubscriptionId {
-    SubscriptionId::new(now_ms, entropy_of(pair))
+pub(crate) fn subscription(now_ms: u64, seed: Seed) -> SubscriptionId {
+    SubscriptionId::new(now_ms, seed.entropy())
 }

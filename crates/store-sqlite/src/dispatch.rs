@@ -3,31 +3,31 @@
 
 mod cursor;
 mod pairs;
+mod passing;
 mod room;
 
 use std::collections::BTreeSet;
 
 use headwater_model::{
-    channel::{Channel, ChannelClass},
+    channel::ChannelClass,
     event,
-    id::{EventId, RunnableId, SourceId, WebhookId},
+    id::{RunnableId, SourceId, WebhookId},
     limits::HOPS_MAX,
 };
 use headwater_store::{Progress, StoreError};
-use rusqlite::{Connection, Row};
-use serde_json::value::RawValue;
+use rusqlite::Connection;
 
 use crate::{
     append,
     connection::failed,
     dispatch::{
         cursor::{Cursor, Partial},
-        room::Rooms,
+        passing::Passing,
+        room::{ListeningSource, Rooms},
     },
-    row::{get, raw, unsigned},
 };
 
-/// What a step may copy of events' data, but for its first pair: one transaction, however large they are.
+/// Bytes of events' data that a step copies at most, but for its first pair: it is one transaction.
 const COPIED_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Whether dispatch has anything to pass.
@@ -51,20 +51,6 @@ pub(crate) fn has_events_of(connection: &Connection, emitter: &str) -> Result<bo
         .map_err(failed("looking for an emitter's events to dispatch"))
 }
 
-/// An event past the cursor, without its data.
-struct Passing {
-    position: i64,
-    emitter: String,
-    /// Whose the emitter is; nobody's when it is none that can be subscribed to.
-    owner: Option<String>,
-    workspace: Option<String>,
-    channel: Channel,
-    hops: u32,
-    indexed_at_ms: i64,
-    /// Of its data.
-    bytes: u64,
-}
-
 /// One bounded step.
 struct Step<'a> {
     connection: &'a Connection,
@@ -81,7 +67,8 @@ struct Step<'a> {
 pub(crate) fn run(
     connection: &Connection,
     now_ms: u64,
-    (limit, queued_max): (u32, u32),
+    limit: u32,
+    queued_max: u32,
 ) -> Result<Progress, StoreError> {
     let mut step = Step {
         connection,
@@ -95,7 +82,7 @@ pub(crate) fn run(
     };
     let mut cursor = Cursor::read(connection)?;
     let mut more = false;
-    while let Some(event) = next_event(connection, cursor.position)? {
+    while let Some(event) = passing::next(connection, cursor.position)? {
         more = step.passed == limit;
         if more {
             break;
@@ -132,33 +119,6 @@ fn events_behind(connection: &Connection, position: i64) -> Result<u64, StoreErr
     Ok(last.map_or(0, |last| last.saturating_sub(position).unsigned_abs()))
 }
 
-fn next_event(connection: &Connection, position: i64) -> Result<Option<Passing>, StoreError> {
-    let failed = failed("looking for events to dispatch");
-    let mut statement = connection
-        .prepare_cached(
-            "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
-                    octet_length(event) AS bytes
-             FROM events LEFT JOIN emitters USING (emitter_id)
-             WHERE events.position > ? ORDER BY events.position LIMIT 1",
-        )
-        .map_err(&failed)?;
-    let mut rows = statement.query([position]).map_err(&failed)?;
-    rows.next().map_err(&failed)?.map(passing).transpose()
-}
-
-fn passing(row: &Row<'_>) -> Result<Passing, StoreError> {
-    Ok(Passing {
-        position: get(row, "position")?,
-        emitter: get(row, "emitter_id")?,
-        owner: get(row, "user_id")?,
-        workspace: get(row, "workspace_id")?,
-        channel: Channel::named(get::<String>(row, "channel")?),
-        hops: get(row, "hops")?,
-        indexed_at_ms: get(row, "indexed_at_ms")?,
-        bytes: unsigned(row, "bytes")?,
-    })
-}
-
 impl Step<'_> {
     /// Passes an event on to its listeners. `Some`: as far as the step may go.
     fn pass_on(
@@ -173,8 +133,9 @@ impl Step<'_> {
             return Ok(None);
         };
         // One more than may be passed tells whether these are all.
-        let within = (partial.subscription, self.pairs_left.saturating_add(1));
-        let mut pairs = pairs::of(self.connection, event, owner, within)?;
+        let limit = self.pairs_left.saturating_add(1);
+        let after = partial.subscription;
+        let mut pairs = pairs::of(self.connection, event, owner, after, limit)?;
         let mut is_cut = pairs.len() > self.pairs_left as usize;
         pairs.truncate(self.pairs_left as usize);
         let mut deliveries = 0;
@@ -215,7 +176,10 @@ impl Step<'_> {
         if event.hops >= HOPS_MAX {
             return Ok(None);
         }
-        let to = (owner, pair.listener.as_str());
+        let to = ListeningSource {
+            id: &pair.listener,
+            owner,
+        };
         let taken = self.rooms.take(self.connection, event, to, self.now_ms)?;
         Ok(Some(taken))
     }
@@ -230,41 +194,16 @@ impl Step<'_> {
         may
     }
 
-    /// Says once per event, on `$errors`, that it goes no further. What is on the platform's own channels ends silently.
+    /// Says once per event, on `$errors`, that it goes no further. Events on the platform's own channels end silently.
     fn tell_hop_limit(&self, event: &Passing, partial: &mut Partial) -> Result<(), StoreError> {
         if partial.told || event.channel.class() != ChannelClass::Ordinary {
             return Ok(());
         }
         partial.told = true;
-        let Some((id, data)) = logged(self.connection, event.position)? else {
+        let Some((id, data)) = passing::logged(self.connection, event.position)? else {
             return Ok(());
         };
         let error = event::hop_limit_error(id, &event.channel, &data);
-        append::alone(
-            self.connection,
-            (&event.emitter, None),
-            &[error],
-            self.now_ms,
-        )
+        append::alone(self.connection, &event.emitter, None, &[error], self.now_ms)
     }
-}
-
-/// The id and the data of an event of the log, unless it is gone.
-fn logged(
-    connection: &Connection,
-    position: i64,
-) -> Result<Option<(EventId, Box<RawValue>)>, StoreError> {
-    let failed = failed("reading an event");
-    let mut statement = connection
-        .prepare_cached("SELECT ms, sequence, event FROM events WHERE position = ?")
-        .map_err(&failed)?;
-    let mut rows = statement.query([position]).map_err(&failed)?;
-    let Some(row) = rows.next().map_err(&failed)? else {
-        return Ok(None);
-    };
-    let id = EventId {
-        ms: unsigned(row, "ms")?,
-        sequence: get(row, "sequence")?,
-    };
-    Ok(Some((id, raw(row, "event")?)))
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::{
     connection::failed,
     living::Living,
-    owner,
+    owner::{self, Departure},
     row::{from_json, get, signed, to_json, unsigned},
 };
 
@@ -109,7 +109,8 @@ pub(crate) fn gone(runnable: &RunnableId) -> StoreError {
 pub(crate) fn lease(
     connection: &Connection,
     living: &Living,
-    (runnable, epoch): (&RunnableId, NodeEpoch),
+    runnable: &RunnableId,
+    epoch: NodeEpoch,
     now_ms: u64,
 ) -> Result<RunnableLease, StoreError> {
     let emitter = read(connection, runnable.as_str())?.ok_or_else(|| gone(runnable))?;
@@ -238,17 +239,18 @@ pub(crate) fn forget_dedupe_state(connection: &Connection, id: &str) -> Result<(
         .map(drop)
 }
 
-/// Follows the sources of a workspace from one user to another, before they change hands themselves.
-pub(crate) fn pass_on(
-    connection: &Connection,
-    workspace_id: &str,
-    (from, to): (&str, &str),
-) -> Result<(), StoreError> {
+/// Passes the emitters of a user's sources in a workspace on to the heir, before the sources change hands themselves.
+pub(crate) fn pass_on(connection: &Connection, departure: Departure<'_>) -> Result<(), StoreError> {
+    let Departure {
+        workspace_id,
+        user_id,
+        heir,
+    } = departure;
     connection
         .execute(
             "UPDATE emitters SET user_id = ?3
              WHERE emitter_id IN (SELECT id FROM sources WHERE workspace_id = ?1 AND user_id = ?2)",
-            [workspace_id, from, to],
+            [workspace_id, user_id, heir],
         )
         .map_err(failed("passing emitters on"))
         .map(drop)

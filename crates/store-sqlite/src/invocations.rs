@@ -8,6 +8,7 @@ use headwater_store::{
     RunnableLease, SourceState, StoreError, Taken, WorkLimit,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde_json::value::RawValue;
 
 use crate::{
     connection::{failed, is_taken},
@@ -103,7 +104,8 @@ pub(crate) fn claim(
     connection: &Connection,
     id: &RunnableId,
     term: LeaseTerm,
-    (now_ms, limit): (u64, WorkLimit),
+    now_ms: u64,
+    limit: WorkLimit,
 ) -> Result<Vec<Claimed>, StoreError> {
     let failed = failed("claiming invocations");
     let mut statement = connection
@@ -164,9 +166,11 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
 /// Goes from runnable to runnable through the index, so that what waits behind one is not read.
 pub(crate) fn runnables_with_work(
     connection: &Connection,
-    (epoch, others): (NodeEpoch, &[NodeEpoch]),
+    epoch: NodeEpoch,
+    others: &[NodeEpoch],
     now_ms: u64,
-    (after, limit): (&str, u32),
+    after: &str,
+    limit: u32,
 ) -> Result<Vec<RunnableId>, StoreError> {
     let failed = failed("looking for work");
     // An invocation that a dead node holds is free as soon as its runnable is taken over.
@@ -260,34 +264,80 @@ pub(crate) fn end(
     end: &InvocationEnd,
     has_scheduled: bool,
 ) -> Result<bool, StoreError> {
-    let lease = &end.lease;
-    let (id, epoch) = (lease.invocation_id.as_str(), signed(lease.epoch.0));
-    let had_scheduled = match &end.then {
-        AfterRun::Ended => connection
-            .prepare_cached(
-                "DELETE FROM invocations WHERE id = ? AND lease_epoch = ? AND attempt = ? AND runnable_id = ?
-                 RETURNING has_scheduled",
-            )
-            .and_then(|mut statement| {
-                let parameters = params![id, epoch, lease.attempt, runnable];
-                statement.query_row(parameters, |row| row.get(0)).optional()
-            }),
-        AfterRun::Checkpoint { state, due_at_ms } => connection
-            .prepare_cached(
-                "UPDATE invocations
-                 SET state = ?5, due_at_ms = ?6, has_scheduled = (has_scheduled OR ?7), given_back = attempt,
-                     lease_epoch = NULL, lease_expires_at_ms = NULL
-                 WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4
-                 RETURNING has_scheduled",
-            )
-            .and_then(|mut statement| {
-                let (state, due) = (state.get(), signed(*due_at_ms));
-                let parameters = params![id, epoch, lease.attempt, runnable, state, due, has_scheduled];
-                statement.query_row(parameters, |row| row.get(0)).optional()
-            }),
-    };
-    let had_scheduled = had_scheduled.map_err(failed("ending an invocation"))?;
-    had_scheduled.ok_or_else(|| Conflict::LeaseLost.into())
+    match &end.then {
+        // Nearly none has: the second look is rare.
+        AfterRun::Ended => match delete(connection, runnable, &end.lease, false)? {
+            true => Ok(false),
+            false if delete(connection, runnable, &end.lease, true)? => Ok(true),
+            false => Err(Conflict::LeaseLost.into()),
+        },
+        AfterRun::Checkpoint { state, due_at_ms } => {
+            let lease = &end.lease;
+            match leave(
+                connection,
+                runnable,
+                lease,
+                state,
+                *due_at_ms,
+                has_scheduled,
+            )? {
+                true => Ok(false),
+                false => Err(Conflict::LeaseLost.into()),
+            }
+        }
+    }
+}
+
+/// Deletes an invocation if the lease still holds, and its run had emitted events to be released later, or none.
+fn delete(
+    connection: &Connection,
+    runnable: &str,
+    lease: &Lease,
+    had_scheduled: bool,
+) -> Result<bool, StoreError> {
+    let deleted = connection
+        .prepare_cached(
+            "DELETE FROM invocations
+             WHERE id = ? AND lease_epoch = ? AND attempt = ? AND runnable_id = ? AND has_scheduled = ?",
+        )
+        .and_then(|mut statement| {
+            let epoch = signed(lease.epoch.0);
+            let id = lease.invocation_id.as_str();
+            statement.execute(params![id, epoch, lease.attempt, runnable, had_scheduled])
+        })
+        .map_err(failed("ending an invocation"))?;
+    Ok(deleted > 0)
+}
+
+/// Leaves an invocation with a state, due then, if the lease still holds.
+fn leave(
+    connection: &Connection,
+    runnable: &str,
+    lease: &Lease,
+    state: &RawValue,
+    due_at_ms: u64,
+    has_scheduled: bool,
+) -> Result<bool, StoreError> {
+    let left = connection
+        .prepare_cached(
+            "UPDATE invocations
+             SET state = ?5, due_at_ms = ?6, has_scheduled = (has_scheduled OR ?7), given_back = attempt,
+                 lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![
+                lease.invocation_id.as_str(),
+                signed(lease.epoch.0),
+                lease.attempt,
+                runnable,
+                state.get(),
+                signed(due_at_ms),
+                has_scheduled
+            ])
+        })
+        .map_err(failed("leaving an invocation"))?;
+    Ok(left > 0)
 }
 
 /// When the next of those that wait for their time becomes due.

@@ -3,6 +3,9 @@
 //! One writer thread owns the only writing connection and commits in groups; readers have
 //! connections of their own. Durable means `synchronous=FULL` in WAL mode: on disk before the answer.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod account_rows;
 mod accounts;
 mod append;
 mod auto_subscriptions;
@@ -19,7 +22,11 @@ mod dispatch;
 mod emitters;
 mod event_log;
 mod event_row;
+mod events;
+mod first_user;
+mod health;
 mod invocations;
+mod key_value;
 mod keys;
 mod living;
 mod migration;
@@ -38,8 +45,11 @@ mod run_retention;
 mod runs;
 mod scheduled;
 mod sealed;
+mod sealed_rows;
 mod settle;
 mod sources;
+mod store;
+mod subscription_rows;
 mod subscriptions;
 mod tail;
 mod tenants;
@@ -47,113 +57,9 @@ mod timers;
 mod upkeep;
 mod usage;
 mod users;
+mod webhook_rows;
 mod webhooks;
 mod workspaces;
 mod writer;
 
-use std::{
-    fs::{File, TryLockError},
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
-
-use headwater_store::StoreError;
-use rusqlite::Connection;
-
-use crate::{living::Living, readers::Readers, upkeep::Health, writer::Writer};
-
-/// Connections that read; more would only compete with the writer for the two cores.
-const READERS: usize = 4;
-
-/// A SQLite database as a store.
-pub struct SqliteStore {
-    writer: Writer,
-    readers: Option<Arc<Readers>>,
-    health: Arc<Health>,
-    living: Arc<Living>,
-    /// Where it is, if it has a file.
-    path: Option<PathBuf>,
-    /// Held until the writer has ended: fields are dropped in this order.
-    _lock: Option<File>,
-}
-
-impl SqliteStore {
-    /// Opens or makes the database and brings its schema up to date.
-    ///
-    /// # Errors
-    /// `Unavailable` when another process has it open, when it cannot be opened, or when a newer
-    /// version of the program has written it.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_idling(path, writer::IDLE)
-    }
-
-    /// The same with the time without work after which the file is made whole.
-    fn open_idling(path: &Path, idle: Duration) -> Result<Self, StoreError> {
-        let lock = lock(path)?;
-        let connection = connection::writing(path)?;
-        migration::run(&connection)?;
-        let readers = Readers::open(path, READERS)?;
-        let health = Arc::<Health>::default();
-        Ok(Self {
-            writer: Writer::start(connection, Arc::clone(&health), idle)?,
-            readers: Some(Arc::new(readers)),
-            health,
-            living: Arc::default(),
-            path: Some(path.to_owned()),
-            _lock: Some(lock),
-        })
-    }
-
-    /// A store that is gone with its last clone, for tests. Reads go through the writer.
-    ///
-    /// # Errors
-    /// `Unavailable` when there is no memory for it.
-    pub fn open_in_memory() -> Result<Self, StoreError> {
-        let connection = connection::in_memory()?;
-        migration::run(&connection)?;
-        let health = Arc::<Health>::default();
-        Ok(Self {
-            writer: Writer::start(connection, Arc::clone(&health), writer::IDLE)?,
-            readers: None,
-            health,
-            living: Arc::default(),
-            path: None,
-            _lock: None,
-        })
-    }
-
-    /// Runs a step that writes, alone or together with others in one transaction.
-    async fn write<T: Send + 'static>(
-        &self,
-        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.writer.run(step).await
-    }
-
-    /// Runs a step that only reads.
-    async fn read<T: Send + 'static>(
-        &self,
-        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        match &self.readers {
-            Some(readers) => Arc::clone(readers).run(step).await,
-            None => self.writer.run(step).await,
-        }
-    }
-}
-
-fn lock(path: &Path) -> Result<File, StoreError> {
-    let lock_path = path.with_extension("lock");
-    let context = format!("locking {}", lock_path.display());
-    let file =
-        File::create(&lock_path).map_err(|error| StoreError::unavailable(&context, error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::unavailable(
-            "another headwater is using this data folder; stop it or choose another --data-dir",
-            std::io::Error::from(std::io::ErrorKind::WouldBlock),
-        )),
-        Err(TryLockError::Error(error)) => Err(StoreError::unavailable(context, error)),
-    }
-}
+pub use store::SqliteStore;

@@ -40,6 +40,8 @@ pub(crate) fn run(connection: &Connection) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod of_schema_3;
+#[cfg(test)]
+mod of_schema_7;
 
 #[cfg(test)]
 mod tests {

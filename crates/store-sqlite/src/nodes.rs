@@ -5,7 +5,7 @@ use headwater_model::id::RunnableId;
 use headwater_store::{NodeEpoch, NodeName, Nodes, RunnableLease, StoreError};
 use rusqlite::Connection;
 
-use crate::{SqliteStore, connection::failed, emitters, living::as_json, row::signed};
+use crate::{connection::failed, emitters, living::as_json, row::signed, store::SqliteStore};
 
 /// Rows that an epoch may hold.
 const LEASED: [&str; 2] = [
@@ -42,10 +42,8 @@ impl Nodes for SqliteStore {
         now_ms: u64,
     ) -> Result<RunnableLease, StoreError> {
         let (living, runnable) = (self.living.clone(), runnable.clone());
-        self.write(move |connection| {
-            emitters::lease(connection, &living, (&runnable, epoch), now_ms)
-        })
-        .await
+        self.write(move |connection| emitters::lease(connection, &living, &runnable, epoch, now_ms))
+            .await
     }
 
     async fn release_runnable(&self, lease: &RunnableLease) -> Result<(), StoreError> {

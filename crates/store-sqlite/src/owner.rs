@@ -5,6 +5,14 @@ use rusqlite::Row;
 
 use crate::row::{parsed, parsed_opt};
 
+/// The end of a membership, and the member to whom what the user owns in the workspace passes.
+#[derive(Clone, Copy)]
+pub(crate) struct Departure<'a> {
+    pub(crate) workspace_id: &'a str,
+    pub(crate) user_id: &'a str,
+    pub(crate) heir: &'a str,
+}
+
 /// The columns `user_id` and `workspace_id`.
 pub(crate) fn of(row: &Row<'_>) -> Result<Owner, StoreError> {
     Ok(Owner {

@@ -1,7 +1,7 @@
 //! Pages of listings in creation order.
 
 use headwater_model::page::{Page, PageRequest, Position};
-use headwater_store::StoreError;
+use headwater_store::{Owner, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use crate::connection::failed;
@@ -12,6 +12,21 @@ pub(crate) struct Listing<'a> {
     /// A condition on `?1`.
     pub(crate) filter: &'static str,
     pub(crate) parameter: &'a str,
+}
+
+impl<'a> Listing<'a> {
+    /// The rows of the owner's workspace if there is one, else all that the user has.
+    pub(crate) fn of_owner(table: &'static str, owner: &'a Owner) -> Self {
+        let (filter, parameter) = match &owner.workspace_id {
+            Some(id) => ("workspace_id = ?1", id.as_str()),
+            None => ("user_id = ?1", owner.user_id.as_str()),
+        };
+        Self {
+            table,
+            filter,
+            parameter,
+        }
+    }
 }
 
 /// One page of a listing.

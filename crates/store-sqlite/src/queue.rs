@@ -9,7 +9,7 @@ use headwater_store::{
     RunnableLease, StoreError, WorkLimit, WorkQueue,
 };
 
-use crate::{SqliteStore, backlog, emitters, invocations, run_commit, timers};
+use crate::{backlog, emitters, invocations, run_commit, store::SqliteStore, timers};
 
 #[async_trait]
 impl WorkQueue for SqliteStore {
@@ -36,7 +36,7 @@ impl WorkQueue for SqliteStore {
         self.write(move |connection| {
             emitters::held(connection, &living, &lease)?;
             match term.epoch == lease.epoch {
-                true => invocations::claim(connection, &lease.runnable, term, (now_ms, limit)),
+                true => invocations::claim(connection, &lease.runnable, term, now_ms, limit),
                 false => Err(Conflict::LeaseLost.into()),
             }
         })
@@ -53,7 +53,7 @@ impl WorkQueue for SqliteStore {
         let after = after.map(ToString::to_string).unwrap_or_default();
         let others = self.living.besides(epoch, now_ms);
         self.read(move |connection| {
-            invocations::runnables_with_work(connection, (epoch, &others), now_ms, (&after, limit))
+            invocations::runnables_with_work(connection, epoch, &others, now_ms, &after, limit)
         })
         .await
     }

@@ -22,7 +22,7 @@ pub(crate) fn trim(
     let logs = untrimmed(connection, passed, limit)?;
     let mut left = limit;
     for log in &logs {
-        let deleted = delete_beyond(connection, log, (keep, passed), left)?;
+        let deleted = delete_beyond(connection, log, keep, passed, left)?;
         left -= deleted;
         if left == 0 {
             break;
@@ -49,7 +49,7 @@ fn passed(connection: &Connection, read_up_to: Option<LogPosition>) -> Result<i6
     Ok(read_up_to.map_or(dispatched, |read| dispatched.min(signed(read.0))))
 }
 
-/// What was trimmed to more events than are to be kept now has to be trimmed again.
+/// Begins anew where trimming had left more events than are to be kept now.
 fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
     let before: u32 = connection
@@ -97,7 +97,8 @@ fn untrimmed(connection: &Connection, passed: i64, limit: u32) -> Result<Vec<Log
 fn delete_beyond(
     connection: &Connection,
     log: &Log,
-    (keep, passed): (u32, i64),
+    keep: u32,
+    passed: i64,
     limit: u32,
 ) -> Result<u32, StoreError> {
     let deleted = connection

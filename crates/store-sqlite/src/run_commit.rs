@@ -1,5 +1,5 @@
-//! The commit of a run: everything it leaves behind, or nothing. What commits of one batch write in common is added
-//! up and written once.
+//! The commit of a run: everything it leaves behind, or nothing. Usage and notes for trimming are
+//! added up and written once per batch.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +19,41 @@ use crate::{
 };
 
 /// Commits each of them, or refuses it, on its own; nothing after one that could not be tried.
+///
+/// A refused commit writes nothing, so that all share one savepoint: each of their own would copy every page that they
+/// change. Only after an error of the database each gets its own, so that it takes no other with it.
 pub(crate) fn commit_all(
     connection: &Connection,
     living: &Living,
     commits: &[RunCommit],
+) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+    let together = savepoint(connection, || {
+        commit_each(connection, commits, |part| {
+            refusable(commit(connection, living, part))
+        })
+    });
+    match together {
+        Err(_) if !connection.is_autocommit() => commit_each(connection, commits, |part| {
+            Ok(savepoint(connection, || commit(connection, living, part)))
+        }),
+        together => together,
+    }
+}
+
+/// Takes a refusal for a result. Every other error ends the attempt.
+fn refusable<T>(committed: Result<T, StoreError>) -> Result<Result<T, StoreError>, StoreError> {
+    match committed {
+        Ok(committed) => Ok(Ok(committed)),
+        Err(StoreError::Conflict(conflict)) => Ok(Err(conflict.into())),
+        Err(error) => Err(error),
+    }
+}
+
+/// One result per commit, each of which `one` commits.
+fn commit_each(
+    connection: &Connection,
+    commits: &[RunCommit],
+    one: impl Fn(&RunCommit) -> Result<Result<Owner, StoreError>, StoreError>,
 ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
     let mut batch = Batch::default();
     let mut results = Vec::with_capacity(commits.len());
@@ -37,8 +68,7 @@ pub(crate) fn commit_all(
             _ if part.dedupe.is_some() && ahead.contains(&part.runnable()) => {
                 Err(Conflict::Behind.into())
             }
-            _ => savepoint(connection, || commit(connection, living, part))
-                .map(|owner| batch.add(owner, part)),
+            _ => one(part)?.map(|owner| batch.add(owner, part)),
         };
         if part.dedupe.is_some() && matches!(result, Err(StoreError::Conflict(_))) {
             ahead.push(part.runnable());
@@ -93,7 +123,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Commits one run and tells whose it is. What can be refused is refused before anything is written.
+/// Commits one run and tells its owner. Refusals come before anything is written.
 fn commit(
     connection: &Connection,
     living: &Living,

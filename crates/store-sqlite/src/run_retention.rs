@@ -26,7 +26,7 @@ pub(crate) fn trim(
     let mut left = limit;
     for runnable in &untrimmed {
         for (has_failed, keep) in [(false, keep.0), (true, keep.1)] {
-            left -= delete_beyond(connection, (runnable, has_failed), keep, left)?;
+            left -= delete_beyond(connection, runnable, has_failed, keep, left)?;
         }
         if left == 0 {
             break;
@@ -40,7 +40,7 @@ pub(crate) fn trim(
     })
 }
 
-/// What was trimmed to more runs than are to be kept now has to be trimmed again.
+/// Begins anew where trimming had left more runs than are to be kept now.
 fn begin_anew_if_fewer(connection: &Connection, keep: (u32, u32)) -> Result<(), StoreError> {
     let failed = failed("beginning to trim runs");
     let before: (u32, u32) = connection
@@ -77,7 +77,8 @@ fn untrimmed(connection: &Connection, limit: u32) -> Result<Vec<String>, StoreEr
 /// Deletes the oldest runs beyond the newest `keep`.
 fn delete_beyond(
     connection: &Connection,
-    (runnable, has_failed): (&str, bool),
+    runnable: &str,
+    has_failed: bool,
     keep: u32,
     limit: u32,
 ) -> Result<u32, StoreError> {

@@ -8,7 +8,7 @@ use headwater_model::{
 };
 use headwater_store::{Progress, RunFilter, RunRecord, Runs, StoreError};
 
-use crate::{SqliteStore, run_events, run_records, run_retention};
+use crate::{run_events, run_records, run_retention, store::SqliteStore};
 
 #[async_trait]
 impl Runs for SqliteStore {

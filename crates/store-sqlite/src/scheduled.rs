@@ -35,7 +35,8 @@ pub(crate) fn release(
             .map_err(failed("releasing a scheduled event"))?;
         append::alone(
             connection,
-            (emitter, run_id.as_deref()),
+            emitter,
+            run_id.as_deref(),
             std::slice::from_ref(event),
             now_ms,
         )?;

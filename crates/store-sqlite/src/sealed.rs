@@ -1,14 +1,11 @@
-//! Sealed values of every owner: accounts first, then webhooks, then sources, each by id.
+//! Sealed values of every owner behind the trait.
 
 use async_trait::async_trait;
 use headwater_store::{Resealed, SealedRecord, SealedRecords, StoreError};
-use rusqlite::{Connection, Params, Row, params};
-use serde_json::Value;
 
 use crate::{
-    SqliteStore,
-    connection::failed,
-    row::{get, json, parsed},
+    sealed_rows::{self, Place},
+    store::SqliteStore,
 };
 
 #[async_trait]
@@ -18,8 +15,8 @@ impl SealedRecords for SqliteStore {
         after: Option<&SealedRecord>,
         limit: u32,
     ) -> Result<Vec<SealedRecord>, StoreError> {
-        let (table, id) = after.map_or((0, String::new()), place);
-        self.read(move |connection| records(connection, table, &id, limit))
+        let after = after.map(Place::of).unwrap_or_default();
+        self.read(move |connection| sealed_rows::behind(connection, &after, limit))
             .await
     }
 
@@ -27,133 +24,8 @@ impl SealedRecords for SqliteStore {
         self.write(move |connection| {
             records
                 .iter()
-                .try_for_each(|resealed| write(connection, resealed))
+                .try_for_each(|resealed| sealed_rows::write(connection, resealed))
         })
         .await
     }
-}
-
-/// Where records of one kind lie.
-struct Table {
-    select: &'static str,
-    record: fn(&Row<'_>) -> Result<SealedRecord, StoreError>,
-}
-
-const TABLES: [Table; 3] = [
-    Table {
-        select: "SELECT id, sealed FROM accounts",
-        record: |row| {
-            Ok(SealedRecord::Account {
-                id: parsed(row, "id")?,
-                sealed: get(row, "sealed")?,
-            })
-        },
-    },
-    Table {
-        select: "SELECT id, secret, former_secret FROM webhooks",
-        record: |row| {
-            Ok(SealedRecord::Webhook {
-                id: parsed(row, "id")?,
-                secret: get(row, "secret")?,
-                former_secret: get(row, "former_secret")?,
-            })
-        },
-    },
-    Table {
-        select: "SELECT id, configured_props FROM sources",
-        record: |row| {
-            Ok(SealedRecord::Source {
-                id: parsed(row, "id")?,
-                configured_props: json(row, "configured_props")?,
-            })
-        },
-    },
-];
-
-impl Table {
-    fn read(
-        &self,
-        connection: &Connection,
-        which: &str,
-        parameters: impl Params,
-    ) -> Result<Vec<SealedRecord>, StoreError> {
-        let failed = failed("reading sealed values");
-        let mut statement = connection
-            .prepare_cached(&format!("{} {which}", self.select))
-            .map_err(&failed)?;
-        let mut rows = statement.query(parameters).map_err(&failed)?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next().map_err(&failed)? {
-            found.push((self.record)(row)?);
-        }
-        Ok(found)
-    }
-}
-
-/// In which of [`TABLES`] a record is, and under which id.
-fn place(record: &SealedRecord) -> (usize, String) {
-    match record {
-        SealedRecord::Account { id, .. } => (0, id.to_string()),
-        SealedRecord::Webhook { id, .. } => (1, id.to_string()),
-        SealedRecord::Source { id, .. } => (2, id.to_string()),
-    }
-}
-
-/// A page never reaches over the end of a table, so it may be shorter than `limit` though more follow.
-fn records(
-    connection: &Connection,
-    table: usize,
-    after: &str,
-    limit: u32,
-) -> Result<Vec<SealedRecord>, StoreError> {
-    let mut after = after;
-    for table in &TABLES[table..] {
-        let found = table.read(
-            connection,
-            "WHERE id > ? ORDER BY id LIMIT ?",
-            params![after, limit],
-        )?;
-        if !found.is_empty() {
-            return Ok(found);
-        }
-        after = "";
-    }
-    Ok(Vec::new())
-}
-
-fn write(
-    connection: &Connection,
-    Resealed { former, record }: &Resealed,
-) -> Result<(), StoreError> {
-    // Compared as they are read: text of floating point numbers need not come back as it was.
-    let (table, id) = place(record);
-    let now = TABLES[table].read(connection, "WHERE id = ?", params![id])?;
-    if now.first() != Some(former) {
-        return Ok(());
-    }
-    let write = || match record {
-        SealedRecord::Account { id, sealed } => connection.execute(
-            "UPDATE accounts SET sealed = ? WHERE id = ?",
-            params![sealed, id.as_str()],
-        ),
-        SealedRecord::Webhook {
-            id,
-            secret,
-            former_secret,
-        } => connection.execute(
-            "UPDATE webhooks SET secret = ?, former_secret = ? WHERE id = ?",
-            params![secret, former_secret, id.as_str()],
-        ),
-        SealedRecord::Source {
-            id,
-            configured_props,
-        } => connection.execute(
-            "UPDATE sources SET configured_props = ? WHERE id = ?",
-            params![
-                Value::Object(configured_props.clone()).to_string(),
-                id.as_str()
-            ],
-        ),
-    };
-    write().map_err(failed("sealing anew")).map(drop)
 }

@@ -9,12 +9,12 @@ use headwater_store::{
     ApiKey, FirstUser, Identity, Owner, Spender, StoreError, Tenants, Usage, User, Workspace,
 };
 
-use crate::{SqliteStore, keys, usage, users, workspaces};
+use crate::{first_user, keys, store::SqliteStore, usage, users, workspaces};
 
 #[async_trait]
 impl Tenants for SqliteStore {
     async fn create_first_user(&self, first: FirstUser) -> Result<User, StoreError> {
-        self.write(move |connection| users::create_first(connection, &first))
+        self.write(move |connection| first_user::create(connection, &first))
             .await
     }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     connection::failed,
-    derived_id,
+    derived_id::{self, Seed},
     row::{get, json, name_of, parsed, signed, unsigned},
 };
 
@@ -94,7 +94,11 @@ fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, Sto
 /// Queues the tick, unless an earlier one of the timer still waits: in the queue, or leased by a runner
 /// behind the one that runs.
 fn queue_tick(connection: &Connection, timer: &Due, now_ms: u64) -> Result<bool, StoreError> {
-    let id = derived_id::invocation(now_ms, (timer.position, 0));
+    let seed = Seed {
+        row: timer.position,
+        number: 0,
+    };
+    let id = derived_id::invocation(now_ms, seed);
     let trigger = name_of(&Trigger::Timer)?;
     let queued = connection
         .prepare_cached(

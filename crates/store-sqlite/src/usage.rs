@@ -1,4 +1,4 @@
-//! What runs cost, per UTC day, user and workspace.
+//! The cost of runs, per UTC day, user and workspace.
 
 use headwater_store::{Owner, Spender, StoreError, Usage};
 use rusqlite::{Connection, params};

@@ -4,13 +4,14 @@ use headwater_model::{
     id::UserId,
     page::{Page, PageRequest},
 };
-use headwater_store::{Conflict, FirstUser, InUse, StoreError, Taken, User};
+use headwater_store::{Conflict, InUse, StoreError, Taken, User};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
     components,
     connection::failed,
-    data_stores, keys,
+    data_stores::stores,
+    owner::Departure,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
     workspaces,
@@ -21,17 +22,6 @@ pub(crate) fn any(connection: &Connection) -> Result<bool, StoreError> {
         .prepare_cached("SELECT 1 FROM users")
         .map_err(failed("looking for users"))?;
     statement.exists(()).map_err(failed("looking for users"))
-}
-
-pub(crate) fn create_first(connection: &Connection, first: &FirstUser) -> Result<User, StoreError> {
-    if !any(connection)? {
-        create(connection, &first.user)?;
-        workspaces::create(connection, &first.workspace, &first.user.id)?;
-        keys::create(connection, &first.key)?;
-    }
-    let sql = "SELECT * FROM users WHERE ?1 IS NOT NULL ORDER BY id LIMIT 1";
-    let found = one(connection, sql, "")?;
-    found.ok_or_else(|| StoreError::Corrupt("the first user is not there".to_owned()))
 }
 
 pub(crate) fn create(connection: &Connection, user: &User) -> Result<(), StoreError> {
@@ -94,6 +84,12 @@ pub(crate) fn page(
     page_of(connection, &listing, page, UserId::as_str, user)
 }
 
+/// The user who was there first.
+pub(crate) fn oldest(connection: &Connection) -> Result<Option<User>, StoreError> {
+    let sql = "SELECT * FROM users WHERE ?1 IS NOT NULL ORDER BY id LIMIT 1";
+    one(connection, sql, "")
+}
+
 pub(crate) fn members(
     connection: &Connection,
     workspace_id: &str,
@@ -116,7 +112,14 @@ pub(crate) fn delete(connection: &Connection, user_id: &UserId) -> Result<bool, 
     for workspace in workspaces::of_user(connection, id)? {
         let workspace_id = workspace.id.as_str();
         match workspaces::heir(connection, workspace_id, id)? {
-            Some(heir) => workspaces::leave(connection, workspace_id, id, &heir)?,
+            Some(heir) => {
+                let departure = Departure {
+                    workspace_id,
+                    user_id: id,
+                    heir: &heir,
+                };
+                workspaces::leave(connection, departure)?;
+            }
             None => alone.push(workspace.id),
         }
     }
@@ -125,7 +128,7 @@ pub(crate) fn delete(connection: &Connection, user_id: &UserId) -> Result<bool, 
         workspaces::delete(connection, workspace_id.as_str())?;
     }
     components::delete_unused(connection, "user_id", id)?;
-    data_stores::delete_all_of(connection, id)?;
+    stores::delete_all_of(connection, id)?;
     let failed = failed("deleting a user");
     for sql in [
         "DELETE FROM subscriptions WHERE user_id = ?",

@@ -1,33 +1,24 @@
-//! Webhooks as records, and what their end does to their deliveries.
+//! Webhooks as records behind the trait.
 
 use async_trait::async_trait;
 use headwater_model::{
     id::WebhookId,
     page::{Page, PageRequest},
 };
-use headwater_store::{
-    Conflict, Entity, FormerSecret, Owner, StoreError, Webhook, WebhookChange, Webhooks,
-};
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use headwater_store::{Owner, StoreError, Webhook, WebhookChange, Webhooks};
 
-use crate::{
-    SqliteStore,
-    connection::failed,
-    deliveries, owner,
-    page::{Listing, page_of},
-    row::{get, name_of, named, parsed, signed, unsigned, unsigned_opt},
-};
+use crate::{store::SqliteStore, webhook_rows};
 
 #[async_trait]
 impl Webhooks for SqliteStore {
     async fn create_webhook(&self, webhook: Webhook) -> Result<(), StoreError> {
-        self.write(move |connection| create(connection, &webhook))
+        self.write(move |connection| webhook_rows::create(connection, &webhook))
             .await
     }
 
     async fn webhook(&self, id: &WebhookId) -> Result<Option<Webhook>, StoreError> {
         let id = id.clone();
-        self.read(move |connection| by_id(connection, id.as_str()))
+        self.read(move |connection| webhook_rows::by_id(connection, id.as_str()))
             .await
     }
 
@@ -36,20 +27,9 @@ impl Webhooks for SqliteStore {
         owner: &Owner,
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, StoreError> {
-        let (filter, owner_id) = match &owner.workspace_id {
-            Some(id) => ("workspace_id = ?1", id.to_string()),
-            None => ("user_id = ?1", owner.user_id.to_string()),
-        };
-        let page = page.clone();
-        self.read(move |connection| {
-            let listing = Listing {
-                table: "webhooks",
-                filter,
-                parameter: &owner_id,
-            };
-            page_of(connection, &listing, &page, WebhookId::as_str, webhook)
-        })
-        .await
+        let (owner, page) = (owner.clone(), page.clone());
+        self.read(move |connection| webhook_rows::page(connection, &owner, &page))
+            .await
     }
 
     async fn update_webhook(
@@ -58,203 +38,13 @@ impl Webhooks for SqliteStore {
         change: WebhookChange,
     ) -> Result<Webhook, StoreError> {
         let id = id.clone();
-        self.write(move |connection| update(connection, &id, &change))
+        self.write(move |connection| webhook_rows::update(connection, &id, &change))
             .await
     }
 
     async fn delete_webhook(&self, id: &WebhookId) -> Result<bool, StoreError> {
         let id = id.clone();
-        self.write(move |connection| delete(connection, id.as_str()))
+        self.write(move |connection| webhook_rows::delete(connection, id.as_str()))
             .await
     }
-}
-
-pub(crate) fn gone(id: &WebhookId) -> StoreError {
-    Conflict::Gone(Entity::Webhook(id.clone())).into()
-}
-
-pub(crate) fn inactive(id: &WebhookId) -> StoreError {
-    Conflict::Inactive(Entity::Webhook(id.clone())).into()
-}
-
-/// Which of its deliveries a webhook takes.
-pub(crate) struct Standing {
-    /// Whether it takes any.
-    pub(crate) is_active: bool,
-    /// Those that are pending and of a former generation are dead.
-    pub(crate) generation: i64,
-    /// When they died, as long as there may be some for which that is not written yet.
-    pub(crate) given_up_at_ms: Option<i64>,
-}
-
-/// How a webhook stands to its deliveries; `None`: there is none.
-pub(crate) fn standing(connection: &Connection, id: &str) -> Result<Option<Standing>, StoreError> {
-    let standing = |row: &Row<'_>| {
-        Ok(Standing {
-            is_active: row.get(0)?,
-            generation: row.get(1)?,
-            given_up_at_ms: row.get(2)?,
-        })
-    };
-    connection
-        .prepare_cached("SELECT active, generation, given_up_at_ms FROM webhooks WHERE id = ?")
-        .and_then(|mut statement| statement.query_row([id], standing).optional())
-        .map_err(failed("looking a webhook up"))
-}
-
-/// Whether the webhook takes deliveries at that URL.
-pub(crate) fn is_active_at(
-    connection: &Connection,
-    id: &str,
-    url: &str,
-) -> Result<bool, StoreError> {
-    connection
-        .prepare_cached("SELECT 1 FROM webhooks WHERE id = ? AND active AND url = ?")
-        .and_then(|mut statement| statement.exists([id, url]))
-        .map_err(failed("looking a webhook up"))
-}
-
-/// Makes a webhook inactive because it does not take what it is sent.
-pub(crate) fn disable(
-    connection: &Connection,
-    id: &str,
-    reason: &str,
-    now_ms: u64,
-) -> Result<(), StoreError> {
-    connection
-        .execute(
-            "UPDATE webhooks SET active = FALSE, disabled_reason = ?, updated_at = ? WHERE id = ?",
-            params![reason, signed(now_ms / 1000), id],
-        )
-        .map_err(failed("disabling a webhook"))?;
-    deliveries::begin_giving_up(connection, id, signed(now_ms))
-}
-
-fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> {
-    let former = webhook.former_secret.as_ref();
-    connection
-        .execute(
-            "INSERT INTO webhooks (id, user_id, workspace_id, name, description, url, active, disabled_reason, secret,
-                                   former_secret, former_valid_until_ms, failing_since_ms, created_at, updated_at, ordering)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            params![
-                webhook.id.as_str(),
-                webhook.owner.user_id.as_str(),
-                webhook.owner.workspace_id.as_ref().map(|id| id.as_str()),
-                webhook.name,
-                webhook.description,
-                webhook.url,
-                webhook.active,
-                webhook.disabled_reason,
-                webhook.secret,
-                former.map(|former| &former.sealed),
-                former.map(|former| signed(former.valid_until_ms)),
-                webhook.failing_since_ms.map(signed),
-                signed(webhook.created_at),
-                signed(webhook.updated_at),
-                name_of(&webhook.ordering)?,
-            ],
-        )
-        .map_err(failed("writing a webhook"))
-        .map(drop)
-}
-
-fn update(
-    connection: &Connection,
-    webhook_id: &WebhookId,
-    change: &WebhookChange,
-) -> Result<Webhook, StoreError> {
-    let id = webhook_id.as_str();
-    let was_active = standing(connection, id)?.is_some_and(|standing| standing.is_active);
-    let secrets = change.secrets.as_ref();
-    let former = secrets.and_then(|secrets| secrets.former.as_ref());
-    connection
-        .execute(
-            "UPDATE webhooks
-             SET name = CASE WHEN ?2 THEN ?3 ELSE name END,
-                 description = CASE WHEN ?4 THEN ?5 ELSE description END,
-                 url = coalesce(?6, url), active = coalesce(?7, active),
-                 disabled_reason = CASE WHEN ?7 AND NOT active THEN NULL ELSE disabled_reason END,
-                 failing_since_ms = CASE WHEN ?7 AND NOT active OR ?6 <> url THEN NULL ELSE failing_since_ms END,
-                 secret = coalesce(?8, secret),
-                 former_secret = CASE WHEN ?8 IS NULL THEN former_secret ELSE ?9 END,
-                 former_valid_until_ms = CASE WHEN ?8 IS NULL THEN former_valid_until_ms ELSE ?10 END,
-                 updated_at = ?11, ordering = coalesce(?12, ordering)
-             WHERE id = ?1",
-            params![
-                id,
-                change.name.is_some(),
-                change.name.as_ref().and_then(Option::as_ref),
-                change.description.is_some(),
-                change.description.as_ref().and_then(Option::as_ref),
-                change.url,
-                change.active,
-                secrets.map(|secrets| &secrets.current),
-                former.map(|former| &former.sealed),
-                former.map(|former| signed(former.valid_until_ms)),
-                signed(change.updated_at),
-                change.ordering.as_ref().map(name_of).transpose()?,
-            ],
-        )
-        .map_err(failed("writing a webhook"))?;
-    let webhook = by_id(connection, id)?.ok_or_else(|| gone(webhook_id))?;
-    if was_active && !webhook.active {
-        deliveries::begin_giving_up(connection, id, signed(change.updated_at * 1000))?;
-    }
-    Ok(webhook)
-}
-
-/// Nobody sees the deliveries of a webhook that is gone; trimming deletes them in bounded steps.
-fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {
-    const OF_WEBHOOK: &[&str] = &[
-        "DELETE FROM subscriptions WHERE listener = ?",
-        "DELETE FROM auto_subscriptions WHERE listener = ?",
-        "INSERT INTO untrimmed_deliveries (webhook_id) VALUES (?) ON CONFLICT DO NOTHING",
-    ];
-    let failed = failed("deleting a webhook");
-    let deleted = connection
-        .execute("DELETE FROM webhooks WHERE id = ?", [id])
-        .map_err(&failed)?;
-    if deleted > 0 {
-        for sql in OF_WEBHOOK {
-            connection.execute(sql, [id]).map_err(&failed)?;
-        }
-    }
-    Ok(deleted > 0)
-}
-
-fn by_id(connection: &Connection, id: &str) -> Result<Option<Webhook>, StoreError> {
-    let failed = failed("reading a webhook");
-    let mut statement = connection
-        .prepare_cached("SELECT * FROM webhooks WHERE id = ?")
-        .map_err(&failed)?;
-    let mut rows = statement.query([id]).map_err(&failed)?;
-    rows.next().map_err(&failed)?.map(webhook).transpose()
-}
-
-fn webhook(row: &Row<'_>) -> Result<Webhook, StoreError> {
-    let former: Option<Vec<u8>> = get(row, "former_secret")?;
-    let former_secret = former
-        .map(|sealed| -> Result<_, StoreError> {
-            Ok(FormerSecret {
-                sealed,
-                valid_until_ms: unsigned(row, "former_valid_until_ms")?,
-            })
-        })
-        .transpose()?;
-    Ok(Webhook {
-        id: parsed(row, "id")?,
-        owner: owner::of(row)?,
-        name: get(row, "name")?,
-        description: get(row, "description")?,
-        url: get(row, "url")?,
-        active: get(row, "active")?,
-        ordering: named(&get::<String>(row, "ordering")?)?,
-        disabled_reason: get(row, "disabled_reason")?,
-        secret: get(row, "secret")?,
-        former_secret,
-        failing_since_ms: unsigned_opt(row, "failing_since_ms")?,
-        created_at: unsigned(row, "created_at")?,
-        updated_at: unsigned(row, "updated_at")?,
-    })
 }

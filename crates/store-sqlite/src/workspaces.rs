@@ -10,12 +10,14 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::{
     components,
     connection::failed,
-    data_stores, emitters,
+    data_stores::stores,
+    emitters,
+    owner::Departure,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned},
 };
 
-/// What lives in workspace `?1` and can emit or listen.
+/// Things of workspace `?1` that can emit or listen.
 const LIVES_IN_IT: &str = "SELECT id FROM sources WHERE workspace_id = ?1
                            UNION ALL SELECT id FROM webhooks WHERE workspace_id = ?1";
 
@@ -141,7 +143,12 @@ pub(crate) fn remove_member(
             user_id: user_id.clone(),
         })
     })?;
-    leave(connection, workspace_id.as_str(), user_id.as_str(), &heir)?;
+    let departure = Departure {
+        workspace_id: workspace_id.as_str(),
+        user_id: user_id.as_str(),
+        heir: &heir,
+    };
+    leave(connection, departure)?;
     Ok(true)
 }
 
@@ -162,15 +169,15 @@ pub(crate) fn heir(
         .map_err(failed("looking for another member"))
 }
 
-/// Ends a membership and passes on what the user made in the workspace.
-pub(crate) fn leave(
-    connection: &Connection,
-    workspace_id: &str,
-    user_id: &str,
-    heir: &str,
-) -> Result<(), StoreError> {
+/// Ends a membership and passes the user's things in the workspace on.
+pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result<(), StoreError> {
+    let Departure {
+        workspace_id,
+        user_id,
+        heir,
+    } = departure;
     let failed = failed("ending a membership");
-    emitters::pass_on(connection, workspace_id, (user_id, heir))?;
+    emitters::pass_on(connection, departure)?;
     for table in [
         "sources",
         "components",
@@ -187,7 +194,7 @@ pub(crate) fn leave(
             )
             .map_err(&failed)?;
     }
-    // Whoever is no member connects nothing to it.
+    // Only members connect accounts to it.
     connection
         .execute(
             "DELETE FROM connects WHERE workspace_id = ? AND user_id = ?",
@@ -233,7 +240,7 @@ pub(crate) fn leave(
 /// Deletes a workspace in which nothing runs.
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
     components::delete_unused(connection, "workspace_id", id)?;
-    data_stores::delete_all_of(connection, id)?;
+    stores::delete_all_of(connection, id)?;
     let failed = failed("deleting a workspace");
     for sql in [
         "DELETE FROM accounts WHERE workspace_id = ?",

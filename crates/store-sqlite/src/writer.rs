@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     connection::failed,
-    upkeep::{Health, checkpoint},
+    health::{Health, checkpoint},
 };
 
 /// Steps waiting before those who ask have to wait themselves.

@@ -13,15 +13,15 @@ use crate::{error::StoreError, tenants::Owner};
 pub struct Account {
     /// Its id.
     pub id: AccountId,
-    /// Whose.
+    /// The owner.
     pub owner: Owner,
     /// The app's name slug.
     pub app: String,
     /// For people.
     pub name: String,
-    /// What it is known by at the app.
+    /// Its credentials at the app.
     pub credentials: Credentials,
-    /// Counts the credentials that it has had. Who replaces them says which ones.
+    /// Counts the credentials that it has had. A replacement names the version that it replaces.
     pub version: u64,
     /// Whether they are good.
     pub health: Health,
@@ -31,7 +31,7 @@ pub struct Account {
     pub updated_at: u64,
 }
 
-/// What an account is known by at its app.
+/// An account's credentials at its app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// The encrypted fields.
@@ -47,7 +47,7 @@ pub struct Credentials {
 /// Whether credentials are good, as far as the node knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
-    /// What the node knows.
+    /// The status.
     pub status: HealthStatus,
     /// Why, for people.
     pub reason: Option<String>,
@@ -55,7 +55,7 @@ pub struct Health {
     pub checked_at: Option<u64>,
 }
 
-/// What the node knows of credentials.
+/// The node's knowledge of credentials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HealthStatus {
     /// Nothing.
@@ -63,7 +63,7 @@ pub enum HealthStatus {
     Unknown,
     /// The app took them.
     Healthy,
-    /// Their time is over, and there is no refresh token.
+    /// Their time is over, and they have no refresh token.
     Expired,
     /// The app does not take them any more.
     Refused,
@@ -72,7 +72,7 @@ pub enum HealthStatus {
 /// Credentials in place of former ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renewal {
-    /// Which account.
+    /// The account.
     pub id: AccountId,
     /// The version of the credentials that they replace.
     pub version: u64,
@@ -89,7 +89,7 @@ pub struct Renewal {
 pub struct Connect {
     /// Its id.
     pub id: ConnectId,
-    /// Whose the account will be.
+    /// The owner of the account.
     pub owner: Owner,
     /// The app's name slug.
     pub app: String,
@@ -97,7 +97,7 @@ pub struct Connect {
     pub name: String,
     /// The account that it is about, if that is there already.
     pub account_id: Option<AccountId>,
-    /// What is known so far and must not be read: entered fields, the proof key.
+    /// Sealed knowledge so far: entered fields, the proof key.
     pub sealed: Vec<u8>,
     /// How far it has come.
     pub step: ConnectStep,
@@ -138,7 +138,7 @@ pub trait Accounts {
     /// An account.
     async fn account(&self, id: &AccountId) -> Result<Option<Account>, StoreError>;
 
-    /// A page of the owner's accounts in creation order: those in the workspace if there is one, else all that the user made.
+    /// A page of the owner's accounts in creation order: those in the workspace if there is one, else all that the user created.
     async fn accounts(
         &self,
         owner: &Owner,
@@ -194,7 +194,7 @@ pub trait Accounts {
     -> Result<Option<Connect>, StoreError>;
 
     /// Ends a connect, together with what becomes of the account.
-    /// MUST write both or nothing; `Conflict` when it has ended already, or its account is gone
+    /// MUST write both or nothing; `Ended` when it has ended already, `Gone` when its account is
     /// (`conformance::accounts::a_connect_ends_once_with_its_account`).
     async fn end_connect(&self, id: &ConnectId, end: ConnectEnd) -> Result<(), StoreError>;
 }

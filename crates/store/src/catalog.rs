@@ -21,7 +21,7 @@ use crate::{
 pub struct SavedComponent {
     /// Its id.
     pub id: ComponentId,
-    /// Whose.
+    /// The owner.
     pub owner: Owner,
     /// The whole code.
     pub code: String,
@@ -33,7 +33,7 @@ pub struct SavedComponent {
     pub artifact_hash: String,
     /// The lock file.
     pub lock: String,
-    /// What the component says of itself.
+    /// The component's description of itself.
     pub description: Description,
     /// Epoch seconds.
     pub created_at: u64,
@@ -63,7 +63,7 @@ pub trait Catalog {
     /// A saved component.
     async fn component(&self, id: &ComponentId) -> Result<Option<SavedComponent>, StoreError>;
 
-    /// The component that this `key` means: of those in the owner's workspace if there is one, else of those that the user made.
+    /// The component that this `key` means: of those in the owner's workspace if there is one, else of those that the user saved.
     /// MUST be the last saved, unless that one is not published, its version is semantic, and another one that is not
     /// published has a higher one (`conformance::catalog::a_key_means_the_highest_version`).
     async fn component_by_key(

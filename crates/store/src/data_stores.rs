@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 
 use crate::{error::StoreError, progress::Progress, tenants::Owner};
 
-/// Which data store: those of a workspace are its members' together, others are their user's.
+/// A data store by its owner and name: those of a workspace belong to its members together, others to their user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataStoreRef {
-    /// Whose it is.
+    /// The owner.
     pub owner: Owner,
     /// Its name.
     pub name: DataStoreName,
@@ -72,7 +72,7 @@ pub struct RecordRange<'a> {
     pub bytes: usize,
 }
 
-/// What became of a record that was to be written.
+/// The result of writing a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordWritten {
     /// It is there.

@@ -29,7 +29,7 @@ pub struct LogPosition(pub u64);
 pub struct Appended {
     /// Its place.
     pub position: LogPosition,
-    /// Whose it is.
+    /// The emitter.
     pub emitter: EmitterId,
     /// The event.
     pub event: Event,
@@ -38,13 +38,13 @@ pub struct Appended {
 /// A step along the log.
 #[derive(Debug, Clone)]
 pub struct Tail {
-    /// What was appended, in that order.
+    /// The events, in the order of appending.
     pub events: Vec<Appended>,
     /// Where to go on: everything up to here was looked at.
     pub up_to: LogPosition,
 }
 
-/// Which channels of an emitter.
+/// Channels of an emitter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChannelFilter {
     /// All channels of a class together.
@@ -75,11 +75,11 @@ pub struct EventRange {
 /// Events to delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventDeletion {
-    /// Whose.
+    /// The emitter.
     pub emitter: EmitterId,
-    /// On which channels.
+    /// The channels.
     pub channels: ChannelFilter,
-    /// Which.
+    /// The range of ids.
     pub range: EventRange,
     /// Events appended after the request are never deleted by it. Epoch milliseconds.
     pub now_ms: u64,
@@ -110,7 +110,7 @@ pub trait EventLog {
     async fn run_deletions(&self, limit: u32) -> Result<Progress, StoreError>;
 
     /// Deletes up to `limit` events beyond the newest `keep` per emitter and channel class, requested deletions not
-    /// counted. Those that wait for dispatch or for readers are not `more` to do. `read_up_to` is how far whoever
+    /// counted. Events held back by dispatch or readers do not set `more`. `read_up_to` is how far whoever
     /// reads along with [`EventLog::tail`] has come: the reader on any node that is furthest behind. Several nodes may call
     /// it at once: a step is atomic, and deletes nothing that another has deleted.
     /// MUST NOT delete one that dispatch has not passed (`conformance::deletion::trim_never_passes_the_dispatch_cursor`),

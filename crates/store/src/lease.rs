@@ -21,9 +21,9 @@ pub struct RunnableLease {
 /// The right to run one invocation, until `expires_at_ms` or another node takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// Which invocation.
+    /// The invocation.
     pub invocation_id: InvocationId,
-    /// Who holds it.
+    /// The holder.
     pub epoch: NodeEpoch,
     /// Fences: counts how often the invocation was leased, from 1.
     pub attempt: u32,
@@ -32,7 +32,7 @@ pub struct Lease {
 /// How long a lease lasts, and for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeaseTerm {
-    /// For whom.
+    /// The holder.
     pub epoch: NodeEpoch,
     /// Epoch milliseconds.
     pub expires_at_ms: u64,

@@ -1,9 +1,11 @@
-//! What the platform asks of storage: the records, the traits with their contract, and the one
+//! The storage that the platform asks for: the records, the traits with their contract, and the one
 //! conformance suite that every store passes.
 //!
 //! Rules of every method: it is one atomic step; no transaction crosses the trait; time comes in
 //! as an argument; every listing is paged and every batch bounded. "Not found" is `Option`.
 //! A method that returns `Ok` is durable: it survives the loss of power.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod account;
 pub mod catalog;
@@ -23,6 +25,7 @@ pub mod sealed;
 pub mod sources;
 pub mod subscriptions;
 pub mod tenants;
+pub mod trigger;
 pub mod upkeep;
 pub mod webhooks;
 pub mod work_queue;
@@ -43,6 +46,7 @@ pub use sealed::*;
 pub use sources::*;
 pub use subscriptions::*;
 pub use tenants::*;
+pub use trigger::*;
 pub use upkeep::Upkeep;
 pub use webhooks::*;
 pub use work_queue::*;

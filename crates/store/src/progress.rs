@@ -2,7 +2,7 @@
 
 use headwater_model::id::{RunnableId, WebhookId};
 
-/// What a bounded step of background work found.
+/// The result of a bounded step of background work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Items done in this step.

@@ -18,11 +18,11 @@ use crate::{
 /// A component about to be published, with its artifact.
 #[derive(Debug, Clone)]
 pub struct Publication {
-    /// What it is found by.
+    /// The key that it is found by.
     pub key: String,
-    /// Which version of it.
+    /// Its version.
     pub version: ReleaseVersion,
-    /// Who publishes it.
+    /// The publisher.
     pub publisher: UserId,
     /// The component, not saved yet.
     pub component: SavedComponent,
@@ -32,7 +32,7 @@ pub struct Publication {
     pub published_at: u64,
 }
 
-/// What became of a publication.
+/// The result of a publication.
 #[derive(Debug, Clone)]
 pub enum Published {
     /// It is in the registry now.
@@ -45,7 +45,7 @@ pub enum Published {
     KeyTaken,
 }
 
-/// Which components to list.
+/// Components to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ComponentFilter {
     /// Each occurs in key, name or description, in whatever case.
@@ -61,7 +61,7 @@ pub struct ComponentFilter {
 pub struct ListedComponent {
     /// Its id.
     pub id: ComponentId,
-    /// What it says of itself.
+    /// Its description of itself.
     pub description: Description,
     /// Where the code came from.
     pub code_url: Option<String>,

@@ -22,12 +22,12 @@ pub struct KvWrite {
     pub value: Option<Box<RawValue>>,
 }
 
-/// What a commit makes of an invocation.
+/// The end of an invocation, or of a part of it.
 #[derive(Debug, Clone)]
 pub struct InvocationEnd {
     /// The right to run it, which ends with the commit.
     pub lease: Lease,
-    /// What follows.
+    /// The consequence.
     pub then: AfterRun,
 }
 
@@ -41,7 +41,7 @@ impl InvocationEnd {
     }
 }
 
-/// What follows a commit for the invocation.
+/// The consequence of a commit for the invocation.
 #[derive(Debug, Clone)]
 pub enum AfterRun {
     /// It is over.
@@ -62,7 +62,7 @@ pub struct RunCommit {
     pub lease: RunnableLease,
     /// The run that it is of; an invocation that was queued runs under its own id.
     pub run_id: InvocationId,
-    /// What becomes of the invocation; `None` for a run that was never queued.
+    /// The end of the invocation, or of a part of it; `None` for a run that was never queued.
     pub invocation: Option<InvocationEnd>,
     /// Appended in this order, errors and logs included.
     pub events: Vec<NewEvent>,
@@ -79,7 +79,7 @@ pub struct RunCommit {
 }
 
 impl RunCommit {
-    /// Whose run it is.
+    /// The source or workflow that ran.
     pub fn runnable(&self) -> &RunnableId {
         &self.lease.runnable
     }

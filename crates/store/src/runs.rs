@@ -1,4 +1,4 @@
-//! Runs: what people see of invocations that have ended.
+//! Runs: invocations that have ended, as people see them.
 //!
 //! The last commit of a run leaves one row, in the same step as everything else of it. Rows are kept as events are: the
 //! newest of each runnable, failures apart from successes.
@@ -14,7 +14,7 @@ use headwater_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{error::StoreError, progress::Progress, work_queue::Trigger};
+use crate::{error::StoreError, progress::Progress, trigger::Trigger};
 
 /// Characters of an error's first line that are kept.
 pub const RUN_ERROR_CHARS_MAX: usize = 500;
@@ -124,7 +124,7 @@ pub struct EndedRun {
 pub struct RunRecord {
     /// Its id, which is that of its invocation if it was queued.
     pub id: InvocationId,
-    /// Whose code ran.
+    /// The source or workflow that ran.
     pub runnable: RunnableId,
     /// Its end.
     pub ended: EndedRun,

@@ -1,4 +1,4 @@
-//! What is sealed, wherever it lies, for when the secret key changes. What is inside only the platform knows.
+//! Sealed values, wherever they lie, for when the secret key changes. Only the platform can open them.
 
 use async_trait::async_trait;
 use headwater_model::{
@@ -13,14 +13,14 @@ use crate::error::StoreError;
 pub enum SealedRecord {
     /// An account's credentials.
     Account {
-        /// Of which account.
+        /// The account.
         id: AccountId,
-        /// They.
+        /// The account's encrypted credentials.
         sealed: Vec<u8>,
     },
     /// A webhook's secrets.
     Webhook {
-        /// Of which webhook.
+        /// The webhook.
         id: WebhookId,
         /// The one that signs.
         secret: Vec<u8>,
@@ -29,7 +29,7 @@ pub enum SealedRecord {
     },
     /// A source's configured props, some of which may be sealed.
     Source {
-        /// Of which source.
+        /// The source.
         id: SourceId,
         /// All of them.
         configured_props: ConfiguredProps,

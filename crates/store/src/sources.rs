@@ -44,7 +44,7 @@ pub struct Timer {
     pub schedule: Schedule,
 }
 
-/// What a source is made of: everything an update may replace.
+/// The parts of a source: everything that an update may replace.
 #[derive(Debug, Clone)]
 pub struct SourceSpec {
     /// The saved component.
@@ -55,7 +55,7 @@ pub struct SourceSpec {
     pub name: String,
     /// Values by prop; secrets are sealed.
     pub configured_props: ConfiguredProps,
-    /// What `additionalProps` had added for these values.
+    /// The props that `additionalProps` had added for these values.
     pub dynamic_props: Vec<PropDefinition>,
     /// One per HTTP interface.
     pub endpoints: Vec<Endpoint>,
@@ -70,13 +70,13 @@ pub struct SourceSpec {
 pub struct Source {
     /// Its id.
     pub id: SourceId,
-    /// Whose.
+    /// The owner.
     pub owner: Owner,
     /// Unique among its owner's.
     pub name_slug: String,
     /// Where it is in its life.
     pub state: SourceState,
-    /// What it is made of.
+    /// Its parts.
     pub spec: SourceSpec,
     /// Epoch seconds.
     pub created_at: u64,
@@ -89,11 +89,11 @@ pub struct Source {
 pub struct NewSource {
     /// Its id.
     pub id: SourceId,
-    /// Whose.
+    /// The owner.
     pub owner: Owner,
     /// The slug to use, or to number (`slug-1`, `slug-2` …) when the owner has it already.
     pub slug: String,
-    /// What it is made of. An empty `name` becomes the slug.
+    /// Its parts. An empty `name` becomes the slug.
     pub spec: SourceSpec,
     /// Epoch seconds.
     pub now_at: u64,
@@ -104,11 +104,11 @@ pub struct NewSource {
 pub struct SettledSource {
     /// The right to do so.
     pub lease: RunnableLease,
-    /// What it is made of from now on.
+    /// Its parts from now on.
     pub spec: SourceSpec,
     /// Whether its triggers are on: timers are scheduled from `now_ms`, or all unscheduled.
     pub active: bool,
-    /// What its hooks did, in order.
+    /// The commits of its hooks, in order.
     pub commits: Vec<RunCommit>,
     /// Epoch milliseconds.
     pub now_ms: u64,
@@ -127,10 +127,10 @@ impl SettledSource {
     }
 }
 
-/// Which sources to list: those that are neither deploying nor deleting, in creation order.
+/// Sources to list: those that are neither deploying nor deleting, in creation order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceFilter {
-    /// All that the user made.
+    /// All that the user deployed.
     User(UserId),
     /// All that live in the workspace.
     Workspace(WorkspaceId),

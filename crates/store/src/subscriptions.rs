@@ -8,17 +8,17 @@ use headwater_model::{
 
 use crate::error::StoreError;
 
-/// Which subscriptions to list, in creation order.
+/// Subscriptions to list, in creation order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SubscriptionFilter {
-    /// All that the user made.
+    /// All that the user created.
     User(UserId),
-    /// All of whoever made them whose emitter or listener lives in the workspace, or whose emitter is the
+    /// All, of whichever user, whose emitter or listener lives in the workspace, or whose emitter is the
     /// workspace itself.
     Workspace(WorkspaceId),
 }
 
-/// Who listens to whom.
+/// Subscriptions and automatic subscriptions.
 #[async_trait]
 pub trait Subscriptions {
     /// Writes a subscription, unless the user has one with the same emitter, listener and channel:
@@ -43,7 +43,7 @@ pub trait Subscriptions {
         subscription: AutoSubscription,
     ) -> Result<AutoSubscription, StoreError>;
 
-    /// Deletes the user's automatic subscription with this listener and channel; what it has made stays.
+    /// Deletes the user's automatic subscription with this listener and channel; the subscriptions that it has created stay.
     /// False: there was none.
     async fn unsubscribe_automatically(&self, like: &AutoSubscription) -> Result<bool, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Who there is: users, their keys, workspaces and their members, and what their runs cost.
+//! Users, their keys, workspaces and their members, and the cost of their runs.
 
 use async_trait::async_trait;
 use headwater_model::{
@@ -8,10 +8,10 @@ use headwater_model::{
 
 use crate::error::StoreError;
 
-/// Whose something is: always a user's, and a workspace's too when it lives in one.
+/// The owner of something: always a user, and a workspace too when it lives in one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// Who made it.
+    /// The user who created it.
     pub user_id: UserId,
     /// The workspace it lives in.
     pub workspace_id: Option<WorkspaceId>,
@@ -60,7 +60,7 @@ pub struct Workspace {
 pub struct ApiKey {
     /// Its id.
     pub id: KeyId,
-    /// Whose.
+    /// The user.
     pub user_id: UserId,
     /// For people.
     pub name: String,
@@ -94,7 +94,7 @@ pub struct Identity {
     pub key: ApiKey,
 }
 
-/// Whose usage is counted.
+/// A user or workspace whose usage is counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spender {
     /// A user: all that it owns, in workspaces or not.
@@ -103,7 +103,7 @@ pub enum Spender {
     Workspace(WorkspaceId),
 }
 
-/// What a run cost (spec "User": quotas).
+/// The cost of a run (spec "User": quotas).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Runs.
@@ -123,7 +123,7 @@ pub trait Tenants {
     async fn has_users(&self) -> Result<bool, StoreError>;
 
     /// Writes a user with its first key.
-    /// MUST refuse with `Conflict` a username that is taken; nothing is written
+    /// MUST refuse with `Taken` a username that another user has; nothing is written
     /// (`conformance::tenants::usernames_are_unique`).
     async fn create_user(&self, user: User, key: ApiKey) -> Result<(), StoreError>;
 
@@ -137,16 +137,17 @@ pub trait Tenants {
     async fn users(&self, page: &PageRequest<UserId>) -> Result<Page<User>, StoreError>;
 
     /// Deletes a user with its keys, accounts, subscriptions, usage and the saved components that no source
-    /// is made from. What it made in a workspace passes to another member, as when it leaves; a workspace of
+    /// uses. Its things in a workspace pass to another member, as when it leaves; a workspace of
     /// which it is the last member goes with it. False: there was none.
-    /// MUST refuse with `Conflict` while the user has sources or webhooks that would not pass to anybody;
+    /// MUST refuse with `InUse` while the user has sources or webhooks that would not pass to anybody;
     /// nothing changes then (`conformance::tenants::a_user_with_sources_is_not_deleted`).
     async fn delete_user(&self, id: &UserId) -> Result<bool, StoreError>;
 
     /// Whoever the key with this SHA-256 (hexadecimal) belongs to, as it is now.
     async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError>;
 
-    /// Writes a key. `Conflict` when its user is gone.
+    /// Writes a key. `Gone` when its user is
+    /// (`conformance::conflicts::a_member_or_workspace_that_is_gone_is_named`), `Taken` when there is one with its hash.
     async fn create_key(&self, key: ApiKey) -> Result<(), StoreError>;
 
     /// A key.
@@ -160,7 +161,7 @@ pub trait Tenants {
     ) -> Result<Page<ApiKey>, StoreError>;
 
     /// Deletes a key at the wish of whoever uses the key `by`. False: there was none.
-    /// MUST refuse with `Conflict` to delete the last key of a user by that very key
+    /// MUST refuse with `Last` to delete the last key of a user by that very key
     /// (`conformance::tenants::the_last_key_is_not_deleted_by_itself`).
     async fn delete_key(&self, id: &KeyId, by: &KeyId) -> Result<bool, StoreError>;
 
@@ -168,7 +169,7 @@ pub trait Tenants {
     async fn note_key_uses(&self, uses: Vec<(KeyId, u64)>) -> Result<(), StoreError>;
 
     /// Writes a workspace with its first member.
-    /// MUST refuse with `Conflict` an orgname that is taken; nothing is written
+    /// MUST refuse with `Taken` an orgname that another workspace has; nothing is written
     /// (`conformance::tenants::orgnames_are_unique`).
     async fn create_workspace(
         &self,
@@ -186,7 +187,7 @@ pub trait Tenants {
         page: &PageRequest<WorkspaceId>,
     ) -> Result<Page<Workspace>, StoreError>;
 
-    /// Makes a user a member; harmless if it is one. `Conflict` when either is gone.
+    /// Makes a user a member; harmless if it is one. `Gone` when either is.
     async fn add_member(
         &self,
         workspace_id: &WorkspaceId,
@@ -200,19 +201,19 @@ pub trait Tenants {
         page: &PageRequest<UserId>,
     ) -> Result<Page<User>, StoreError>;
 
-    /// Ends a membership. What the user made in the workspace passes to the member who has been a user
+    /// Ends a membership. The user's things in the workspace pass to the member who has been a user
     /// longest, with the subscriptions between things of the workspace; the user's other subscriptions from
     /// or to it end, automatic ones too
     /// (`conformance::tenants::automatic_subscriptions_into_a_workspace_end_with_the_membership`). False: there was no such membership.
     /// MUST do all of it together (`conformance::tenants::what_a_member_made_passes_to_another_when_it_leaves`).
-    /// MUST refuse with `Conflict` when nobody else is a member (`conformance::tenants::the_last_member_stays`).
+    /// MUST refuse with `Last` when nobody else is a member (`conformance::tenants::the_last_member_stays`).
     async fn remove_member(
         &self,
         workspace_id: &WorkspaceId,
         user_id: &UserId,
     ) -> Result<bool, StoreError>;
 
-    /// What runs cost on the UTC days from that of `since_ms` to that of `until_ms`, both included.
+    /// The cost of runs on the UTC days from that of `since_ms` to that of `until_ms`, both included.
     /// MUST count a run of a source in a workspace for its user and for the workspace
     /// (`conformance::commits::usage_counts_per_user_workspace_and_utc_day`).
     async fn usage(
@@ -222,7 +223,7 @@ pub trait Tenants {
         until_ms: u64,
     ) -> Result<Usage, StoreError>;
 
-    /// Adds what something cost that is no run of a source, such as an action run once, to the day of `now_ms`.
+    /// Adds the cost of something that is not a run of a source, such as an action run once, to the day of `now_ms`.
     /// MUST count it for the user and for the workspace (`conformance::tenants::other_usage_counts_for_both`).
     async fn add_usage(&self, owner: &Owner, usage: Usage, now_ms: u64) -> Result<(), StoreError>;
 }

@@ -30,7 +30,7 @@ use crate::{
 pub struct Webhook {
     /// Its id.
     pub id: WebhookId,
-    /// Whose.
+    /// The owner.
     pub owner: Owner,
     /// For people.
     pub name: Option<String>,
@@ -38,11 +38,11 @@ pub struct Webhook {
     pub description: Option<String>,
     /// Where events are POSTed to.
     pub url: String,
-    /// Whether events are delivered. Those that are dispatched while it is not are not.
+    /// Whether it receives events. Events dispatched while it is inactive are skipped.
     pub active: bool,
     /// In which order it gets an emitter's events.
     pub ordering: DeliveryOrder,
-    /// Why the platform made it inactive, if it did.
+    /// Why the platform deactivated it, if it did.
     pub disabled_reason: Option<String>,
     /// The sealed secret that deliveries are signed with.
     pub secret: Vec<u8>,
@@ -65,7 +65,7 @@ pub struct FormerSecret {
     pub valid_until_ms: u64,
 }
 
-/// What is to change of a webhook: what is `None` stays as it is, whoever changed it meanwhile.
+/// A change of a webhook. A field that is `None` stays as it is, whoever changed it meanwhile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WebhookChange {
     /// Another name, or none any more.
@@ -84,7 +84,7 @@ pub struct WebhookChange {
     pub updated_at: u64,
 }
 
-/// What deliveries are signed with.
+/// The secrets that deliveries are signed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSecrets {
     /// Sealed.
@@ -98,7 +98,7 @@ pub struct WebhookSecrets {
 pub struct WebhookBacklog {
     /// Deliveries that it has not taken yet, counted up to `limits::PENDING_DELIVERIES_COUNTED_MAX`.
     pub pending: u64,
-    /// Since when the oldest of them waits, epoch milliseconds: since it was dispatched, or made once more by hand.
+    /// Since when the oldest of them waits, epoch milliseconds: since it was dispatched, or retried by hand.
     pub oldest_at_ms: Option<u64>,
 }
 
@@ -116,9 +116,9 @@ pub struct ClaimLimit {
 /// The right to attempt one delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryLease {
-    /// Which.
+    /// The delivery.
     pub delivery_id: DeliveryId,
-    /// Who holds it.
+    /// The holder.
     pub epoch: NodeEpoch,
     /// Fences: counts how often the delivery was leased, from 1.
     pub number: u32,
@@ -127,7 +127,7 @@ pub struct DeliveryLease {
 /// The event of a delivery.
 #[derive(Debug, Clone)]
 pub struct DeliveredEvent {
-    /// Who emitted it.
+    /// The emitter.
     pub emitter: EmitterId,
     /// Its id in the emitter's log, from which it may be gone by now.
     pub id: EventId,
@@ -144,7 +144,7 @@ pub struct DeliveredEvent {
 pub struct ClaimedDelivery {
     /// The right.
     pub lease: DeliveryLease,
-    /// What is delivered.
+    /// The event.
     pub event: DeliveredEvent,
     /// Through which subscription.
     pub subscription_id: SubscriptionId,
@@ -159,7 +159,7 @@ pub struct Attempt {
     pub at_ms: u64,
     /// How long it took.
     pub latency_ms: u64,
-    /// What the receiver answered, if it did.
+    /// The status of the response, if there was one.
     pub status: Option<u16>,
     /// The beginning of the response's body.
     pub response_excerpt: Option<String>,
@@ -167,7 +167,7 @@ pub struct Attempt {
     pub error: Option<String>,
 }
 
-/// What becomes of a delivery after an attempt.
+/// The consequence of an attempt for the delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterAttempt {
     /// It was taken.
@@ -185,7 +185,7 @@ pub struct AttemptRecord {
     pub lease: DeliveryLease,
     /// How it went.
     pub attempt: Attempt,
-    /// What follows.
+    /// The consequence.
     pub after: AfterAttempt,
 }
 
@@ -198,11 +198,11 @@ pub struct DisabledWebhook {
     pub reason: String,
     /// On whose `$errors` that is told.
     pub emitter: EmitterId,
-    /// What is told.
+    /// The event that tells it.
     pub event: NewEvent,
 }
 
-/// What became of attempts that were to be recorded.
+/// The result of recording attempts.
 #[derive(Debug)]
 pub struct RecordedAttempts {
     /// One per attempt.
@@ -220,7 +220,7 @@ pub struct Delivery {
     pub webhook_id: WebhookId,
     /// Through which subscription.
     pub subscription_id: SubscriptionId,
-    /// What is delivered.
+    /// The event.
     pub event: DeliveredEvent,
     /// Where it is in its life.
     pub state: DeliveryState,
@@ -232,7 +232,7 @@ pub struct Delivery {
     pub created_at_ms: u64,
 }
 
-/// Which deliveries of a webhook are made once more: those that have ended, of events indexed within both ends.
+/// Deliveries of a webhook to make once more: those that have ended, of events indexed within both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replay {
     /// Epoch milliseconds; included.
@@ -255,14 +255,14 @@ pub trait Webhooks {
     async fn webhook(&self, id: &WebhookId) -> Result<Option<Webhook>, StoreError>;
 
     /// A page of the owner's webhooks in creation order: those in the workspace if there is one, else all that the
-    /// user made (`conformance::webhooks::webhooks_are_listed_by_user_or_workspace`).
+    /// user created (`conformance::webhooks::webhooks_are_listed_by_user_or_workspace`).
     async fn webhooks(
         &self,
         owner: &Owner,
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, StoreError>;
 
-    /// Writes what is named and returns the webhook. `Conflict` when it is gone.
+    /// Writes what is named and returns the webhook. `Gone` when it is.
     /// MUST leave what is not named, also what disabled it
     /// (`conformance::webhooks::an_update_leaves_what_it_does_not_name`).
     /// MUST forget why it was disabled, and begin a new count of failure, when it becomes active
@@ -283,7 +283,7 @@ pub trait Webhooks {
     async fn delete_webhook(&self, id: &WebhookId) -> Result<bool, StoreError>;
 }
 
-/// The queue of deliveries. They are made by [`crate::EventLog::dispatch`].
+/// The queue of deliveries. They are created by [`crate::EventLog::dispatch`].
 #[async_trait]
 pub trait Deliveries {
     /// Leases up to `limit` deliveries of one active webhook that are due and held by nobody: those never attempted in
@@ -335,7 +335,7 @@ pub trait Deliveries {
 
     /// Records attempts of one webhook's deliveries, ends their leases and, if it is disabled, that too: its deliveries
     /// that are still pending are dead then, and the event is appended, all together.
-    /// MUST refuse with `Conflict` an attempt whose lease was lost
+    /// MUST refuse with `LeaseLost` an attempt whose lease was lost
     /// (`conformance::deliveries::an_attempt_is_refused_after_a_later_claim`).
     /// MUST NOT disable a webhook that is elsewhere by now
     /// (`conformance::webhooks::a_webhook_is_not_disabled_for_a_former_url`).
@@ -375,7 +375,7 @@ pub trait Deliveries {
     ) -> Result<Vec<Delivery>, StoreError>;
 
     /// Makes a delivery that has ended pending again, due at once, with the whole schedule before it. One that is pending
-    /// becomes due at once. `Conflict` when it is gone or its webhook inactive.
+    /// becomes due at once. `Gone` when it is, `Inactive` when its webhook is.
     async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError>;
 
     /// Makes up to `limit` deliveries of a webhook pending again, oldest event first. Calling again goes on; `done` counts.

@@ -7,7 +7,6 @@ use headwater_model::{
     id::{InvocationId, RunnableId},
     origin::Origin,
 };
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
@@ -15,30 +14,17 @@ use crate::{
     lease::{Lease, LeaseTerm, NodeEpoch, RunnableLease},
     progress::Progress,
     run_commit::RunCommit,
+    trigger::Trigger,
 };
-
-/// What started an invocation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Trigger {
-    /// A tick of a timer.
-    Timer,
-    /// A request at an HTTP interface.
-    Http,
-    /// Somebody asked for it.
-    Manual,
-    /// An event of an emitter it subscribes to.
-    Event,
-}
 
 /// An invocation to be queued.
 #[derive(Debug, Clone)]
 pub struct NewInvocation {
     /// Its id.
     pub id: InvocationId,
-    /// Whose code.
+    /// The source or workflow.
     pub runnable: RunnableId,
-    /// What started it.
+    /// The cause.
     pub trigger: Trigger,
     /// The event for `run`, as JSON text; its queue and its run share one copy.
     pub event: Arc<RawValue>,
@@ -57,11 +43,11 @@ pub struct NewInvocation {
 pub struct Claimed {
     /// The right.
     pub lease: Lease,
-    /// Whose code.
+    /// The source or workflow.
     pub runnable: RunnableId,
-    /// What started it.
+    /// The cause.
     pub trigger: Trigger,
-    /// What `run` gets.
+    /// The event for `run`.
     pub event: Arc<RawValue>,
     /// Sources and workflows that its cause has passed through.
     pub hops: u32,
@@ -69,7 +55,7 @@ pub struct Claimed {
     pub queued_at_ms: u64,
     /// The request behind it.
     pub origin: Origin,
-    /// What its last checkpoint left, as JSON text.
+    /// The state that its last checkpoint left, as JSON text.
     pub state: Option<Box<RawValue>>,
     /// How often it was leased without being given back since it was queued or its last checkpoint, this time included: a large number means
     /// that it may be what ends its nodes.
@@ -109,7 +95,7 @@ impl WorkLimit {
     }
 }
 
-/// What a store has yet to do, for those who watch the node.
+/// The work that a store has yet to do, for those who watch the node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Invocations queued, waiting for their time, or running; [`Backlog::COUNTED_MAX`] at most, however many there are.

@@ -1,6 +1,7 @@
-//! No circle between the modules of a crate: from its own imports and paths, which file names
-//! things of which other, and which files so name each other. Test modules do not count, nor do
-//! re-exports by themselves. Knows nothing of other crates; their edges are `cargo`'s.
+//! Circles between the modules of a crate. The graph is that of the crate's own imports and paths:
+//! one file names things that another one declares. Test modules do not count, nor do re-exports
+//! by themselves; a method that is called leaves no name and is not seen. Knows nothing of other
+//! crates.
 
 mod graph;
 mod names;

@@ -145,7 +145,7 @@ mod tests {
     const RUN: &str =
         "macro_rules! conformance_tests {\n    queue {\n        a_lease_ends,\n    }\n}\n";
 
-    /// What is found when the contract is that and the suite has one test.
+    /// Violations of this contract beside this suite.
     fn found(contract: &str, suite: &str) -> Vec<String> {
         let file = |path: &str, text: &str| TrackedFile {
             path: path.to_owned(),

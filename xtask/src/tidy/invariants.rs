@@ -130,7 +130,7 @@ fn is_snake_case(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What is found of a table with one row that is held by that.
+    /// Violations of a table with one row, whose last column is this.
     fn found(holders: &str) -> Vec<String> {
         let file = |path: &str, text: &str| TrackedFile {
             path: path.to_owned(),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named_with_its_invariant() {
+    fn a_missing_holder_is_named_with_its_invariant() {
         for (holders, missing) in [
             ("`crates/a/tests/it/gone.rs`", "crates/a/tests/it/gone.rs"),
             ("`crates/a/tests/it/dep`", "crates/a/tests/it/dep"),

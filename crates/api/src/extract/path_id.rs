@@ -9,7 +9,8 @@ use axum::{
     http::request::Parts,
 };
 use headwater_model::id::{
-    AccountId, ConnectId, DeliveryId, KeyId, SourceId, UserId, WebhookId, WorkflowId, WorkspaceId,
+    AccountId, ConnectId, DeliveryId, InvocationId, KeyId, SourceId, UserId, WebhookId, WorkflowId,
+    WorkspaceId,
 };
 use headwater_platform::PlatformError;
 
@@ -63,6 +64,10 @@ impl Named for ConnectId {
 
 impl Named for WebhookId {
     const KIND: &'static str = "webhook";
+}
+
+impl Named for InvocationId {
+    const KIND: &'static str = "run";
 }
 
 impl Named for DeliveryId {

@@ -136,7 +136,7 @@ struct Attempt {
     dead_code,
     reason = "stands for `DeliveryState` where a shape is described"
 )]
-enum State {
+pub(super) enum State {
     Pending,
     Delivered,
     Dead,

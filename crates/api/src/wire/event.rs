@@ -3,7 +3,7 @@
 use headwater_model::{
     channel::Channel,
     event::{EmitKey, Event, EventData},
-    id::{EmitterId, EventId},
+    id::{EmitterId, EventId, InvocationId},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -109,6 +109,10 @@ struct EventMetadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     ts: Option<Number>,
+    /// The run that emitted it; absent for events of the platform itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Invocation>)]
+    run_id: Option<InvocationId>,
 }
 
 pub(super) fn number_or_text() -> Object {
@@ -130,6 +134,7 @@ impl EventSummary {
                 summary: event.summary,
                 id: event.key,
                 ts: event.ts.and_then(number),
+                run_id: event.run_id,
             },
         }
     }
@@ -162,7 +167,7 @@ mod tests {
             key: Some(EmitKey::Number(7.into())),
             summary: None,
             ts: Some(1_767_225_600_000.0),
-            run_id: None,
+            run_id: Some(InvocationId::new(0, 0)),
         };
         let emitter_id = EmitterId::from(SourceId::new(0, 0));
         serde_json::to_value(EventSummary::new(event, emitter_id, expands_event)).unwrap()
@@ -175,7 +180,7 @@ mod tests {
             "id": "17-3", "indexed_at_ms": 17, "event": {"a": 1},
             "metadata": {
                 "emit_id": "17-3", "name": "new", "emitter_id": emitter_id, "id": 7,
-                "ts": 1_767_225_600_000_i64,
+                "ts": 1_767_225_600_000_i64, "run_id": InvocationId::new(0, 0),
             },
         });
         assert_eq!(summary(&json!({"a": 1}), false), expected);

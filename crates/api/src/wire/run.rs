@@ -67,7 +67,7 @@ enum Outcome {
 
 /// An error that a component threw.
 #[derive(Debug, Serialize, ToSchema)]
-struct ComponentError {
+pub(super) struct ComponentError {
     /// The error's class, such as `TypeError`.
     name: String,
     message: String,
@@ -83,7 +83,7 @@ struct ComponentError {
 
 /// A line that a run logged.
 #[derive(Debug, Serialize, ToSchema)]
-struct LogLine {
+pub(super) struct LogLine {
     #[schema(schema_with = level)]
     level: LogLevel,
     message: String,
@@ -140,18 +140,24 @@ impl From<headwater_platform::LogLine> for LogLine {
     }
 }
 
+impl From<outcome::ComponentError> for ComponentError {
+    fn from(error: outcome::ComponentError) -> Self {
+        Self {
+            name: error.name,
+            message: error.message,
+            stack: error.stack,
+            code: error.code,
+            status: error.status,
+        }
+    }
+}
+
 impl From<outcome::Outcome> for Outcome {
     fn from(outcome: outcome::Outcome) -> Self {
         match outcome {
             outcome::Outcome::Returned { value } => Self::Returned { value },
             outcome::Outcome::Threw { error } => Self::Threw {
-                error: ComponentError {
-                    name: error.name,
-                    message: error.message,
-                    stack: error.stack,
-                    code: error.code,
-                    status: error.status,
-                },
+                error: error.into(),
             },
             outcome::Outcome::LimitExceeded { limit, message } => {
                 Self::LimitExceeded { limit, message }

@@ -34,8 +34,19 @@ pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Resul
         limit: arguments.limit,
         follow: arguments.follow,
         line,
+        nothing: nothing(arguments),
     };
     stream.print(session).await
+}
+
+/// A source that fails, or runs and emits nothing, looks like one that does not run.
+fn nothing(arguments: &EventsArguments) -> String {
+    let shown = match &arguments.channel {
+        Some(channel) => format!("no events on `{channel}`"),
+        None => "no events".to_owned(),
+    };
+    let source = &arguments.source;
+    format!("{shown}; `headwater runs {source}` shows whether it runs, and how its runs ended")
 }
 
 /// An entry as a line.

@@ -23,6 +23,10 @@ pub(super) async fn run(session: &Session, arguments: &LogsArguments) -> Result<
         limit: arguments.limit,
         follow: arguments.follow,
         line,
+        nothing: format!(
+            "nothing was logged; `headwater runs {}` shows whether it runs, and how its runs ended",
+            arguments.source
+        ),
     };
     stream.print(session).await
 }

@@ -16,6 +16,8 @@ pub(super) struct Stream<'a> {
     pub(super) limit: usize,
     pub(super) follow: bool,
     pub(super) line: fn(&Value) -> String,
+    /// The note to the person where there is nothing to show.
+    pub(super) nothing: String,
 }
 
 impl Stream<'_> {
@@ -32,11 +34,18 @@ impl Stream<'_> {
         if session.json {
             output::json(&Value::from(items))?;
         } else {
+            self.note_if_nothing(&items);
             for item in items.iter().rev() {
                 output::data(&(self.line)(item))?;
             }
         }
         Ok(Exit::Success)
+    }
+
+    fn note_if_nothing(&self, items: &[Value]) {
+        if items.is_empty() && self.limit > 0 {
+            output::note(&self.nothing);
+        }
     }
 
     async fn latest(&self, client: &Client) -> Result<Vec<Value>> {
@@ -48,6 +57,9 @@ impl Stream<'_> {
     async fn print_for_ever(&self, session: &Session) -> Result<Exit> {
         let mut follow = Follow::new(&session.client, self.followed);
         let mut items = follow.latest(self.limit).await?;
+        if !session.json {
+            self.note_if_nothing(&items);
+        }
         loop {
             for item in &items {
                 match session.json {

@@ -135,6 +135,12 @@ options! {
     /// Events kept per source and channel class; 100 at least [default: 100]
     #[arg(long, env = "HEADWATER_RETAINED_EVENTS", value_name = "N")]
     retained_events: u32,
+    /// Records of runs kept per source that returned [default: 100]
+    #[arg(long, env = "HEADWATER_RETAINED_RUNS", value_name = "N")]
+    retained_runs: u32,
+    /// Records of runs kept per source that failed [default: 100]
+    #[arg(long, env = "HEADWATER_RETAINED_FAILED_RUNS", value_name = "N")]
+    retained_failed_runs: u32,
     /// Events that may wait for the sources of one owner, 64 KiB each on average; further events are
     /// not queued [default: 10000]
     #[arg(long, env = "HEADWATER_QUEUED_EVENTS_PER_OWNER", value_name = "N")]

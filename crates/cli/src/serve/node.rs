@@ -28,6 +28,8 @@ const WORKERS_MEMORY_MIB: u64 = 2048;
 /// A common worker with its component.
 const MIB_PER_WORKER: u64 = 64;
 const WORKER_IDLE: Duration = Duration::from_secs(300);
+/// Of those that returned and of those that failed.
+const RETAINED_RUNS: u32 = 100;
 const QUEUED_EVENTS_PER_OWNER: u32 = 10_000;
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -146,6 +148,8 @@ fn app_config(
             .unwrap_or(SOURCE_CONCURRENCY)
             .max(1),
         retained_events,
+        retained_runs: options.retained_runs.unwrap_or(RETAINED_RUNS),
+        retained_failed_runs: options.retained_failed_runs.unwrap_or(RETAINED_RUNS),
         queued_events_per_owner: options
             .queued_events_per_owner
             .unwrap_or(QUEUED_EVENTS_PER_OWNER),

@@ -12,6 +12,7 @@ mod events;
 mod node;
 mod props;
 mod publish;
+mod runs;
 mod sources;
 mod tenants;
 mod webhooks;

@@ -19,10 +19,10 @@ use super::{
 };
 use crate::{api::EngineError, artifact};
 
-/// How the bundler's complaint begins about a name that a module does not export.
+/// The beginning of the bundler's complaint about a name that a module does not export.
 pub(super) const NO_EXPORT: &str = "No matching export";
 
-/// How it begins about a package, or a module of one, that is not there.
+/// The beginning of its complaint about a package, or a module of one, that is not there.
 pub(super) const NO_PACKAGE: &str = "Could not resolve 'npm:";
 
 /// The refusal of what leads out of the component; the file itself is nobody's business.
@@ -32,9 +32,9 @@ const OUTSIDE: &str = "the component, or a package that it imports, imports a fi
 #[derive(Debug)]
 pub(super) struct Bundling<'a> {
     pub(super) tool: &'a DenoTool,
-    /// Where the import map and the lock file are.
+    /// The folder of the import map and the lock file.
     pub(super) folder: &'a Path,
-    /// Where the own modules are.
+    /// The folder of the own modules.
     pub(super) code: &'a Path,
     pub(super) sources: &'a Sources,
 }
@@ -42,7 +42,7 @@ pub(super) struct Bundling<'a> {
 /// The result of bundling the packages in.
 #[derive(Debug)]
 pub(super) struct Bundled {
-    /// Why the packages must stay as they are; nothing when one module has everything in it.
+    /// The reason why the packages must stay as they are; nothing when one module has everything in it.
     pub(super) obstacle: Option<String>,
     /// The files that are imported, unless not even that could be found out.
     pub(super) reached: Option<Vec<PathBuf>>,
@@ -83,7 +83,7 @@ impl Bundling<'_> {
         Ok(Bundled { obstacle, reached })
     }
 
-    /// Whether no other form would help: an own module imports what is not there.
+    /// Tells whether no other form would help: an own module imports what is not there.
     fn is_wrong_in_every_form(&self, error: &str) -> bool {
         let own =
             Url::from_directory_path(self.code).is_ok_and(|code| error.contains(code.as_str()));
@@ -126,7 +126,7 @@ impl Bundling<'_> {
         names.without_package_folder(&names.readable(error), self.folder, &self.tool.deno_dir)
     }
 
-    /// Whether an error names a file of the machine that is neither the component's nor a package's.
+    /// Tells whether an error names a file of the machine that is neither the component's nor a package's.
     fn tells_of_other_files(&self, error: &str) -> bool {
         let known = [self.folder, &self.tool.deno_dir].map(|folder| {
             let url = Url::from_directory_path(folder).map(String::from);
@@ -197,7 +197,7 @@ impl Bundling<'_> {
         Ok(bundle)
     }
 
-    /// Whether a module that the bundler names, relative to the build folder, is the component's or a package's.
+    /// Tells whether a module that the bundler names, relative to the build folder, is the component's or a package's.
     fn is_inside(&self, name: &str) -> bool {
         let mut path = self.folder.to_owned();
         for part in Path::new(name).components() {
@@ -236,7 +236,7 @@ impl Bundling<'_> {
 }
 
 /// The modules in a bundle's text that may have been made of data: those have no mappings, so that the source map
-/// does not list them. The bundler writes a comment before each module; what follows it is a variable here.
+/// does not list them. The bundler writes a comment before each module; the text after it is a variable here.
 fn data_modules(code: &str) -> impl Iterator<Item = &str> {
     let next = code.lines().skip(1);
     code.lines().zip(next).filter_map(|(comment, next)| {
@@ -258,7 +258,7 @@ fn files(bundle: &Bundle, file: &Path) -> Vec<PathBuf> {
     urls.filter_map(|url| url.to_file_path().ok()).collect()
 }
 
-/// How sources are called where their authors see them.
+/// The names of sources where their authors see them.
 struct Names<'a> {
     code: &'a Path,
     origins: &'a BTreeMap<PathBuf, Url>,

@@ -29,7 +29,7 @@ use crate::{
     host_failure,
 };
 
-/// How long one step may take, downloads included.
+/// The time that one step may take, downloads included.
 const STEP_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Deno with its cache folder and the user's registry settings.
@@ -47,9 +47,9 @@ pub(super) struct DenoTool {
 /// Deno, and whose files it reads.
 #[derive(Debug, Clone)]
 pub(super) enum Program {
-    /// Of strangers: it sees the cache, the folder of its build, and what every program needs.
+    /// A step on strangers' code: it sees the cache, the folder of its build, and what every program needs.
     Confined(Arc<Confinement>),
-    /// Of the person who started it, with whose rights it runs.
+    /// A step of the person who started it, with whose rights it runs.
     OnOwnFiles(PathBuf),
 }
 
@@ -227,7 +227,7 @@ impl DenoTool {
 
     /// The view of a step: no other build, no file of the node.
     ///
-    /// Deno writes to its cache while it gets packages, and while it reads code: what it finds out about modules is
+    /// Deno writes to its cache while it gets packages, and while it reads code: its findings about modules are
     /// kept there, and a package that is lacking is downloaded. The bundler by itself has no business there.
     fn entries(&self, task: &Task, root: &Path, settings: Vec<Entry>) -> Vec<Entry> {
         let access = match task.purpose {

@@ -1,4 +1,4 @@
-//! Describing: what a built component says of itself when it is evaluated in a throw-away worker,
+//! Describing: the account that a built component gives of itself when it is evaluated in a throw-away worker,
 //! and whether that is a component at all.
 
 use std::path::Path;

@@ -11,7 +11,7 @@ use super::{
     specifier::PackageImport,
 };
 
-/// How Deno says that packages are not what they should be, or not there.
+/// Deno's words for packages that are not what they should be, or not there.
 const UNUSABLE: &[&str] = &[
     "does not exist",
     "Could not find npm package",
@@ -19,7 +19,7 @@ const UNUSABLE: &[&str] = &[
     "checksum did not match",
     "npm tarball",
 ];
-/// How it says that the registry did not answer.
+/// Its words for a registry that did not answer.
 const UNANSWERED: &[&str] = &[
     "Failed loading ",
     "Failed caching ",

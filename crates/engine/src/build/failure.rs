@@ -14,7 +14,7 @@ pub(super) type BuildResult<T> = Result<T, BuildFailure>;
 /// The name of the error about an import that leads nowhere.
 pub(super) const RESOLVE_ERROR: &str = "ResolveError";
 
-/// Why a build stopped.
+/// The cause that stopped a build.
 #[derive(Debug)]
 pub(super) enum BuildFailure {
     /// The component's fault; boxed because it is large and rare.

@@ -14,7 +14,7 @@ use crate::{
     network::{CaCertificates, NetworkPolicy, check_host, http_client},
 };
 
-/// A module larger than this is no component.
+/// A module larger than this is not a component.
 const MODULE_BYTES: usize = 5 * 1024 * 1024;
 /// From connecting to the last byte of one module.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -30,7 +30,7 @@ pub(super) struct ModuleFetcher {
 /// A module as it was answered.
 #[derive(Debug)]
 pub(super) struct FetchedModule {
-    /// Where it was found in the end: what its relative imports are relative to.
+    /// The address where it was found in the end, to which its relative imports are relative.
     pub(super) url: Url,
     /// Its text.
     pub(super) code: String,

@@ -1,5 +1,5 @@
 //! The two forms of an archive: one module with everything in it where that works, and the packages as
-//! they are beside the component's own module where it does not. Not responsible for how either is made.
+//! they are beside the component's own module where it does not. Not responsible for how either is created.
 
 use std::path::PathBuf;
 
@@ -140,7 +140,7 @@ async fn suspects(resolved: Resolved, bundled: Bundled) -> BuildResult<(Bundled,
     looked.await.map_err(lost)?
 }
 
-/// Whether evaluation failed in a way that bundling may have caused: something was not found, or may not be read.
+/// Tells whether evaluation failed in a way that bundling may have caused: something was not found, or may not be read.
 fn may_work_unbundled(sources: &Sources, rejection: &Rejection) -> bool {
     let signs = [
         "Cannot find",
@@ -159,7 +159,7 @@ fn may_work_unbundled(sources: &Sources, rejection: &Rejection) -> bool {
         && signs.iter().any(|sign| text.contains(sign))
 }
 
-/// Whether both forms miss the same export; the bundler knows the line.
+/// Tells whether both forms miss the same export; the bundler knows the line.
 fn is_missing_export(rejection: &Rejection, why: &str) -> bool {
     why.starts_with(NO_EXPORT)
         && rejection

@@ -28,11 +28,11 @@ pub(super) struct Graph {
 pub(super) struct Import {
     /// The importing file.
     pub(super) importer: PathBuf,
-    /// As the code has it.
+    /// The specifier as the code has it.
     pub(super) written: String,
     /// The file it resolves to, which need not exist.
     pub(super) target: Option<PathBuf>,
-    /// Whether it is `require`d, where an extension may be left out.
+    /// Tells whether it is `require`d, where an extension may be left out.
     pub(super) required: bool,
 }
 

@@ -58,7 +58,7 @@ pub(super) async fn judge_own(
     Ok(())
 }
 
-/// Refuses own modules that the bundler cannot read, though Deno can: what they import is not known.
+/// Refuses own modules that the bundler cannot read, though Deno can: their imports are not known.
 pub(super) async fn require_readable(
     tool: &DenoTool,
     code: &Path,
@@ -110,12 +110,12 @@ fn has_allowed_attributes(import: &Import) -> bool {
     given.all(|(name, value)| (name.as_str(), value.as_str()) == JSON)
 }
 
-/// Whether the bundler would look for files whose names match.
+/// Tells whether the bundler would look for files whose names match.
 fn is_pattern(written: &str) -> bool {
     written.contains('*') && written.starts_with(['.', '/'])
 }
 
-/// Whether a relative specifier leads out of `root`. Encoded characters count as those that they stand for.
+/// Tells whether a relative specifier leads out of `root`. Encoded characters count as those that they stand for.
 fn leads_out(written: &str, importer: &Path, root: &Path) -> bool {
     let decoded = percent_encoding::percent_decode_str(written).decode_utf8_lossy();
     let path = decoded.replace('\\', "/");
@@ -129,7 +129,7 @@ fn leads_out(written: &str, importer: &Path, root: &Path) -> bool {
             Component::CurDir => {}
             Component::RootDir | Component::Prefix(_) => return true,
         }
-        // Also on the way: what is there outside is nobody's business.
+        // Also on the way: the tree outside is nobody's business.
         if !at.starts_with(root) {
             return true;
         }
@@ -208,7 +208,7 @@ fn may_be_package_code(path: &Path) -> bool {
     ending(&name).is_none_or(|ending| CODE.contains(&&*ending.to_ascii_lowercase()))
 }
 
-/// Whether a text has an `import()`, or something that may be the attributes of an import statement. More than
+/// Tells whether a text has an `import()`, or something that may be the attributes of an import statement. More than
 /// what has them, never less: keywords cannot be written in another way.
 fn may_import(code: &[u8]) -> bool {
     let follows = |word: &[u8], mark: u8| {

@@ -38,7 +38,7 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("cts", "ts"),
     ("tsx", "tsx"),
 ];
-/// How errors begin about an import by a pattern that no file has a name for.
+/// The beginning of errors about an import by a pattern that no file has a name for.
 const UNRESOLVED: &[&str] = &["Could not resolve import(", "Could not resolve require("];
 const NOT_SAID: &str = "the bundler cannot read it";
 
@@ -68,7 +68,7 @@ pub(super) struct Import {
 enum Form {
     /// The kind that components become: strict, all of it.
     Module,
-    /// As older packages are written, whose syntax may be one that modules do not have (`with`, `010`).
+    /// The way in which older packages are written, whose syntax may be one that modules do not have (`with`, `010`).
     CommonJs,
 }
 
@@ -256,7 +256,7 @@ pub(super) fn ending(name: &str) -> Option<&str> {
     file.rsplit_once('.').map(|(_, ending)| ending)
 }
 
-/// Whether the bundler can be told of a file, and how to read it.
+/// Tells whether the bundler can be told of a file, and how to read it.
 fn can_be_named(name: &str) -> bool {
     let is_plain =
         |ending: &str| !ending.is_empty() && ending.chars().all(|c| c.is_ascii_alphanumeric());

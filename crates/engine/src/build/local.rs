@@ -45,7 +45,7 @@ pub struct LocalBundling {
     pub deno: PathBuf,
     /// The user's cache folder, below which Deno has its own.
     pub cache_dir: PathBuf,
-    /// As in [`super::BuilderConfig`].
+    /// The same as in [`super::BuilderConfig`].
     pub registry_env: Vec<(OsString, OsString)>,
 }
 
@@ -56,7 +56,7 @@ struct Info {
 
 #[derive(Deserialize)]
 struct Module {
-    /// Where the file is; absent for what is no file.
+    /// The file's place; absent for a module that is not a file.
     local: Option<PathBuf>,
     #[serde(default)]
     dependencies: Vec<Dependency>,

@@ -1,7 +1,7 @@
 //! Manifests of downloaded packages, brought to what Node sees in them.
 //!
 //! Deno's bundler takes `module` before `main`, as bundlers for browsers do, also where CommonJS code
-//! requires a package. Node knows no such field: what was written for it then gets a namespace where it
+//! requires a package. Node knows no such field: code that was written for it then gets a namespace where it
 //! expects a function (`require("node-fetch")`). So the field goes where there is a `main` to take.
 //! Not responsible for what packages there are, nor for files of theirs other than `package.json`.
 
@@ -57,7 +57,7 @@ fn drop_module(folder: &Path) -> io::Result<()> {
     replace(&path, Value::Object(manifest).to_string().as_bytes())
 }
 
-/// Whether there is what Node takes as the package's main module.
+/// Tells whether there is what Node takes as the package's main module.
 fn has_main(folder: &Path, main: Option<&str>) -> bool {
     let main = main.unwrap_or("index");
     ["", ".js", ".json", ".cjs", "/index.js", "/index.json"]

@@ -50,7 +50,7 @@ fn computed_require(line: &str) -> bool {
     })
 }
 
-/// Whether something is added to the literal that `argument` begins with.
+/// Tells whether something is added to the literal that `argument` begins with.
 fn concatenated(argument: &str) -> bool {
     let quote = argument.chars().next().unwrap_or('"');
     argument[1..]
@@ -58,7 +58,7 @@ fn concatenated(argument: &str) -> bool {
         .is_some_and(|(_, after)| after.trim_start().starts_with('+'))
 }
 
-/// Whether `word` occurs in `line` by itself.
+/// Tells whether `word` occurs in `line` by itself.
 fn has_word(line: &str, word: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
     line.match_indices(word).any(|(at, _)| {

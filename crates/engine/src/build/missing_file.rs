@@ -2,8 +2,8 @@
 
 use super::{
     bundle::NO_PACKAGE,
+    component_modules,
     failure::{BuildFailure, not_resolved},
-    package_modules::modules,
     packages::Resolved,
     specifier::PackageImport,
 };
@@ -38,7 +38,9 @@ pub(super) async fn told(
     );
     // Those of the same kind first: sources for who asked for a source.
     let kind = path.split('/').next().unwrap_or_default();
-    let mut components = modules(package).await.unwrap_or_default();
+    let mut components = component_modules::of_package(package)
+        .await
+        .unwrap_or_default();
     components.sort_by_key(|file| !file.starts_with(kind));
     if !components.is_empty() {
         let more = components.len().saturating_sub(NAMED_MAX);

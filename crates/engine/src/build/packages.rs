@@ -18,7 +18,7 @@ use super::{
     specifier::PackageImport,
 };
 
-/// How old releases have to be, in turn, while the newest do not fit together: a mirror lags behind, or something
+/// The age that releases have to have, in turn, while the newest do not fit together: a mirror lags behind, or something
 /// was withdrawn that they need.
 const RELEASE_AGES: [&str; 2] = ["P14D", "P90D"];
 /// The package that registry code imports without declaring it.
@@ -74,7 +74,7 @@ pub(super) struct Downloaded {
 }
 
 impl Resolved {
-    /// Whether every package that was asked for is there.
+    /// Tells whether every package that was asked for is there.
     fn is_complete(&self) -> bool {
         let mut modules = self.modules.iter();
         modules.all(|module| {
@@ -83,7 +83,7 @@ impl Resolved {
         })
     }
 
-    /// Where each package is, dependencies included.
+    /// The folder of each package, dependencies included.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         let packages = self.npm_packages.values();
         packages.map(|package| package.local_path.clone()).collect()
@@ -181,7 +181,7 @@ async fn attempt(
         .map_err(|error| unavailable(&format!("{error}: {}", output.error())).into())
 }
 
-/// Why packages do not resolve, which their graph leaves out.
+/// The reason why packages do not resolve, which their graph leaves out.
 async fn incompleteness(tool: &DenoTool, folder: &Path) -> BuildResult<String> {
     let arguments = ["cache", "--no-lock", "--config", CONFIG, PACKAGES];
     let step = tool.run(Purpose::Registry, folder, arguments).await?;
@@ -206,7 +206,7 @@ pub(super) struct Installation {
 }
 
 impl Installation {
-    /// Of all `packages`, and of what registry code takes for granted.
+    /// The requirements of all `packages`, and of those that registry code takes for granted.
     pub(super) fn of(packages: &[PackageImport]) -> Self {
         let mut installation = Self {
             dependencies: BTreeMap::new(),

@@ -1,4 +1,4 @@
-//! How old "the latest release" may be. Deno keeps the registry's answers for ever; a node that runs
+//! The age that "the latest release" may have. Deno keeps the registry's answers for ever; a node that runs
 //! for months must not resolve against those of its first day.
 
 use std::{io, path::Path, time::Duration};
@@ -6,7 +6,7 @@ use std::{io, path::Path, time::Duration};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// How old an answer of the registry may be when a range is resolved.
+/// The age that an answer of the registry may have when a range is resolved.
 const FRESH: Duration = Duration::from_secs(600);
 /// HOST/@SCOPE/NAME/registry.json, where a host's folder may be a path of its own.
 const DEPTH_MAX: usize = 6;

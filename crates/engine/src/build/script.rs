@@ -53,7 +53,7 @@ fn created_requires<'a>(words: &[Token<'a>]) -> Vec<&'a str> {
     plain.chain(of_module).collect()
 }
 
-/// Whether a function of the text loads an addon of native code, outside of any `try`: the package then
+/// Tells whether a function of the text loads an addon of native code, outside of any `try`: the package then
 /// loads without it and fails when it is used.
 pub(super) fn loads_addon_when_called(code: &str) -> bool {
     // For each open brace whether it began a `try`.
@@ -80,7 +80,7 @@ fn names_addon(text: &str) -> bool {
     text.ends_with(".node") || matches!(text, "bindings" | "node-gyp-build")
 }
 
-/// Whether the text is a CommonJS module: it exports or requires the old way, and has no import or export statement.
+/// Tells whether the text is a CommonJS module: it exports or requires the old way, without import or export statements.
 pub(super) fn is_common_js(code: &str) -> bool {
     let tokens = tokens(code);
     let old = tokens.windows(3).any(|window| match window {
@@ -96,7 +96,7 @@ pub(super) fn is_common_js(code: &str) -> bool {
     old && !tokens.windows(3).any(is_module_statement)
 }
 
-/// Whether the text looks like a component that can be published: it exports something as a whole and
+/// Tells whether the text looks like a component that can be published: it exports something as a whole and
 /// writes out a `key` and a `version`.
 pub(super) fn names_component(code: &str) -> bool {
     let tokens = tokens(code);

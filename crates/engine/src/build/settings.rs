@@ -1,5 +1,5 @@
 //! The settings of the user's package client as one step sees them: whole where it asks the registry; where it reads
-//! strangers' code, which may import whatever file the step can read, only those that are known to be no secret.
+//! strangers' code, which may import whatever file the step can read, only those that are known not to be secret.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -44,7 +44,7 @@ const CERTIFICATES: &[&str] = &[
     "DENO_CERT",
     "NPM_CONFIG_CAFILE",
 ];
-/// Other variables that are no secret, but for a user and a password in an address.
+/// Other variables that are not secret, but for a user and a password in an address.
 const VARIABLES: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -52,9 +52,9 @@ const VARIABLES: &[&str] = &[
     "NO_PROXY",
     "DENO_TLS_CA_STORE",
 ];
-/// How variables begin that are settings of npm.
+/// The beginning of variables that are settings of npm.
 const NPM: &str = "npm_config_";
-/// Settings of npm that are no secret, but for a user and a password in an address.
+/// Settings of npm that are not secret, but for a user and a password in an address.
 const SETTINGS: &[&str] = &[
     "registry",
     "proxy",
@@ -67,7 +67,7 @@ const SETTINGS: &[&str] = &[
 ];
 /// The setting that a scope may have of its own.
 const REGISTRY: &str = "registry";
-/// Where settings without secrets are kept in a build's folder.
+/// The place of settings without secrets in a build's folder.
 const HOME: &str = ".settings";
 
 /// The file that a variable leads to.
@@ -140,7 +140,7 @@ fn whole_file(name: &OsStr, value: &OsStr) -> Option<Entry> {
     })
 }
 
-/// The value that leads to a file in `folder` with what is no secret of the one that `value` leads to.
+/// The value that leads to a file in `folder` with the part that is not secret of the one that `value` leads to.
 fn without_secrets(file: File, value: &OsStr, folder: &Path) -> io::Result<OsString> {
     let text = fs::read_to_string(file.path(value)).unwrap_or_default();
     let (written, value) = match file {
@@ -152,7 +152,7 @@ fn without_secrets(file: File, value: &OsStr, folder: &Path) -> io::Result<OsStr
     Ok(value.into_os_string())
 }
 
-/// The lines of npm's settings that are no secret.
+/// The lines of npm's settings that are not secret.
 fn public_lines(text: &str) -> String {
     let lines = text.lines().filter_map(|line| {
         let (name, value) = line.split_once('=')?;
@@ -161,7 +161,7 @@ fn public_lines(text: &str) -> String {
     lines.collect()
 }
 
-/// The value of a variable as far as it is no secret; nothing of one that may be.
+/// The value of a variable as far as it is not secret; nothing of one that may be.
 fn public(name: &OsStr, value: &OsStr) -> Option<OsString> {
     let known = VARIABLES.iter().any(|known| is(name, known));
     let name = name.to_str()?;
@@ -172,7 +172,7 @@ fn public(name: &OsStr, value: &OsStr) -> Option<OsString> {
     is_told.then(|| without_user(value).into())
 }
 
-/// Whether a setting of npm is no secret.
+/// Tells whether a setting of npm is not secret.
 fn is_public(setting: &str) -> bool {
     let setting = setting.trim_end_matches("[]").to_ascii_lowercase();
     match setting.rsplit_once(':') {

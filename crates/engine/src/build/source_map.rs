@@ -43,7 +43,7 @@ impl Bundle {
         })
     }
 
-    /// Where the bundled modules were, relative to the bundle.
+    /// The folder of the bundled modules, relative to the bundle.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
         self.map["sources"]
             .as_array()
@@ -85,7 +85,7 @@ impl Bundle {
     /// The mappings, with the lines dropped that the bundle no longer has.
     fn moved<'a>(&self, mappings: &'a str) -> &'a str {
         let first_mapped = mappings.len() - mappings.trim_start_matches(';').len();
-        // Modules begin with a comment that names them; what comes before is not mapped.
+        // Modules begin with a comment that names them; the lines before it are not mapped.
         let first_module = self.code.lines().position(|line| line.starts_with("// "));
         let misplaced = first_module.is_some_and(|line| first_mapped >= line + 1 + REPLACED_LINES);
         if self.code.contains(REPLACED_REQUIRE) && misplaced {

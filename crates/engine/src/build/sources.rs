@@ -39,11 +39,11 @@ pub(super) struct Sources {
     pub(super) packages: Vec<PackageImport>,
     /// Imports by address, and the files they are kept in.
     pub(super) addresses: BTreeMap<String, PathBuf>,
-    /// Where fetched files came from.
+    /// The origins of fetched files.
     pub(super) origins: BTreeMap<PathBuf, Url>,
     /// Version ranges of packages that are imported without one.
     pub(super) ranges: BTreeMap<String, String>,
-    /// How old the packages' releases have to be, if not all can be the newest.
+    /// The age that the packages' releases have to have, if not all can be the newest.
     pub(super) release_age: Option<&'static str>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Sources {
 pub(super) struct Gathering<'a> {
     pub(super) tool: &'a DenoTool,
     pub(super) fetcher: &'a ModuleFetcher,
-    /// Where the files go.
+    /// The folder of the files.
     pub(super) folder: &'a Path,
 }
 
@@ -185,7 +185,7 @@ impl Gathering<'_> {
             let module = match self.fetcher.fetch(url).await {
                 Ok(Some(module)) => module,
                 Ok(None) => continue,
-                // A folder's page, most likely; what is meant may come yet.
+                // A folder's page, most likely; the one that is meant may come yet.
                 Err(error) => {
                     failure.get_or_insert(error);
                     continue;
@@ -217,7 +217,7 @@ impl Gathering<'_> {
 struct Wanted {
     /// The first module that imports it.
     importer: String,
-    /// Where it may be, and where it is kept then; as it is written first.
+    /// The addresses that it may have, each with the place where it is kept then; first as it is written.
     places: Vec<(Url, PathBuf)>,
 }
 
@@ -231,7 +231,7 @@ impl Wanted {
     }
 }
 
-/// Where the module may be that is written as `url` and looked for at `path`.
+/// The addresses of the module that is written as `url` and looked for at `path`.
 fn places(url: &Url, path: &Path, is_required: bool) -> Vec<(Url, PathBuf)> {
     let endings = if is_required {
         endings::of_require()
@@ -268,7 +268,7 @@ fn packages(graph: &Graph, folder: &Path) -> BuildResult<Vec<PackageImport>> {
     Ok(packages.into_iter().collect())
 }
 
-/// Where a module of `url` is kept: `scheme/host/path`.
+/// The place where a module of `url` is kept: `scheme/host/path`.
 fn mirror_path(url: &Url) -> BuildResult<PathBuf> {
     let refused = || not_fetched(format!("the path of {url} cannot be a file's"));
     let host = url.host_str().ok_or_else(refused)?;

@@ -65,7 +65,7 @@ pub(super) enum Specifier {
 /// An import of a package, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PackageImport {
-    /// As the component has it.
+    /// The specifier as the component has it.
     pub(super) written: String,
     /// The package's name, with its scope.
     pub(super) name: String,
@@ -75,7 +75,7 @@ pub(super) struct PackageImport {
     pub(super) declared: Option<String>,
     /// The module inside the package, with its leading `/`; empty for the main one.
     pub(super) path: String,
-    /// Whether it was written with `npm:`.
+    /// Tells whether it was written with `npm:`.
     pub(super) prefixed: bool,
 }
 
@@ -160,7 +160,7 @@ impl PackageImport {
     }
 }
 
-/// Whether a path names something in its package, also once it is decoded.
+/// Tells whether a path names something in its package, also once it is decoded.
 fn stays_inside(path: &str) -> bool {
     let decoded = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
     let twice = percent_encoding::percent_decode_str(&decoded).decode_utf8_lossy();

@@ -39,13 +39,13 @@ use crate::{
     },
 };
 
-/// How much processor time evaluating a module may take: a busy machine makes no module worse.
+/// The processor time that evaluating a module may take: a busy machine makes no module worse.
 const PROCESSOR: Duration = Duration::from_secs(10);
-/// How long it may take at most: an import may wait for ever.
+/// The time that it may take at most: an import may wait for ever.
 const WALL: Duration = Duration::from_secs(60);
-/// How long a process may take until the runtime is loaded, of which nothing is the component's.
+/// The time that a process may take until the runtime is loaded, of which nothing is the component's.
 const START: Duration = Duration::from_secs(30);
-/// How often the processor time is looked at.
+/// The period at which the processor time is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 /// V8's heap.
 const HEAP_MIB: u32 = 256;

@@ -68,7 +68,7 @@ impl Place {
         Some(Self { file, line, column })
     }
 
-    /// Whether what stands before the specifier can only be of an import or export statement.
+    /// Tells whether what stands before the specifier can only be of an import or export statement.
     async fn is_static_import(&self) -> bool {
         let Ok(code) = tokio::fs::read_to_string(&self.file).await else {
             return false;

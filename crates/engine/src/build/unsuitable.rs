@@ -116,7 +116,7 @@ impl Manifest {
         !self.os.is_null() || !self.cpu.is_null()
     }
 
-    /// Whether it brings something made for each machine, none of which may be there.
+    /// Tells whether it brings something made for each machine, none of which may be there.
     fn has_platform_packages(&self) -> bool {
         let made_for = |system: &str| {
             let mut names = self.optional_dependencies.keys();
@@ -186,7 +186,7 @@ fn has_addon(folder: &Path, depth: usize) -> bool {
         })
 }
 
-/// Whether an install script, or the file of the package that it runs, says that it downloads something.
+/// Tells whether an install script, or the file of the package that it runs, says that it downloads something.
 fn downloads(folder: &Path, script: &str) -> bool {
     let says_so = |text: &str| text.to_lowercase().contains("download");
     let files = script

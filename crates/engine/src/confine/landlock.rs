@@ -28,13 +28,13 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))
         .step(failed)?
-        // What a step starts itself is in the same domain, and can be ended.
+        // A process that a step starts is in the same domain, and can be ended.
         .scope(Scope::AbstractUnixSocket | Scope::Signal)
         .step(failed)?
         .create()
         .step(failed)?;
     for (path, rights) in rules(plan) {
-        // What is not there needs no rule.
+        // A path that is not there needs no rule.
         if let Ok(file) = PathFd::new(&path) {
             let rights = match path.is_dir() {
                 true => rights,
@@ -53,7 +53,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-/// Whether this kernel has a Landlock that keeps files whole, and whether it can close off abstract sockets.
+/// Tells whether this kernel has a Landlock that keeps files whole, and whether it can close off abstract sockets.
 pub(super) fn offered() -> (bool, bool) {
     let strict = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let files = strict()

@@ -41,7 +41,7 @@ fn attempt(
     let program = arguments.next().map(PathBuf::from).unwrap_or_default();
 
     privileges::limit(&plan.limits)?;
-    // The root is made by one user and seen by another.
+    // The root is created by one user and seen by another.
     rustix::process::umask(0o022.into());
     if plan.method == Method::Namespaces {
         root::enter(&plan)?;

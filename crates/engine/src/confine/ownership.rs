@@ -1,4 +1,4 @@
-//! Owners of files: what processes write belongs to their user.
+//! Owners of files: those that processes write belong to their user.
 
 use std::{
     fs, io,
@@ -36,7 +36,7 @@ pub(super) fn give(path: &Path, user: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives one file, and says whether it is a folder. What others remove meanwhile needs no owner.
+/// Gives one file, and says whether it is a folder. A file that others remove meanwhile needs no owner.
 fn give_one(path: &Path, user: u32) -> io::Result<bool> {
     let Some(metadata) = there(fs::symlink_metadata(path))? else {
         return Ok(false);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// gives to anybody. In a user namespace it is another name of the node's own user.
 pub(crate) const OWN_USER: u32 = 60_590;
 
-/// How the kernel keeps a process from the files of the machine.
+/// The way in which the kernel keeps a process from the files of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Method {
     /// A mount namespace with a root of its own, inside a user namespace unless the node is root.
@@ -21,7 +21,7 @@ pub(crate) enum Method {
     Unconfined,
 }
 
-/// How to start one process.
+/// The way to start one process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) method: Method,
@@ -79,7 +79,7 @@ pub(crate) struct Limits {
     /// The largest file that it may write.
     pub(crate) file_bytes: u64,
     pub(crate) open_files: u64,
-    /// How far it stands back for the node.
+    /// The degree to which it stands back for the node.
     pub(crate) niceness: i32,
 }
 

@@ -9,8 +9,10 @@ use std::{
 };
 
 use super::{
-    ConfinementConfig, Launcher, Step, ownership,
+    config::{ConfinementConfig, Launcher},
+    ownership,
     plan::{Calls, Entry, Limits, Method, OWN_USER, Plan},
+    step::Step,
     system,
 };
 
@@ -28,7 +30,7 @@ const CALLS: Calls = Calls {
     processes: false,
 };
 
-/// How this machine confines.
+/// The way in which this machine confines.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) method: Method,
@@ -92,7 +94,7 @@ pub(super) fn find(config: &ConfinementConfig, deno: &Path, system: &[Entry]) ->
 }
 
 impl Found {
-    /// Whether Deno starts in this way.
+    /// Tells whether Deno starts in this way.
     fn attempt(
         &self,
         launcher: &Launcher,

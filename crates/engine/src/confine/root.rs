@@ -24,7 +24,7 @@ use super::{
     plan::{Access, Entry, OWN_USER, Plan},
 };
 
-/// Where the machine's files are while the root is put together.
+/// The place of the machine's files while the root is put together.
 const OLD: &str = "/.machine";
 /// Room for the root itself: folders and links.
 const ROOT_OPTIONS: &std::ffi::CStr = c"mode=0755,size=4m";
@@ -114,7 +114,7 @@ fn with_parent(path: &Path) -> io::Result<()> {
 
 fn view(source: &Path, path: &Path, access: Access) -> io::Result<()> {
     let source = Path::new(OLD).join(source.strip_prefix("/").unwrap_or(source));
-    // What is not there is not seen either: a machine without a file of zones, say.
+    // An entry that is not there is not seen either: a machine without a file of zones, say.
     let Ok(metadata) = fs::symlink_metadata(&source) else {
         return Ok(());
     };

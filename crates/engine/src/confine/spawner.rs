@@ -33,7 +33,7 @@ impl Spawner {
             .spawn(move || {
                 while let Some(mut request) = waiting.blocking_recv() {
                     let _entered = request.runtime.enter();
-                    // Who no longer waits drops the process, which ends it.
+                    // A caller that no longer waits drops the process, which ends it.
                     let _ = request.answer.send(request.command.spawn());
                 }
             })

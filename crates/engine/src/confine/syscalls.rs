@@ -6,7 +6,7 @@
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use filters::restrict;
 
-/// Whether there are filters for this kind of machine.
+/// Tells whether there are filters for this kind of machine.
 pub(crate) const ARE_FILTERED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -8,7 +8,7 @@ use std::{
 
 use super::plan::{Access, Entry, OWN_USER};
 
-/// Where Deno is in a root of one's own.
+/// The place of Deno in a root of one's own.
 pub(super) const DENO: &str = "/bin/deno";
 
 /// Folders of libraries, for a Deno whose libraries cannot be told.
@@ -20,7 +20,7 @@ const LIBRARY_FOLDERS: &[&str] = &[
     "/nix/store",
     "/gnu/store",
 ];
-/// How names, addresses and times are looked up.
+/// The files by which names, addresses and times are looked up.
 const LOOKUPS: &[&str] = &[
     "/etc/resolv.conf",
     "/etc/hosts",
@@ -45,7 +45,7 @@ const MACHINE_FACTS: &[&str] = &[
     "/proc/sys/kernel/osrelease",
     "/sys/devices/system/cpu",
 ];
-/// Of the process itself only what tells of memory: its environment and its arguments are nobody's business.
+/// The files of the process itself that tell of memory: its environment and its arguments are nobody's business.
 const PROCESS_FACTS: &[&str] = &["maps", "statm", "stat", "status"];
 /// Certificates of the authorities that the machine trusts.
 const CERTIFICATES: &[&str] = &[

@@ -28,14 +28,14 @@ use super::{
 };
 use crate::{api::EngineError, confine::Confinement, host_failure};
 
-/// How long fetching may take: the package is about 4 MB.
+/// The time that fetching may take: the package is about 4 MB.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(180);
 /// Folders above a package in Deno's cache: a registry's host, and those of its path.
 const DEPTH_MAX: usize = 8;
 /// The permissions of a folder that everybody may enter.
 const OPEN: u32 = 0o755;
 
-/// Where the bundler comes from.
+/// The origin of the bundler.
 #[derive(Debug, Clone)]
 pub struct BundlerSource {
     /// Deno, as [`super::locate`] found it.
@@ -56,7 +56,7 @@ pub struct Bundler {
     /// The file that was verified last.
     verified: Mutex<Option<Identity>>,
     failed: FailedTries,
-    /// Whether the last try to get it failed.
+    /// Tells whether the last try to get it failed.
     is_missing: AtomicBool,
 }
 
@@ -96,7 +96,7 @@ impl Bundler {
         }
     }
 
-    /// Whether the last try to get it failed; while it is being fetched, builds wait.
+    /// Tells whether the last try to get it failed; while it is being fetched, builds wait.
     pub fn is_missing(&self) -> bool {
         self.is_missing.load(Ordering::Relaxed)
     }
@@ -263,7 +263,7 @@ fn folder_of(path: &Path) -> PathBuf {
     path.parent().unwrap_or(path).to_owned()
 }
 
-/// Where Deno looks for the bundler.
+/// The place where Deno looks for the bundler.
 fn place(deno_dir: &Path, release: &Release) -> PathBuf {
     deno_dir
         .join(BUNDLER_FOLDER)

@@ -18,7 +18,7 @@ struct State {
 }
 
 impl FailedTries {
-    /// How many there were, for [`FailedTries::since`].
+    /// The number of them so far, for [`FailedTries::since`].
     pub(super) fn count(&self) -> u64 {
         self.0.lock().count
     }

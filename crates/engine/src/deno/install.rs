@@ -11,12 +11,15 @@ use std::{
 use sha2::{Digest, Sha256};
 use tokio::process::Command;
 
-use super::{DenoSearch, VERSION, candidates, release::Release};
+use super::{
+    release::{Release, VERSION},
+    search::{DenoSearch, candidates},
+};
 use crate::api::EngineError;
 
-/// How long a package client may take: the binary is about 40 MB to download.
+/// The time that a package client may take: the binary is about 40 MB to download.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(900);
-/// How much of a failing client's output is shown.
+/// The bytes of a failing client's output that are shown.
 const SHOWN_BYTES: usize = 1500;
 
 /// A package client and how to have it put Deno below a folder.
@@ -24,7 +27,7 @@ struct Client {
     name: &'static str,
     program: PathBuf,
     arguments: Vec<String>,
-    /// Where the binary then is.
+    /// The binary's place then.
     binary: PathBuf,
 }
 

@@ -28,7 +28,7 @@ pub(crate) const LIMITS: Limits = Limits {
     open_files: 4096,
     niceness: 5,
 };
-/// How much of either output is kept; the graph of a large package is about a megabyte.
+/// The bytes of either output that are kept; the graph of a large package is about a megabyte.
 const OUTPUT_BYTES: u64 = 32 * 1024 * 1024;
 /// Signals by which a process is ended from without. Others it brings about itself, by what it reads: a stack that
 /// overflows, memory beyond its limit.

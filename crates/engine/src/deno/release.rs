@@ -76,7 +76,7 @@ impl Release {
     }
 }
 
-/// Whether `version` is the pinned one or a later patch of it.
+/// Tells whether `version` is the pinned one or a later patch of it.
 pub(super) fn fits(version: &str) -> bool {
     match (numbers(version), numbers(VERSION)) {
         (Some([major, minor, patch]), Some(pinned)) => {

@@ -27,13 +27,13 @@ use crate::{
     host_failure,
 };
 
-/// How long Deno may take.
+/// The time that Deno may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The module that it bundles, and its text.
 const MODULE: (&str, &str) = ("empty.mjs", "export {};\n");
-/// An address that nobody answers at: what goes to this proxy goes nowhere.
+/// An address that nobody answers at: a request to this proxy goes nowhere.
 const NOWHERE: &str = "http://127.0.0.1:9";
-/// How Deno names the package of a bundler that it would fetch.
+/// Deno's name for the package of a bundler that it would fetch.
 const WANTS_ANOTHER: &str = "@esbuild/";
 /// A trial needs no network.
 const CALLS: Calls = Calls {

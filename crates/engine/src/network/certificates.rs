@@ -35,7 +35,7 @@ pub enum InvalidCertificates {
     Unusable {
         /// Counted from one.
         number: usize,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -83,7 +83,7 @@ impl CaCertificates {
         Ok(path)
     }
 
-    /// How many there are.
+    /// The number of certificates.
     pub fn count(&self) -> usize {
         self.certificates.len()
     }

@@ -36,13 +36,13 @@ impl Cidr {
         self.first
     }
 
-    /// Whether `address` is in the range.
+    /// Tells whether `address` is in the range.
     pub fn contains(&self, address: IpAddr) -> bool {
         width(address) == width(self.first)
             && bits(address) & mask(width(address), self.prefix) == bits(self.first)
     }
 
-    /// What is left of the range when all of `others` are taken out.
+    /// The rest of the range when all of `others` are taken out.
     pub fn without_all(self, others: &[Self]) -> Vec<Self> {
         others.iter().fold(vec![self], |left, other| {
             left.into_iter()

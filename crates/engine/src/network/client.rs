@@ -19,7 +19,7 @@ use crate::api::EngineError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{host} is not a public address; start the node with --allow-private-network to allow it")]
 pub struct RefusedAddress {
-    /// As in the URL.
+    /// The host as it is in the URL.
     pub host: String,
 }
 

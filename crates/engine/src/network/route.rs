@@ -8,23 +8,23 @@ use std::{
     str::FromStr,
 };
 
-/// Where components' requests to a host name go.
+/// A destination of components' requests to a host name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// In lower case.
     pub host: String,
-    /// Where they go instead.
+    /// The place where they go instead.
     pub destination: Destination,
 }
 
-/// Where a route leads.
+/// The end of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destination {
     /// This node's own API, over a socket of the machine, in plain HTTP.
     ThisNode,
     /// An address; the name that TLS asks for and checks stays the host's.
     Address {
-        /// As if the host had resolved to it.
+        /// The address to which the host seems to have resolved.
         ip: IpAddr,
         /// Instead of the port that was asked for.
         port: Option<u16>,
@@ -85,7 +85,7 @@ impl FromStr for Route {
     }
 }
 
-/// A name, and no address: what would be an address is not looked up, so nothing could be led elsewhere.
+/// A name, and not an address: an address is not looked up, so nothing could be led elsewhere.
 fn is_host_name(text: &str) -> bool {
     let is_label = |label: &str| {
         !label.is_empty()

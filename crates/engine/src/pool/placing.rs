@@ -1,4 +1,4 @@
-//! How components get into workers: with whom, in whose turn, and with what they need.
+//! The way of components into workers: beside others or alone, in their tenant's turn, with everything that they need.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -56,7 +56,10 @@ impl Pool {
     ) -> Result<Placement, EngineError> {
         let tenant = slot.tenant();
         let both = async {
-            let place = self.shares.take(tenant, || self.make_room(tenant)).await;
+            let place = self
+                .shares
+                .take(tenant, || self.slots.make_room(tenant))
+                .await;
             let turn = self.turns.take(tenant).await;
             turn.map(|turn| (place, turn))
         };
@@ -119,7 +122,7 @@ impl Pool {
         Ok(())
     }
 
-    /// What is waited for, unless the slot or the pool is closed meanwhile.
+    /// The result of the future, unless the slot or the pool is closed meanwhile.
     async fn unless_leaving<T>(
         &self,
         slot: &Slot,

@@ -1,4 +1,4 @@
-//! How many workers a tenant has, and may have.
+//! The number of workers that a tenant has, and may have.
 
 use std::{
     collections::HashMap,
@@ -17,14 +17,14 @@ const TENANTS_SWEPT_FROM: usize = 64;
 /// The workers that a tenant may have.
 struct Share {
     workers: Arc<Semaphore>,
-    /// How many wait for one.
+    /// The number of those that wait for one.
     waiting: AtomicUsize,
 }
 
 /// The right to have one worker; given back when dropped.
 pub(super) struct Place {
     _permit: Option<OwnedSemaphorePermit>,
-    /// As long as a tenant has a worker, its share is known.
+    /// Kept, so that the share of a tenant is known as long as it has a worker.
     _share: Arc<Share>,
 }
 

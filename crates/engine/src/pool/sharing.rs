@@ -1,6 +1,7 @@
-//! Which components share a worker: the decision, and the workers that are shared.
+//! Components that share a worker: the decision, and the workers that are shared.
 //!
-//! Not responsible for what components in one worker have in common, which `runtime/tests/shared_worker_test.ts` tells.
+//! Not responsible for the things that components in one worker have in common: `runtime/tests/shared_worker_test.ts`
+//! tells them.
 
 use std::{
     collections::HashMap,

@@ -12,7 +12,7 @@ use crate::worker::Worker;
 pub(super) struct Slot {
     tenant: Arc<str>,
     places: Mutex<Places>,
-    /// Whether the slot is open: a closed one has left the pool, and must not get a worker.
+    /// Tells whether the slot is open: a closed one has left the pool, and must not get a worker.
     ownership: tokio::sync::Mutex<Closed>,
     /// Cancelled when its owner must not wait for others any longer, because the slot is to be closed.
     leaving: CancellationToken,
@@ -123,7 +123,7 @@ impl Owner<'_> {
         places.former.retain(|former| !former.give_up_if_idle());
     }
 
-    /// Whether no worker is left.
+    /// Tells whether no worker is left.
     pub(super) fn is_empty(&self) -> bool {
         let places = self.slot.places.lock();
         places.all().all(|placement| !placement.worker.is_open())

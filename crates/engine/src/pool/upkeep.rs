@@ -1,67 +1,89 @@
-//! What is done about workers that nobody asks for: ending idle ones, and keeping to the memory.
+//! Upkeep of workers that nobody asks for: ending idle ones, and keeping to the memory.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use headwater_model::outcome::Limit;
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::Pool;
+use super::{config::PoolConfig, shares::Shares, slots::Slots};
 
-/// How often memory is looked at, and idle workers, at the latest: a component that takes memory takes
+/// The longest period at which memory is looked at, and idle workers: a component that takes memory takes
 /// gigabytes in a second.
 const LOOK: Duration = Duration::from_millis(250);
-/// And how often at most.
+/// The shortest such period.
 const SHORTEST_LOOK: Duration = Duration::from_millis(20);
-/// How often temporary files are looked at, at most.
+/// The shortest period at which temporary files are looked at.
 const DISK_LOOK: Duration = Duration::from_secs(1);
 /// Looking at them takes at most one part in so many of a processor, however many there are.
 const DISK_LOOK_SHARE: u32 = 50;
 
-/// Looks after the pool until it is closed.
-pub(super) async fn look_after(pool: Weak<Pool>, closing: CancellationToken) {
-    loop {
-        let Some(current) = pool.upgrade() else {
-            return;
-        };
-        let pause = current.config.idle.clamp(SHORTEST_LOOK, LOOK);
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = current.grown.notified() => {}
-            () = closing.cancelled() => return,
-        }
-        current.end_idle_workers(Instant::now());
-        current.keep_to_memory();
-        current.keep_to_shares();
-    }
+/// Looks after the workers that sources have.
+pub(super) struct Upkeep {
+    config: PoolConfig,
+    slots: Arc<Slots>,
+    shares: Arc<Shares>,
+    nudged: Notify,
 }
 
-/// Looks after the disk that workers use until the pool is closed.
-pub(super) async fn look_after_disk(pool: Weak<Pool>, closing: CancellationToken) {
-    let mut pause = DISK_LOOK;
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = closing.cancelled() => return,
-        }
-        let Some(current) = pool.upgrade() else {
-            return;
-        };
-        let started = Instant::now();
-        // Nothing is looked at once the runtime is shutting down.
-        let _ = tokio::task::spawn_blocking(move || current.keep_to_disk()).await;
-        pause = DISK_LOOK.max(started.elapsed() * DISK_LOOK_SHARE);
+impl Upkeep {
+    /// Looks after workers until `closing` is cancelled.
+    pub(super) fn start(
+        config: PoolConfig,
+        slots: Arc<Slots>,
+        shares: Arc<Shares>,
+        closing: CancellationToken,
+    ) -> Arc<Self> {
+        let upkeep = Arc::new(Self {
+            config,
+            slots,
+            shares,
+            nudged: Notify::new(),
+        });
+        tokio::spawn(Arc::clone(&upkeep).look_after(closing.clone()));
+        tokio::spawn(Arc::clone(&upkeep).look_after_disk(closing));
+        upkeep
     }
-}
 
-impl Pool {
+    /// Has memory looked at now, since a source got a worker.
+    pub(super) fn nudge(&self) {
+        self.nudged.notify_one();
+    }
+
+    /// Looks after idle workers, memory and shares.
+    async fn look_after(self: Arc<Self>, closing: CancellationToken) {
+        let pause = self.config.idle.clamp(SHORTEST_LOOK, LOOK);
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.nudged.notified() => {}
+                () = closing.cancelled() => return,
+            }
+            self.end_idle_workers(Instant::now());
+            self.keep_to_memory();
+            self.keep_to_shares();
+        }
+    }
+
+    /// Looks after the disk that workers use.
+    async fn look_after_disk(self: Arc<Self>, closing: CancellationToken) {
+        let mut pause = DISK_LOOK;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = closing.cancelled() => return,
+            }
+            let upkeep = Arc::clone(&self);
+            let started = Instant::now();
+            // Nothing is looked at once the runtime is shutting down.
+            let _ = tokio::task::spawn_blocking(move || upkeep.keep_to_disk()).await;
+            pause = DISK_LOOK.max(started.elapsed() * DISK_LOOK_SHARE);
+        }
+    }
+
     fn keep_to_disk(&self) {
         let limit = self.config.worker_tmp_bytes;
-        for worker in self.source_workers() {
+        for worker in self.slots.workers() {
             if worker.tmp_exceeds(limit) {
                 let message = format!(
                     "the component's files in /tmp take more than {} MiB",
@@ -73,14 +95,8 @@ impl Pool {
     }
 
     fn end_idle_workers(&self, now: Instant) {
-        let slots: Vec<_> = self
-            .slots
-            .lock()
-            .iter()
-            .map(|(source, slot)| (source.clone(), slot.clone()))
-            .collect();
-        for (source, slot) in slots {
-            // Who owns it is about to give it a run.
+        for (source, slot) in self.slots.all() {
+            // Its owner is about to give it a run.
             let Some(owner) = slot.try_own() else {
                 continue;
             };
@@ -95,7 +111,7 @@ impl Pool {
             }
             if owner.is_empty() {
                 owner.close_without_waiting();
-                self.forget(&source, &slot);
+                self.slots.forget(&source, &slot);
             }
         }
     }
@@ -104,18 +120,8 @@ impl Pool {
     fn keep_to_shares(&self) {
         for (tenant, waiting) in self.shares.waiting() {
             for _ in 0..waiting {
-                self.make_room(&tenant);
+                self.slots.make_room(&tenant);
             }
-        }
-    }
-
-    /// Ends the tenant's worker that has had nothing to do for longest.
-    pub(super) fn make_room(&self, tenant: &Arc<str>) {
-        let workers = self.workers_by_tenant();
-        let own = workers.into_iter().filter(|(whose, _)| whose == tenant);
-        let idle = own.filter_map(|(_, worker)| Some((worker.idle_since()?, worker)));
-        if let Some((_, worker)) = idle.min_by_key(|(since, _)| *since) {
-            worker.dismiss_if_idle();
         }
     }
 
@@ -123,6 +129,7 @@ impl Pool {
     /// so that nobody who has many takes those of others, the one that has been idle for longest.
     fn keep_to_memory(&self) {
         let workers: Vec<_> = self
+            .slots
             .workers_by_tenant()
             .into_iter()
             .map(|(tenant, worker)| (tenant, worker.memory(), worker))

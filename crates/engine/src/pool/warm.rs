@@ -13,9 +13,9 @@ use crate::{
 
 /// Processes that are started at a time: more would only make each slower.
 const CONCURRENT_STARTS: usize = 4;
-/// How long to wait when a worker cannot be started.
+/// The time to wait when a worker cannot be started.
 const RETRY: Duration = Duration::from_secs(1);
-/// How long a worker that was taken has the processor to itself, as long as another one is ready:
+/// The time that a worker that was taken has the processor to itself, as long as another one is ready:
 /// somebody waits for its first run, and nobody for the one that replaces it.
 const HEAD_START: Duration = Duration::from_millis(250);
 

@@ -1,7 +1,7 @@
 //! Deno's cache of the runtime's own modules, which every process reads and none can write.
 //!
 //! It is filled once, by a process that runs no component, and then published whole: what one component could
-//! put there, the next would run. Not the builder's cache: what that downloads is nothing that a worker may import.
+//! put there, the next would run. Not the builder's cache: its downloads are nothing that a worker may import.
 
 use std::{
     fs,
@@ -13,20 +13,24 @@ use std::{
 use rusqlite::{Connection, config::DbConfig};
 use sha2::{Digest, Sha256};
 
-use super::{Folders, Permissions, Sandbox, SandboxConfig};
+use super::{
+    command_line::CommandLine,
+    config::SandboxConfig,
+    permissions::{Folders, Permissions},
+};
 use crate::{
     confine::plan::Access,
     runtime_files::{publish, readable},
 };
 
-/// How names of such folders begin. The first releases had one of this name, which components wrote to.
+/// The beginning of such folders' names. The first releases had one of this name, which components wrote to.
 const NAME: &str = "deno-workers";
-/// Where Deno keeps what is stored by origin (`localStorage`, `caches`). All components are one origin to it.
+/// The folder of everything that Deno stores by origin (`localStorage`, `caches`). All components are one origin to it.
 const STORAGE: &str = "location_data";
 /// V8's heap for filling it.
 const HEAP_MIB: u32 = 256;
 
-/// Where the cache is: one for each Deno and runtime.
+/// The place of the cache: one for each Deno and runtime.
 pub(super) fn place(config: &SandboxConfig) -> PathBuf {
     let deno = config.confinement.deno();
     let size = deno.metadata().map_or(0, |metadata| metadata.len());
@@ -40,24 +44,21 @@ pub(super) fn place(config: &SandboxConfig) -> PathBuf {
 }
 
 /// Fills the cache, unless that has been done, and removes others.
-pub(super) fn prepare(sandbox: &mut Sandbox) -> io::Result<()> {
-    let place = sandbox.deno_dir.clone();
+pub(super) fn prepare(command_line: &CommandLine, place: &Path) -> io::Result<()> {
+    let config = &command_line.config;
     if !place.is_dir() {
         let staging = tempfile::Builder::new()
             .prefix("new-deno-workers-")
-            .tempdir_in(&sandbox.config.cache_dir)?;
-        // Where a folder would be made for storage there is a file.
+            .tempdir_in(&config.cache_dir)?;
+        // Where a folder would be created for storage there is a file.
         fs::write(staging.path().join(STORAGE), "")?;
-        sandbox.give(staging.path())?;
-        staging.path().clone_into(&mut sandbox.deno_dir);
-        let filled = fill(sandbox);
-        sandbox.deno_dir.clone_from(&place);
-        filled?;
+        config.confinement.give(staging.path())?;
+        fill(command_line, staging.path())?;
         settle(staging.path())?;
         readable(staging.path())?;
-        publish(staging, &place)?;
+        publish(staging, place)?;
     }
-    for entry in fs::read_dir(&sandbox.config.cache_dir)? {
+    for entry in fs::read_dir(&config.cache_dir)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if name.starts_with(NAME) && path != place {
@@ -95,8 +96,8 @@ fn log_of(path: &Path) -> PathBuf {
 }
 
 /// Starts the runtime and has it end at once, for lack of anything to do.
-fn fill(sandbox: &Sandbox) -> io::Result<()> {
-    let nothing = tempfile::tempdir_in(&sandbox.config.cache_dir)?;
+fn fill(command_line: &CommandLine, cache: &Path) -> io::Result<()> {
+    let nothing = tempfile::tempdir_in(&command_line.config.cache_dir)?;
     readable(nothing.path())?;
     let permissions = Permissions {
         folders: Folders {
@@ -108,7 +109,7 @@ fn fill(sandbox: &Sandbox) -> io::Result<()> {
         network: false,
         heap_mib: HEAP_MIB,
     };
-    let mut command = sandbox.command(&permissions, Access::Write)?;
+    let mut command = command_line.command(&permissions, cache, Access::Write)?;
     let output = command.as_std_mut().stdin(Stdio::null()).output()?;
     match output.status.success() {
         true => Ok(()),

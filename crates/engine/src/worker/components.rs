@@ -45,14 +45,14 @@ impl Components {
         }
     }
 
-    /// Whether the component may be given runs.
+    /// Tells whether the component may be given runs.
     pub(super) fn takes_runs(&self, number: ComponentNumber) -> bool {
         self.by_number
             .get(&number)
             .is_some_and(|component| !component.has_failed)
     }
 
-    /// Whether everything that the process does is the first component's doing: there never was another.
+    /// Tells whether everything that the process does is the first component's doing: there never was another.
     pub(super) fn is_only_the_first(&self) -> bool {
         self.last.is_none_or(|last| last == ComponentNumber::FIRST)
     }

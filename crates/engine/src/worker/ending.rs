@@ -1,4 +1,4 @@
-//! Why workers end, and what that means for the runs they had.
+//! Causes of workers' ends, and their meaning for the runs that they had.
 
 use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
 
@@ -7,17 +7,17 @@ use rustix::process::Signal;
 
 use crate::{api::EngineError, confine::FAILED};
 
-/// What V8 and Deno write when there is no memory left, in their several places.
+/// Words of V8 and Deno when there is no memory left, in their several places.
 const OUT_OF_MEMORY: &[&str] = &[
     "heap out of memory",
     "Fatal JavaScript out of memory",
     "Fatal process out of memory",
     "memory allocation of ",
 ];
-/// How V8 begins what it says of its own end.
+/// The beginning of V8's words on its own end.
 const LAST_WORDS: &[&str] = &["<--- Last few GCs --->", "# Fatal "];
 
-/// Why a worker takes no more runs and has to go.
+/// The cause why a worker takes no more runs and has to go.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Ending {
     /// A run went over a limit that costs the process.
@@ -34,17 +34,17 @@ pub(super) enum Ending {
     Dismissed,
 }
 
-/// What is known of a process that has ended.
+/// The facts known of a process that has ended.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Exit {
-    /// How it ended; `None` when that could not be found out.
+    /// Its code or signal; `None` when that could not be found out.
     pub(super) status: Option<ExitStatus>,
     /// The last of what it wrote to standard error.
     pub(super) stderr: String,
 }
 
-/// How the run `id`, alone in flight or not, ends with a process that ended so. One run's limit or
-/// failure is its own; what may be another's fault is only a loss, which callers may try again.
+/// The end of the run `id`, alone in flight or not, with a process that ended so. One run's limit or
+/// failure is its own; a possible fault of another is only a loss, which callers may try again.
 pub(super) fn outcome_of_loss(
     ending: Option<&Ending>,
     id: u64,
@@ -88,7 +88,7 @@ pub(super) fn outcome_of_loss(
     }
 }
 
-/// Whether these are V8's words about its own end, and nothing that the component said.
+/// Tells whether these are V8's words about its own end, and nothing that the component said.
 pub(super) fn are_last_words(said: &str) -> bool {
     LAST_WORDS.iter().any(|words| said.contains(words))
 }
@@ -112,20 +112,20 @@ impl Exit {
         }
     }
 
-    /// Whether the process ended because it could have no more memory.
+    /// Tells whether the process ended because it could have no more memory.
     fn ran_out_of_memory(&self) -> bool {
         OUT_OF_MEMORY
             .iter()
             .any(|words| self.stderr.contains(words))
     }
 
-    /// Whether the kernel ended it for a file beyond the limit.
+    /// Tells whether the kernel ended it for a file beyond the limit.
     fn overfilled_a_file(&self) -> bool {
         let signal = self.status.and_then(|status| status.signal());
         signal == Some(Signal::XFSZ.as_raw())
     }
 
-    /// Whether it was ended by a signal that the node did not send, and that no component can send itself:
+    /// Tells whether it was ended by a signal that the node did not send, and that no component can send itself:
     /// whoever is out of memory, it need not be this one.
     fn was_killed(&self) -> bool {
         let signal = self.status.and_then(|status| status.signal());

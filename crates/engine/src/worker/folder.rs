@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::protocol::ComponentNumber;
 
 const PROCESS_MARK: &str = "process";
-/// What a file takes at least, be it empty.
+/// The least that a file takes, be it empty.
 const BLOCK_BYTES: u64 = 4096;
 
 /// The folder of one worker, removed by [`WorkerFolder::remove`].
@@ -25,7 +25,7 @@ impl WorkerFolder {
     /// A new one in `work_dir`.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// It cannot be created.
     pub(crate) fn create(work_dir: &Path) -> io::Result<Self> {
         let path = tempfile::Builder::new()
             .prefix("w-")
@@ -48,7 +48,7 @@ impl WorkerFolder {
         }
     }
 
-    /// Where the code of the second component and of later ones is.
+    /// The folder of the code of the second component and of later ones.
     pub(crate) fn beside(&self) -> PathBuf {
         self.path.join("beside")
     }
@@ -58,12 +58,12 @@ impl WorkerFolder {
         self.path.join("tmp")
     }
 
-    /// Whether the temporary files take more than `limit` bytes of disk. Looks at no more of them than
+    /// Tells whether the temporary files take more than `limit` bytes of disk. Looks at no more of them than
     /// it takes to know.
     pub(crate) fn tmp_exceeds(&self, limit: u64) -> bool {
         let (mut bytes, mut folders) = (0, vec![self.tmp()]);
         while let Some(folder) = folders.pop() {
-            // What cannot be read is being removed.
+            // A folder that cannot be read is being removed.
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 // Not of what a link leads to.
                 let Ok(metadata) = entry.metadata() else {
@@ -81,7 +81,7 @@ impl WorkerFolder {
         false
     }
 
-    /// Where the worker finds the node's own API, when it is to reach that.
+    /// The folder in which the worker finds the node's own API, when it is to reach that.
     pub(crate) fn sockets(&self) -> PathBuf {
         self.path.join("sockets")
     }
@@ -109,7 +109,7 @@ impl WorkerFolder {
 /// Creates a folder that the worker sees: it may be another user than the node, whose other folders are its own.
 ///
 /// # Errors
-/// It cannot be made.
+/// It cannot be created.
 pub(crate) fn create_seen(path: &Path) -> io::Result<()> {
     fs::create_dir(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
@@ -164,7 +164,7 @@ fn mark_of(pid: u32, folder: &Path) -> Option<String> {
     ))
 }
 
-/// When the process started, in the kernel's ticks: with its id, its identity. Linux only.
+/// The time when the process started, in the kernel's ticks: with its id, its identity. Linux only.
 fn start_of(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The program's name, in parentheses, may hold anything.

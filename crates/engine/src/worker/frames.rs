@@ -16,7 +16,7 @@ const LENGTH_BYTES: usize = 4;
 const HEADER_BYTES: usize = TOKEN_BYTES + LENGTH_BYTES;
 /// One read takes at most this much, and an empty buffer is kept at this size.
 const READ_BYTES: usize = 64 * 1024;
-/// What is looked at of a frame that is too large to be kept: its kind and its run are in it.
+/// The part that is looked at of a frame too large to be kept: its kind and its run are in it.
 const BEGINNING_BYTES: usize = 96;
 
 /// The secret that starts every frame of a worker.
@@ -35,7 +35,7 @@ impl SessionToken {
         Ok(Self(token))
     }
 
-    /// As `hello` gives it.
+    /// The token as `hello` gives it.
     pub(crate) fn to_hex(self) -> String {
         hex::encode(self.0)
     }
@@ -132,7 +132,7 @@ impl FrameReader {
         Some(Piece::Frame(body))
     }
 
-    /// How many bytes of `rest` cannot be the beginning of a token.
+    /// The number of bytes of `rest` that cannot be the beginning of a token.
     fn noise_before_token(&self, rest: &[u8]) -> usize {
         let mut at = 0;
         while let Some(found) = rest[at..].iter().position(|&byte| byte == self.token[0]) {

@@ -1,171 +1,33 @@
-//! Starting workers: what each may touch, and the greeting after which it can be given a component.
+//! The way to start workers: what the process of each may touch, and the names by which it sees that.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use headwater_model::limits::RunLimits;
-use parking_lot::Mutex;
-use tokio::{
-    process::Child,
-    sync::{Notify, oneshot},
-    time::Instant,
-};
-use tokio_util::sync::CancellationToken;
 
-use super::{
-    Worker,
-    folder::WorkerFolder,
-    frames::{FrameReader, SessionToken, append_frame},
-    life::Listening,
-    process::{Outbox, Pipes},
-    protocol::{self, ComponentNumber, HostFrame},
-    runs::{Answer, Runs},
-};
+use super::{folder::WorkerFolder, protocol::ComponentNumber};
 use crate::{
-    api::EngineError,
-    data_store::{Replier, StoreReply},
     network::{Destination, Route},
     sandbox::{Folders, Permissions, Sandbox},
 };
 
-/// How long a process may take to be ready, on a machine under load.
-const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// What a frame has besides what its run put out.
-const FRAME_SLACK_BYTES: usize = 64 * 1024;
 /// The node's own API, when a worker is to reach it.
 const API_SOCKET: &str = "api.sock";
 
-/// How to start workers.
+/// The way to start workers.
 pub(crate) struct WorkerLaunch {
     pub(crate) sandbox: Arc<Sandbox>,
-    /// Where workers' folders are made; an absolute path without links, as Deno compares paths.
+    /// The place where workers' folders are created; an absolute path without links, as Deno compares paths.
     pub(crate) work_dir: PathBuf,
     pub(crate) limits: RunLimits,
-    /// Where requests to some host names go.
+    /// The destinations of requests to some host names.
     pub(crate) routes: Vec<Route>,
-    /// Where the node itself can be reached.
+    /// The socket at which the node itself can be reached.
     pub(crate) api_socket: Option<PathBuf>,
 }
 
-impl Worker {
-    /// Starts a generic worker and waits until it is ready for a component.
-    ///
-    /// # Errors
-    /// The process cannot be started, or does not get ready.
-    pub(crate) async fn start(launch: &WorkerLaunch) -> Result<Arc<Self>, EngineError> {
-        let folder =
-            WorkerFolder::create(&launch.work_dir).map_err(|error| EngineError::Unavailable {
-                context: format!(
-                    "making a folder for a worker in {}",
-                    launch.work_dir.display()
-                ),
-                reason: error.to_string(),
-            })?;
-        if let Err(error) = launch.sandbox.give(&folder.tmp()) {
-            folder.remove();
-            return Err(EngineError::Spawn(format!("a worker's folder: {error}")));
-        }
-        let spawned = launch.sandbox.spawn(&launch.permissions(&folder)).await;
-        match spawned {
-            Ok(child) => Self::greet(launch, folder, child).await,
-            Err(error) => {
-                folder.remove();
-                Err(error)
-            }
-        }
-    }
-
-    async fn greet(
-        launch: &WorkerLaunch,
-        folder: WorkerFolder,
-        mut child: Child,
-    ) -> Result<Arc<Self>, EngineError> {
-        let pipes = Pipes::take(&mut child)?;
-        let token = SessionToken::random()?;
-        let pid = child.id().unwrap_or_default();
-        folder.mark(pid);
-        let outbox = Arc::<Outbox>::default();
-        let gone = CancellationToken::new();
-        let answer = answers_to(&outbox, &gone);
-        let worker = Arc::new(Self {
-            pid,
-            folder,
-            outbox,
-            runs: Mutex::new(Runs::new(launch.limits.clone(), answer, Instant::now())),
-            log_limit_bytes: launch.limits.log_bytes,
-            deadlines_changed: Notify::new(),
-            kill: CancellationToken::new(),
-            exit: OnceLock::new(),
-            gone,
-            removed: CancellationToken::new(),
-        });
-        worker.send(&HostFrame::Hello {
-            version: protocol::VERSION,
-            token: token.to_hex(),
-        })?;
-        let (report, ready) = oneshot::channel();
-        let frames = FrameReader::new(token, launch.limits.output_bytes + FRAME_SLACK_BYTES);
-        tokio::spawn(Arc::clone(&worker.outbox).write_to(pipes.stdin, worker.gone.clone()));
-        tokio::spawn(Arc::clone(&worker).watch_deadlines());
-        let stderr = tokio::spawn(Arc::clone(&worker).listen_to_stderr(pipes.stderr));
-        let listening = Listening {
-            frames,
-            stdout: pipes.stdout,
-            ready: Some(report),
-        };
-        tokio::spawn(Arc::clone(&worker).live(child, listening, stderr));
-        // Whoever waits may give up.
-        let abandoned = worker.end_on_drop();
-        match tokio::time::timeout(READY_TIMEOUT, ready).await {
-            Ok(Ok(())) => {
-                abandoned.disarm();
-                Ok(worker)
-            }
-            Ok(Err(_)) => {
-                worker.gone().await;
-                let exit = worker.exit.get().cloned().unwrap_or_default();
-                Err(exit.as_failed_start())
-            }
-            Err(_) => {
-                worker.dismiss();
-                Err(EngineError::WorkerLost("it did not get ready".into()))
-            }
-        }
-    }
-}
-
-/// Puts answers to runs' requests among the frames for the worker.
-fn answers_to(outbox: &Arc<Outbox>, gone: &CancellationToken) -> Answer {
-    let (outbox, gone) = (Arc::clone(outbox), gone.clone());
-    Arc::new(move |id, request| {
-        let room = Arc::clone(&outbox).room(gone.clone());
-        let outbox = Arc::clone(&outbox);
-        let send = move |reply| answer(&outbox, id, request, &reply);
-        Replier::new(send, room)
-    })
-}
-
-fn answer(outbox: &Outbox, id: u64, request: u64, reply: &StoreReply) {
-    let (value, error) = match reply {
-        Ok(value) => (value.as_deref(), None),
-        Err(message) => (None, Some(&**message)),
-    };
-    let frame = HostFrame::Reply {
-        id,
-        request,
-        value,
-        error,
-    };
-    if let Err(error) = outbox.add(|waiting| append_frame(waiting, &frame)) {
-        tracing::warn!(%error, "a run is left without the answer that it waits for");
-    }
-}
-
 impl WorkerLaunch {
-    fn permissions(&self, folder: &WorkerFolder) -> Permissions {
+    /// The rights of the process of that folder.
+    pub(super) fn permissions(&self, folder: &WorkerFolder) -> Permissions {
         Permissions {
             folders: Folders {
                 code: folder.code(ComponentNumber::FIRST),
@@ -178,7 +40,7 @@ impl WorkerLaunch {
         }
     }
 
-    /// Where the process of that folder sees a component's code.
+    /// The place where the process of that folder sees a component's code.
     pub(super) fn seen_code(&self, folder: &WorkerFolder, component: ComponentNumber) -> PathBuf {
         match component {
             ComponentNumber::FIRST => self.sandbox.seen_code(&folder.code(component)),

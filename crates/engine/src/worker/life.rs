@@ -92,7 +92,7 @@ impl Worker {
                             .take()
                             .filter(|_| frame.version == Some(protocol::VERSION))
                         {
-                            // Who started the worker may have given up.
+                            // Whoever started the worker may have given up.
                             let _ = ready.send(());
                         }
                     }

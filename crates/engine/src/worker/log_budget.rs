@@ -1,8 +1,8 @@
-//! How much of what a run says is kept. Not for who says it, nor for where it goes.
+//! The amount of a run's log that is kept. Not responsible for whose line it is, nor for where it goes.
 
 use crate::api::{LogLevel, RunMessage};
 
-/// What a line counts at least: empty ones cost memory, too.
+/// The least that a line counts: empty ones cost memory, too.
 const LINE_BYTES: usize = 16;
 
 /// Counts lines against a limit.
@@ -19,12 +19,12 @@ impl LogBudget {
         }
     }
 
-    /// Whether another line makes a difference.
+    /// Tells whether another line makes a difference.
     pub(super) fn is_open(&self) -> bool {
         self.used_bytes <= self.limit_bytes
     }
 
-    /// What to tell of a line of which there were `bytes`: itself, once that there are too many, or nothing.
+    /// The message about a line of which there were `bytes`: itself, once that there are too many, or nothing.
     pub(super) fn admit(
         &mut self,
         level: LogLevel,

@@ -22,13 +22,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::EngineError;
 
-/// What is kept of standard error.
+/// The part of standard error that is kept.
 const STDERR_TAIL_BYTES: usize = 4 * 1024;
 /// A buffer for writing that has grown beyond this is not kept.
 const KEPT_OUTBOX_BYTES: usize = 256 * 1024;
 /// With so much to be written nothing more is asked for on the process's behalf.
 const ROOM_BYTES: usize = 4 * 1024 * 1024;
-/// How long a process may take to end once it has closed its output.
+/// The time that a process may take to end once it has closed its output.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 
 /// The ends of a process's pipes.
@@ -53,11 +53,11 @@ impl Pipes {
     }
 }
 
-/// What waits to be written to a worker. Frames are appended in place, and written many at a time.
+/// The bytes that wait to be written to a worker. Frames are appended in place, and written many at a time.
 #[derive(Default)]
 pub(super) struct Outbox {
     waiting: Mutex<Vec<u8>>,
-    /// Whether what was taken is still being written. Changes only while `waiting` is locked.
+    /// Tells whether what was taken is still being written. Changes only while `waiting` is locked.
     is_writing: AtomicBool,
     changed: Notify,
     taken: Notify,
@@ -134,7 +134,7 @@ impl Outbox {
     }
 }
 
-/// Whether this child of ours has not ended. Leaves its status to [`reap`].
+/// Tells whether this child of ours has not ended. Leaves its status to [`reap`].
 pub(super) fn is_alive(pid: u32) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     Pid::from_raw(pid.cast_signed())

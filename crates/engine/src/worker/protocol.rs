@@ -43,7 +43,7 @@ impl fmt::Display for ComponentNumber {
     }
 }
 
-/// What the host says.
+/// A frame of the host.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum HostFrame<'a> {
@@ -85,7 +85,7 @@ pub(crate) enum HostFrame<'a> {
     },
 }
 
-/// Where requests to a host go: to a socket, or to an address.
+/// The destination of requests to a host: a socket, or an address.
 #[derive(Debug, Serialize)]
 pub(crate) struct RouteFrame<'a> {
     host: &'a str,
@@ -120,7 +120,7 @@ impl<'a> RouteFrame<'a> {
     }
 }
 
-/// Which frame a worker's frame is.
+/// The kind of a worker's frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -139,7 +139,7 @@ pub(crate) enum Kind {
     Outcome,
 }
 
-/// What a worker says: the fields of every kind in one, because an enum with a tag inside would have
+/// A frame of a worker: the fields of every kind in one, because an enum with a tag inside would have
 /// each frame copied before its kind is known, and raw JSON does not survive that.
 #[derive(Debug, Deserialize)]
 pub(crate) struct WorkerFrame<'a> {
@@ -177,7 +177,7 @@ pub(crate) struct WorkerFrame<'a> {
     body: Option<Cow<'a, str>>,
     #[serde(default)]
     encoding: Option<Encoding>,
-    /// Which request of its run it is.
+    /// The number of the request in its run.
     #[serde(default)]
     request: u64,
     #[serde(default, borrow)]
@@ -205,7 +205,7 @@ impl<'a> WorkerFrame<'a> {
         serde_json::from_slice(body)
     }
 
-    /// Of an `emit`.
+    /// The call that an `emit` tells of.
     pub(crate) fn into_emit(self) -> Emit {
         let event = self
             .event
@@ -216,7 +216,7 @@ impl<'a> WorkerFrame<'a> {
         }
     }
 
-    /// Of a `kv`.
+    /// The write that a `kv` tells of.
     pub(crate) fn into_kv_change(self) -> KvChange {
         let key = self.key.unwrap_or_default().into_owned();
         KvChange {
@@ -226,7 +226,7 @@ impl<'a> WorkerFrame<'a> {
         }
     }
 
-    /// Of an `export`.
+    /// The value that an `export` gives.
     pub(crate) fn into_export(self) -> Export {
         Export {
             name: self.key.unwrap_or_default().into_owned(),
@@ -234,12 +234,12 @@ impl<'a> WorkerFrame<'a> {
         }
     }
 
-    /// Of an `exit`: the reason.
+    /// The reason of an `exit`.
     pub(crate) fn into_exit(self) -> String {
         self.text.unwrap_or_default().into_owned()
     }
 
-    /// Of a `log`.
+    /// The line of a `log`.
     pub(crate) fn into_log(self) -> (LogLevel, String) {
         (
             self.level.unwrap_or(LogLevel::Info),
@@ -247,7 +247,7 @@ impl<'a> WorkerFrame<'a> {
         )
     }
 
-    /// Of a `respond`; `None` when its body is not what its encoding says.
+    /// The response of a `respond`; `None` when its body is not what its encoding says.
     pub(crate) fn into_response(self) -> Option<Response> {
         let mut headers = Vec::new();
         for (name, value) in self.headers.unwrap_or_default() {
@@ -272,7 +272,7 @@ impl<'a> WorkerFrame<'a> {
         })
     }
 
-    /// Of a `data_store`: which request, which store, what; `None` when it says not enough.
+    /// The number of the request, the store and the operation of a `data_store`; `None` when it does not say enough.
     pub(crate) fn into_store_operation(self) -> Option<(u64, String, StoreOperation)> {
         let key = self.key.map(Cow::into_owned);
         let value = self.value.map(ToOwned::to_owned);
@@ -280,10 +280,10 @@ impl<'a> WorkerFrame<'a> {
         Some((self.request, self.store?.into_owned(), operation))
     }
 
-    /// Of an `outcome`.
+    /// The outcome that its frame tells.
     ///
     /// # Errors
-    /// The returned value is no JSON.
+    /// The returned value is not JSON.
     pub(crate) fn into_outcome(self) -> Result<Outcome, serde_json::Error> {
         if let Some(error) = self.error {
             return Ok(Outcome::Threw { error });

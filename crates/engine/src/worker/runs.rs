@@ -34,7 +34,7 @@ struct Run {
     deadline: Instant,
     output_bytes: usize,
     logs: LogBudget,
-    /// What names no run, charged to this one.
+    /// Lines that name no run, charged to this one.
     strays: LogBudget,
     has_responded: bool,
 }
@@ -42,7 +42,7 @@ struct Run {
 /// Makes the way back for the answer of a run's request.
 pub(super) type Answer = Arc<dyn Fn(u64, u64) -> Replier + Send + Sync>;
 
-/// What came of dropping a component.
+/// The result of dropping a component.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Removal {
     /// Nothing, as long as it has runs.
@@ -63,7 +63,7 @@ pub(super) struct Runs {
     in_flight: BTreeMap<u64, Run>,
     ending: Option<Ending>,
     idle_since: Instant,
-    /// When the deadlines are looked at next; `None` when only a call can cause that.
+    /// The time when the deadlines are looked at next; `None` when only a call can cause that.
     next_look: Option<Instant>,
 }
 
@@ -102,7 +102,7 @@ impl Runs {
         self.ending.as_ref()
     }
 
-    /// Since when there has been no run; `None` while there is one.
+    /// The time since which there has been no run; `None` while there is one.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         self.in_flight.is_empty().then_some(self.idle_since)
     }
@@ -199,7 +199,7 @@ impl Runs {
         self.next_look
     }
 
-    /// What a frame of a run, or of none, says.
+    /// Does as a frame of a run, or of none, says.
     pub(super) fn frame(&mut self, frame: WorkerFrame<'_>, bytes: usize, now: Instant) {
         match frame.kind {
             Kind::Log => self.log(frame),

@@ -172,7 +172,7 @@ pub(crate) struct State {
     pub(crate) artifact: Option<Artifact>,
     pub(crate) key_values: Map<String, Value>,
     pub(crate) loads: AtomicUsize,
-    /// Whether the map cannot be read.
+    /// Tells whether the map cannot be read.
     pub(crate) is_broken: AtomicBool,
 }
 

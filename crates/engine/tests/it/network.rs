@@ -28,7 +28,7 @@ for (const host of hosts) {
 Deno.exit(0);
 "#;
 
-/// What the probe reached of a server on this machine.
+/// The answer that the probe got of a server on this machine.
 async fn reached(policy: &NetworkPolicy) -> Vec<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

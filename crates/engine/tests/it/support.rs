@@ -1,4 +1,4 @@
-//! What tests share: Deno, a builder with a cache that outlives the run, and a server of modules.
+//! Things that tests share: Deno, a builder with a cache that outlives the run, and a server of modules.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,7 @@ pub(crate) async fn deno() -> PathBuf {
     deno::locate(&search, &|_| {}).await.expect("Deno").path
 }
 
-/// As a node is: confined, or not at all.
+/// The confinement of a node: complete, or none.
 pub(crate) fn confinement() -> ConfinementConfig {
     ConfinementConfig {
         launcher: Launcher {
@@ -47,7 +47,7 @@ pub(crate) fn confinement() -> ConfinementConfig {
     }
 }
 
-/// As on a kernel without these ways of confining.
+/// The confinement on a kernel without these ways.
 pub(crate) fn confinement_without(ways: &str) -> ConfinementConfig {
     let mut config = confinement();
     config.launcher.arguments = vec![format!("--without={ways}").into()];

@@ -10,6 +10,7 @@ mod init;
 mod prompts;
 mod refresh_deps;
 mod run_action;
+mod runs;
 mod runtime;
 mod sources;
 mod tenants;

@@ -85,6 +85,9 @@ mod packages {
 mod readyz {
     mod get;
 }
+mod runs {
+    mod get;
+}
 mod secret_key {
     mod rotate {
         mod post;
@@ -107,6 +110,9 @@ mod sources {
     mod put;
     mod run {
         mod post;
+    }
+    mod runs {
+        mod get;
     }
     mod sse {
         mod get;

@@ -12,6 +12,7 @@ const OF_A_SOURCE: &[(&str, &str)] = &[
     ("PATCH", ""),
     ("POST", "/run"),
     ("GET", "/logs"),
+    ("GET", "/runs"),
     ("GET", "/event_summaries"),
     ("DELETE", "/events"),
     ("DELETE", ""),

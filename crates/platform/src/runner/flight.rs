@@ -10,7 +10,7 @@ use std::{
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use headwater_engine::{EngineError, Invocation, Response, RunId, RunMessage, WorkerSpec};
 use headwater_model::{outcome::Outcome, trace::TraceParent};
-use headwater_store::{Lease, Owner, Trigger, Usage};
+use headwater_store::{Lane, Lease, Owner, Usage};
 use tokio::sync::mpsc;
 
 use super::{
@@ -160,7 +160,7 @@ impl Flight {
             self.suspects = self.suspects.saturating_add_signed(by);
         }
         match cause {
-            Cause::Invocation(invocation) if invocation.trigger == Trigger::Http => {
+            Cause::Invocation(invocation) if invocation.trigger.lane() == Lane::Concurrent => {
                 self.http = self.http.saturating_add_signed(by)
             }
             Cause::Invocation(_) => self.serial = self.serial.saturating_add_signed(by),

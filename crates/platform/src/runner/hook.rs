@@ -59,19 +59,11 @@ impl HookEnded {
         strategy: Option<Strategy>,
     ) -> Self {
         let stored = effects.kv.iter().any(|(_, change)| change.value.is_some());
-        let outcome = match outcome {
-            Outcome::Returned { value } if hold => {
-                let mut rejected = effects.rejected.clone();
-                rejected.extend(
-                    strategy.and_then(|strategy| dedupe::first_rejected(strategy, &effects.emits)),
-                );
-                match broken_rules(&rejected) {
-                    Some(error) => Outcome::Threw { error },
-                    None => Outcome::Returned { value },
-                }
-            }
-            outcome => outcome,
-        };
+        let mut rejected = effects.rejected.clone();
+        rejected
+            .extend(strategy.and_then(|strategy| dedupe::first_rejected(strategy, &effects.emits)));
+        let broken = broken_rules(&rejected).filter(|_| hold && outcome.error().is_none());
+        let outcome = broken.map_or(outcome, |error| Outcome::Threw { error });
         Self { outcome, stored }
     }
 

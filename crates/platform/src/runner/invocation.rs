@@ -8,7 +8,7 @@ use headwater_model::{
     origin::Origin,
     outcome::{Limit, Outcome},
 };
-use headwater_store::{Lease, NewInvocation, Trigger};
+use headwater_store::{Admission, Lease, NewInvocation, Trigger};
 use serde_json::value::RawValue;
 use tokio::{sync::oneshot, time::Instant};
 
@@ -130,20 +130,11 @@ impl QueuedInvocation {
             queued_at_ms: invocation.now_ms,
             origin: invocation.origin,
             not_before: None,
-            is_admitted: is_admitted_when_queued(invocation.trigger),
+            is_admitted: invocation.trigger.admission() == Admission::WhenQueued,
             tries: 0,
             repeated: false,
             accounts: Vec::new(),
             reply,
         }
-    }
-}
-
-/// Whether work of that trigger takes its place in the quota when it is accepted: somebody is told
-/// if there is none. Other work takes it when it is about to start.
-pub(super) fn is_admitted_when_queued(trigger: Trigger) -> bool {
-    match trigger {
-        Trigger::Http | Trigger::Manual => true,
-        Trigger::Timer | Trigger::Event => false,
     }
 }

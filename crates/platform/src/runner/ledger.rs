@@ -8,7 +8,7 @@ use headwater_model::{
     error::Invalid,
     event::{Emit, NewEvent, Scheduled},
     id::InvocationId,
-    outcome::Outcome,
+    outcome::{ComponentError, Outcome},
 };
 use headwater_store::{InvocationEnd, KvWrite, RunCommit, RunOutcome, RunnableLease, Source};
 
@@ -156,7 +156,7 @@ impl Ledger {
             started_at_ms: part.started_at_ms,
             ended_at_ms: part.ended_at_ms,
             outcome: RunOutcome::from(outcome),
-            error: outcome.error().map(|error| error.line().into_owned()),
+            error: outcome.error().map(|error| error_text(&error)),
             emitted: so_far.events,
             dropped: so_far.dropped,
             origin: part.origin.clone(),
@@ -232,6 +232,14 @@ fn to_be_released(emit: Emit, part: &RunPart) -> NewEvent {
         channel,
     });
     event
+}
+
+/// An error in one line: its class, unless that says nothing, and its text.
+fn error_text(error: &ComponentError) -> String {
+    match &*error.name {
+        "" | "Error" => error.message.clone(),
+        name => format!("{name}: {}", error.message),
+    }
 }
 
 /// A run that returned although a call of it broke a rule has failed: nobody else would say so.

@@ -3,12 +3,14 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use headwater_model::id::SourceId;
-use headwater_store::{Claimed, Lease, RunnableLease, StoreError, Trigger, WorkLimit};
+use headwater_store::{
+    Admission, Claimed, Lane, Lease, RunnableLease, StoreError, Trigger, WorkLimit,
+};
 use tokio::time::Instant;
 
 use super::{
     context::RunnerContext,
-    invocation::{CustomResponse, QueuedInvocation, Reply, is_admitted_when_queued},
+    invocation::{CustomResponse, QueuedInvocation, Reply},
     waiting::Waiting,
 };
 use crate::actor::InFlight;
@@ -72,18 +74,19 @@ impl Queue {
     /// Adds work at the end; it has been counted when it was sent.
     pub(super) fn push(&mut self, invocation: QueuedInvocation) {
         self.next_due = earlier(self.next_due, invocation.not_before);
-        match invocation.trigger {
-            Trigger::Http => self.concurrent.push_back(invocation),
-            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_back(invocation),
-        }
+        self.lane(&invocation).push_back(invocation);
     }
 
     /// Puts work back that is to be started again.
     pub(super) fn push_front(&mut self, invocation: QueuedInvocation) {
         self.waiting.add(&invocation);
-        match invocation.trigger {
-            Trigger::Http => self.concurrent.push_front(invocation),
-            Trigger::Timer | Trigger::Manual | Trigger::Event => self.serial.push_front(invocation),
+        self.lane(&invocation).push_front(invocation);
+    }
+
+    fn lane(&mut self, invocation: &QueuedInvocation) -> &mut VecDeque<QueuedInvocation> {
+        match invocation.trigger.lane() {
+            Lane::Concurrent => &mut self.concurrent,
+            Lane::Serial => &mut self.serial,
         }
     }
 
@@ -91,12 +94,12 @@ impl Queue {
     pub(super) fn put_off(&mut self, mut invocation: QueuedInvocation) {
         invocation.tries -= 1;
         invocation.not_before = Some(Instant::now() + BACKOFF);
-        match invocation.trigger {
-            Trigger::Http => {
+        match invocation.trigger.lane() {
+            Lane::Concurrent => {
                 self.waiting.add(&invocation);
                 self.push(invocation);
             }
-            Trigger::Timer | Trigger::Manual | Trigger::Event => {
+            Lane::Serial => {
                 self.next_due = earlier(self.next_due, invocation.not_before);
                 self.push_front(invocation);
             }
@@ -315,7 +318,7 @@ impl From<Claimed> for QueuedInvocation {
             queued_at_ms: claimed.queued_at_ms,
             origin: claimed.origin,
             not_before: backoff(claimed.starts).map(|backoff| Instant::now() + backoff),
-            is_admitted: is_admitted_when_queued(claimed.trigger),
+            is_admitted: claimed.trigger.admission() == Admission::WhenQueued,
             tries: 0,
             repeated: false,
             accounts: Vec::new(),

@@ -72,10 +72,11 @@ impl Platform {
             Chore::Retention => {
                 let deleted = self.core.store.run_deletions(BATCH).await?;
                 let trimmed = self.trim().await?;
+                let runs = self.trim_runs().await?;
                 let deliveries = self.couriers.trim_deliveries(BATCH).await?;
                 Ok(Progress {
-                    done: deleted.done + trimmed.done + deliveries.done,
-                    more: deleted.more || trimmed.more || deliveries.more,
+                    done: deleted.done + trimmed.done + runs.done + deliveries.done,
+                    more: deleted.more || trimmed.more || runs.more || deliveries.more,
                     ..Progress::default()
                 })
             }
@@ -139,6 +140,12 @@ impl Platform {
         let _no_tail_begins = self.feeds.trimming.lock().await;
         let (keep, read_up_to) = (self.core.config.retained_events, self.feeds.read_up_to());
         self.core.store.trim(keep, BATCH, read_up_to).await
+    }
+
+    async fn trim_runs(&self) -> Result<Progress, StoreError> {
+        let config = &self.core.config;
+        let keep = (config.retained_runs, config.retained_failed_runs);
+        self.core.store.trim_runs(keep.0, keep.1, BATCH).await
     }
 
     /// Wakes those that got work and returns the time to wait.

@@ -197,13 +197,12 @@ fn check_has(props: &[PropDefinition], wanted: &str) -> Result<(), PlatformError
 impl PropOptions {
     /// An array of values or of `{label, value}`, bare or as `{options, context}`. Anything else has no options.
     fn from_returned(returned: Value) -> Self {
-        let (options, context) = match returned {
-            Value::Object(mut page) => (
-                page.remove("options").unwrap_or_default(),
-                page.remove("context").filter(|context| !context.is_null()),
-            ),
-            other => (other, None),
-        };
+        let mut context = None;
+        let mut options = returned;
+        if let Value::Object(page) = &mut options {
+            context = page.remove("context").filter(|context| !context.is_null());
+            options = page.remove("options").unwrap_or_default();
+        }
         let Value::Array(options) = options else {
             return Self {
                 options: Vec::new(),
@@ -218,19 +217,17 @@ impl PropOptions {
 }
 
 impl PropOption {
-    fn of(option: Value) -> Option<Self> {
-        let (label, value) = match option {
-            Value::Null => return None,
-            Value::Object(mut option) if option.contains_key("value") => {
-                let value = option.remove("value").unwrap_or_default();
-                (option.remove("label"), value)
-            }
-            value => (None, value),
+    fn of(mut option: Value) -> Option<Self> {
+        if option.is_null() {
+            return None;
+        }
+        let labelled = option.as_object_mut();
+        let (label, value) = match labelled.and_then(|pair| Some((pair.remove("value")?, pair))) {
+            Some((value, pair)) => (pair.remove("label"), value),
+            None => (None, option),
         };
-        let label = match label.unwrap_or(Value::Null) {
-            Value::Null => shown(&value),
-            label => shown(&label),
-        };
+        let label = label.filter(|label| !label.is_null());
+        let label = shown(label.as_ref().unwrap_or(&value));
         Some(Self { label, value })
     }
 }

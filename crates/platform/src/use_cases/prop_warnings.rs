@@ -17,7 +17,13 @@ fn warning(prop: &PropDefinition) -> Option<String> {
         PropKind::Inert => Some(format!(
             "prop `{name}`: the node provides nothing for the type `{type_name}`; check its spelling"
         )),
-        _ => Some(format!(
+        PropKind::Input
+        | PropKind::App
+        | PropKind::Http
+        | PropKind::Timer
+        | PropKind::Db
+        | PropKind::DataStore
+        | PropKind::HttpRequest => Some(format!(
             "prop `{name}`: the node does not know the type `{type_name}` and accepts any value; check its spelling"
         )),
     }

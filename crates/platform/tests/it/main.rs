@@ -31,6 +31,7 @@ mod quotas;
 mod receiver;
 mod recovery;
 mod registry;
+mod runs;
 mod scheduled;
 mod stop;
 mod subscriptions;

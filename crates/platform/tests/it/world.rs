@@ -127,6 +127,8 @@ impl World {
             endpoint_domain: None,
             source_concurrency: 16,
             retained_events: 100,
+            retained_runs: 100,
+            retained_failed_runs: 100,
             shutdown_grace: Duration::from_secs(20),
             deliveries: DeliveryConfig::default(),
             apps: AppCatalog::default(),

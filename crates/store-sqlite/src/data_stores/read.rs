@@ -7,7 +7,7 @@ use headwater_model::{
 use headwater_store::{DataStore, DataStoreRef, Record, RecordRange, StoreError};
 use rusqlite::{Connection, Row, params};
 
-use super::{id_of, one};
+use super::stores::{id_of, one};
 use crate::{
     connection::failed,
     row::{get, raw, signed, unsigned, unsigned_opt},

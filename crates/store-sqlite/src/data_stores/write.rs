@@ -4,7 +4,10 @@ use headwater_model::limits::DataStoreLimits;
 use headwater_store::{DataStoreRef, NewRecord, RecordWritten, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{count, id_of, owner_id, sweep};
+use super::{
+    stores::{count, id_of},
+    sweep,
+};
 use crate::{connection::failed, row::signed};
 
 pub(super) fn record(
@@ -37,12 +40,12 @@ pub(super) fn record(
     Ok(written)
 }
 
-/// Makes the store; its id.
+/// Creates the store and tells its id.
 fn create(connection: &Connection, store: &DataStoreRef, now_ms: u64) -> Result<i64, StoreError> {
     connection
         .execute(
             "INSERT INTO data_stores (owner_id, name, created_at_ms, updated_at_ms) VALUES (?1, ?2, ?3, ?3)",
-            params![owner_id(&store.owner), store.name.as_str(), signed(now_ms)],
+            params![store.owner.tenant(), store.name.as_str(), signed(now_ms)],
         )
         .map_err(failed("making a data store"))?;
     Ok(connection.last_insert_rowid())

@@ -1,4 +1,4 @@
-//! Deliveries that somebody wants made once more.
+//! Deliveries that are retried by hand.
 
 use headwater_model::id::{DeliveryId, WebhookId};
 use headwater_store::{Conflict, Entity, Progress, Replay, StoreError};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     connection::failed,
     row::signed,
-    webhooks::{self, Standing},
+    webhook_rows::{self, Standing},
 };
 
 /// Pending again, as if it had just been dispatched: in generation `?2`, at `?3`. Whoever still held it has lost it.
@@ -28,9 +28,9 @@ pub(super) fn retry(
         .map_err(&failed)?;
     let gone = || Conflict::Gone(Entity::Delivery(delivery_id.clone()));
     let webhook_id = webhook_id.ok_or_else(gone)?;
-    let standing = webhooks::standing(connection, &webhook_id)?.ok_or_else(gone)?;
+    let standing = webhook_rows::standing(connection, &webhook_id)?.ok_or_else(gone)?;
     if !standing.is_active {
-        return Err(webhooks::inactive(&webhook_id.parse().map_err(
+        return Err(webhook_rows::inactive(&webhook_id.parse().map_err(
             |error| StoreError::Corrupt(format!("a delivery's webhook: {error}")),
         )?));
     }
@@ -57,10 +57,10 @@ pub(super) fn replay(
     limit: u32,
 ) -> Result<Progress, StoreError> {
     let webhook_id = webhook.as_str();
-    let standing = webhooks::standing(connection, webhook_id)?;
-    let standing = standing.ok_or_else(|| webhooks::gone(webhook))?;
+    let standing = webhook_rows::standing(connection, webhook_id)?;
+    let standing = standing.ok_or_else(|| webhook_rows::gone(webhook))?;
     if !standing.is_active {
-        return Err(webhooks::inactive(webhook));
+        return Err(webhook_rows::inactive(webhook));
     }
     let sql = format!(
         "UPDATE deliveries SET {ANEW} WHERE id IN (SELECT id FROM ({} ORDER BY id LIMIT ?6))",

@@ -1,4 +1,4 @@
-//! What became of attempts: of the deliveries, and of the webhook that takes them or does not.
+//! Results of attempts: for the deliveries, and for the webhook that takes them or does not.
 
 use headwater_model::id::WebhookId;
 use headwater_store::{
@@ -11,18 +11,19 @@ use crate::{
     connection::failed,
     emitters,
     row::signed,
-    webhooks::{self, Standing},
+    webhook_rows::{self, Standing},
 };
 
 pub(super) fn record(
     connection: &Connection,
     webhook: &WebhookId,
-    (attempts, disabled): (&[AttemptRecord], Option<DisabledWebhook>),
+    attempts: &[AttemptRecord],
+    disabled: Option<DisabledWebhook>,
     now_ms: u64,
 ) -> Result<RecordedAttempts, StoreError> {
     let webhook_id = webhook.as_str();
-    let Some(Standing { generation, .. }) = webhooks::standing(connection, webhook_id)? else {
-        let refused = |_: &_| Err(webhooks::gone(webhook));
+    let Some(Standing { generation, .. }) = webhook_rows::standing(connection, webhook_id)? else {
+        let refused = |_: &_| Err(webhook_rows::gone(webhook));
         return Ok(RecordedAttempts {
             results: attempts.iter().map(refused).collect(),
             disabled: false,
@@ -31,7 +32,7 @@ pub(super) fn record(
     let mut results = Vec::with_capacity(attempts.len());
     for record in attempts {
         results.push(
-            match end(connection, (webhook_id, generation), record, now_ms)? {
+            match end(connection, webhook_id, generation, record, now_ms)? {
                 true => Ok(()),
                 false => Err(Conflict::LeaseLost.into()),
             },
@@ -48,7 +49,7 @@ pub(super) fn record(
     let is_current = attempts.is_empty() || taken().next().is_some();
     let mut is_disabled = false;
     if let Some(disabled) = disabled.filter(|_| is_current) {
-        is_disabled = webhooks::is_active_at(connection, webhook_id, &disabled.url)?;
+        is_disabled = webhook_rows::is_active_at(connection, webhook_id, &disabled.url)?;
         if is_disabled {
             disable(connection, webhook_id, &disabled, now_ms)?;
         }
@@ -62,7 +63,8 @@ pub(super) fn record(
 /// Ends the lease with what follows from the attempt. False: it was lost.
 fn end(
     connection: &Connection,
-    (webhook_id, generation): (&str, i64),
+    webhook_id: &str,
+    generation: i64,
     AttemptRecord {
         lease,
         attempt,
@@ -99,14 +101,15 @@ fn end(
         })
         .map_err(failed("recording an attempt"))?;
     if let Some(position) = position {
-        insert(connection, (position, lease.number), attempt)?;
+        insert(connection, position, lease.number, attempt)?;
     }
     Ok(position.is_some())
 }
 
 fn insert(
     connection: &Connection,
-    (delivery_position, number): (i64, u32),
+    delivery_position: i64,
+    number: u32,
     attempt: &Attempt,
 ) -> Result<(), StoreError> {
     connection
@@ -173,14 +176,15 @@ fn disable(
     disabled: &DisabledWebhook,
     now_ms: u64,
 ) -> Result<(), StoreError> {
-    webhooks::disable(connection, webhook_id, &disabled.reason, now_ms)?;
+    webhook_rows::disable(connection, webhook_id, &disabled.reason, now_ms)?;
     let emitter = disabled.emitter.as_str();
     let has_log = emitters::is_there(connection, emitter)?;
     // The emitter may be gone by now: nobody is left to tell.
     match has_log {
         true => append::alone(
             connection,
-            (emitter, None),
+            emitter,
+            None,
             std::slice::from_ref(&disabled.event),
             now_ms,
         ),

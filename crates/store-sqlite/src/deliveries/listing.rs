@@ -9,11 +9,11 @@ use headwater_model::{
 use headwater_store::{Attempt, Delivery, StoreError};
 use rusqlite::{Connection, Row, params};
 
+use super::event;
 use crate::{
     connection::failed,
-    deliveries,
     row::{get, named, parsed, signed, unsigned},
-    webhooks::{self, Standing},
+    webhook_rows::{self, Standing},
 };
 
 /// Deliveries with their events, of webhooks that are there.
@@ -32,7 +32,7 @@ pub(super) fn page(
     state: Option<DeliveryState>,
     page: &PageRequest<DeliveryId>,
 ) -> Result<Page<Delivery>, StoreError> {
-    let Some(standing) = webhooks::standing(connection, webhook_id)? else {
+    let Some(standing) = webhook_rows::standing(connection, webhook_id)? else {
         return Ok(Page {
             total_count: 0,
             items: Vec::new(),
@@ -67,7 +67,7 @@ pub(super) fn page(
         items.reverse();
     }
     Ok(Page {
-        total_count: count(connection, (webhook_id, &standing), &parts)?,
+        total_count: count(connection, webhook_id, &standing, &parts)?,
         items,
     })
 }
@@ -113,7 +113,8 @@ fn parts(standing: &Standing, state: Option<DeliveryState>) -> Vec<String> {
 
 fn count(
     connection: &Connection,
-    (webhook_id, standing): (&str, &Standing),
+    webhook_id: &str,
+    standing: &Standing,
     parts: &[String],
 ) -> Result<u64, StoreError> {
     let counts: Vec<String> = parts
@@ -142,7 +143,8 @@ pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Delivery
 /// Those of an event that is in the log: its place there leads to them.
 pub(super) fn of_event(
     connection: &Connection,
-    (emitter, event): (&str, EventId),
+    emitter: &str,
+    event: EventId,
     limit: u32,
 ) -> Result<Vec<Delivery>, StoreError> {
     let failed = failed("reading the deliveries of an event");
@@ -180,7 +182,7 @@ fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreErr
         id: parsed(row, "id")?,
         webhook_id: parsed(row, "webhook_id")?,
         subscription_id: parsed(row, "subscription_id")?,
-        event: deliveries::event(row)?,
+        event: event::of(row)?,
         state,
         attempts: attempts(connection, get(row, "delivery_position")?)?,
         next_attempt_at_ms: (state == DeliveryState::Pending).then_some(due_at_ms),

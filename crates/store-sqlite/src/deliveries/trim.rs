@@ -3,7 +3,8 @@
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, ToSql, params};
 
-use crate::{connection::failed, deliveries, row::signed, webhooks};
+use super::give_up;
+use crate::{connection::failed, row::signed, webhook_rows};
 
 pub(super) fn trim(
     connection: &Connection,
@@ -23,10 +24,10 @@ pub(super) fn trim(
         if left == 0 {
             break;
         }
-        let standing = webhooks::standing(connection, webhook_id)?;
+        let standing = webhook_rows::standing(connection, webhook_id)?;
         let given_up = standing.as_ref().and_then(|webhook| webhook.given_up_at_ms);
         if given_up.is_some() {
-            left -= deliveries::give_up(connection, webhook_id, left)?;
+            left -= give_up::step(connection, webhook_id, left)?;
         }
         left -= match standing {
             Some(_) => delete_beyond(connection, webhook_id, keep, left)?,
@@ -47,7 +48,7 @@ pub(super) fn trim(
     })
 }
 
-/// What was trimmed to more deliveries than are to be kept now has to be trimmed again.
+/// Begins anew where trimming had left more deliveries than are to be kept now.
 fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
     let before: u32 = connection

@@ -4,7 +4,7 @@ use headwater_model::{id::WebhookId, limits::PENDING_DELIVERIES_COUNTED_MAX};
 use headwater_store::{Progress, StoreError, WebhookBacklog};
 use rusqlite::{Connection, params};
 
-use super::FREE;
+use super::claims::FREE;
 use crate::{
     connection::failed,
     row::{parsed, signed, unsigned, unsigned_opt},
@@ -68,7 +68,8 @@ pub(super) fn webhooks_with_work(
 /// Goes through the index of what is to be attempted again, from one moment to another.
 pub(super) fn retries_due(
     connection: &Connection,
-    (after_ms, now_ms): (u64, u64),
+    after_ms: u64,
+    now_ms: u64,
     limit: u32,
 ) -> Result<Progress, StoreError> {
     let failed = failed("looking for retries");
@@ -115,7 +116,7 @@ fn next_retry(connection: &Connection, now_ms: u64) -> Result<Option<u64>, Store
 }
 
 /// Counts in an index and no further than the bound. The oldest is the first of those that were dispatched, because ids
-/// are ordered by time, or of those that were made once more, which have an index of their own.
+/// are ordered by time, or of those that are retried by hand, which have an index of their own.
 pub(super) fn backlog(
     connection: &Connection,
     webhook_id: &str,

@@ -9,10 +9,10 @@ use headwater_model::{
 use headwater_store::{StoreError, Trigger};
 use rusqlite::{Connection, Row, params};
 
-use super::Passing;
+use super::passing::Passing;
 use crate::{
     connection::failed,
-    derived_id,
+    derived_id::{self, Seed},
     row::{get, name_of, signed},
 };
 
@@ -40,6 +40,14 @@ impl Pair {
 
     pub(super) fn webhook(&self) -> Result<WebhookId, StoreError> {
         parsed_listener(&self.listener)
+    }
+
+    /// The seed of the id of what becomes of the pair.
+    fn seed(&self, event: &Passing) -> Seed {
+        Seed {
+            row: event.position,
+            number: self.subscription,
+        }
     }
 }
 
@@ -79,7 +87,8 @@ pub(super) fn of(
     connection: &Connection,
     event: &Passing,
     owner: &str,
-    (after, limit): (i64, u32),
+    after: i64,
+    limit: u32,
 ) -> Result<Vec<Pair>, StoreError> {
     let failed = failed("looking for subscriptions");
     let mut statement = connection.prepare_cached(&MATCHING).map_err(&failed)?;
@@ -127,7 +136,7 @@ pub(super) fn enqueue(
     pair: &Pair,
     now_ms: u64,
 ) -> Result<(), StoreError> {
-    let id = derived_id::invocation(now_ms, (event.position, pair.subscription));
+    let id = derived_id::invocation(now_ms, pair.seed(event));
     let trigger = name_of(&Trigger::Event)?;
     connection
         .prepare_cached(
@@ -155,7 +164,7 @@ pub(super) fn deliver(
     pair: &Pair,
     now_ms: u64,
 ) -> Result<(), StoreError> {
-    let id = derived_id::delivery(now_ms, (event.position, pair.subscription));
+    let id = derived_id::delivery(now_ms, pair.seed(event));
     connection
         .prepare_cached(
             "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     append,
     connection::failed,
-    dispatch::{Passing, logged},
+    dispatch::passing::{Passing, logged},
 };
 
 /// Room for one owner within a step.
@@ -17,6 +17,12 @@ struct Room {
     invocations: i64,
     bytes: i64,
     told: bool,
+}
+
+/// The source that an event is to be queued for.
+pub(super) struct ListeningSource<'a> {
+    pub(super) id: &'a str,
+    pub(super) owner: &'a str,
 }
 
 /// Room per owner, read when it is first asked for: the step is the only one who adds.
@@ -33,15 +39,16 @@ impl Rooms {
         }
     }
 
-    /// Takes room for the event in the queue of the owner of `listener`. False: there is none, and that has been said
+    /// Takes room for the event in the queue of the listener's owner. False: there is none, and that has been said
     /// on the listener's `$errors` when it began.
     pub(super) fn take(
         &mut self,
         connection: &Connection,
         event: &Passing,
-        (owner, listener): (&str, &str),
+        to: ListeningSource<'_>,
         now_ms: u64,
     ) -> Result<bool, StoreError> {
+        let ListeningSource { id, owner } = to;
         if !self.by_owner.contains_key(owner) {
             let room = read(connection, owner, self.queued_max)?;
             self.by_owner.insert(owner.to_owned(), room);
@@ -57,7 +64,7 @@ impl Rooms {
         if !room.told {
             room.told = true;
             note(connection, owner, true)?;
-            tell(connection, event, (listener, self.queued_max), now_ms)?;
+            tell(connection, event, id, self.queued_max, now_ms)?;
         }
         Ok(false)
     }
@@ -98,13 +105,13 @@ fn note(connection: &Connection, owner: &str, told: bool) -> Result<(), StoreErr
 fn tell(
     connection: &Connection,
     event: &Passing,
-    (listener, queued_max): (&str, u32),
+    listener: &str,
+    queued_max: u32,
     now_ms: u64,
 ) -> Result<(), StoreError> {
     let Some((id, _)) = logged(connection, event.position)? else {
         return Ok(());
     };
-    let from = (event.emitter.as_str(), id);
-    let error = event::queue_full_error(from, &event.channel, queued_max, event.hops);
-    append::alone(connection, (listener, None), &[error], now_ms)
+    let error = event::queue_full_error(&event.emitter, id, &event.channel, queued_max, event.hops);
+    append::alone(connection, listener, None, &[error], now_ms)
 }

@@ -19,7 +19,7 @@ use headwater_store::{
 use tempfile::TempDir;
 
 use super::MIGRATIONS;
-use crate::{SqliteStore, connection};
+use crate::{connection, store::SqliteStore};
 
 /// When the former version wrote: a moment in 2023.
 const THEN: u64 = 1_700_000_000_000;

@@ -44,7 +44,7 @@ pub(super) async fn one_claimed(
     webhook: &Webhook,
     epoch: NodeEpoch,
 ) -> ClaimedDelivery {
-    let mut claimed = claim_some(store, webhook, epoch, (T0, 1)).await;
+    let mut claimed = claim_some(store, webhook, epoch, T0, 1).await;
     assert_eq!(claimed.len(), 1);
     claimed.remove(0)
 }
@@ -117,7 +117,7 @@ pub async fn a_delivery_reads_back_as_it_was_dispatched(factory: &dyn Factory) {
 pub async fn a_claim_never_hands_out_a_held_delivery(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
-    let first = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
+    let first = claim_some(&*store, &webhook, epoch, T0, 2).await;
     assert_eq!(delivered_texts(&first), ["1", "2"]);
     let store = factory.reopen(store).await;
     assert_eq!(claimed_texts(&*store, &webhook, epoch, T0).await, ["3"]);
@@ -137,7 +137,7 @@ pub async fn claims_of_deliveries_at_the_same_time_share_the_work(factory: &dyn 
     let (_, webhook) = waiting(&*store, epoch, &texts).await;
     let claims = (0..4).map(|_| {
         let (store, webhook) = (std::sync::Arc::clone(&store), webhook.clone());
-        tokio::spawn(async move { claim_some(&*store, &webhook, epoch, (T0, 5)).await })
+        tokio::spawn(async move { claim_some(&*store, &webhook, epoch, T0, 5).await })
     });
     let mut ids = BTreeSet::new();
     for claim in claims.collect::<Vec<_>>() {
@@ -152,11 +152,11 @@ pub async fn claims_of_deliveries_at_the_same_time_share_the_work(factory: &dyn 
 pub async fn a_delivery_that_nobody_holds_is_claimable_in_its_place(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
-    let first = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
+    let first = claim_some(&*store, &webhook, epoch, T0, 2).await;
     let given_back = [first[0].lease.clone()];
     store.release_deliveries(&given_back).await.unwrap();
     store.release_deliveries(&given_back).await.unwrap();
-    let again = claim_some(&*store, &webhook, epoch, (T0, 1)).await;
+    let again = claim_some(&*store, &webhook, epoch, T0, 1).await;
     assert_eq!(delivered_texts(&again), ["1"]);
     assert_eq!((again[0].lease.number, again[0].attempts), (2, 0));
     // It was lost when it was given back.
@@ -305,7 +305,7 @@ pub async fn an_attempt_is_refused_after_a_later_claim(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1", "2"]).await;
     let former = claim_deliveries(&*store, &webhook, epoch, T0).await;
-    let latter = claim_some(&*store, &webhook, epoch, (T0 + MINUTE, 1)).await;
+    let latter = claim_some(&*store, &webhook, epoch, T0 + MINUTE, 1).await;
     let attempts = vec![
         attempted(&former[0], AfterAttempt::Dead, T0),
         attempted(&former[1], AfterAttempt::Delivered, T0),
@@ -482,7 +482,7 @@ pub async fn all_webhooks_with_work_are_reached_in_steps(factory: &dyn Factory) 
 pub async fn pending_deliveries_are_never_trimmed(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
-    let claimed = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
+    let claimed = claim_some(&*store, &webhook, epoch, T0, 2).await;
     let attempts = vec![
         attempted(&claimed[0], AfterAttempt::Delivered, T0),
         attempted(&claimed[1], RETRY, T0),

@@ -252,7 +252,7 @@ pub async fn deliveries_of_a_webhook_made_inactive_are_dead_letters(factory: &dy
     let other = listening_webhook(&*store, &mine, &from).await;
     emit(&*store, &from, &["1", "2", "3"], T0).await;
     dispatch_all(&*store, 10).await;
-    let claimed = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
+    let claimed = claim_some(&*store, &webhook, epoch, T0, 2).await;
     let done = &claimed[..1];
     end_all(&*store, &webhook, done, AfterAttempt::Delivered, T0).await;
     // Nothing happens to them as long as it is active.
@@ -297,7 +297,7 @@ pub async fn deleting_a_webhook_removes_everything_of_it(factory: &dyn Factory) 
     let other = listening_webhook(&*store, &mine, &from).await;
     emit(&*store, &from, &["1", "2"], T0).await;
     dispatch_all(&*store, 10).await;
-    let claimed = claim_some(&*store, &webhook, epoch, (T0, 1)).await;
+    let claimed = claim_some(&*store, &webhook, epoch, T0, 1).await;
     let listed = deliveries_of(&*store, &webhook, None).await;
     assert_eq!(listed.len(), 2);
     assert!(store.delete_webhook(&webhook.id).await.unwrap());
@@ -343,7 +343,7 @@ fn disabled(emitter: &Leased, webhook: &Webhook, text: &str) -> DisabledWebhook 
 pub async fn a_disabled_webhook_gives_up_what_waits_and_says_so(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (from, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
-    let claimed = claim_some(&*store, &webhook, epoch, (T0, 2)).await;
+    let claimed = claim_some(&*store, &webhook, epoch, T0, 2).await;
     let attempts = vec![attempted(&claimed[0], RETRY, T0)];
     let now_ms = T0 + 5 * SECOND;
     let results = store
@@ -452,7 +452,7 @@ async fn behind(store: &dyn Store, epoch: NodeEpoch) -> (Leased, Webhook) {
 pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (from, webhook) = behind(&*store, epoch).await;
-    let held = claim_some(&*store, &webhook, epoch, (T0, 1_100)).await;
+    let held = claim_some(&*store, &webhook, epoch, T0, 1_100).await;
     switch(&*store, &webhook, false).await;
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (0, MANY));
     let step = store.trim_deliveries(100, 0, 100).await.unwrap();
@@ -488,7 +488,7 @@ pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory)
 pub async fn a_large_backlog_that_was_given_up_is_made_once_more(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = behind(&*store, epoch).await;
-    let held = claim_some(&*store, &webhook, epoch, (T0, MANY as u32)).await;
+    let held = claim_some(&*store, &webhook, epoch, T0, MANY as u32).await;
     for active in [false, true, false, true] {
         switch(&*store, &webhook, active).await;
     }
@@ -519,6 +519,6 @@ pub async fn a_large_backlog_that_was_given_up_is_made_once_more(factory: &dyn F
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (MANY, 0));
     trim_all_deliveries(&*store, 100, 0, 100).await;
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (MANY, 0));
-    let claimed = claim_some(&*store, &webhook, epoch, (T0, MANY as u32)).await;
+    let claimed = claim_some(&*store, &webhook, epoch, T0, MANY as u32).await;
     assert_eq!(claimed.len() as u64, MANY - 1);
 }

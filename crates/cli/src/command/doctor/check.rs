@@ -15,7 +15,7 @@ pub(super) struct Check {
     pub(super) name: String,
     pub(super) verdict: Verdict,
     pub(super) detail: String,
-    /// The person's next step; empty unless failed.
+    /// The next step for the person; empty unless failed.
     pub(super) next: String,
 }
 

@@ -1,4 +1,4 @@
-//! How runs end, without a process.
+//! Ends of runs, without a process.
 
 use std::{os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
 

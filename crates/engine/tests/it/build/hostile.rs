@@ -14,7 +14,7 @@ use crate::{
 /// In a file that a component must not see. JavaScript, so that no parser refuses it.
 const SECRET: &str = "hushhushhush";
 
-/// A file with a secret, beside the folders that builds are made in.
+/// A file with a secret, beside the folders that builds are created in.
 fn secret() -> tempfile::TempDir {
     let folder = tempfile::Builder::new()
         .prefix("secret-")

@@ -27,7 +27,7 @@ const CODE: &str =
 /// 1.0.0.
 struct Registry {
     address: String,
-    /// When 1.0.0 and 2.0.0 were released.
+    /// The times when 1.0.0 and 2.0.0 were released.
     released_at: [String; 2],
 }
 

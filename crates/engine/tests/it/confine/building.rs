@@ -108,7 +108,7 @@ async fn no_file_outside_is_read_where_only_landlock_confines() {
     nothing_is_read(&builder).await;
 }
 
-/// Whether this kernel has Landlock: where it has not, there is nothing to try.
+/// Tells whether this kernel has Landlock: where it has not, there is nothing to try.
 pub(super) async fn has_landlock() -> bool {
     let deno = support::deno().await;
     let ways = support::confinement_without("Namespaces");

@@ -116,6 +116,24 @@ async fn paths_tell_nothing_of_the_machine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_second_component_is_read_where_only_landlock_confines() {
+    if !has_landlock().await {
+        return;
+    }
+    let node = Node::sharing(|config| {
+        config.confinement = support::confinement_without("Namespaces");
+    })
+    .await;
+    for _ in 0..2 {
+        let mut source = Source::named("files");
+        source.spec.tenant = "one".into();
+        let read = node.run(&source, Value::Null).await;
+        assert_eq!(read.returned(), "linked");
+    }
+    assert_eq!(node.engine.status().source_workers, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn components_run_where_only_landlock_confines() {
     if !has_landlock().await {
         return;

@@ -1,4 +1,4 @@
-//! Which worker a run gets, and how long workers live.
+//! The worker that a run gets, and the life of workers.
 
 use std::{ffi::OsStr, path::Path, process::Stdio, sync::atomic::Ordering, time::Duration};
 
@@ -221,7 +221,7 @@ fn processes_of(work_dir: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Whether the process runs: one that nobody waits for stays as a zombie.
+/// Tells whether the process runs: one that nobody waits for stays as a zombie.
 fn is_alive(id: impl AsRef<OsStr>) -> bool {
     let stat = Path::new("/proc").join(id.as_ref()).join("stat");
     let stat = std::fs::read_to_string(stat).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What runs may use, and what happens to them and to others when they use more.
+//! Limits of runs, and the fate of those that use more, and of others.
 
 use std::{sync::atomic::Ordering, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What runs tell their callers.
+//! Messages of runs to their callers.
 
 use headwater_engine::{Engine, Entry, Hook, LogLevel, RunMessage};
 use headwater_model::{event::EmitKey, outcome::Outcome};

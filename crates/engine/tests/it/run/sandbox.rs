@@ -1,4 +1,4 @@
-//! What components cannot touch.
+//! Things that components cannot touch.
 
 use headwater_engine::{
     DenoEngine, Engine, EngineError,

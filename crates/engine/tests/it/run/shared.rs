@@ -1,4 +1,4 @@
-//! Sources of one tenant in one worker: what is kept apart, what they have in common, and how one leaves.
+//! Sources of one tenant in one worker: things kept apart, things in common, and the ways out.
 
 use std::sync::atomic::Ordering;
 
@@ -49,7 +49,7 @@ async fn runs_of_the_same_code_twice_meet_those_of_their_own_source_only() {
         let first = waiting.remove(0).collect().await;
         assert_eq!(first.returned(), format!("first {number}"));
         let lines: Vec<_> = first.logs().iter().map(|(_, text)| *text).collect();
-        // What came before its code began has been read.
+        // The lines before its code began have been read.
         assert_eq!(lines, [format!("out first {number}")]);
     }
     assert_eq!((loads(&sources[0]), loads(&sources[1])), (1, 1));
@@ -82,6 +82,21 @@ async fn each_source_has_its_map_and_its_environment() {
         let environment = node.run(&other, json!({"deed": "environment"})).await;
         assert_eq!(environment.returned()["PD_COMPONENT"], "the other");
     }
+    assert_eq!(node.engine.status().source_workers, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_code_of_each_comes_with_its_folders_and_links_and_they_have_one_tmp() {
+    let node = Node::sharing(|_| {}).await;
+    for _ in 0..2 {
+        let written = node.run(&source("files"), Value::Null).await;
+        assert_eq!(written.returned(), "linked");
+    }
+    let names = source("shared_tmp");
+    assert_eq!(
+        node.run(&names, Value::Null).await.returned(),
+        json!(["kept.txt"])
+    );
     assert_eq!(node.engine.status().source_workers, 1);
 }
 
@@ -202,7 +217,7 @@ async fn memory_is_the_processs_and_its_end_nobodys_fault() {
     let node = Node::sharing(|config| config.limits.heap_mib = 64).await;
     let (hogging, other) = (source("steer"), source("steer"));
     echo(&node, &other, 1).await;
-    // What is too much may be what the other source has left there.
+    // The other source may have left there the part that is too much.
     for deed in ["hog", "hogBuffers"] {
         let hog = node.steer(&hogging, deed).await.collect().await;
         assert!(hog.is_lost(), "{deed}: {hog:?}");

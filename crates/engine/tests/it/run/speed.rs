@@ -1,4 +1,4 @@
-//! How fast runs are: measured, printed, and judged by nobody here.
+//! The speed of runs: measured, printed, and judged by nobody here.
 
 use std::time::{Duration, Instant};
 

@@ -270,7 +270,11 @@ async fn a_preview_of_a_link_does_not_use_it_up() {
     let link = link(&node).await;
     for _ in 0..2 {
         let page = Browser::new(&node).open_only(url(&link)).await.is(200);
-        assert!(page.text.contains("<button>Go on to Acme"), "{}", page.text);
+        assert!(
+            page.text.contains("<button>Continue to Acme"),
+            "{}",
+            page.text
+        );
         assert!(!page.headers.contains_key("set-cookie"));
     }
     Browser::new(&node).consent(url(&link)).await.is(200);

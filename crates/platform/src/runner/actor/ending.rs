@@ -9,84 +9,81 @@ use crate::runner::{
     invocation::{CustomResponse, Reply},
     journal,
     part::{After, RunPart},
-    run::Cause,
+    run::{Cause, hook_trigger},
 };
 
 impl Actor {
     pub(super) fn finish(&mut self, ended: EndedRun) {
-        let EndedRun {
-            trace,
-            cause,
-            effects,
-            outcome,
-            usage,
-            flushed,
-            stored: _,
-            began,
-            started_at_ms,
-        } = ended;
-        let ended_at_ms = self.context.core.env.now_ms();
-        let trigger = cause.trigger();
-        match cause {
-            Cause::Hook {
-                hook: _,
-                invocation_id,
-                origin,
-                hold,
-                ended,
-            } => {
-                let origin = Origin { trace, ..origin };
-                let told = {
-                    let loaded = self.loaded.as_deref();
-                    let strategy = loaded.and_then(|loaded| loaded.source.spec.dedupe);
-                    HookEnded::of(outcome, &effects, hold, strategy)
-                };
-                let part = RunPart::of_hook(trigger, invocation_id, origin, started_at_ms);
-                let part = RunPart {
-                    effects,
-                    outcome: Some(told.outcome.clone()),
-                    usage,
-                    ended_at_ms,
-                    ..part
-                };
-                // Told now: the held effects of a failed deployment are never committed.
-                self.context.core.metrics.ran(trigger, &told.outcome);
-                journal::ended(&self.id, &part, &told.outcome);
-                match hold {
-                    true => self.deferred.push(part),
-                    false => self.commits.push(part),
-                }
-                let _ = ended.send(told);
-            }
-            Cause::Invocation(invocation) if !began && invocation.is_owed() => {
+        match ended.cause {
+            Cause::Hook { .. } => self.finish_hook(ended),
+            Cause::Invocation(invocation) if !ended.began && invocation.is_owed() => {
                 self.context.core.metrics.not_started();
-                journal::put_off(&self.id, &invocation, &outcome);
+                journal::put_off(&self.id, &invocation, &ended.outcome);
                 self.queue.put_off(invocation);
             }
-            Cause::Invocation(invocation) if !flushed && invocation.is_retried(&outcome) => {
-                self.context.core.metrics.ran(trigger, &outcome);
-                journal::lost(&self.id, &invocation, &outcome);
+            Cause::Invocation(invocation)
+                if !ended.flushed && invocation.is_retried(&ended.outcome) =>
+            {
+                let trigger = invocation.trigger.into();
+                self.context.core.metrics.ran(trigger, &ended.outcome);
+                journal::lost(&self.id, &invocation, &ended.outcome);
                 self.queue.push_front(invocation);
             }
             Cause::Invocation(mut invocation) => {
-                invocation.origin.trace = trace;
+                invocation.origin.trace = ended.trace;
                 let after = match std::mem::replace(&mut invocation.reply, Reply::None) {
                     Reply::None => After::Nothing,
                     Reply::Report(report) => After::Report(report),
                     Reply::Response(reply) => {
-                        let _ = reply.send(CustomResponse::of(&outcome));
+                        let _ = reply.send(CustomResponse::of(&ended.outcome));
                         After::Nothing
                     }
                 };
                 self.commits.push(RunPart {
-                    effects,
-                    outcome: Some(invocation.given_up(outcome)),
-                    usage,
-                    started_at_ms,
-                    ended_at_ms,
+                    effects: ended.effects,
+                    outcome: Some(invocation.given_up(ended.outcome)),
+                    usage: ended.usage,
+                    started_at_ms: ended.started_at_ms,
+                    ended_at_ms: self.context.core.env.now_ms(),
                     ..RunPart::last(invocation, after)
                 });
             }
         }
+    }
+
+    fn finish_hook(&mut self, run: EndedRun) {
+        let Cause::Hook {
+            hook,
+            invocation_id,
+            origin,
+            hold,
+            ended,
+        } = run.cause
+        else {
+            return;
+        };
+        let trigger = hook_trigger(hook);
+        let origin = Origin {
+            trace: run.trace,
+            ..origin
+        };
+        let loaded = self.loaded.as_deref();
+        let strategy = loaded.and_then(|loaded| loaded.source.spec.dedupe);
+        let told = HookEnded::of(run.outcome, &run.effects, hold, strategy);
+        let part = RunPart {
+            effects: run.effects,
+            outcome: Some(told.outcome.clone()),
+            usage: run.usage,
+            ended_at_ms: self.context.core.env.now_ms(),
+            ..RunPart::of_hook(trigger, invocation_id, origin, run.started_at_ms)
+        };
+        // Told now: the held effects of a failed deployment are never committed.
+        self.context.core.metrics.ran(trigger, &told.outcome);
+        journal::ended(&self.id, &part, &told.outcome);
+        match hold {
+            true => self.deferred.push(part),
+            false => self.commits.push(part),
+        }
+        let _ = ended.send(told);
     }
 }

@@ -74,21 +74,7 @@ impl Platform {
                         schedule,
                     });
                 }
-                PropKind::Http => {
-                    let known = former.and_then(|source| {
-                        source
-                            .spec
-                            .endpoints
-                            .iter()
-                            .find(|endpoint| endpoint.prop == prop.name)
-                    });
-                    let token = known
-                        .map_or_else(|| self.core.env.token(), |endpoint| endpoint.token.clone());
-                    endpoints.push(Endpoint {
-                        token,
-                        prop: prop.name.clone(),
-                    });
-                }
+                PropKind::Http => endpoints.push(self.endpoint(&prop.name, former)),
                 PropKind::Input
                 | PropKind::App
                 | PropKind::Db
@@ -114,6 +100,16 @@ impl Platform {
             endpoints,
             timers,
             dedupe: component.description.dedupe,
+        })
+    }
+
+    /// The endpoint of an HTTP interface: that of the former version, or a new one.
+    fn endpoint(&self, prop: &str, former: Option<&Source>) -> Endpoint {
+        let mut known = former.iter().flat_map(|source| &source.spec.endpoints);
+        let known = known.find(|endpoint| endpoint.prop == prop);
+        known.cloned().unwrap_or_else(|| Endpoint {
+            token: self.core.env.token(),
+            prop: prop.to_owned(),
         })
     }
 

@@ -1,0 +1,316 @@
+//! Records of runs, not part of Pipedream's API.
+
+use headwater_model::{
+    channel::Channel,
+    id::{ComponentId, DeliveryId, EventId, InvocationId, RunnableId, WebhookId},
+    outcome::Limit,
+    webhook::DeliveryState,
+};
+use headwater_platform::{OutcomeFilter, RunFilter, RunTrigger};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{
+    delivery::State,
+    id, lenient,
+    run::{ComponentError, LogLine},
+};
+
+/// `GET /sources/{id}/runs`, besides pagination.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RunsRequest {
+    /// Only those that ended in this way: `failed` is anything but `returned`, `succeeded` is `returned`.
+    #[param(inline)]
+    outcome: Option<OutcomeChoice>,
+    /// Only those with this cause.
+    #[param(inline, value_type = Option<Trigger>)]
+    trigger: Option<RunTrigger>,
+    /// Only those that started at this time or later: epoch milliseconds, or ISO 8601 with a zone or as a date.
+    #[serde(default, deserialize_with = "lenient::time_ms")]
+    #[param(value_type = Option<String>)]
+    since: Option<u64>,
+}
+
+impl From<RunsRequest> for RunFilter {
+    fn from(request: RunsRequest) -> Self {
+        Self {
+            outcome: request.outcome.map(OutcomeFilter::from),
+            trigger: request.trigger,
+            since_ms: request.since,
+        }
+    }
+}
+
+/// Outcomes to list.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum OutcomeChoice {
+    Failed,
+    Succeeded,
+    Returned,
+    Threw,
+    WallLimit,
+    MemoryLimit,
+    OutputLimit,
+    Lost,
+}
+
+impl From<OutcomeChoice> for OutcomeFilter {
+    fn from(choice: OutcomeChoice) -> Self {
+        use headwater_platform::RunOutcome;
+        let outcome = match choice {
+            OutcomeChoice::Failed => return Self::Failed,
+            OutcomeChoice::Succeeded => return Self::Succeeded,
+            OutcomeChoice::Returned => RunOutcome::Returned,
+            OutcomeChoice::Threw => RunOutcome::Threw,
+            OutcomeChoice::WallLimit => RunOutcome::LimitExceeded(Limit::Wall),
+            OutcomeChoice::MemoryLimit => RunOutcome::LimitExceeded(Limit::Memory),
+            OutcomeChoice::OutputLimit => RunOutcome::LimitExceeded(Limit::Output),
+            OutcomeChoice::Lost => RunOutcome::Lost,
+        };
+        Self::Exactly(outcome)
+    }
+}
+
+/// A run that has ended.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Run {
+    #[schema(value_type = id::Invocation)]
+    pub(crate) id: InvocationId,
+    #[schema(value_type = id::Source)]
+    source_id: RunnableId,
+    /// The version of the code that ran.
+    #[schema(value_type = id::Component)]
+    component_id: ComponentId,
+    #[schema(inline, value_type = Trigger)]
+    trigger: RunTrigger,
+    #[schema(inline)]
+    outcome: RunOutcome,
+    /// The first line of the error, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// The time from which it was to run, in epoch milliseconds.
+    queued_at_ms: u64,
+    /// The time its code began, in epoch milliseconds.
+    started_at_ms: u64,
+    /// The time its code ended, in epoch milliseconds.
+    ended_at_ms: u64,
+    /// The duration of its code.
+    duration_ms: u64,
+    /// Events that it appended, those to be released later included.
+    emitted: u32,
+    /// Events that dedupe did not let through.
+    dropped: u32,
+    /// The `X-Request-Id` of the request that caused it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+    /// The trace that it belongs to, as in `traceparent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<String>,
+}
+
+/// A run with its consequences, as far as they are still kept.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunDetail {
+    #[serde(flatten)]
+    run: Run,
+    /// The ids of the first 20 events that dedupe did not let through.
+    dropped_ids: Vec<String>,
+    /// Its events, oldest first, without those on `$logs` and `$errors`.
+    events: Vec<RunEvent>,
+    /// Its lines on `$logs`, oldest first.
+    logs: Vec<LogLine>,
+    /// Its errors on `$errors`, oldest first.
+    errors: Vec<RunError>,
+    /// Whether it left more events, log lines and errors than the 500 that are shown.
+    has_more: bool,
+}
+
+/// An event of a run.
+#[derive(Debug, Serialize, ToSchema)]
+struct RunEvent {
+    #[schema(value_type = id::Event)]
+    id: EventId,
+    /// The channel, if it is not the default one.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schema(value_type = Option<String>)]
+    event_name: Channel,
+    /// The emit's `summary`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<String>,
+    /// In the order of their dispatch.
+    deliveries: Vec<RunDelivery>,
+    /// Whether there are more deliveries than the 10 that are shown.
+    has_more_deliveries: bool,
+}
+
+/// A delivery of an event of a run.
+#[derive(Debug, Serialize, ToSchema)]
+struct RunDelivery {
+    #[schema(value_type = id::Delivery)]
+    id: DeliveryId,
+    #[schema(value_type = id::Webhook)]
+    webhook_id: WebhookId,
+    #[schema(inline, value_type = State)]
+    state: DeliveryState,
+}
+
+/// An error of a run.
+#[derive(Debug, Serialize, ToSchema)]
+struct RunError {
+    /// The event on `$errors`.
+    #[schema(value_type = id::Event)]
+    id: EventId,
+    error: ComponentError,
+}
+
+/// The way in which a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum RunOutcome {
+    Returned,
+    Threw,
+    WallLimit,
+    MemoryLimit,
+    OutputLimit,
+    Lost,
+}
+
+/// The cause of a run.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(
+    dead_code,
+    reason = "stands for `RunTrigger` where a shape is described"
+)]
+enum Trigger {
+    Timer,
+    Http,
+    Manual,
+    Event,
+    Deploy,
+    Activate,
+    Deactivate,
+}
+
+fn is_default(channel: &Channel) -> bool {
+    channel.name().is_empty()
+}
+
+impl From<headwater_platform::RunRecord> for Run {
+    fn from(run: headwater_platform::RunRecord) -> Self {
+        let ended = run.ended;
+        let trace = ended.origin.trace;
+        Self {
+            id: run.id,
+            source_id: run.runnable,
+            component_id: ended.version,
+            trigger: ended.trigger,
+            outcome: ended.outcome.into(),
+            error: ended.error,
+            queued_at_ms: ended.queued_at_ms,
+            started_at_ms: ended.started_at_ms,
+            ended_at_ms: ended.ended_at_ms,
+            // A clock may step back.
+            duration_ms: ended.ended_at_ms.saturating_sub(ended.started_at_ms),
+            emitted: ended.emitted,
+            dropped: ended.dropped.count,
+            request_id: ended.origin.request_id().map(str::to_owned),
+            trace_id: trace.map(|trace| format!("{:032x}", trace.trace_id)),
+        }
+    }
+}
+
+impl From<headwater_platform::RunView> for RunDetail {
+    fn from(view: headwater_platform::RunView) -> Self {
+        let dropped_ids = view.run.ended.dropped.keys.clone();
+        Self {
+            run: view.run.into(),
+            dropped_ids,
+            events: view.events.into_iter().map(RunEvent::from).collect(),
+            logs: view.logs.into_iter().map(LogLine::from).collect(),
+            errors: view.errors.into_iter().map(RunError::from).collect(),
+            has_more: view.has_more,
+        }
+    }
+}
+
+impl From<headwater_platform::RunEvent> for RunEvent {
+    fn from(event: headwater_platform::RunEvent) -> Self {
+        let deliveries = event.deliveries.into_iter().map(|delivery| RunDelivery {
+            id: delivery.id,
+            webhook_id: delivery.webhook_id,
+            state: delivery.state,
+        });
+        Self {
+            id: event.id,
+            event_name: event.channel,
+            summary: event.summary,
+            deliveries: deliveries.collect(),
+            has_more_deliveries: event.has_more_deliveries,
+        }
+    }
+}
+
+impl From<headwater_platform::RunError> for RunError {
+    fn from(error: headwater_platform::RunError) -> Self {
+        Self {
+            id: error.id,
+            error: error.error.into(),
+        }
+    }
+}
+
+impl From<headwater_platform::RunOutcome> for RunOutcome {
+    fn from(outcome: headwater_platform::RunOutcome) -> Self {
+        match outcome {
+            headwater_platform::RunOutcome::Returned => Self::Returned,
+            headwater_platform::RunOutcome::Threw => Self::Threw,
+            headwater_platform::RunOutcome::LimitExceeded(limit) => match limit {
+                Limit::Wall => Self::WallLimit,
+                Limit::Memory => Self::MemoryLimit,
+                Limit::Output => Self::OutputLimit,
+            },
+            headwater_platform::RunOutcome::Lost => Self::Lost,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(name: &str) -> serde_json::Value {
+        let request: RunsRequest = serde_json::from_value(json!({ "outcome": name })).unwrap();
+        match RunFilter::from(request).outcome {
+            Some(OutcomeFilter::Exactly(outcome)) => json!(RunOutcome::from(outcome)),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_outcome_is_filtered_by_the_name_it_is_shown_under() {
+        for name in [
+            "returned",
+            "threw",
+            "wall_limit",
+            "memory_limit",
+            "output_limit",
+            "lost",
+        ] {
+            assert_eq!(shown(name), name);
+        }
+    }
+
+    #[test]
+    fn a_wrong_filter_names_what_is_allowed() {
+        for (field, allowed) in [("outcome", "`wall_limit`"), ("trigger", "`deactivate`")] {
+            let wrong = json!({ field: "sideways" });
+            let error = serde_json::from_value::<RunsRequest>(wrong).unwrap_err();
+            assert!(error.to_string().contains(allowed), "{error}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The command line of `runs`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct RunsArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<RunsCommand>,
+    /// Source: its id, name or name slug
+    #[arg(value_name = "ID_OR_NAME", required = true)]
+    pub(crate) source: Option<String>,
+    #[command(flatten)]
+    pub(crate) filter: RunsFilter,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// Show a run with its events, their deliveries, its log and its errors
+    Describe(RunArgument),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgument {
+    /// Run: its id
+    #[arg(value_name = "ID")]
+    pub(crate) run: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsFilter {
+    /// Only those that failed; short for --outcome failed
+    #[arg(long, conflicts_with = "outcome")]
+    pub(crate) failed: bool,
+    /// Only those that ended in this way
+    #[arg(long)]
+    pub(crate) outcome: Option<RunOutcome>,
+    /// Only those with this cause
+    #[arg(long)]
+    pub(crate) trigger: Option<RunTrigger>,
+    /// Only those that started within this time, such as 90s, 30m or 1h, or since 2026-01-31T12:00:00Z, 2026-01-31
+    /// or epoch milliseconds
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Number of the latest runs to show
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+}
+
+impl RunsFilter {
+    /// Whether it leaves any run out.
+    pub(crate) fn is_any(&self) -> bool {
+        self.failed || self.outcome.is_some() || self.trigger.is_some() || self.since.is_some()
+    }
+}
+
+/// As the API names them.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum RunOutcome {
+    Failed,
+    Succeeded,
+    Returned,
+    Threw,
+    WallLimit,
+    MemoryLimit,
+    OutputLimit,
+    Lost,
+}
+
+/// As the API names them.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum RunTrigger {
+    Timer,
+    Http,
+    Manual,
+    Event,
+    Deploy,
+    Activate,
+    Deactivate,
+}

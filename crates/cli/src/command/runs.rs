@@ -1,0 +1,241 @@
+//! `runs`: a source's runs, also those that emitted nothing or failed, and one of them with its consequences.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Result;
+use clap::ValueEnum;
+use serde_json::Value;
+
+use super::logs;
+use crate::arguments::{RunsArguments, RunsCommand, RunsFilter};
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::{self, text};
+use crate::table;
+use crate::timestamp;
+
+/// Characters of an error that a row of a table has room for.
+const ERROR_CHARS: usize = 80;
+
+pub(super) async fn run(session: &Session, arguments: RunsArguments) -> Result<Exit> {
+    match (arguments.command, arguments.source) {
+        (Some(RunsCommand::Describe(arguments)), _) => describe(session, &arguments.run).await?,
+        (None, source) => {
+            let source = source.expect("the command line requires it without a subcommand");
+            list(session, &source, &arguments.filter).await?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+async fn list(session: &Session, source: &str, filter: &RunsFilter) -> Result<()> {
+    let id = source::find_id(&session.client, source).await?;
+    let query = query(filter, now_ms());
+    let path = ["sources", &id, "runs"];
+    let page = session.client.first(&path, filter.limit, &query);
+    let runs = page.await?.data;
+    if runs.is_empty() && !session.json {
+        output::note(&match filter.is_any() {
+            true => format!("no such runs; `headwater runs {source}` shows all that are kept"),
+            false => format!(
+                "no runs yet; `headwater describe {source}` shows when it runs, `headwater run {source}` runs it now"
+            ),
+        });
+        return Ok(());
+    }
+    let headers = [
+        "id", "started", "trigger", "outcome", "took", "emitted", "dropped", "error",
+    ];
+    let rows = |_: &Value| table::listing(&headers, runs.iter().map(row).collect());
+    session.print(&Value::from(runs.clone()), rows)
+}
+
+async fn describe(session: &Session, id: &str) -> Result<()> {
+    let run = session.client.get(&["runs", id]).await?;
+    session.print(&run, described)
+}
+
+fn query(filter: &RunsFilter, now_ms: u64) -> Vec<(&'static str, String)> {
+    let outcome = match filter.failed {
+        true => Some("failed".to_owned()),
+        false => filter.outcome.as_ref().map(name),
+    };
+    let since = filter.since.as_deref().map(|since| time(since, now_ms));
+    let pairs = [
+        ("outcome", outcome),
+        ("trigger", filter.trigger.as_ref().map(name)),
+        ("since", since),
+    ];
+    let given = pairs.into_iter();
+    given
+        .filter_map(|(field, value)| Some((field, value?)))
+        .collect()
+}
+
+/// A duration counts back from now; anything else is for the node to read.
+fn time(text: &str, now_ms: u64) -> String {
+    match headwater_model::duration::parse(text) {
+        Some(ago) => {
+            let ago_ms = u64::try_from(ago.as_millis()).unwrap_or(u64::MAX);
+            now_ms.saturating_sub(ago_ms).to_string()
+        }
+        None => text.to_owned(),
+    }
+}
+
+fn now_ms() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    since_epoch.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
+}
+
+fn name(value: &impl ValueEnum) -> String {
+    let value = value.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+fn row(run: &Value) -> Vec<String> {
+    vec![
+        text(run, "id").to_owned(),
+        timestamp::from_millis(&run["started_at_ms"]),
+        text(run, "trigger").to_owned(),
+        text(run, "outcome").to_owned(),
+        took(run),
+        run["emitted"].to_string(),
+        run["dropped"].to_string(),
+        beginning(text(run, "error")),
+    ]
+}
+
+fn took(run: &Value) -> String {
+    format!("{} ms", run["duration_ms"])
+}
+
+fn beginning(error: &str) -> String {
+    match error.char_indices().nth(ERROR_CHARS) {
+        Some((end, _)) => format!("{}…", &error[..end]),
+        None => error.to_owned(),
+    }
+}
+
+/// A run as a card, with its consequences below.
+fn described(run: &Value) -> String {
+    let parts = [
+        Some(card(run)),
+        events(run),
+        lines("LOG", items(run, "logs").iter().map(log)),
+        lines("ERRORS", items(run, "errors").iter().map(error)),
+        (run["has_more"] == true)
+            .then(|| "More events, log lines or errors are not shown.".to_owned()),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    parts.join("\n\n")
+}
+
+fn card(run: &Value) -> String {
+    let mut rows: Vec<_> = ["id", "source_id", "component_id", "trigger", "outcome"]
+        .map(|field| (field, text(run, field).to_owned()))
+        .into();
+    rows.push(("error", text(run, "error").to_owned()));
+    rows.extend(["queued", "started", "ended"].map(|label| {
+        let at_ms = &run[format!("{label}_at_ms")];
+        (label, timestamp::from_millis(at_ms))
+    }));
+    rows.push(("took", took(run)));
+    rows.push(("emitted", run["emitted"].to_string()));
+    rows.push(("dropped", dropped(run)));
+    rows.extend(["request_id", "trace_id"].map(|field| (field, text(run, field).to_owned())));
+    rows.retain(|(_, value)| !value.is_empty());
+    let rows = rows.into_iter();
+    let label = |label: &str| match label {
+        "request_id" => "request".to_owned(),
+        label => label.trim_end_matches("_id").to_owned(),
+    };
+    table::card(rows.map(|(name, value)| (label(name), value)).collect())
+}
+
+/// The number of events that dedupe left out, and the ids of the first.
+fn dropped(run: &Value) -> String {
+    let count = run["dropped"].to_string();
+    let ids: Vec<_> = items(run, "dropped_ids")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    match ids.is_empty() {
+        true => count,
+        false => format!("{count}: {}", ids.join(", ")),
+    }
+}
+
+fn events(run: &Value) -> Option<String> {
+    let events = items(run, "events");
+    let rows = events.iter().map(|event| {
+        let channel = match text(event, "event_name") {
+            "" => "-",
+            name => name,
+        };
+        vec![
+            text(event, "id").to_owned(),
+            channel.to_owned(),
+            one_line(text(event, "summary")),
+            deliveries(event),
+        ]
+    });
+    let headers = ["event", "channel", "summary", "deliveries"];
+    (!events.is_empty()).then(|| table::listing(&headers, rows.collect()))
+}
+
+fn deliveries(event: &Value) -> String {
+    let deliveries = items(event, "deliveries").iter();
+    let mut shown: Vec<_> = deliveries
+        .map(|delivery| format!("{} {}", text(delivery, "id"), text(delivery, "state")))
+        .collect();
+    if event["has_more_deliveries"] == true {
+        shown.push("…".to_owned());
+    }
+    shown.join("\n")
+}
+
+fn log(line: &Value) -> String {
+    let time = timestamp::from_millis(&line["ts"]);
+    format!("{time}  {}", logs::entry(line))
+}
+
+fn error(error: &Value) -> String {
+    super::outcome::thrown(&error["error"])
+}
+
+fn lines(title: &str, lines: impl Iterator<Item = String>) -> Option<String> {
+    let lines: Vec<_> = lines.collect();
+    (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
+}
+
+fn items<'a>(object: &'a Value, field: &str) -> &'a [Value] {
+    object[field].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_ago_is_counted_back_from_now() {
+        assert_eq!(time("1h", 1_767_225_600_000), "1767222000000");
+        assert_eq!(time("2026-01-31", 1_767_225_600_000), "2026-01-31");
+        assert_eq!(time("1767222000000", 1_767_225_600_000), "1767222000000");
+    }
+
+    #[test]
+    fn a_long_error_is_cut_in_a_row() {
+        assert_eq!(beginning("boom"), "boom");
+        let cut = beginning(&"ä".repeat(200));
+        assert_eq!(cut.chars().count(), ERROR_CHARS + 1);
+        assert!(cut.ends_with('…'), "{cut}");
+    }
+}

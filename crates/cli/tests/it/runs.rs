@@ -1,0 +1,139 @@
+//! `runs`: the requests to the node, and the text that people see.
+
+use serde_json::{Value, json};
+
+use crate::node::Node;
+
+const RUNS: &str = "GET /v1/sources/dc_1/runs";
+
+fn run() -> Value {
+    json!({
+        "id": "inv_1", "source_id": "dc_1", "component_id": "sc_1", "trigger": "timer",
+        "outcome": "threw", "error": "no such board", "queued_at_ms": 1_767_225_600_000_i64,
+        "started_at_ms": 1_767_225_600_010_i64, "ended_at_ms": 1_767_225_600_052_i64,
+        "duration_ms": 42, "emitted": 2, "dropped": 3, "request_id": "req-1",
+    })
+}
+
+fn detail() -> Value {
+    let mut run = run();
+    run["dropped_ids"] = json!(["7", "8"]);
+    run["events"] = json!([
+        {"id": "17-3", "summary": "two\nlines", "has_more_deliveries": true,
+         "deliveries": [{"id": "dlv_1", "webhook_id": "wh_1", "state": "dead"},
+                        {"id": "dlv_2", "webhook_id": "wh_2", "state": "pending"}]},
+        {"id": "17-4", "event_name": "news", "deliveries": [], "has_more_deliveries": false},
+    ]);
+    run["logs"] = json!([{"level": "warn", "message": "slow", "ts": 1_767_225_600_020_i64}]);
+    let error = json!({"name": "Error", "message": "no such board", "stack": "Error: no such board\n    at x"});
+    run["errors"] = json!([{"id": "17-5", "error": error}]);
+    run["has_more"] = json!(true);
+    run
+}
+
+#[tokio::test]
+async fn runs_are_a_table_and_filters_are_the_nodes() {
+    let node = Node::start().await;
+    node.list(RUNS, json!([run()]));
+    let seen = node.run(&["runs", "dc_1", "--failed", "-n", "3"]).await;
+    assert_eq!(
+        seen.stdout,
+        "ID      STARTED                    TRIGGER   OUTCOME   TOOK    EMITTED   DROPPED   ERROR\n\
+         inv_1   2026-01-01T00:00:00.010Z   timer     threw     42 ms   2         3         no such board\n"
+    );
+    let sent = &node.received(RUNS)[0].query;
+    assert_eq!((&*sent["outcome"], &*sent["limit"]), ("failed", "3"));
+    assert!(!sent.contains_key("trigger") && !sent.contains_key("since"));
+
+    let seen = node
+        .run(&[
+            "runs",
+            "dc_1",
+            "--outcome",
+            "wall_limit",
+            "--trigger",
+            "http",
+            "--since",
+            "2026-01-31",
+            "--json",
+        ])
+        .await;
+    assert_eq!(seen.json(), json!([run()]));
+    let sent = &node.received(RUNS)[1].query;
+    assert_eq!(
+        (&*sent["outcome"], &*sent["trigger"], &*sent["since"]),
+        ("wall_limit", "http", "2026-01-31")
+    );
+    for wrong in [
+        &["runs"][..],
+        &["runs", "dc_1", "--outcome", "bad"],
+        &["runs", "dc_1", "--failed", "--outcome", "threw"],
+        &["runs", "--failed", "describe", "inv_1"],
+    ] {
+        assert_eq!(node.run(wrong).await.code, 2, "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_described_run_shows_its_consequences() {
+    let node = Node::start().await;
+    node.data("GET /v1/runs/inv_1", detail());
+    let seen = node.run(&["runs", "describe", "inv_1"]).await;
+    assert_eq!(
+        seen.stdout,
+        "ID          inv_1\n\
+         SOURCE      dc_1\n\
+         COMPONENT   sc_1\n\
+         TRIGGER     timer\n\
+         OUTCOME     threw\n\
+         ERROR       no such board\n\
+         QUEUED      2026-01-01T00:00:00.000Z\n\
+         STARTED     2026-01-01T00:00:00.010Z\n\
+         ENDED       2026-01-01T00:00:00.052Z\n\
+         TOOK        42 ms\n\
+         EMITTED     2\n\
+         DROPPED     3: 7, 8\n\
+         REQUEST     req-1\n\
+         \n\
+         EVENT   CHANNEL   SUMMARY     DELIVERIES\n\
+         17-3    -         two lines   dlv_1 dead\n\
+         \x20                             dlv_2 pending\n\
+         \x20                             …\n\
+         17-4    news\n\
+         \n\
+         LOG\n\
+         2026-01-01T00:00:00.020Z  warn   slow\n\
+         \n\
+         ERRORS\n\
+         Error: no such board\n    at x\n\
+         \n\
+         More events, log lines or errors are not shown.\n"
+    );
+    let seen = node.run(&["runs", "describe", "inv_1", "--json"]).await;
+    assert_eq!(seen.json(), detail());
+}
+
+#[tokio::test]
+async fn where_there_is_nothing_to_show_people_are_told_where_to_look() {
+    let node = Node::start().await;
+    for call in [
+        RUNS,
+        "GET /v1/sources/dc_1/event_summaries",
+        "GET /v1/sources/dc_1/logs",
+    ] {
+        node.list(call, json!([]));
+    }
+    for (arguments, told) in [
+        (&["runs", "dc_1"][..], "`headwater describe dc_1`"),
+        (&["runs", "dc_1", "--failed"], "`headwater runs dc_1`"),
+        (&["events", "dc_1"], "`headwater runs dc_1`"),
+        (&["logs", "dc_1"], "`headwater runs dc_1`"),
+    ] {
+        let seen = node.run(arguments).await;
+        assert_eq!((seen.code, &*seen.stdout), (0, ""), "{arguments:?}");
+        assert!(seen.stderr.contains(told), "{}", seen.stderr);
+        let as_json = [arguments, &["--json"]].concat();
+        let seen = node.run(&as_json).await;
+        assert_eq!((seen.json(), &*seen.stderr), (json!([]), ""));
+    }
+}

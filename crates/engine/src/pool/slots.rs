@@ -1,0 +1,106 @@
+//! The slots of all sources, and the workers that these have. Not responsible for which worker one gets (`placing.rs`), nor
+//! for how long it keeps it (`upkeep.rs`).
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+
+use super::slot::Slot;
+use crate::{
+    api::{EngineError, WorkerOwner, WorkerSpec},
+    worker::Worker,
+};
+
+/// The slots, until they are closed.
+#[derive(Default)]
+pub(super) struct Slots {
+    by_owner: Mutex<HashMap<WorkerOwner, Arc<Slot>>>,
+    closed: AtomicBool,
+}
+
+impl Slots {
+    /// The slot of a source, which is created if there is none.
+    ///
+    /// # Errors
+    /// The slots are closed.
+    pub(super) fn of(&self, spec: &WorkerSpec) -> Result<Arc<Slot>, EngineError> {
+        let owner = &spec.owner;
+        let mut slots = self.by_owner.lock();
+        if let Some(slot) = slots.get(owner) {
+            return Ok(Arc::clone(slot));
+        }
+        if self.closed.load(Ordering::Acquire) {
+            return Err(EngineError::WorkerLost("the engine is shut down".into()));
+        }
+        let slot = Arc::new(Slot::of(Arc::clone(&spec.tenant)));
+        slots.insert(owner.clone(), Arc::clone(&slot));
+        Ok(slot)
+    }
+
+    /// The slot of a source, if it has one.
+    pub(super) fn get(&self, owner: &WorkerOwner) -> Option<Arc<Slot>> {
+        self.by_owner.lock().get(owner).cloned()
+    }
+
+    /// Every slot with its source.
+    pub(super) fn all(&self) -> Vec<(WorkerOwner, Arc<Slot>)> {
+        self.by_owner
+            .lock()
+            .iter()
+            .map(|(source, slot)| (source.clone(), slot.clone()))
+            .collect()
+    }
+
+    /// Drops a slot that is closed, unless another has its place.
+    pub(super) fn forget(&self, owner: &WorkerOwner, slot: &Arc<Slot>) {
+        let mut slots = self.by_owner.lock();
+        if slots
+            .get(owner)
+            .is_some_and(|current| Arc::ptr_eq(current, slot))
+        {
+            slots.remove(owner);
+        }
+    }
+
+    /// Workers that are not over, each with its tenant.
+    pub(super) fn workers_by_tenant(&self) -> Vec<(Arc<str>, Arc<Worker>)> {
+        let slots = self.by_owner.lock();
+        let live = slots.values().flat_map(|slot| {
+            let workers = slot.live().into_iter();
+            workers.map(|worker| (Arc::clone(slot.tenant()), worker))
+        });
+        // Of those that share a worker each has it.
+        let distinct: HashMap<_, _> = live
+            .map(|(tenant, worker)| (Arc::as_ptr(&worker), (tenant, worker)))
+            .collect();
+        distinct.into_values().collect()
+    }
+
+    /// The same without the tenants.
+    pub(super) fn workers(&self) -> Vec<Arc<Worker>> {
+        let workers = self.workers_by_tenant().into_iter();
+        workers.map(|(_, worker)| worker).collect()
+    }
+
+    /// Ends the tenant's worker that has had nothing to do for longest.
+    pub(super) fn make_room(&self, tenant: &Arc<str>) {
+        let workers = self.workers_by_tenant();
+        let own = workers.into_iter().filter(|(whose, _)| whose == tenant);
+        let idle = own.filter_map(|(_, worker)| Some((worker.idle_since()?, worker)));
+        if let Some((_, worker)) = idle.min_by_key(|(since, _)| *since) {
+            worker.dismiss_if_idle();
+        }
+    }
+
+    /// Hands out every slot; there is none to be had afterwards.
+    pub(super) fn close(&self) -> Vec<Arc<Slot>> {
+        self.closed.store(true, Ordering::Release);
+        self.by_owner.lock().drain().map(|(_, slot)| slot).collect()
+    }
+}

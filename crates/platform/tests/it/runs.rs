@@ -1,0 +1,294 @@
+//! Records of runs: one of each, whatever it did, with its consequences, as long as it is kept.
+
+use headwater_model::{
+    id::{InvocationId, SourceId},
+    origin::Origin,
+    outcome::Limit,
+    page::PageRequest,
+    webhook::DeliveryState,
+};
+use headwater_platform::{
+    EventRange, OutcomeFilter, PlatformError, RunFilter, RunOutcome, RunRecord, RunTrigger,
+    default_channels, on_behalf_of,
+};
+use serde_json::json;
+
+use crate::{
+    component::Component,
+    engine::{Call, PATIENCE, returned, thrown},
+    world::{NOWHERE, T0, World, done},
+};
+
+const TICK: u64 = 10_000;
+
+/// The runs of a source, oldest first.
+async fn runs_of(world: &World, id: &SourceId, filter: RunFilter) -> Vec<RunRecord> {
+    let page = PageRequest::first(100);
+    let (platform, caller) = (&world.platform, &world.caller);
+    let listed = platform.source_runs(caller, id, filter, &page).await;
+    let listed = listed.unwrap();
+    assert_eq!(listed.total_count, listed.items.len() as u64);
+    listed.items.into_iter().rev().collect()
+}
+
+/// The only run of a source with that cause.
+async fn only(world: &World, id: &SourceId, trigger: RunTrigger) -> RunRecord {
+    let filter = RunFilter {
+        trigger: Some(trigger),
+        ..RunFilter::default()
+    };
+    let mut runs = runs_of(world, id, filter).await;
+    assert_eq!(runs.len(), 1, "{trigger:?}: {runs:?}");
+    runs.remove(0)
+}
+
+/// Runs a source once by hand, at a moment of its own.
+async fn run_once(world: &World, id: &SourceId) -> InvocationId {
+    world.clock.advance(1);
+    let (platform, caller) = (&world.platform, &world.caller);
+    let report = platform.run_source(caller, id, Some(json!({}))).await;
+    report.unwrap().invocation_id
+}
+
+#[tokio::test]
+async fn a_tick_leaves_a_record_with_the_events_that_dedupe_left_out() {
+    let world = World::new().await;
+    let component = Component::named("poll").every(10).dedupe("unique");
+    let id = world.deploy(&component).await;
+    assert_eq!(runs_of(&world, &id, RunFilter::default()).await, []);
+    world.clock.advance(TICK + 400);
+    world.nudge().await;
+    let run = world.engine.next().await;
+    run.emit_with(json!("a"), json!({ "id": "one", "summary": "A" }));
+    run.emit_with(json!("b"), json!({ "id": "one" }));
+    run.emit_with(json!("c"), json!({ "id": 2, "name": "news" }));
+    run.log("polling");
+    world.clock.advance(50);
+    run.returns();
+    world.barrier(&id).await;
+
+    let run = only(&world, &id, RunTrigger::Timer).await;
+    let ended = &run.ended;
+    assert_eq!((ended.outcome, &ended.error), (RunOutcome::Returned, &None));
+    assert_eq!((ended.emitted, ended.dropped.count), (2, 1));
+    assert_eq!(ended.queued_at_ms, T0 + TICK + 400);
+    assert_eq!(ended.started_at_ms, T0 + TICK + 400);
+    assert_eq!(ended.ended_at_ms, T0 + TICK + 450);
+    assert_eq!(ended.origin, Origin::default());
+    let source = world.store.source(&id).await.unwrap().unwrap();
+    assert_eq!(ended.version, source.spec.component_id);
+
+    let shown = world.platform.run(&world.caller, &run.id).await.unwrap();
+    assert_eq!(shown.run, run);
+    assert_eq!(shown.run.ended.dropped.keys, ["one"]);
+    let events: Vec<_> = shown
+        .events
+        .iter()
+        .map(|event| (event.channel.name(), event.summary.as_deref()))
+        .collect();
+    assert_eq!(events, [("", Some("A")), ("news", None)]);
+    let logged: Vec<_> = shown.logs.iter().map(|line| &*line.message).collect();
+    assert_eq!(logged, ["polling"]);
+    assert!(shown.errors.is_empty() && !shown.has_more);
+    let log = world.log(&id, None).await;
+    assert!(
+        log.iter()
+            .all(|event| event.run_id.as_ref() == Some(&run.id))
+    );
+}
+
+#[tokio::test]
+async fn a_request_that_was_answered_without_an_event_leaves_a_record() {
+    let world = World::new().await;
+    let component = Component::named("it").custom_response();
+    let id = world.deploy(&component).await;
+    let token = world.token(&id).await;
+    let asking = world.requesting(&token, json!({}));
+    let run = world.engine.next().await;
+    run.respond(200, "hello");
+    run.returns();
+    done(asking).await.unwrap();
+    world.barrier(&id).await;
+    let run = only(&world, &id, RunTrigger::Http).await;
+    assert_eq!(run.ended.outcome, RunOutcome::Returned);
+    assert_eq!((run.ended.emitted, run.ended.dropped.count), (0, 0));
+    let shown = world.platform.run(&world.caller, &run.id).await.unwrap();
+    assert!(shown.events.is_empty() && shown.logs.is_empty() && shown.errors.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_failed_leaves_its_error_and_the_request_behind_it() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it")).await;
+    world.engine.on("it", Call::Run, |run| {
+        run.emit(json!("before"));
+        thrown("no such board\nask somebody")
+    });
+    let origin = Origin {
+        request_id: Some("req-1".into()),
+        trace: None,
+    };
+    on_behalf_of(origin.clone(), run_once(&world, &id)).await;
+    let run = only(&world, &id, RunTrigger::Manual).await;
+    assert_eq!(run.ended.outcome, RunOutcome::Threw);
+    assert_eq!(run.ended.error.as_deref(), Some("TypeError: no such board"));
+    assert_eq!((run.ended.emitted, run.ended.origin), (1, origin));
+    let shown = world.platform.run(&world.caller, &run.id).await.unwrap();
+    assert_eq!(shown.events.len(), 1);
+    let [error] = &shown.errors[..] else {
+        panic!("{shown:?}");
+    };
+    assert_eq!(error.error.message, "no such board\nask somebody");
+    assert_eq!(world.log(&id, Some("$errors")).await[0].id, error.id);
+
+    world.engine.hold("it", Call::Run);
+    world.clock.advance(1);
+    let (late, report) = world.manual(&id, json!({})).await;
+    late.times_out();
+    done(report).await.unwrap();
+    let wall = RunFilter {
+        outcome: Some(OutcomeFilter::Exactly(RunOutcome::LimitExceeded(
+            Limit::Wall,
+        ))),
+        ..RunFilter::default()
+    };
+    assert_eq!(runs_of(&world, &id, wall).await.len(), 1);
+    let failed = RunFilter {
+        outcome: Some(OutcomeFilter::Failed),
+        since_ms: Some(T0),
+        ..RunFilter::default()
+    };
+    assert_eq!(runs_of(&world, &id, failed).await.len(), 2);
+}
+
+#[tokio::test]
+async fn hooks_leave_records() {
+    let world = World::new().await;
+    world.engine.on("it", Call::Deploy, |run| {
+        run.emit(json!("first"));
+        returned()
+    });
+    world
+        .engine
+        .on("it", Call::Deactivate, |_| thrown("still needed"));
+    let id = world.deploy(&Component::named("it").hooks()).await;
+    world.set_active(&id, false).await;
+    let deploy = only(&world, &id, RunTrigger::Deploy).await;
+    assert_eq!(deploy.ended.emitted, 1);
+    let activate = only(&world, &id, RunTrigger::Activate).await;
+    assert_eq!(activate.ended.outcome, RunOutcome::Returned);
+    let deactivate = only(&world, &id, RunTrigger::Deactivate).await;
+    assert_eq!(deactivate.ended.outcome, RunOutcome::Threw);
+    assert_eq!(runs_of(&world, &id, RunFilter::default()).await.len(), 3);
+    let shown = world.platform.run(&world.caller, &deploy.id).await.unwrap();
+    assert_eq!(shown.events.len(), 1);
+}
+
+#[tokio::test]
+async fn a_run_is_shown_with_the_deliveries_of_its_events_up_to_a_bound() {
+    let world = World::new().await;
+    let (id, first) = world.delivering_to(NOWHERE).await;
+    for _ in 0..11 {
+        let webhook = world.webhook(NOWHERE).await;
+        world.deliver(&id, &webhook, "news").await;
+    }
+    let (run, report) = world.manual(&id, json!({})).await;
+    run.emit(json!(1));
+    run.emit_with(json!(2), json!({ "name": "news" }));
+    run.returns();
+    let run_id = done(report).await.unwrap().invocation_id;
+    // Harmless if the node's own dispatch was faster.
+    let dispatched = world.store.dispatch(T0, 100, u32::MAX);
+    dispatched.await.unwrap();
+    let shown = world.platform.run(&world.caller, &run_id).await.unwrap();
+    let [one, many] = &shown.events[..] else {
+        panic!("{shown:?}");
+    };
+    let expected = world.deliveries(&first).await.remove(0);
+    assert_eq!(one.deliveries.len(), 1);
+    assert_eq!(one.deliveries[0].id, expected.id);
+    assert_eq!(one.deliveries[0].webhook_id, first);
+    assert_eq!(one.deliveries[0].state, DeliveryState::Pending);
+    assert!(!one.has_more_deliveries);
+    assert_eq!(many.deliveries.len(), 10);
+    assert!(many.has_more_deliveries);
+}
+
+#[tokio::test]
+async fn of_a_run_with_very_many_events_the_first_are_shown() {
+    let world = World::with(|config| config.retained_events = 1000).await;
+    let id = world.deploy(&Component::named("it")).await;
+    for (count, has_more) in [(500, false), (501, true)] {
+        let (run, report) = world.manual(&id, json!({})).await;
+        for number in 0..count {
+            run.emit(json!(number));
+        }
+        run.returns();
+        let run_id = done(report).await.unwrap().invocation_id;
+        let shown = world.platform.run(&world.caller, &run_id).await.unwrap();
+        assert_eq!((shown.events.len(), shown.has_more), (500, has_more));
+        assert_eq!(shown.run.ended.emitted, count);
+    }
+}
+
+#[tokio::test]
+async fn retention_keeps_failures_however_many_successes_follow() {
+    let world = World::with(|config| {
+        config.retained_runs = 2;
+        config.retained_failed_runs = 3;
+    })
+    .await;
+    let id = world.deploy(&Component::named("it")).await;
+    let mut kept = Vec::new();
+    for (fails, count, keep) in [(true, 5, 3), (false, 6, 2)] {
+        world.engine.on("it", Call::Run, move |_| match fails {
+            true => thrown("no"),
+            false => returned(),
+        });
+        let mut ids = Vec::new();
+        for _ in 0..count {
+            ids.push(run_once(&world, &id).await);
+        }
+        kept.extend(ids.split_off(count - keep));
+    }
+    let channels = default_channels(None);
+    let nudged =
+        world
+            .platform
+            .delete_source_events(&world.caller, &id, channels, EventRange::default());
+    nudged.await.unwrap();
+    let trimmed = async {
+        loop {
+            let runs = runs_of(&world, &id, RunFilter::default()).await;
+            let ids: Vec<_> = runs.into_iter().map(|run| run.id).collect();
+            if ids.len() <= kept.len() {
+                return ids;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let left = tokio::time::timeout(PATIENCE, trimmed).await;
+    assert_eq!(left.expect("the runs are trimmed"), kept);
+}
+
+#[tokio::test]
+async fn another_tenants_runs_are_not_found() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it")).await;
+    world.engine.on("it", Call::Run, |_| returned());
+    let run_id = run_once(&world, &id).await;
+    let stranger = world.stranger().await;
+    let (platform, page) = (&world.platform, PageRequest::first(10));
+    let listed = platform.source_runs(&stranger, &id, RunFilter::default(), &page);
+    let listed = listed.await.unwrap_err();
+    assert!(matches!(
+        listed,
+        PlatformError::NotFound { kind: "source", .. }
+    ));
+    let shown = platform.run(&stranger, &run_id).await.unwrap_err();
+    assert!(matches!(shown, PlatformError::NotFound { kind: "run", id } if id == run_id.as_str()));
+    assert!(platform.run(&world.caller, &run_id).await.is_ok());
+    world.delete(&id).await.unwrap();
+    let gone = platform.run(&world.caller, &run_id).await.unwrap_err();
+    assert!(matches!(gone, PlatformError::NotFound { kind: "run", .. }));
+}

@@ -1,0 +1,169 @@
+//! The rows of accounts: sealed credentials and their health.
+
+use headwater_model::{
+    id::AccountId,
+    page::{Page, PageRequest},
+};
+use headwater_store::{Account, Credentials, Health, HealthStatus, Owner, Renewal, StoreError};
+use rusqlite::{Connection, Row, params};
+
+use crate::{
+    connection::failed,
+    owner,
+    page::{Listing, page_of},
+    row::{get, parsed, signed, unsigned, unsigned_opt},
+};
+
+pub(crate) fn create(connection: &Connection, account: &Account) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "INSERT INTO accounts (id, user_id, workspace_id, app, name, sealed, expires_at, renewable, renew_at, version,
+                 health, health_reason, checked_at, created_at, updated_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                account.id.as_str(),
+                account.owner.user_id.as_str(),
+                account.owner.workspace_id.as_ref().map(|id| id.as_str()),
+                account.app,
+                account.name,
+                account.credentials.sealed,
+                account.credentials.expires_at.map(signed),
+                account.credentials.renewable,
+                account.credentials.renew_at.map(signed),
+                signed(account.version),
+                status_text(account.health.status),
+                account.health.reason,
+                account.health.checked_at.map(signed),
+                signed(account.created_at),
+                signed(account.updated_at),
+            ],
+        )
+        .map_err(failed("writing an account"))
+        .map(drop)
+}
+
+/// Credentials, name and health of an account that is there, whichever credentials it has. False: it is not.
+pub(crate) fn reconnect(connection: &Connection, account: &Account) -> Result<bool, StoreError> {
+    let written = connection.execute(
+        "UPDATE accounts SET name = ?, sealed = ?, expires_at = ?, renewable = ?, renew_at = ?, version = version + 1,
+             health = ?, health_reason = ?, checked_at = ?, updated_at = ? WHERE id = ?",
+        params![
+            account.name,
+            account.credentials.sealed,
+            account.credentials.expires_at.map(signed),
+            account.credentials.renewable,
+            account.credentials.renew_at.map(signed),
+            status_text(account.health.status),
+            account.health.reason,
+            account.health.checked_at.map(signed),
+            signed(account.updated_at),
+            account.id.as_str(),
+        ],
+    );
+    Ok(written.map_err(failed("connecting an account again"))? > 0)
+}
+
+pub(crate) fn renew(connection: &Connection, renewal: &Renewal) -> Result<bool, StoreError> {
+    let written = connection.execute(
+        "UPDATE accounts SET sealed = ?, expires_at = ?, renewable = ?, renew_at = ?, version = version + 1,
+             health = ?, health_reason = ?, checked_at = ?, updated_at = ? WHERE id = ? AND version = ?",
+        params![
+            renewal.credentials.sealed,
+            renewal.credentials.expires_at.map(signed),
+            renewal.credentials.renewable,
+            renewal.credentials.renew_at.map(signed),
+            status_text(renewal.health.status),
+            renewal.health.reason,
+            renewal.health.checked_at.map(signed),
+            signed(renewal.now_at),
+            renewal.id.as_str(),
+            signed(renewal.version),
+        ],
+    );
+    Ok(written.map_err(failed("renewing an account"))? > 0)
+}
+
+pub(crate) fn note(
+    connection: &Connection,
+    id: &str,
+    version: u64,
+    health: &Health,
+) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE accounts SET health = ?, health_reason = ?, checked_at = ? WHERE id = ? AND version = ?",
+            params![
+                status_text(health.status),
+                health.reason,
+                health.checked_at.map(signed),
+                id,
+                signed(version),
+            ],
+        )
+        .map_err(failed("noting an account's health"))
+        .map(drop)
+}
+
+pub(crate) fn by_id(connection: &Connection, id: &str) -> Result<Option<Account>, StoreError> {
+    let failed = failed("reading an account");
+    let mut statement = connection
+        .prepare_cached("SELECT * FROM accounts WHERE id = ?")
+        .map_err(&failed)?;
+    let mut rows = statement.query([id]).map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(account).transpose()
+}
+
+pub(crate) fn page(
+    connection: &Connection,
+    owner: &Owner,
+    page: &PageRequest<AccountId>,
+) -> Result<Page<Account>, StoreError> {
+    let listing = Listing::of_owner("accounts", owner);
+    page_of(connection, &listing, page, AccountId::as_str, account)
+}
+
+pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {
+    let deleted = connection.execute("DELETE FROM accounts WHERE id = ?", [id]);
+    Ok(deleted.map_err(failed("deleting an account"))? > 0)
+}
+
+fn account(row: &Row<'_>) -> Result<Account, StoreError> {
+    Ok(Account {
+        id: parsed(row, "id")?,
+        owner: owner::of(row)?,
+        app: get(row, "app")?,
+        name: get(row, "name")?,
+        credentials: Credentials {
+            sealed: get(row, "sealed")?,
+            expires_at: unsigned_opt(row, "expires_at")?,
+            renewable: get(row, "renewable")?,
+            renew_at: unsigned_opt(row, "renew_at")?,
+        },
+        version: unsigned(row, "version")?,
+        health: Health {
+            status: status(&get::<String>(row, "health")?)?,
+            reason: get(row, "health_reason")?,
+            checked_at: unsigned_opt(row, "checked_at")?,
+        },
+        created_at: unsigned(row, "created_at")?,
+        updated_at: unsigned(row, "updated_at")?,
+    })
+}
+
+const STATUSES: [(HealthStatus, &str); 4] = [
+    (HealthStatus::Unknown, "unknown"),
+    (HealthStatus::Healthy, "healthy"),
+    (HealthStatus::Expired, "expired"),
+    (HealthStatus::Refused, "refused"),
+];
+
+fn status_text(status: HealthStatus) -> &'static str {
+    let found = STATUSES.iter().find(|(known, _)| *known == status);
+    found.map_or("unknown", |(_, text)| text)
+}
+
+fn status(text: &str) -> Result<HealthStatus, StoreError> {
+    let found = STATUSES.iter().find(|(_, known)| *known == text);
+    let status = found.map(|(status, _)| *status);
+    status.ok_or_else(|| StoreError::Corrupt(format!("`{text}` is not the health of an account")))
+}

@@ -1,0 +1,73 @@
+//! Events past the cursor, one by one, without their data.
+
+use headwater_model::{channel::Channel, id::EventId};
+use headwater_store::StoreError;
+use rusqlite::{Connection, Row};
+use serde_json::value::RawValue;
+
+use crate::{
+    connection::failed,
+    row::{get, raw, unsigned},
+};
+
+/// An event past the cursor, without its data.
+pub(super) struct Passing {
+    pub(super) position: i64,
+    pub(super) emitter: String,
+    /// The user who owns the emitter; none when it is gone.
+    pub(super) owner: Option<String>,
+    pub(super) workspace: Option<String>,
+    pub(super) channel: Channel,
+    pub(super) hops: u32,
+    pub(super) indexed_at_ms: i64,
+    /// Of its data.
+    pub(super) bytes: u64,
+}
+
+/// The first one behind a place.
+pub(super) fn next(connection: &Connection, position: i64) -> Result<Option<Passing>, StoreError> {
+    let failed = failed("looking for events to dispatch");
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
+                    octet_length(event) AS bytes
+             FROM events LEFT JOIN emitters USING (emitter_id)
+             WHERE events.position > ? ORDER BY events.position LIMIT 1",
+        )
+        .map_err(&failed)?;
+    let mut rows = statement.query([position]).map_err(&failed)?;
+    rows.next().map_err(&failed)?.map(passing).transpose()
+}
+
+fn passing(row: &Row<'_>) -> Result<Passing, StoreError> {
+    Ok(Passing {
+        position: get(row, "position")?,
+        emitter: get(row, "emitter_id")?,
+        owner: get(row, "user_id")?,
+        workspace: get(row, "workspace_id")?,
+        channel: Channel::named(get::<String>(row, "channel")?),
+        hops: get(row, "hops")?,
+        indexed_at_ms: get(row, "indexed_at_ms")?,
+        bytes: unsigned(row, "bytes")?,
+    })
+}
+
+/// The id and the data of an event of the log, unless it is gone.
+pub(super) fn logged(
+    connection: &Connection,
+    position: i64,
+) -> Result<Option<(EventId, Box<RawValue>)>, StoreError> {
+    let failed = failed("reading an event");
+    let mut statement = connection
+        .prepare_cached("SELECT ms, sequence, event FROM events WHERE position = ?")
+        .map_err(&failed)?;
+    let mut rows = statement.query([position]).map_err(&failed)?;
+    let Some(row) = rows.next().map_err(&failed)? else {
+        return Ok(None);
+    };
+    let id = EventId {
+        ms: unsigned(row, "ms")?,
+        sequence: get(row, "sequence")?,
+    };
+    Ok(Some((id, raw(row, "event")?)))
+}

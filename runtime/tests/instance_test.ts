@@ -187,7 +187,7 @@ Deno.test("the map has a bound, refused by the key's name, and can always be shr
   assert.equal(told.length, 3, run.outcome.error?.stack);
   assert.match(
     told[0],
-    /^RangeError: db\.set: with "new" .* be 19 bytes; .* at most 13: delete some/,
+    /^RangeError: db\.set: with "new", .* take 19 bytes; the limit is 13: delete some/,
   );
   assert.match(told[1], /with "old"/);
   assert.match(told[2], /with "new"|with "é"/);

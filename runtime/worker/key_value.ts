@@ -53,8 +53,8 @@ export class KeyValueMap {
       throw new RangeError(
         `db.set: with "${
           shown(key)
-        }" the keys and values of the source would be ${bytes} ` +
-          `bytes; they may have at most ${this.#limitBytes}: delete some, or keep them in a data store`,
+        }", the keys and values of the source would take ${bytes} ` +
+          `bytes; the limit is ${this.#limitBytes}: delete some, or keep them in a data store`,
       );
     }
     this.#bytes = bytes;

@@ -1,6 +1,6 @@
-//! Request bodies: reading one up to its bound and within its time, and what all of them together, and
-//! those of one user, may take of the node's memory. The meaning of the bytes is the reader's business,
-//! and so is whether the body is worth reading.
+//! Request bodies: reading one up to its bound and within its time, and the share of the node's memory
+//! that all of them, and those of one user, may take. The meaning of the bytes is the reader's
+//! business, and so is whether the body is worth reading.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -27,7 +27,7 @@ const SMALL_BYTES: usize = 64 * 1024;
 const RESERVED_FOR_SMALL: usize = 4;
 /// The part of the room that the bodies of one user may take.
 const SHARE: usize = 2;
-/// How long a body may take before its rate counts.
+/// The time that a body may take before its rate counts.
 const RATE_COUNTS_AFTER: Duration = Duration::from_secs(10);
 /// The least bytes per second, on average since the rate counts.
 const LEAST_RATE: u64 = 1024;
@@ -39,7 +39,7 @@ pub(crate) type Holder = Option<UserId>;
 /// The room that request bodies may take.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimits {
-    /// Bytes of all bodies, and of the events made of them, that are in memory.
+    /// Bytes of all bodies, and of the events created from them, that are in memory.
     pub memory_bytes: usize,
     /// The time for one whole body.
     pub within: Duration,
@@ -75,7 +75,7 @@ pub(crate) struct Arrived {
     pub(crate) room: Room,
 }
 
-/// The room that one body takes, and what is made of it; given back when dropped.
+/// The room that one body and its event take; given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Room {
     bodies: Arc<Bodies>,
@@ -94,7 +94,7 @@ impl Bodies {
         })
     }
 
-    /// Bytes of the bodies, and of the events made of them, that are in memory.
+    /// Bytes of the bodies, and of the events created from them, that are in memory.
     pub(crate) fn taken_bytes(&self) -> usize {
         self.taken.lock().bytes
     }
@@ -166,7 +166,7 @@ impl BodyLimits {
         (largest * SHARE * RESERVED_FOR_SMALL).div_ceil(RESERVED_FOR_SMALL - 1)
     }
 
-    /// How long a body may have taken to which no more than these bytes have arrived.
+    /// The time that a body may have taken of which only these bytes have arrived.
     fn time_for(&self, arrived_bytes: usize) -> Duration {
         let at_least_rate = Duration::from_secs(arrived_bytes as u64 / LEAST_RATE);
         self.within.min(RATE_COUNTS_AFTER + at_least_rate)
@@ -211,12 +211,12 @@ impl Taken {
 }
 
 impl Room {
-    /// Whether the body is one that large ones do not keep out. Then neither is that which is made of it.
+    /// Whether the body is one that large ones do not keep out. Then its event is not kept out either.
     pub(crate) fn is_small(&self) -> bool {
         self.body_bytes <= SMALL_BYTES
     }
 
-    /// Takes room for more of the body, or for what is made of it. Nothing waits for room: bodies that wait hold
+    /// Takes room for more of the body, or for its event. Nothing waits for room: bodies that wait hold
     /// what they have.
     ///
     /// # Errors
@@ -231,7 +231,7 @@ impl Room {
         Ok(())
     }
 
-    /// Gives back what the body itself took: only what was made of it is left.
+    /// Gives back the room of the body itself: only its event is left.
     pub(crate) fn drop_body(&mut self) {
         let body_bytes = std::mem::take(&mut self.body_bytes);
         let mut taken = self.bodies.taken.lock();
@@ -251,7 +251,7 @@ impl Drop for Room {
 #[derive(Debug, Clone)]
 pub(crate) struct RequestBody {
     bodies: Arc<Bodies>,
-    /// Kept until the request has been answered: what a body became takes no less than the body.
+    /// Kept until the request has been answered: an event takes no less than its body.
     room: Arc<Mutex<Option<Room>>>,
 }
 

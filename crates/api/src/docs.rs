@@ -1,5 +1,5 @@
-//! `/docs`: the OpenAPI document as a page for people. Made whole on the node: no script, nothing
-//! from elsewhere. What the operations are is the document's business.
+//! `/docs`: the OpenAPI document as a page for people. Complete as the node sends it: no script,
+//! nothing from elsewhere. The operations themselves are the document's business.
 
 mod document;
 mod example;

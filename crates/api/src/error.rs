@@ -1,5 +1,5 @@
-//! How failures look on the wire: one table from error to status, code and public text
-//! (design section 7, "Errors"). What must not leave the node is logged here, once.
+//! Failures on the wire: one table from error to status, code and public text (docs/api-design.md,
+//! "Status codes"). Details that must not leave the node are logged here, once.
 
 use axum::{
     Json,
@@ -15,12 +15,12 @@ use crate::{
     wire::{ErrorBody, ErrorCode},
 };
 
-/// What a request can be answered instead of its result.
+/// The answers that a request can get instead of its result.
 #[derive(Debug)]
 pub(crate) enum ApiError {
     /// A use case failed.
     Platform(PlatformError),
-    /// The body is not a JSON object, or not what the operation takes.
+    /// The body is not a JSON object, or not one that the operation takes.
     MalformedBody(String),
     /// The body announces itself as something else than JSON.
     UnsupportedMediaType(String),
@@ -68,7 +68,7 @@ impl From<PlatformError> for ApiError {
 struct Problem {
     status: StatusCode,
     body: ErrorBody,
-    /// When trying again may help, in seconds.
+    /// The seconds after which another try may help.
     retry_after_s: Option<u64>,
 }
 
@@ -99,7 +99,7 @@ impl Problem {
     }
 }
 
-const UNAVAILABLE: &str = "temporarily unavailable, try again; the node's log says why";
+const UNAVAILABLE: &str = "temporarily unavailable, try again; the node's log has the cause";
 const INTERNAL: &str = "internal error; the node's log has the details";
 
 impl From<PlatformError> for Problem {
@@ -195,14 +195,15 @@ impl From<ApiError> for Problem {
                 StatusCode::PAYLOAD_TOO_LARGE,
                 ErrorCode::PayloadTooLarge,
                 format!(
-                    "the event of the request may have at most {INGRESS_EVENT_BYTES} bytes of JSON, in which \
-                     characters are escaped and text is there twice; send less at once"
+                    "the request is too large: as an event it may have at most {INGRESS_EVENT_BYTES} \
+                     bytes of JSON, which holds the body twice, with escaped characters; send less at \
+                     once"
                 ),
             ),
             ApiError::TooManyBodies => problem(
                 StatusCode::SERVICE_UNAVAILABLE,
                 ErrorCode::Unavailable,
-                "the node holds as many request bodies, of all users or of this one, as its memory allows; \
+                "the request bodies of all users, or of this one, take all the memory that they may; \
                  try again, or send less at once",
             ),
             ApiError::BodyTooSlow => problem(
@@ -213,12 +214,14 @@ impl From<ApiError> for Problem {
             ApiError::NoRoute { method } => problem(
                 StatusCode::NOT_FOUND,
                 ErrorCode::NotFound,
-                format!("nothing answers {method} at this path"),
+                format!("there is no {method} operation at this path"),
             ),
             ApiError::MethodNotAllowed { method } => problem(
                 StatusCode::METHOD_NOT_ALLOWED,
                 ErrorCode::MethodNotAllowed,
-                format!("{method} is not possible here; the `Allow` header says what is"),
+                format!(
+                    "{method} is not possible here; the `Allow` header lists the methods that are"
+                ),
             ),
             ApiError::NoEndpoint => problem(
                 StatusCode::NOT_FOUND,
@@ -227,7 +230,8 @@ impl From<ApiError> for Problem {
             ),
             ApiError::Unanswered(why) => Self::from(why),
             ApiError::Panicked => {
-                // Where and why is reported by the panic hook, which does not know the request.
+                // The place and the reason are reported by the panic hook, which does not know the
+                // request.
                 tracing::error!("a handler panicked");
                 problem(
                     StatusCode::INTERNAL_SERVER_ERROR,
@@ -255,7 +259,7 @@ impl From<Unanswered> for Problem {
             Unanswered::Interim(status) => problem(
                 StatusCode::BAD_GATEWAY,
                 ErrorCode::ComponentFailed,
-                format!("the component responded with {status}, which cannot end a request"),
+                format!("the component responded with status {status}, which cannot end a request"),
             ),
         }
     }
@@ -283,8 +287,8 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Writes the request's id into the body of a failure of the server, so that whoever reports it
-/// quotes what the log can be searched for.
+/// Writes the request's id into the body of a failure of the server, so that a report of it quotes the
+/// id to search the log for.
 pub(crate) fn name_request(mut response: Response, id: &RequestId) -> Response {
     let Some(mut body) = response.extensions_mut().remove::<ErrorBody>() else {
         return response;

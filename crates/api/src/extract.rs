@@ -1,4 +1,4 @@
-//! What handlers take from a request, checked and typed: raw strings stop here.
+//! The parts of a request that handlers take, checked and typed: raw strings stop here.
 
 mod page;
 mod pages;

@@ -1,4 +1,4 @@
-//! `include` and `exclude` (spec "Common parameters"): which fields of each object under `data` a
+//! `include` and `exclude` (docs/api-design.md, "include and exclude"): which fields of each object under `data` a
 //! response shows. One layer over the whole API; handlers know nothing of it.
 
 use std::sync::{Arc, OnceLock};
@@ -13,7 +13,7 @@ use axum::{
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-/// Which fields to show. Names are dotted paths; unknown ones match nothing.
+/// The fields to show. Names are dotted paths; unknown ones match nothing.
 #[derive(Debug, Default, PartialEq)]
 struct Selection {
     /// Only these; all when empty.
@@ -22,7 +22,7 @@ struct Selection {
     exclude: Vec<String>,
 }
 
-/// Where the reader of a request's body leaves the selection it finds there.
+/// The place in which the reader of a request's body leaves the selection that it finds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BodySelection(Arc<OnceLock<Selection>>);
 
@@ -105,7 +105,7 @@ impl Selection {
     }
 }
 
-/// What the paths say about the field `name` of an object.
+/// The decision of the paths about the field `name` of an object.
 enum Match<'a> {
     /// Nothing.
     None,

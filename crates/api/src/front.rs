@@ -1,6 +1,5 @@
-//! What happens to every request before it is routed and to every response before it leaves:
-//! the request id, hosts that are endpoints, trailing slashes, panics.
-//! Knows no route.
+//! The steps of every request before it is routed and of every response before it leaves: the request
+//! id, hosts that are endpoints, trailing slashes, panics. Knows no route.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -21,7 +20,7 @@ use crate::{
     request_id::RequestId,
 };
 
-/// What the front needs to know of the node.
+/// The facts about the node that the front needs.
 pub(crate) struct Front {
     door: Arc<Door>,
     metrics: Arc<Metrics>,
@@ -125,7 +124,9 @@ pub(crate) async fn receive(
 
 fn end_span(span: Span, status: StatusCode) {
     let code = Attribute::Number(status.as_u16().into());
-    let failure = status.is_server_error().then_some("the node failed it");
+    let failure = status
+        .is_server_error()
+        .then_some("answered with a server error");
     span.end(&[("http.response.status_code", code)], failure);
 }
 
@@ -144,7 +145,7 @@ fn log_answer(id: &RequestId, method: &Method, path: &str, status: StatusCode) {
     }
 }
 
-/// The path as it is logged: whoever knows an endpoint's token can call it, so it is left out.
+/// The path as it is logged: an endpoint's token is enough to call it, so it is left out.
 fn shown_path(path: &str, is_endpoint: bool) -> &str {
     match is_endpoint {
         true => "/e/{token}",

@@ -1,8 +1,8 @@
 //! Requests at the endpoints of HTTP interfaces: by path (`/e/{token}/…`) or by host
 //! (`{token}.{domain}`), any method, no credentials but the token itself.
 //!
-//! Responsible for turning a request into the event that a component gets, and what the run says
-//! into a response. Not responsible for queueing, running or deciding who answers.
+//! Responsible for turning a request into the event that a component gets, and the run's answer into a
+//! response. Not responsible for queueing, running or deciding who answers.
 
 mod address;
 mod content;
@@ -37,7 +37,7 @@ use crate::{
     error::ApiError,
 };
 
-/// Where proxies name who called them, each at the end.
+/// The header in which proxies name their callers, each at the end.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The endpoint that a request is meant for.
@@ -108,7 +108,7 @@ impl Door {
         let place = target.place;
         match self.take(target, parts, body).await {
             Ok(ingress) => reply::to(ingress, &self.sites, place),
-            // Which id was looked for, and where, is no business of callers without credentials.
+            // Callers without credentials are not told which id was looked for, and where.
             Err(ApiError::Platform(PlatformError::NotFound { .. })) => {
                 ApiError::NoEndpoint.into_response()
             }
@@ -122,7 +122,8 @@ impl Door {
         parts: &Parts,
         body: Body,
     ) -> Result<Ingress, ApiError> {
-        // Nothing is read, and kept, for nobody. Whoever has many sources has one share of the room for all.
+        // Nothing is read, and kept, for nobody. An owner of many sources has one share of the room for
+        // all.
         let owner = self.platform.find_endpoint(target.token).await?;
         let body = self
             .bodies

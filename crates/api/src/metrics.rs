@@ -1,6 +1,6 @@
-//! What is counted of requests, by the route's template, and `GET /metrics`.
+//! Counters of requests, by the route's template, and `GET /metrics`.
 //!
-//! Endpoints of HTTP interfaces are busy: what is counted of them is resolved at the start.
+//! Endpoints of HTTP interfaces are busy: their counters are resolved at the start.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,20 +23,20 @@ use crate::{body::Bodies, connections::ConnectionCounts};
 const SECONDS: [f64; 13] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0,
 ];
-/// By [`method`]; whoever invents one must not add to what is counted.
+/// By [`method`]; an invented one must not add a counter.
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "other"];
 /// By the status' hundreds.
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 /// The route of every endpoint, by path or by host.
 const ENDPOINTS: &str = "/e/{token}";
-/// The route of what no route matches.
+/// The route of requests that match no route.
 const NOWHERE: &str = "none";
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 type Counters = Family<[(&'static str, String); 3], Counter>;
 type Histograms = Family<[(&'static str, String); 2], Histogram, fn() -> Histogram>;
 
-/// What has been counted since the node started.
+/// The counters since the node started.
 pub(crate) struct Metrics {
     registry: Registry,
     bodies: Arc<Bodies>,
@@ -47,7 +47,7 @@ pub(crate) struct Metrics {
     endpoints: [Counted; METHODS.len()],
 }
 
-/// What one method of one route has come to.
+/// The counters of one method of one route.
 struct Counted {
     by_class: [Counter; CLASSES.len()],
     seconds: Histogram,
@@ -57,7 +57,7 @@ impl Metrics {
     pub(crate) fn new(connections: &ConnectionCounts, bodies: &Arc<Bodies>) -> Self {
         let mut registry = Registry::with_prefix("headwater");
         connections.register(&mut registry);
-        let help = "Bytes of request bodies, and of the events made of them, in memory";
+        let help = "Bytes of request bodies, and of the events created from them, in memory";
         let body_bytes = Gauge::default();
         registry.register_with_unit("http_bodies", help, Unit::Bytes, body_bytes.clone());
         let requests = Counters::default();
@@ -121,7 +121,7 @@ fn answer(method: &str, route: &str, class: &str) -> [(&'static str, String); 3]
     [method, route, ("status", class.to_owned())]
 }
 
-/// The method's place in what is counted.
+/// The method's place among the counters.
 fn method(method: &Method) -> usize {
     let other = METHODS.len() - 1;
     METHODS
@@ -151,7 +151,7 @@ pub(crate) struct Observed {
     pub(crate) metrics: Arc<Metrics>,
 }
 
-/// Shows what is counted
+/// Returns the node's metrics
 ///
 /// Counts and no names, in the OpenMetrics text format.
 #[utoipa::path(

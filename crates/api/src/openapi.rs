@@ -1,5 +1,5 @@
-//! The OpenAPI document, put together from the annotations of the `operations` that are served.
-//! The parts that they share are added by `shared`; the committed copy is `docs/openapi.json`.
+//! The OpenAPI document, put together from the annotations of the `operations` that are served. The
+//! parts that all of them share are added by `shared`; the committed copy is `docs/openapi.json`.
 
 pub(crate) mod failure;
 mod schema;
@@ -23,8 +23,8 @@ use crate::{
 #[openapi(
     info(
         title = "Headwater",
-        description = "Runs event sources: components in JavaScript that collect events and emit \
-                       them, to be read here or delivered elsewhere.\n\nEvery request below `/v1` \
+        description = "Runs event sources: JavaScript components that collect events and emit \
+                       them. Read the events here, or have them delivered.\n\nEvery request below `/v1` \
                        carries `Authorization: Bearer <API_KEY>`. A trailing slash makes no \
                        difference, and parameters of `POST` and `DELETE` may come in the query or \
                        in a JSON body."
@@ -33,16 +33,16 @@ use crate::{
     security(("api_key" = [])),
     modifiers(&Security),
     tags(
-        (name = "Components", description = "The code of sources, saved."),
+        (name = "Components", description = "Saved code of sources and actions."),
         (name = "Sources", description = "Deployed components."),
-        (name = "Runs", description = "Runs of sources' code that have ended, kept for a while. An extension."),
-        (name = "Events", description = "What sources and workflows emitted."),
-        (name = "Subscriptions", description = "Which emitter's events reach which listener."),
+        (name = "Runs", description = "Runs of sources' code that have ended, kept for a while. Not part of Pipedream's API."),
+        (name = "Events", description = "Events that sources and workflows emitted."),
+        (name = "Subscriptions", description = "Connections from emitters to listeners."),
         (name = "Webhooks", description = "URLs that events are delivered to, and the deliveries."),
-        (name = "Accounts", description = "Credentials of third-party apps. An extension."),
-        (name = "Data stores", description = "Key-value stores that components share by name. An extension."),
-        (name = "Users and workspaces", description = "The caller, other users, what they share, and their keys."),
-        (name = "Node", description = "For machines that watch the node, and for readers."),
+        (name = "Accounts", description = "Credentials of third-party apps. Not part of Pipedream's API."),
+        (name = "Data stores", description = "Key-value stores that components share by name. Not part of Pipedream's API."),
+        (name = "Users and workspaces", description = "The caller, other users, workspaces, and keys."),
+        (name = "Node", description = "Health, metrics and documentation."),
     )
 )]
 struct Frame;

@@ -1,6 +1,5 @@
-//! Every operation of the API, once: what is listed here is served and is in the document, in this
-//! order. Path and method are those of the handler's annotation. What runs before a handler is
-//! `router`'s business.
+//! Every operation of the API, once: each is served and is in the document, in this order. Path and
+//! method are those of the handler's annotation. The layers before a handler are `router`'s business.
 
 use std::sync::Arc;
 
@@ -76,7 +75,7 @@ fn components() -> Operations {
         .routes(routes!(registry::package_modules))
 }
 
-/// Deployed components, their runs, and what they and workflows emit.
+/// Deployed components, their runs, and the events of them and of workflows.
 fn sources() -> Operations {
     Operations::default()
         .routes(routes!(sources::deploy))

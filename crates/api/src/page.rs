@@ -1,4 +1,4 @@
-//! Answers that a browser shows as pages of the node itself: what the browser may do with them.
+//! Answers that a browser shows as pages of the node itself, and the rights of the browser with them.
 
 use axum::{
     http::{HeaderName, HeaderValue, header},

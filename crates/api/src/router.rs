@@ -1,6 +1,5 @@
-//! The whole interface on one screen, grouped by caller, with what runs before the handlers. The
-//! API's operations are listed in `operations`; what happens before a request is routed is
-//! `front`'s business.
+//! The whole interface on one screen, grouped by caller, with the layers before the handlers. The API's
+//! operations are listed in `operations`; the steps before a request is routed are `front`'s business.
 
 use std::sync::Arc;
 
@@ -27,14 +26,14 @@ use crate::{
     routes::{connect, docs::Described},
 };
 
-/// How the node takes requests in.
+/// The node's settings for taking requests in.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Answers endpoints on the node's own site as another site would be.
     pub sets_endpoints_apart: bool,
     /// The room that request bodies may take.
     pub bodies: BodyLimits,
-    /// Where the server counts its connections.
+    /// The counter of the server's connections.
     pub connections: ConnectionCounts,
 }
 
@@ -63,17 +62,17 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
         .route("/connect/{app}/callback", get(connect::come_back))
         // Clients of the API.
         .nest(V1, v1(&platform))
-        // What follows is counted without it.
+        // The following routes are counted without it.
         .layer(from_fn(metrics::name_route))
         .layer(from_fn_with_state(bodies, body::let_read))
-        // Whoever calls the endpoint of an HTTP interface.
+        // A caller of the endpoint of an HTTP interface.
         .route("/e/{token}", endpoint())
         .route("/e/{token}/", endpoint())
         .route("/e/{token}/{*rest}", endpoint())
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .with_state(platform);
-    // Layers of a router run after routing; what changes the path must wrap the router itself.
+    // Layers of a router run after routing; a layer that changes the path must wrap the router itself.
     Router::new().fallback_service(from_fn_with_state(front, front::receive).layer(routes))
 }
 

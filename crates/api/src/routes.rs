@@ -37,7 +37,7 @@ use crate::{
 
 /// The platform.
 type ApiState = State<Arc<Platform>>;
-/// Who is calling, as authentication found out.
+/// The caller, as authentication found out.
 type CallerExtension = Extension<Arc<Caller>>;
 /// `{data: <object>}`.
 type DataReply<T> = Result<Json<Data<T>>, ApiError>;

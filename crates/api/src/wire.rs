@@ -1,5 +1,5 @@
-//! The shapes of requests and responses (spec "Resources and their fields"), one file per resource.
-//! Field names are the spec's. Only shapes and how to fill them; no decisions.
+//! The shapes of requests and responses, one file per resource. Field names are those of Pipedream's
+//! API. Only shapes and how to fill them; no decisions.
 
 mod account;
 mod app;

@@ -21,7 +21,7 @@ pub(crate) fn of_app<'a>(
         .filter(move |account| app.is_none_or(|app| text(account, "app") == app))
 }
 
-/// What an app prop is configured with.
+/// The value that an app prop is configured with.
 pub(crate) fn prop_value(id: &str) -> Value {
     json!({"authProvisionId": id})
 }

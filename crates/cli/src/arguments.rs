@@ -32,7 +32,7 @@ pub(crate) use crate::serve::arguments::ServeArguments;
 #[command(
     name = "headwater",
     version,
-    about = "Runs event sources: a node, and the commands to work with it",
+    about = "Runs event sources: start a node, or work with a running one",
     arg_required_else_help = true
 )]
 pub(crate) struct Cli {
@@ -72,7 +72,7 @@ pub(crate) struct Global {
         default_value = "./headwater-data"
     )]
     pub(crate) data_dir: PathBuf,
-    /// Workspace to list, find and make things in, by its id or orgname; your own things otherwise
+    /// Workspace to work in, by its id or orgname [default: your own things]
     #[arg(
         long,
         global = true,
@@ -91,11 +91,11 @@ pub(crate) enum Command {
     Serve(Box<ServeArguments>),
     #[command(flatten)]
     Client(ClientCommand),
-    /// Write a component to begin with, and a test of it, into this folder
+    /// Create a starter component and a test for it in this folder
     Init(InitArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
     Runtime(RuntimeArguments),
-    /// Print the OpenAPI document of the nodes that this binary runs
+    /// Print the OpenAPI document of this version
     #[command(hide = true)]
     Openapi,
     /// Print a shell's completion script
@@ -110,7 +110,7 @@ pub(crate) struct RuntimeArguments {
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum RuntimeAction {
-    /// Fetch everything that a node without internet needs: Deno, and the bundler that builds components
+    /// Fetch Deno and the bundler, for a node without internet access
     Install,
 }
 
@@ -123,9 +123,9 @@ pub(crate) enum ClientCommand {
     Update(UpdateArguments),
     /// Delete a source
     Delete(SourceArgument),
-    /// List the sources, or the components that can be deployed
+    /// List sources, or the components that can be deployed
     List(ListArguments),
-    /// Publish components to the node's registry, for all its users to deploy by key
+    /// Publish components to the node's registry, where all users can deploy them by key
     Publish(PublishArguments),
     /// Show a source or a saved component
     Describe(DescribeArguments),
@@ -135,17 +135,17 @@ pub(crate) enum ClientCommand {
     Logs(LogsArguments),
     /// List a source's runs, newest first, with cause, outcome and number of events
     Runs(RunsArguments),
-    /// Invoke a source once and show what came of it
+    /// Run a source once and show the result
     Run(RunArguments),
-    /// Deploy a source from a file and deploy it again whenever the file is saved
+    /// Deploy a source from a file, and again on every save
     Dev(DevArguments),
-    /// Run an action once and show what came of it
+    /// Run an action once and show the result
     RunAction(RunActionArguments),
-    /// Deactivate a source: no timer, no endpoint
+    /// Pause a source: its timers and endpoints stop
     Pause(SourceArgument),
     /// Activate a paused source
     Resume(SourceArgument),
-    /// List the apps whose accounts the node knows how to connect
+    /// List the apps whose accounts the node can connect
     Apps(AppsArguments),
     /// Accounts of third-party apps, for app props
     Accounts(AccountsArguments),
@@ -153,17 +153,17 @@ pub(crate) enum ClientCommand {
     DataStores(DataStoresArguments),
     /// Webhooks: URLs that events are delivered to
     Webhooks(WebhooksArguments),
-    /// Deliveries to a webhook: which arrived, and which did not
+    /// Deliveries to webhooks: list, show, retry
     Deliveries(DeliveriesArguments),
-    /// Subscriptions: which source's events go to which webhook or source
+    /// Subscriptions: send a source's events to a webhook or another source
     Subscriptions(SubscriptionsArguments),
-    /// Users of the node; for its administrator
+    /// Users of the node (administrator only)
     Users(UsersArguments),
-    /// Workspaces, which several users share
+    /// Workspaces that several users share
     Workspaces(WorkspacesArguments),
     /// API keys
     Keys(KeysArguments),
-    /// Check that the node answers and this machine can talk to it
+    /// Check the node and the connection to it
     Doctor,
 }
 
@@ -182,15 +182,15 @@ pub(crate) struct ListArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListWhat {
-    /// The sources; also what `list` alone shows
+    /// Sources (the default)
     Sources,
-    /// Published components and your own, the newest of each key
+    /// Published components and your own, with the newest version of each key
     Components(ComponentsArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ComponentsArguments {
-    /// Words that key, name or description contain
+    /// Words to search for in key, name and description
     pub(crate) words: Vec<String>,
     /// Only components of this app, by its name slug
     #[arg(long, value_name = "APP")]
@@ -198,26 +198,26 @@ pub(crate) struct ComponentsArguments {
     /// Only sources, or only actions
     #[arg(long = "type", value_parser = ["source", "action"])]
     pub(crate) component_type: Option<String>,
-    /// How many to show
+    /// Maximum number to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
     pub(crate) limit: usize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PublishArguments {
-    /// Component: a file, a URL or npm:PACKAGE[@VERSION]/path. Or all the components of a folder or
-    /// of npm:PACKAGE[@VERSION]
+    /// Component: a file, a URL or npm:PACKAGE[@VERSION]/path; or a folder or npm:PACKAGE[@VERSION],
+    /// for all its components
     #[arg(value_name = "FILE|DIR|URL|npm:PACKAGE[/PATH]")]
     pub(crate) components: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DeployArguments {
-    /// Component: a file, a URL, npm:PACKAGE[@VERSION]/path/in/the/package.mjs, or the key or id of
-    /// one that the node has
+    /// Component: a file, a URL, npm:PACKAGE[@VERSION]/path/in/the/package.mjs, or the key or id of a
+    /// saved component
     #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH|KEY[@VERSION]")]
     pub(crate) component: String,
-    /// Name of the source; the component's own name otherwise
+    /// Name of the source [default: the component's name]
     #[arg(long)]
     pub(crate) name: Option<String>,
     #[command(flatten)]
@@ -229,7 +229,7 @@ pub(crate) struct UpdateArguments {
     /// Source: its id, name or name slug
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) source: String,
-    /// New code: a file, a URL, npm:PACKAGE[@VERSION]/path or a key; the code stays when left out
+    /// New code: a file, a URL, npm:PACKAGE[@VERSION]/path or a key [default: the present code]
     #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH|KEY[@VERSION]")]
     pub(crate) component: Option<String>,
     /// New name
@@ -237,7 +237,7 @@ pub(crate) struct UpdateArguments {
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) props: PropArguments,
-    /// Move the packages of the source's code to the latest versions that it allows
+    /// Move the source's packages to the latest versions that its code allows
     #[arg(long, conflicts_with = "component")]
     pub(crate) refresh_deps: bool,
 }
@@ -253,10 +253,10 @@ pub(crate) struct DescribeArguments {
 pub(crate) struct EventsArguments {
     /// Source: its id, name or name slug
     pub(crate) source: String,
-    /// Go on printing events as they are emitted; with --json one JSON object per line
+    /// Keep printing new events; with --json, one JSON object per line
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// How many of the latest events to show
+    /// Number of the latest events to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
     /// Only this channel, such as $errors
@@ -268,10 +268,10 @@ pub(crate) struct EventsArguments {
 pub(crate) struct LogsArguments {
     /// Source: its id, name or name slug
     pub(crate) source: String,
-    /// Go on printing lines as they are logged; with --json one JSON object per line
+    /// Keep printing new lines; with --json, one JSON object per line
     #[arg(short, long)]
     pub(crate) follow: bool,
-    /// How many of the latest lines to show
+    /// Number of the latest lines to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }
@@ -280,7 +280,7 @@ pub(crate) struct LogsArguments {
 pub(crate) struct RunArguments {
     /// Source: its id, name or name slug
     pub(crate) source: String,
-    /// Event handed to `run`: JSON, @FILE, or @- for standard input
+    /// Event for `run`: JSON, @FILE, or @- for standard input
     #[arg(long, value_name = "JSON|@FILE")]
     pub(crate) event: Option<String>,
 }
@@ -297,16 +297,16 @@ pub(crate) enum AccountsCommand {
     Add(AddAccountArguments),
     /// Connect an account in a browser: by the app's consent, or by a form
     Connect(ConnectAccountArguments),
-    /// Give an account other credentials in a browser; it stays the same account
+    /// Give an account new credentials in a browser; the account stays the same
     Reconnect {
         /// Account: its id or name
         #[arg(value_name = "ID_OR_NAME")]
         account: String,
-        /// Print the link only, for another browser
+        /// Print the link instead of opening a browser
         #[arg(long)]
         no_browser: bool,
     },
-    /// Ask the app whether it takes an account's credentials
+    /// Test an account's credentials with the app
     Check {
         /// Account: its id or name
         #[arg(value_name = "ID_OR_NAME")]
@@ -314,7 +314,7 @@ pub(crate) enum AccountsCommand {
     },
     /// List the accounts
     List,
-    /// Delete an account, and give its tokens back
+    /// Delete an account and revoke its tokens
     Delete {
         /// Account: its id or name
         #[arg(value_name = "ID_OR_NAME")]
@@ -324,11 +324,11 @@ pub(crate) enum AccountsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddAccountArguments {
-    /// Name slug of the app, as app props name it
+    /// Name slug of the app, as in app props
     pub(crate) app: String,
-    /// Field that components find in `$auth`, repeatable; with no `=VALUE` it is asked for, hidden.
-    /// @- is standard input; a value that begins with @ is written @@…
-    /// Without any, those that the catalog has of the app are asked for
+    /// Field of `$auth`, repeatable; without =VALUE you are asked for it, hidden. @- reads standard
+    /// input; write a value that begins with @ as @@… Without --field, you are asked for the app's
+    /// fields in the catalog
     #[arg(long = "field", value_name = "KEY[=VALUE|=@FILE]")]
     pub(crate) fields: Vec<String>,
     /// Name to tell the accounts of one app apart
@@ -340,14 +340,14 @@ pub(crate) struct AddAccountArguments {
 pub(crate) struct ConnectAccountArguments {
     /// Name slug of the app; `headwater apps` lists them
     pub(crate) app: String,
-    /// Field that is known already, repeatable; the others are asked for in the browser.
-    /// @- is standard input; a value that begins with @ is written @@…
+    /// Field with a known value, repeatable; the browser form asks for the others. @- reads standard
+    /// input; write a value that begins with @ as @@…
     #[arg(long = "field", value_name = "KEY=VALUE|KEY=@FILE")]
     pub(crate) fields: Vec<String>,
     /// Name to tell the accounts of one app apart
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Print the link only, for another browser
+    /// Print the link instead of opening a browser
     #[arg(long)]
     pub(crate) no_browser: bool,
 }

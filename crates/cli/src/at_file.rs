@@ -1,11 +1,12 @@
-//! A value as typed on the command line, or in the file that it names: `@FILE`, `@-` for standard input, and `@@…`
-//! for a value that begins with an @. What the text means is the command's business.
+//! A value as typed on the command line, or in the file that it names: `@FILE`, `@-` for standard
+//! input, and `@@…` for a value that begins with an @. The meaning of the text is the command's
+//! business.
 
 use std::io::Read as _;
 
 use anyhow::{Context as _, Result};
 
-/// Stands for what comes on standard input.
+/// Stands for the text on standard input.
 const STDIN: &str = "@-";
 
 /// Whether it is read from standard input, which is there once.

@@ -93,7 +93,7 @@ impl Client {
         self.get_with(path, query).await.map(data)
     }
 
-    /// `data` of what takes the node its time, such as a download.
+    /// `data` of a request that takes the node long, such as a download.
     pub(crate) async fn get_slowly(&self, path: &[&str], query: Query<'_>) -> Result<Value> {
         let request = self.request(Method::GET, path).query(query);
         self.answer(request).await.map(data)
@@ -115,7 +115,7 @@ impl Client {
         self.send(Method::POST, path, body).await
     }
 
-    /// Deletes. The answer is whole: what went wrong with it may stand beside `data`.
+    /// Deletes. The answer is complete: an error may stand beside `data`.
     pub(crate) async fn delete(&self, path: &[&str]) -> Result<Value> {
         self.answer(self.request(Method::DELETE, path)).await
     }

@@ -1,4 +1,4 @@
-//! The commands, one module each: what is asked of the node and how the answer is shown. This file
+//! The commands, one module each: the requests to the node, and the display of the answers. This file
 //! only dispatches.
 
 mod accounts;

@@ -9,7 +9,7 @@ use crate::output;
 use crate::session::Session;
 use crate::source::text;
 
-/// How long the node holds an answer back for the end; shorter than its own reads may take.
+/// The time that the node holds an answer back for the end; shorter than its own reads may take.
 const WAIT_S: u32 = 30;
 
 /// Shows the link, opens it unless that is not wanted, and returns the account once there is one.
@@ -35,15 +35,17 @@ pub(crate) async fn follow(session: &Session, link: &Value, no_browser: bool) ->
                 return session.client.get(&["accounts", account]).await;
             }
             "failed" => bail!("nothing was connected: {}", text(&connect, "reason")),
-            "expired" => bail!("nobody followed the link in time; run the command again"),
+            "expired" => bail!("the link was not used in time; run the command again"),
             other => {
-                bail!("the node says that the connect is `{other}`; is this program older than it?")
+                bail!(
+                    "this program does not know the connect status `{other}`; it may be older than the node"
+                )
             }
         }
     }
 }
 
-/// In the browser of the desktop. Where there is none, the link was printed.
+/// In the browser of the desktop. Without one, the link was printed.
 fn open(url: &str) {
     let program = if cfg!(target_os = "macos") {
         "open"

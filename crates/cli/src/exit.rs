@@ -1,5 +1,5 @@
-//! How the process ends: the exit codes, and how an error is told to the person. Which error a
-//! command meets is the command's business; the API's own errors carry their hint with them.
+//! The end of the process: the exit codes, and the printing of an error. Meeting an error is the
+//! command's business; the API's own errors carry their hint with them.
 
 use std::io::ErrorKind;
 
@@ -26,7 +26,7 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> Exit {
         Ok(exit) => return exit,
         Err(error) => error,
     };
-    // `headwater events SOURCE | head` is no failure.
+    // `headwater events SOURCE | head` is not a failure.
     if is_broken_pipe(&error) {
         return Exit::Success;
     }
@@ -37,7 +37,7 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> Exit {
     }
 }
 
-/// Tells the person about an error, and what to do about it.
+/// Prints an error, and the person's next step.
 pub(crate) fn tell(error: &anyhow::Error) {
     output::note(&format!("error: {error:#}"));
     if let Some(client_error) = find::<ClientError>(error) {

@@ -1,6 +1,6 @@
-//! Following a list that grows at its front (events, logs): hands out what is new, oldest first,
-//! nothing twice and nothing left out as long as the node retains it. The node pushes what is new;
-//! a node that goes away is asked again. Prints nothing of what it finds.
+//! Following a list that grows at its front (events, logs): hands out new items, oldest first, none
+//! twice and none left out as long as the node retains it. The node pushes new items; a node that goes
+//! away is asked again. Prints none of them.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Before every event.
 const BEGINNING: &str = "0-0";
 
-/// A list and the stream of what is new in it.
+/// A list and the stream of its new items.
 #[derive(Clone, Copy)]
 pub(crate) struct Followed<'a> {
     /// The list.
     pub(crate) path: &'a [&'a str],
-    /// Which part of it.
+    /// The part of it.
     pub(crate) filter: &'a [(&'a str, String)],
     /// The stream.
     pub(crate) feed: &'a [&'a str],

@@ -1,5 +1,5 @@
-//! This binary as the launcher of confined processes: the node starts it anew for each of them. How a process
-//! is confined is the engine's business.
+//! This binary as the launcher of confined processes: the node starts it anew for each of them.
+//! Confining it is the engine's business.
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -8,7 +8,7 @@ use headwater_engine::confine::{Launcher, launch};
 /// The hidden subcommand: for the node alone, and handled before anything starts a thread.
 const SUBCOMMAND: &str = "launch-confined";
 
-/// How a node starts it.
+/// The command with which a node starts it.
 pub(crate) fn of_this_binary() -> Launcher {
     Launcher {
         program: this_binary(),
@@ -16,7 +16,7 @@ pub(crate) fn of_this_binary() -> Launcher {
     }
 }
 
-/// Becomes a confined process, if that is what this one was started for; comes back only if that failed.
+/// Becomes a confined process, if this one was started for that; comes back only if that failed.
 pub(crate) fn launch_if_asked() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     let asked = arguments.next() == Some(OsString::from(SUBCOMMAND));

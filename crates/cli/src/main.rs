@@ -1,5 +1,5 @@
-//! The `headwater` binary: parses the command line, runs one command and turns what came of it
-//! into an exit code. What the commands do lives in `command/`; this file only dispatches.
+//! The `headwater` binary: parses the command line, runs one command and turns its result into an exit
+//! code. The commands live in `command/`; this file only dispatches.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

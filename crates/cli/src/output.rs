@@ -1,5 +1,5 @@
-//! The only writer of standard output and standard error. Standard output carries data and
-//! nothing else, so that it can be piped; whatever is said to the person goes to standard error.
+//! The only writer of standard output and standard error. Standard output carries data and nothing
+//! else, so that it can be piped; all notes to the person go to standard error.
 
 use std::io::{self, Write as _};
 
@@ -24,7 +24,7 @@ pub(crate) fn json_line(value: &Value) -> Result<()> {
     data(&serde_json::to_string(value)?)
 }
 
-/// Says something to the person. Standard error being closed is no reason to fail.
+/// Prints a note to the person. A closed standard error is not a reason to fail.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

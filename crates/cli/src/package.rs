@@ -1,5 +1,5 @@
-//! The packages that a component is locked to, as the API shows them: what tables show, and which moved from one
-//! component to another.
+//! The packages that a component is locked to, as the API shows them: as tables show them, and those
+//! that moved from one component to another.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(crate) fn rows(component: &Value) -> (Vec<Vec<String>>, usize) {
     (rows, further)
 }
 
-/// What moved, a line per package.
+/// The packages that moved, a line each.
 pub(crate) fn moves(before: &Value, after: &Value) -> Vec<String> {
     let (before, after) = (versions(before), versions(after));
     let names: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();

@@ -1,6 +1,6 @@
-//! Where a component's code comes from, as typed on the command line: a local file, a URL, a file of
-//! an npm package, or what the node has under an id or a key. Reads no file; that a path exists is
-//! found out when it is opened.
+//! The origin of a component's code, as typed on the command line: a local file, a URL, a file of an
+//! npm package, or a component that the node has under an id or a key. Reads no file; opening a path
+//! shows whether it exists.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

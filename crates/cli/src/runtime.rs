@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{arguments::RuntimeAction, exit::Exit, output};
 
-/// What package clients need of the environment to honour the user's own settings.
+/// The variables of the environment that package clients need to honour the user's own settings.
 const CLIENT_ENV: &[&str] = &[
     "HOME",
     "PATH",
@@ -64,7 +64,7 @@ pub(crate) fn cache_dir() -> Result<PathBuf> {
     Ok(base.join("headwater"))
 }
 
-/// Where Deno keeps what commands of this user download, the bundler among it.
+/// The folder in which Deno keeps the downloads of this user's commands, the bundler among them.
 pub(crate) fn deno_dir() -> Result<PathBuf> {
     Ok(cache_dir()?.join("deno-dir"))
 }
@@ -93,7 +93,7 @@ pub(crate) async fn run(action: Option<RuntimeAction>, as_json: bool) -> Result<
         };
         let folder = deno_dir()?;
         std::fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+            .with_context(|| format!("cannot create the folder {}", folder.display()))?;
         let bundler = Bundler::new(source, folder).ready().await?;
         output::note(&format!("The bundler is {}", bundler.display()));
     }

@@ -1,4 +1,5 @@
-//! Asking for what must not be seen: on a terminal, without an echo, so that it stays out of the shell's history.
+//! Asking for a value that must not be seen: on a terminal, without an echo, so that it stays out of
+//! the shell's history.
 
 use std::io::IsTerminal as _;
 
@@ -6,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::usage_error::UsageError;
 
-/// What the person types. `otherwise` says what to do where nobody can be asked.
+/// The value that the person types. `otherwise` has the next step if nobody can be asked.
 pub(crate) fn ask(name: &str, otherwise: &str) -> Result<String> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Err(UsageError(otherwise.to_owned()).into());

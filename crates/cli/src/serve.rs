@@ -1,5 +1,5 @@
-//! `headwater serve`: the composition root. Puts store, engine, use cases and API together, and
-//! ends them in order. What the parts do is theirs.
+//! `headwater serve`: the composition root. Puts store, engine, use cases and API together, and ends
+//! them in order. The work of the parts is theirs.
 
 mod admin_key;
 mod apps;
@@ -57,7 +57,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     )
     .await?;
     let address = listener.local_addr()?;
-    // Whoever has the store has the folder; a running node's socket must not be replaced.
+    // The holder of the store has the folder; a running node's socket must not be replaced.
     let store = node::open_store(&data_dir)?;
     // Before the first worker starts: workers get a link to the socket.
     let socket = match options.self_alias.is_some() {
@@ -123,8 +123,9 @@ impl Node {
             tokio::spawn(server.serve_components(socket))
         });
         stop_signal().await?;
-        self.notes
-            .note("stopping: running invocations may finish; signal again to stop at once");
+        self.notes.note(
+            "stopping: waiting for running invocations to finish; press Ctrl-C or send the signal again to stop now",
+        );
         self.stopping.cancel();
         tokio::select! {
             () = self.app.stop() => {}
@@ -197,7 +198,7 @@ async fn first_user(
     .await?;
     if given.is_none() {
         let kept_in = data_dir.shown_key_path();
-        // A journal would keep it for everybody who reads journals.
+        // A journal would keep it for all readers of journals.
         notes.note(&match notes.are_read_and_gone() {
             true => format!("API key of the first user (shown once, kept in {kept_in}): {api_key}"),
             false => format!("the API key of the first user is in {kept_in}"),

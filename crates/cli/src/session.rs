@@ -1,5 +1,5 @@
-//! What every command shares: the client for the node and how to print. Here the key is found;
-//! what is done with it is the client's business.
+//! The parts that every command shares: the client for the node and the way to print. The key is found
+//! here; its use is the client's business.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ impl Session {
         })
     }
 
-    /// Prints the API's data as it is, or the text made of it.
+    /// Prints the API's data as it is, or as text.
     pub(crate) fn print(&self, data: &Value, text: impl FnOnce(&Value) -> String) -> Result<()> {
         if self.json {
             output::json(data)
@@ -45,8 +45,8 @@ impl Session {
     }
 }
 
-/// The key a node on this machine wrote down. No such file is fine: the node may be elsewhere, and
-/// its 401 says what to do.
+/// The key a node on this machine wrote down. No such file is fine: the node may be elsewhere, and its
+/// 401 has the next step.
 fn stored_key(data_dir: &Path) -> Result<Option<String>> {
     let path = data_dir.join("api-key");
     match std::fs::read_to_string(&path) {

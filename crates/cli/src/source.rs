@@ -1,5 +1,5 @@
-//! A source as the API shows it: found by what the person calls it, and the parts of it that
-//! tables show. Changes nothing.
+//! A source as the API shows it: found by its id, name or name slug, and the parts of it that tables
+//! show. Changes nothing.
 
 use anyhow::{Result, bail};
 use serde_json::Value;
@@ -64,7 +64,7 @@ pub(crate) fn endpoints(source: &Value) -> Vec<String> {
         .collect()
 }
 
-/// When the source's timers fire.
+/// The times at which the source's timers fire.
 pub(crate) fn timers(source: &Value) -> Vec<String> {
     configured(source).filter_map(timer).collect()
 }

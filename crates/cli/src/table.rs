@@ -1,4 +1,4 @@
-//! Tables for people: columns without borders, headers in capitals. What the columns hold is the
+//! Tables for people: columns without borders, headers in capitals. The content of the columns is the
 //! commands' business.
 
 use comfy_table::{Table, presets};

@@ -1,4 +1,4 @@
-//! How points in time are shown: RFC 3339 in UTC, so that lines of two machines compare. Reads no
+//! The display of points in time: RFC 3339 in UTC, so that lines of two machines compare. Reads no
 //! clock.
 
 use chrono::{DateTime, SecondsFormat};

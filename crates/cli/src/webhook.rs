@@ -1,4 +1,4 @@
-//! A webhook as the API shows it, found by what the person calls it. Changes nothing.
+//! A webhook as the API shows it, found by its id or name. Changes nothing.
 
 use anyhow::{Result, bail};
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub(crate) async fn find_id(client: &Client, id_or_name: &str) -> Result<String>
     }
 }
 
-/// The same, for whoever looks elsewhere when there is no webhook of that name.
+/// The same, for callers that look elsewhere if there is no webhook of that name.
 pub(crate) async fn id_by_name(client: &Client, id_or_name: &str) -> Result<Option<String>> {
     if id_or_name.starts_with("wh_") {
         return Ok(Some(id_or_name.to_owned()));

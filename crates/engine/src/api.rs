@@ -151,7 +151,7 @@ pub enum Entry {
     AdditionalProps,
 }
 
-/// A lifecycle hook (spec "States and transitions").
+/// A lifecycle hook (docs/guide/writing-a-component.md, "Hooks").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hook {

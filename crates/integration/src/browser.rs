@@ -80,7 +80,7 @@ impl Browser {
                 }
                 answer = self.request(Method::GET, &next, None).await;
                 url = next;
-            } else if answer.text.contains("<button>Go on to ") {
+            } else if answer.text.contains("<button>Continue to ") {
                 answer = self.request(Method::POST, &url, Some(&[])).await;
             } else if answer.text.contains("name=\"login\"") {
                 let login: &[_] = &[("prompt", "login"), ("login", "ann"), ("password", "x")];

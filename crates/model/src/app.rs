@@ -1,6 +1,6 @@
-//! Third-party apps as the node knows them: what an account of one consists of and how it is
-//! connected. Responsible for the rules of a definition and of an account's fields; not for where
-//! definitions come from, nor for speaking to an app.
+//! Third-party apps as the node knows them: the parts of an account of one and the way it is connected.
+//! Responsible for the rules of a definition and of an account's fields; not for reading definitions,
+//! nor for speaking to an app.
 
 mod catalog;
 mod template;
@@ -22,16 +22,16 @@ pub const ACCESS_TOKEN: &str = "oauth_access_token";
 pub const REFRESH_TOKEN: &str = "oauth_refresh_token";
 /// The field of `$auth` that names the OAuth 2 client that the tokens were given to.
 pub const CLIENT_ID: &str = "oauth_client_id";
-/// The field of `$auth` that says who the account is at the app.
+/// The field of `$auth` that identifies the account at the app.
 pub const UID: &str = "oauth_uid";
 
-/// How an app knows who is calling.
+/// The way an app authenticates callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuthType {
     /// By a token that the user's consent gives.
     Oauth2,
-    /// By what the user enters, such as an API key.
+    /// By values that the user enters, such as an API key.
     Fields,
     /// It does not ask.
     None,
@@ -41,17 +41,17 @@ pub enum AuthType {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AppDefinition {
-    /// What app props call it.
+    /// Its name in app props.
     #[serde(skip)]
     pub slug: String,
     /// For people.
     pub name: String,
-    /// How it knows who is calling.
+    /// The way it authenticates callers.
     pub auth: AuthType,
-    /// What the user enters.
+    /// The fields that the user enters.
     #[serde(default)]
     pub fields: Vec<AppField>,
-    /// How tokens are got; there when `auth` is `oauth2`.
+    /// The way to get tokens; present if `auth` is `oauth2`.
     pub oauth2: Option<OAuth2>,
     /// A request by which the app says whether credentials are good.
     pub probe: Option<Probe>,
@@ -66,7 +66,7 @@ pub struct AppField {
     /// For people; the name if there is none.
     #[serde(default)]
     pub label: String,
-    /// Whether it must not be seen while it is entered.
+    /// Whether its input is hidden.
     #[serde(default)]
     pub secret: bool,
     /// Whether it may be left out.
@@ -77,26 +77,26 @@ pub struct AppField {
     pub multiline: bool,
 }
 
-/// An app's OAuth 2 endpoints, and what they expect.
+/// An app's OAuth 2 endpoints, and their expectations.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OAuth2 {
-    /// Where the user consents.
+    /// URL at which the user consents.
     pub authorize_url: UrlTemplate,
-    /// Where tokens come from.
+    /// URL that tokens come from.
     pub token_url: UrlTemplate,
-    /// Where tokens are given back (RFC 7009).
+    /// URL at which tokens are revoked (RFC 7009).
     pub revocation_url: Option<UrlTemplate>,
-    /// What the node asks for.
+    /// The scopes that the node requests.
     #[serde(default)]
     pub scopes: Vec<String>,
-    /// What stands between scopes.
+    /// The separator of scopes.
     #[serde(default = "space")]
     pub scope_separator: String,
     /// Whether a proof key (RFC 7636, S256) goes along.
     #[serde(default = "yes")]
     pub pkce: bool,
-    /// How the node shows at the token endpoint which client it is.
+    /// The way the node authenticates as a client at the token endpoint.
     #[serde(default)]
     pub token_auth: TokenAuth,
     /// Parameters of the authorization request beyond the standard's.
@@ -112,11 +112,11 @@ pub struct OAuth2 {
     pub callback_fields: BTreeMap<String, String>,
     /// The client that the node is at this app.
     pub client_id: Option<String>,
-    /// What the client proves it by.
+    /// The secret of the client.
     pub client_secret: Option<ClientSecret>,
 }
 
-/// How a client shows who it is at the token endpoint.
+/// The way a client authenticates at the token endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenAuth {
@@ -149,7 +149,7 @@ impl fmt::Debug for ClientSecret {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
-    /// What is asked.
+    /// The URL that is asked.
     pub url: UrlTemplate,
     /// With which method.
     #[serde(default)]
@@ -159,9 +159,10 @@ pub struct Probe {
     pub headers: BTreeMap<String, String>,
     /// With which JSON body.
     pub body: Option<String>,
-    /// JSON pointer to what is true in the answer if the credentials are good, for apps whose status does not tell.
+    /// JSON pointer to a value of the answer that is true if the credentials are good, for apps whose
+    /// status does not tell.
     pub ok: Option<String>,
-    /// JSON pointer to who the account is.
+    /// JSON pointer to the account's identity.
     pub uid: Option<String>,
 }
 
@@ -188,10 +189,10 @@ impl AppDefinition {
     /// The same app under its slug, if the definition can stand. Labels that are missing are filled in.
     ///
     /// # Errors
-    /// Which field cannot, and why.
+    /// The field that cannot, and the reason.
     pub fn checked(mut self, slug: &str) -> Result<Self, Invalid> {
         if !is_slug(slug) {
-            let reason = "is no name slug: use lower-case letters, digits, `_` and `-`";
+            let reason = "is not a name slug: use lower-case letters, digits, `_` and `-`";
             return Err(Invalid::new("", reason));
         }
         slug.clone_into(&mut self.slug);
@@ -227,11 +228,11 @@ impl AppDefinition {
             let at = format!("fields[{index}].name");
             let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
             if field.name.is_empty() || !field.name.chars().all(letters) {
-                let reason = "must be made of letters, digits and `_`";
+                let reason = "must consist of letters, digits and `_`";
                 return Err(Invalid::new(at, reason));
             }
             if self.fields[..index].iter().any(|f| f.name == field.name) {
-                return Err(Invalid::new(at, format!("`{}` is there twice", field.name)));
+                return Err(Invalid::new(at, format!("`{}` occurs twice", field.name)));
             }
             if [ACCESS_TOKEN, REFRESH_TOKEN].contains(&&*field.name)
                 && self.auth == AuthType::Oauth2
@@ -291,7 +292,7 @@ impl AppDefinition {
         self.check_placeholders(at, url.placeholders(), own)
     }
 
-    /// What is filled in must be there whatever the user enters.
+    /// A filled-in field must exist for every input of the user.
     fn check_placeholders<'a>(
         &self,
         at: &str,
@@ -301,7 +302,7 @@ impl AppDefinition {
         for name in names {
             let is_field = |field: &AppField| field.name == name && !field.optional;
             if !own.contains(&name) && !self.fields.iter().any(is_field) {
-                let reason = format!("`{{{name}}}` is no field of the app that must be given");
+                let reason = format!("`{{{name}}}` is not a required field of the app");
                 return Err(Invalid::new(at, reason));
             }
         }
@@ -314,8 +315,8 @@ impl AppDefinition {
         Some((oauth2, oauth2.client_id.as_deref()?))
     }
 
-    /// Checks what an account is made of. An OAuth 2 account needs its access token, and may have what
-    /// components expect besides.
+    /// Checks the fields of an account. An OAuth 2 account needs its access token, and may have further
+    /// fields that components expect.
     ///
     /// # Errors
     /// The first field that is missing, unknown or no text.
@@ -330,7 +331,7 @@ impl AppDefinition {
         self.check_entered(fields, self.auth == AuthType::Oauth2)
     }
 
-    /// Checks what the user has entered: all that is required, and nothing else unless that is `open`.
+    /// Checks the values that the user has entered: all that are required, and no others unless `open`.
     ///
     /// # Errors
     /// The first field that is missing, unknown or no text.
@@ -346,7 +347,7 @@ impl AppDefinition {
             if !open && !self.fields.iter().any(|field| field.name == *name) {
                 let names: Vec<_> = self.fields.iter().map(|field| &*field.name).collect();
                 let reason = format!(
-                    "is no field of `{}`, whose fields are: {}; the operator can add one in an apps file",
+                    "is not a field of `{}`; its fields are: {}; the operator can add one in an apps file",
                     self.slug,
                     names.join(", ")
                 );

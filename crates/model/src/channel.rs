@@ -1,4 +1,4 @@
-//! Channels: the named streams of one emitter (spec "Events", 2).
+//! Channels: the named streams of one emitter (docs/guide/writing-a-component.md, "Events").
 
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ impl Channel {
         &self.0
     }
 
-    /// What the channel is retained with.
+    /// The kind of channels that this one is retained with.
     pub fn class(&self) -> ChannelClass {
         match self.0.as_str() {
             Self::ERRORS => ChannelClass::Errors,

@@ -1,11 +1,11 @@
-//! What is known of a component without running it: the result of `describe`.
+//! The description of a component, known without running it: the result of `describe`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{dedupe::Strategy, prop::PropDefinition};
 
-/// Source or action (spec "What the service does", 5). Apps are described so that saving one is refused clearly.
+/// Source or action. Apps are described so that saving one is refused clearly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ComponentType {
@@ -18,7 +18,7 @@ pub enum ComponentType {
     App,
 }
 
-/// Which lifecycle hooks a source has.
+/// The lifecycle hooks of a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hooks {
     /// Runs once, before the first `activate`.
@@ -63,13 +63,13 @@ pub struct Description {
     /// Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// How emitted events are deduplicated.
+    /// The strategy that deduplicates emitted events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe: Option<Strategy>,
     /// In declaration order, `propDefinition`s inlined.
     #[serde(default)]
     pub props: Vec<PropDefinition>,
-    /// Which hooks exist.
+    /// The hooks that exist.
     #[serde(default)]
     pub hooks: Hooks,
     /// Whether `additionalProps` exists, so that more props than these may be configured.
@@ -83,7 +83,7 @@ pub struct Description {
     pub sample_emit: Option<Value>,
 }
 
-/// The slug of a component's name (spec "Component model: structure"): lower-case words joined by `-`.
+/// The slug of a component's name: lower-case words joined by `-`.
 pub fn slug(name: &str) -> String {
     let words = name
         .split(|c: char| !c.is_alphanumeric())

@@ -1,4 +1,4 @@
-//! Data stores: what they may be called, and what a record may be.
+//! Data stores: the rules for their names and records.
 //!
 //! Not responsible for where records are kept, nor for how long.
 
@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{DATA_STORE_KEY_BYTES, DATA_STORE_NAME_CHARS, DATA_STORE_VALUE_BYTES};
 
-/// A data store's name: what components are configured with. Any text that a person can tell from another.
+/// A data store's name, with which components are configured. Any text that a person can tell from
+/// another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct DataStoreName(String);
 
-/// Why text is no name of a data store.
+/// The reason why a text is not a name of a data store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidDataStore(String);
@@ -30,13 +31,13 @@ impl FromStr for DataStoreName {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fault = if text.trim().is_empty() {
-            "a data store's name is empty; give any name, and the store is made when it is first written to"
+            "a data store's name is empty; give any name, and the first write creates the store"
         } else if text.chars().count() > DATA_STORE_NAME_CHARS {
             "a data store's name has at most 100 characters"
         } else if text.trim() != text || text.chars().any(char::is_control) {
             "a data store's name has no control characters, and no space at its ends"
         } else if matches!(text, "." | "..") {
-            "a data store's name is more than dots"
+            "a data store's name must not consist of dots only"
         } else {
             return Ok(Self(text.to_owned()));
         };
@@ -67,7 +68,7 @@ impl fmt::Display for DataStoreName {
 /// Checks a record that is about to be written: its key, and its value as JSON text.
 ///
 /// # Errors
-/// Which of the two is over its limit.
+/// The one of the two that is over its limit.
 pub fn check_record(key: &str, value: &str) -> Result<(), InvalidDataStore> {
     check_key(key)?;
     if value.len() > DATA_STORE_VALUE_BYTES {

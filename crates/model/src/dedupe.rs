@@ -1,4 +1,5 @@
-//! Dedupe strategies (spec "Events", 3; design section 7 "Dedupe"). State is per source, over all ordinary channels.
+//! Dedupe strategies (docs/guide/writing-a-component.md, "Events"). State is per source, over all
+//! ordinary channels.
 
 use std::collections::VecDeque;
 
@@ -10,7 +11,7 @@ use crate::{
     limits::{DROPPED_KEYS_MAX, UNIQUE_CACHE_IDS},
 };
 
-/// How a source's events are deduplicated.
+/// The strategy that deduplicates a source's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
@@ -22,7 +23,7 @@ pub enum Strategy {
     Last,
 }
 
-/// What a strategy remembers between runs.
+/// The state that a strategy keeps between runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "strategy", rename_all = "snake_case")]
 pub enum State {
@@ -65,7 +66,7 @@ impl State {
     }
 }
 
-/// What is left of a run's emits.
+/// The emits of a run that are left.
 #[derive(Debug, Default)]
 pub struct Filtered {
     /// To be appended, in this order.

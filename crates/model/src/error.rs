@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Invalid {
     /// Dotted path of the field, as the caller wrote it (`configured_props.timer.cron`).
     pub field: String,
-    /// What is wrong and what would be right.
+    /// The fault and the way to correct it.
     pub reason: String,
 }
 

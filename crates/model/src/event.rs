@@ -1,4 +1,4 @@
-//! Events: what a component emits and what the log keeps of it.
+//! Events: the emits of a component and their records in the log.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{
@@ -43,10 +43,11 @@ impl EmitKey {
     }
 }
 
-/// The options of one `$emit` call (spec "Events", 1). `delivery_ts` holds the event on `$in` until then.
+/// The options of one `$emit` call (docs/guide/writing-a-component.md, "Events"). `delivery_ts` holds
+/// the event on `$in` until then.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EmitOptions {
-    /// What dedupe compares.
+    /// The value that dedupe compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<EmitKey>,
     /// The channel; the default one when absent.
@@ -73,7 +74,7 @@ pub struct Emit {
 }
 
 impl Emit {
-    /// Checks what only the platform knows: components may not write to the platform's own channels.
+    /// Checks that the channel is not one of the platform's own, to which components may not write.
     ///
     /// # Errors
     /// Names the option of `$emit` that is wrong.
@@ -96,7 +97,7 @@ impl Emit {
 /// An event to append to the log; the log gives it its id.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
-    /// Where it is listed. `$in` for a scheduled one.
+    /// The channel that lists it; `$in` for a scheduled one.
     pub channel: Channel,
     /// The emitted data as JSON text.
     pub event: Box<RawValue>,
@@ -114,7 +115,7 @@ pub struct NewEvent {
     pub trace: Option<TraceParent>,
 }
 
-/// When and for which channel an event on `$in` leaves.
+/// The time and the channel for which an event on `$in` leaves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scheduled {
     /// Epoch milliseconds.
@@ -123,11 +124,12 @@ pub struct Scheduled {
     pub channel: Channel,
 }
 
-/// What is told on `$errors` of an event that has passed through as many sources and workflows as may be.
+/// The event on `$errors` about one that has passed through the maximum number of sources and
+/// workflows.
 pub fn hop_limit_error(id: EventId, channel: &Channel, event: &RawValue) -> NewEvent {
     let message = format!(
-        "event {id} has passed through {HOPS_MAX} sources and workflows and goes no further: \
-         look for a circle among the subscriptions"
+        "event {id} has passed through {HOPS_MAX} sources and workflows and is not passed on: check \
+         the subscriptions for a loop"
     );
     let error = json!({
         "error": { "code": "hop_limit", "name": "HopLimitError", "message": message },
@@ -146,9 +148,9 @@ pub fn queue_full_error(
     hops: u32,
 ) -> NewEvent {
     let message = format!(
-        "{queued_max} events, or their bytes, wait for the sources of this owner: event {id} of {emitter} and those \
-         that follow are not queued until there is room; look for a circle among the subscriptions, or for a source \
-         that cannot keep up"
+        "the limit of {queued_max} events, or their bytes, that wait for the sources of this owner is \
+         reached: event {id} of {emitter} and later ones are not queued until there is room; check the \
+         subscriptions for a loop, and for a source that cannot keep up"
     );
     let error = json!({
         "error": { "code": "queue_full", "name": "QueueFullError", "message": message },
@@ -175,9 +177,9 @@ fn on_errors(message: String, error: &Value, hops: u32) -> NewEvent {
 pub struct Event {
     /// Its id, unique and increasing per emitter.
     pub id: EventId,
-    /// When it was appended, epoch milliseconds.
+    /// The time it was appended, in epoch milliseconds.
     pub indexed_at_ms: u64,
-    /// Where it is listed.
+    /// The channel that lists it.
     pub channel: Channel,
     /// The emitted data as JSON text.
     pub event: Box<RawValue>,
@@ -187,7 +189,7 @@ pub struct Event {
     pub summary: Option<String>,
     /// The call's `ts`.
     pub ts: Option<f64>,
-    /// The run that emitted it; none for what the platform tells by itself.
+    /// The run that emitted it; none for events of the platform itself.
     pub run_id: Option<InvocationId>,
 }
 
@@ -202,7 +204,8 @@ pub enum EventData {
 }
 
 impl EventData {
-    /// The data itself when `expand` or small, else its beginning flagged `"truncated": true` (spec "Limits").
+    /// The data itself when `expand` or small, else its beginning flagged `"truncated": true`
+    /// (docs/api-design.md, "Events").
     pub fn of(event: &RawValue, expand: bool) -> Self {
         let text = event.get();
         if expand || text.len() <= EVENT_PREVIEW_BYTES {

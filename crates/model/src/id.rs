@@ -1,7 +1,7 @@
-//! Prefixed ids (spec "Conventions"). Each id is its own type, so a wrong one does not compile.
+//! Prefixed ids. Each id is its own type, so a wrong one does not compile.
 //!
-//! An id is its prefix and 22 base62 digits: 48 bits of milliseconds, then 80 random bits.
-//! Ids made later sort later. Foreign ids of other lengths are refused as malformed.
+//! An id is its prefix and 22 base62 digits: 48 bits of milliseconds, then 80 random bits. Ids created
+//! later sort later. Foreign ids of other lengths are refused as malformed.
 
 use std::{fmt, str::FromStr};
 
@@ -53,7 +53,7 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// What every id of this kind starts with.
+            /// The prefix of every id of this kind.
             pub const PREFIX: &'static str = $prefix;
 
             /// A new id from the clock (epoch milliseconds) and 128 random bits.
@@ -122,7 +122,7 @@ ids! {
     InvocationId, "inv_", "an invocation";
     /// One event for one webhook.
     DeliveryId, "dlv_", "a delivery";
-    /// Where code failed, as `$errors` names it: code of a saved component, or a webhook.
+    /// The place of a failure, as `$errors` names it: code of a saved component, or a webhook.
     CellId, "c_", "a cell";
     /// An API key's record (not the key itself).
     KeyId, "key_", "a key";
@@ -144,7 +144,7 @@ impl CellId {
     }
 }
 
-/// What emits events: a source or a workflow.
+/// An emitter of events: a source or a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EmitterId {
     /// A deployed component.
@@ -162,7 +162,7 @@ pub enum RunnableId {
     Workflow(WorkflowId),
 }
 
-/// What receives events: a source, a workflow or a webhook.
+/// A listener of events: a source, a workflow or a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ListenerId {
     /// A deployed component, run with the emitted data as its event.
@@ -251,7 +251,8 @@ impl From<RunnableId> for EmitterId {
     }
 }
 
-/// An event's id, `<epoch_ms>-<sequence>` (spec "Source event summary"): strictly increasing per emitter.
+/// An event's id, `<epoch_ms>-<sequence>` (docs/decisions/0003-event-ids.md): strictly increasing per
+/// emitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct EventId {
     /// Milliseconds since the epoch.

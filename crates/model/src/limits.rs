@@ -1,4 +1,4 @@
-//! The numbers the specification and the design fix (spec "Limits", design section 6).
+//! The numbers that are fixed (docs/guide/sandbox-and-limits.md, "Limits").
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub const PENDING_DELIVERIES_COUNTED_MAX: u32 = 1_000;
 /// Events pass through at most this many sources and workflows.
 pub const HOPS_MAX: u32 = 16;
 
-/// What the data stores of one owner may hold.
+/// The limits of the data stores of one owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataStoreLimits {
     /// Stores of an owner.
@@ -59,7 +59,7 @@ impl Default for DataStoreLimits {
     }
 }
 
-/// What one run may take. Every field can be configured on the node.
+/// The limits of one run. Every field can be configured on the node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLimits {
     /// Wall-clock time of `run`.

@@ -1,10 +1,10 @@
-//! What outside the node something goes back to, so that whoever looks for its cause finds it.
+//! The cause outside the node that something goes back to, so that it can be found.
 
 use std::sync::Arc;
 
 use crate::trace::TraceParent;
 
-/// The request that caused something; nothing for what a timer or the node itself began.
+/// The request that caused something; none for things that a timer or the node itself began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The request's `X-Request-Id`, under which the log names it.

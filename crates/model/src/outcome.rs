@@ -1,4 +1,4 @@
-//! How a run of a component's code ended.
+//! The end of a run of a component's code.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub struct ComponentError {
 }
 
 impl ComponentError {
-    /// What to tell people in one line: a stack, where there is one, says the error's name itself.
+    /// The error in one line for people: a stack, if there is one, has the error's name itself.
     pub fn line(&self) -> Cow<'_, str> {
         match self.stack.is_empty() && !matches!(&*self.name, "" | "Error") {
             true => Cow::Owned(format!("{}: {}", self.name, self.message)),
@@ -33,7 +33,7 @@ impl ComponentError {
     }
 }
 
-/// Which limit of a run was exceeded (design section 6, "Limits").
+/// The limit of a run that was exceeded (docs/guide/sandbox-and-limits.md, "Limits").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -51,30 +51,30 @@ pub enum Limit {
 pub enum Outcome {
     /// The code returned; with its value, when that is JSON.
     Returned {
-        /// What `run` returned.
+        /// The return value of `run`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
     /// The code threw.
     Threw {
-        /// What it threw.
+        /// The error that it threw.
         error: ComponentError,
     },
     /// The run was ended at a limit.
     LimitExceeded {
         /// Which.
         limit: Limit,
-        /// What to tell the component's author.
+        /// The text for the component's author.
         message: String,
     },
     /// The worker went away for a reason that is not this run's; the run may be tried again.
     Lost {
-        /// What is known of why.
+        /// The reason, as far as it is known.
         message: String,
     },
 }
 
-/// How an app answers whoever it does not know.
+/// The answer of an app to an unknown caller.
 const UNAUTHORIZED: u16 = 401;
 
 impl Outcome {

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// What every reference starts with.
+/// The beginning of every reference.
 const SCHEME: &str = "npm:";
 
 /// A package, or one file of it.

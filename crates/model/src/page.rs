@@ -1,6 +1,6 @@
-//! Pages of a listing (spec "Pagination parameters").
+//! Pages of a listing (docs/api-design.md, "Pages").
 
-/// Where a page begins.
+/// The beginning of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Position<C> {
     /// At the first item of the listed order.
@@ -11,12 +11,12 @@ pub enum Position<C> {
     Before(C),
 }
 
-/// Which page of a listing.
+/// A page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest<C> {
     /// 1 to [`crate::limits::PAGE_LIMIT_MAX`].
     pub limit: u32,
-    /// Where it begins.
+    /// Its beginning.
     pub position: Position<C>,
 }
 

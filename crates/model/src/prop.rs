@@ -1,4 +1,5 @@
-//! Props: what a component asks for, and whether configured values fit (spec "Component model: props").
+//! Props: the values that a component asks for, and the check of configured values
+//! (docs/guide/writing-a-component.md, "Props").
 
 mod http_request;
 mod input;
@@ -29,7 +30,7 @@ pub struct PropDefinition {
     pub attributes: Map<String, Value>,
 }
 
-/// What a prop is to the platform.
+/// The meaning of a prop to the platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PropKind {
     /// A value that somebody configures.
@@ -44,7 +45,7 @@ pub enum PropKind {
     Db,
     /// A key-value store that others share; its name is configured.
     DataStore,
-    /// A request that the component makes when it likes.
+    /// A request that the component sends whenever it wants.
     HttpRequest,
     /// Events that an app's vendor sends to Pipedream itself, which reach no other node.
     Apphook,
@@ -65,7 +66,7 @@ impl PropDefinition {
         }
     }
 
-    /// What the prop is to the platform.
+    /// The meaning of the prop to the platform.
     pub fn kind(&self) -> PropKind {
         match self.type_name.as_str() {
             "app" => PropKind::App,
@@ -76,7 +77,7 @@ impl PropDefinition {
             "http_request" => PropKind::HttpRequest,
             "$.interface.apphook" => PropKind::Apphook,
             "alert" | "dir" => PropKind::Inert,
-            // What a platform is to provide, nobody can configure.
+            // A prop that the platform provides cannot be configured.
             provided if provided.starts_with("$.") => PropKind::Inert,
             _ => PropKind::Input,
         }
@@ -143,8 +144,8 @@ impl PropDefinition {
         self.flag("secret")
     }
 
-    /// Whether a source or action cannot be configured without a value for it. Nobody is asked for what is hidden or
-    /// disabled.
+    /// Whether a source or action cannot be configured without a value for it. Nobody is asked for
+    /// hidden or disabled props.
     pub fn is_required(&self) -> bool {
         if ["optional", "hidden", "disabled"]
             .iter()
@@ -166,12 +167,12 @@ impl PropDefinition {
         }
     }
 
-    /// What the component's code gets for a configured value: a pick (`{"__lv": {label, value}}`) is its value,
-    /// or both for a prop with `withLabel`.
+    /// The value that the component's code gets for a configured one: a pick (`{"__lv": {label,
+    /// value}}`) is its value, or both for a prop with `withLabel`.
     pub fn final_value(&self, value: &Value) -> Value {
         match value {
             Value::Array(items) => items.iter().map(|item| self.final_value(item)).collect(),
-            // What is configured stands above what the component proposes, field by field.
+            // The configured value comes before the component's proposal, field by field.
             Value::Object(given) if self.kind() == PropKind::HttpRequest => {
                 let default = self.default_value().and_then(Value::as_object);
                 let mut request = default.cloned().unwrap_or_default();
@@ -193,7 +194,8 @@ impl PropDefinition {
         }
     }
 
-    /// What people see for a value that was not picked: the label among the static options, or the value itself.
+    /// The text that people see for a value that was not picked: the label among the static options, or
+    /// the value itself.
     fn label_of(&self, value: &Value) -> Value {
         let options = self.attributes.get("options").and_then(Value::as_array);
         let mut options = options.into_iter().flatten();
@@ -336,8 +338,8 @@ fn check_size(value: &Value) -> Result<(), String> {
     }
 }
 
-/// Characters of a value. Text counts as it is, not as JSON escapes it; of lists and objects what stands between their items
-/// counts too, so that many empty ones are not for nothing.
+/// Characters of a value. Text counts as it is, not as JSON escapes it; in lists and objects the
+/// separators of items count too, so that many empty ones are not free.
 fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.chars().count(),
@@ -408,7 +410,7 @@ pub fn configure(
     Ok(configured)
 }
 
-/// Checks the values that are there, whatever else is missing, for calls that are made while somebody is still
+/// Checks the present values, even if others are missing, for calls while somebody is still
 /// configuring. Values of no known prop stay: `additionalProps` may have added it.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! When a timer fires (spec "Timer interface").
+//! The times at which a timer fires (docs/decisions/0008-interval-timers.md).
 
 use std::str::FromStr;
 
@@ -103,7 +103,7 @@ impl Schedule {
         })
     }
 
-    /// `{cron, interval_seconds}` as responses show it (spec "Source"), with `timezone` beside a cron expression.
+    /// `{cron, interval_seconds}` as responses show it, with `timezone` beside a cron expression.
     pub fn to_value(&self) -> Value {
         match self {
             Self::Interval { seconds } => json!({ "cron": null, "interval_seconds": seconds }),

@@ -1,4 +1,4 @@
-//! Subscriptions: which emitter's channel goes to which listener (spec "Events", 4).
+//! Subscriptions: an emitter's channel and the listener that gets its events (docs/guide/webhooks.md).
 
 use std::{fmt, str::FromStr};
 
@@ -8,7 +8,7 @@ use crate::{
     id::{EmitterId, ListenerId, SubscriptionId, UserId, WorkspaceId},
 };
 
-/// Which emitters a subscription listens to.
+/// The emitters that a subscription listens to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EmitterPattern {
     /// One source or workflow.
@@ -64,25 +64,25 @@ impl fmt::Display for EmitterPattern {
 pub struct Subscription {
     /// Its id.
     pub id: SubscriptionId,
-    /// Whose it is; it only ever matches this user's or workspace's emitters.
+    /// Its owner; it only ever matches this user's or workspace's emitters.
     pub user_id: UserId,
-    /// Which emitters.
+    /// The emitters.
     pub emitter: EmitterPattern,
-    /// Who receives.
+    /// The listener.
     pub listener: ListenerId,
-    /// The channel; the default one when the spec's `event_name` is empty.
+    /// The channel; the default one when `event_name` is empty.
     pub channel: Channel,
 }
 
-/// A promise to subscribe a listener to every source that its user deploys later (spec "Subscriptions",
-/// `POST /auto_subscriptions`).
+/// A promise to subscribe a listener to every source that its user deploys later (`POST
+/// /auto_subscriptions`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AutoSubscription {
     /// Its id.
     pub id: SubscriptionId,
-    /// Whose later sources.
+    /// The owner of the later sources.
     pub user_id: UserId,
-    /// Who receives.
+    /// The listener.
     pub listener: ListenerId,
     /// `$errors` or `$logs`.
     pub channel: Channel,

@@ -1,5 +1,5 @@
-//! A place in a distributed trace, as the W3C header `traceparent` names it. What records traces is
-//! somebody else's business; here is only what is passed on.
+//! A place in a distributed trace, as the W3C header `traceparent` names it. Recording traces is not
+//! the business of this module, which has only the part that is passed on.
 
 use std::{fmt, num::NonZero, str::FromStr};
 
@@ -10,7 +10,7 @@ use crate::error::Invalid;
 pub struct TraceParent {
     /// The whole trace.
     pub trace_id: NonZero<u128>,
-    /// The span that is the parent of what comes next.
+    /// The span that is the parent of the next one.
     pub span_id: NonZero<u64>,
     /// Bit 0: the trace is recorded.
     pub flags: u8,

@@ -1,4 +1,5 @@
-//! Versions of published components (spec "Versioning"): semantic ones only, and their order as text.
+//! Versions of published components (docs/guide/registry.md, "Publishing"): semantic ones only, and
+//! their order as text.
 
 use std::{fmt, str::FromStr};
 

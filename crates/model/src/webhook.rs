@@ -1,4 +1,4 @@
-//! Webhooks and the rules of delivering to them (spec "Webhook", design section 7 "Webhook delivery").
+//! Webhooks and the rules of delivering to them (docs/guide/webhooks.md).
 
 use std::{str::FromStr, time::Duration};
 
@@ -10,26 +10,26 @@ use crate::duration;
 pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 /// A webhook that takes nothing for this long is disabled.
 pub const DISABLED_AFTER: Duration = Duration::from_secs(5 * 24 * 60 * 60);
-/// How long a secret stays valid after a new one was made.
+/// The time that a secret stays valid after a new one was created.
 pub const FORMER_SECRET_VALID: Duration = Duration::from_secs(24 * 60 * 60);
-/// What a receiver asks for in `Retry-After` counts up to this.
+/// The longest `Retry-After` of a receiver that counts.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of a response that are kept with its attempt.
 pub const RESPONSE_EXCERPT_BYTES: usize = 1024;
 
-/// In which order a webhook gets an emitter's events.
+/// The order in which a webhook gets an emitter's events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryOrder {
     /// One after the other, in the order of the log, while the webhook takes them.
     #[default]
     Strict,
-    /// Side by side, as many as a webhook may have in flight.
+    /// In parallel, as many as a webhook may have in flight.
     #[serde(rename = "none")]
     Unordered,
 }
 
-/// Where a delivery is in its life.
+/// The state of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
@@ -41,7 +41,7 @@ pub enum DeliveryState {
     Dead,
 }
 
-/// How long to wait after each failed attempt; after the last of them the delivery is dead.
+/// The waits after failed attempts; after the last of them the delivery is dead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backoff(Vec<Duration>);
 
@@ -62,9 +62,9 @@ impl Backoff {
         Self(waits)
     }
 
-    /// How long to wait after the failed attempt with this number (from 1); `None`: no more.
-    /// `entropy` spreads the waits up to a tenth beyond the schedule, so that what failed together
-    /// does not come back together. A longer `retry_after` of the receiver counts instead.
+    /// The time to wait after the failed attempt with this number (from 1); `None`: no more. `entropy`
+    /// spreads the waits up to a tenth beyond the schedule, so that deliveries that failed together do
+    /// not come back together. A longer `retry_after` of the receiver counts instead.
     pub fn wait(
         &self,
         attempt: u32,
@@ -78,7 +78,7 @@ impl Backoff {
     }
 }
 
-/// Why a text is no backoff schedule.
+/// The reason why a text is not a backoff schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a schedule: expected times such as 5s,5m,30m,2h separated by commas")]
 pub struct InvalidBackoff(String);

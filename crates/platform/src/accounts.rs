@@ -61,7 +61,7 @@ impl Accounts {
         self.locks.forget(id);
     }
 
-    /// What an account's app knows it by.
+    /// The fields by which an account is known to its app.
     pub(crate) fn opened_fields(
         &self,
         account: &Account,

@@ -16,7 +16,7 @@ pub(crate) async fn artifact(store: &dyn Store, hash: &str) -> Result<Bytes, Eng
         .map_err(|error| unavailable(error.to_string()))?;
     bytes.ok_or_else(|| {
         unavailable(format!(
-            "artifact {hash} is not in the store; save the component again"
+            "the component's code (artifact {hash}) is missing from the store; save the component again"
         ))
     })
 }

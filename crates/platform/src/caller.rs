@@ -1,4 +1,4 @@
-//! An authenticated caller, and what it may see. Another tenant's things do not exist for the caller.
+//! An authenticated caller, and its access. Another tenant's things do not exist for the caller.
 
 use headwater_model::id::{KeyId, UserId, WorkspaceId};
 use headwater_store::{Identity, Owner};
@@ -32,7 +32,7 @@ impl Caller {
             .any(|workspace| workspace.id == *workspace_id)
     }
 
-    /// Checks that the caller may do what is the administrator's.
+    /// Checks that the caller is an administrator.
     ///
     /// # Errors
     /// `AdminOnly` when it may not.
@@ -43,7 +43,7 @@ impl Caller {
         }
     }
 
-    /// Whether the caller may see what this owner has.
+    /// Whether the caller may see this owner's things.
     pub fn may_see(&self, owner: &Owner) -> bool {
         owner.user_id == *self.user_id()
             || owner

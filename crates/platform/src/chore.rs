@@ -12,7 +12,7 @@ impl Nudges {
     /// Lets the chore look again soon.
     pub(crate) fn nudge(&self, chore: Chore) {
         self.by_chore[chore as usize].notify_one();
-        // What dispatch has to pass on, readers wait for too.
+        // Readers wait, too, for events that dispatch has to pass on.
         if chore == Chore::Dispatch {
             self.by_chore[Chore::Tail as usize].notify_one();
         }
@@ -43,7 +43,7 @@ pub(crate) enum Chore {
     Retention,
     /// Invocations that nobody holds: after a restart, or when a lease ran out.
     Queue,
-    /// When keys were last used.
+    /// The last uses of keys.
     KeyUses,
     /// Records of data stores that have expired or were cleared.
     DataStores,

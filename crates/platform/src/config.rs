@@ -13,7 +13,7 @@ use crate::proxies::TrustedProxies;
 /// A node's configuration.
 #[derive(Debug, Clone)]
 pub struct PlatformConfig {
-    /// Where the outside reaches this node, without a trailing slash.
+    /// The URL of this node as seen from outside, without a trailing slash.
     pub public_url: String,
     /// Serves `https://{token}.{domain}/` besides `{public_url}/e/{token}`.
     pub endpoint_domain: Option<String>,
@@ -27,9 +27,9 @@ pub struct PlatformConfig {
     pub retained_failed_runs: u32,
     /// Events that may wait for the sources of one owner; more are not queued.
     pub queued_events_per_owner: u32,
-    /// How long runs and attempts may take to finish when the node is asked to stop.
+    /// The time for runs and attempts to finish when the node is asked to stop.
     pub shutdown_grace: Duration,
-    /// How events are delivered to webhooks.
+    /// The settings for deliveries to webhooks.
     pub deliveries: DeliveryConfig,
     /// The apps that the node knows.
     pub apps: AppCatalog,
@@ -37,7 +37,7 @@ pub struct PlatformConfig {
     pub plan: Plan,
     /// Invocations that a user may have per UTC day, if that is limited.
     pub daily_invocations_quota: Option<u64>,
-    /// Requests that a key may make per second, if that is limited.
+    /// Requests per key and second, if that is limited.
     pub rate_limit: Option<NonZeroU32>,
     /// The proxies that are believed about the caller of an endpoint.
     pub trusted_proxies: TrustedProxies,
@@ -53,12 +53,12 @@ impl PlatformConfig {
     }
 }
 
-/// How deliveries are made.
+/// The settings for deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryConfig {
-    /// How long to wait after each failed attempt.
+    /// The waits after failed attempts.
     pub backoff: Backoff,
-    /// How long an attempt may take.
+    /// The time limit of an attempt.
     pub attempt_timeout: Duration,
     /// Attempts in flight per webhook.
     pub webhook_concurrency: usize,

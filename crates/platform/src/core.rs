@@ -15,7 +15,7 @@ use crate::{
     spans::{NewSpan, Span, Tracer},
 };
 
-/// How long a lease lasts; whoever holds one prolongs it well before.
+/// The duration of a lease; its holder prolongs it well before its end.
 const LEASE_MS: u64 = 60_000;
 
 /// The node's store, engine, clock and configuration, with the tasks that it runs.

@@ -1,9 +1,9 @@
 //! Deliveries: POSTing events to the webhooks that subscribe.
 //!
 //! One **courier** per webhook with due deliveries, in memory only while it has some. It is found or
-//! started under the registry's lock and leaves under the same lock, so that no nudge goes to a
-//! courier that is gone. Responsible for attempts, their limits and their outcome; not for making
-//! deliveries (dispatch does) or for managing webhooks.
+//! started under the registry's lock and leaves under the same lock, so that no nudge goes to a courier
+//! that is gone. Responsible for attempts, their limits and their outcome; not for creating deliveries
+//! (dispatch does) or for managing webhooks.
 //!
 //! ```text
 //!  dispatch ──┐                       ┌─► attempt ─┐
@@ -43,9 +43,9 @@ use crate::{core::Core, error::PlatformError, secrets::SecretKeys};
 
 /// Delivered deliveries that are kept per webhook.
 const DELIVERED_KEPT: u32 = 100;
-/// How long dead letters are kept.
+/// The time that dead letters are kept.
 const DEAD_KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
-/// How long deliveries may take to be given back when the node stops.
+/// The time to give deliveries back when the node stops.
 const GIVING_BACK_MAX: Duration = Duration::from_secs(2);
 
 /// The couriers of this node.
@@ -66,12 +66,12 @@ impl Couriers {
         Ok(Self { context })
     }
 
-    /// How many webhooks have a courier.
+    /// The number of webhooks with a courier.
     pub(crate) fn len(&self) -> usize {
         self.context.residents.len()
     }
 
-    /// How many attempts are in flight.
+    /// The number of attempts in flight.
     pub(crate) fn attempts_in_flight(&self) -> usize {
         self.context.limits.in_flight()
     }
@@ -87,11 +87,11 @@ impl Couriers {
         self.context.abandoned.cancel();
         let ended = tokio::time::timeout(GIVING_BACK_MAX, self.ended());
         if ended.await.is_err() {
-            tracing::warn!("deliveries could not be given back; their leases run out");
+            tracing::warn!("cannot give deliveries back; their leases will expire");
         }
     }
 
-    /// Says that a webhook was changed: what is attempted from now on goes by that.
+    /// Reports that a webhook was changed: later attempts use the new record.
     pub(crate) fn webhook_changed(&self, id: &WebhookId) {
         self.context.residents.find(id, Courier::note_change);
     }

@@ -1,6 +1,7 @@
 //! Data stores: key-value stores that sources and actions of one owner share by name.
 //!
-//! Responsible for what runs ask of them, and for what people see of them. Not responsible for what a name or a record may be (`model::data_store`).
+//! Responsible for the requests of runs, and for the view of people. Not responsible for the rules of
+//! names and records (`model::data_store`).
 
 mod requests;
 
@@ -31,14 +32,14 @@ const PAGE_BYTES: usize = 1024 * 1024;
 #[derive(Serialize)]
 struct Listed<T> {
     items: Vec<T>,
-    /// Where to go on, unless these were the last.
+    /// The place to continue, unless these were the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<String>,
 }
 
 /// Why an operation did nothing.
 enum Fault {
-    /// The component asked for what cannot be.
+    /// The component asked for something impossible.
     Refused(String),
     /// The store failed.
     Store(StoreError),
@@ -68,7 +69,7 @@ impl DataStores {
         Self { core }
     }
 
-    /// Does what a run of this owner asks of a data store. What it wrote is durable when this returns.
+    /// Serves the request of a run of this owner to a data store. Writes are durable when this returns.
     async fn operate(&self, owner: &Owner, name: &str, operation: StoreOperation) -> StoreReply {
         let name: DataStoreName = name
             .parse()
@@ -171,11 +172,11 @@ fn refused(written: RecordWritten, limits: DataStoreLimits) -> Option<String> {
     match written {
         RecordWritten::Written => None,
         RecordWritten::TooManyStores => Some(format!(
-            "there are {} data stores already, which is as many as may be; delete some first",
+            "there are already {} data stores, which is the limit; delete some first",
             limits.stores
         )),
         RecordWritten::TooManyRecords => Some(format!(
-            "it has {} records already, which is as many as may be; delete some first",
+            "it already has {} records, which is the limit; delete some first",
             limits.records
         )),
         RecordWritten::TooManyBytes => Some(format!(

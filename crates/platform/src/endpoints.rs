@@ -17,7 +17,7 @@ use crate::{core::Core, error::PlatformError};
 /// Endpoints remembered at once; beyond that they are looked up again.
 const REMEMBERED: usize = 10_000;
 
-/// What a request needs to know of its endpoint.
+/// The facts about its endpoint that a request needs.
 #[derive(Debug, Clone)]
 pub(crate) struct EndpointFacts {
     pub(crate) source_id: SourceId,
@@ -41,7 +41,7 @@ impl EndpointFacts {
 pub(crate) struct Endpoints {
     core: Arc<Core>,
     by_token: RwLock<HashMap<String, EndpointFacts>>,
-    /// Counts forgettings: what was looked up before one may no longer be so.
+    /// Counts forgettings: a result looked up before one may no longer be true.
     forgotten: AtomicU64,
 }
 

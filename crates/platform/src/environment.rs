@@ -7,7 +7,7 @@ pub trait Clock: Send + Sync + 'static {
     /// Milliseconds since the epoch. May step back.
     fn now_ms(&self) -> u64;
 
-    /// How long a span of its time lasts in reality: as long, unless it is one that runs faster.
+    /// The real duration of a span of its time: the same, unless the clock runs faster.
     fn lasting(&self, span: Duration) -> Duration {
         span
     }
@@ -39,7 +39,7 @@ impl Environment {
         self.clock.now_ms() / 1000
     }
 
-    /// How long to wait for a span of the clock's time to pass.
+    /// The time to wait for a span of the clock's time to pass.
     pub(crate) fn lasting(&self, span: Duration) -> Duration {
         self.clock.lasting(span)
     }

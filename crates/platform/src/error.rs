@@ -1,4 +1,4 @@
-//! How a use case fails. Knows no status code; `api` maps each variant to one.
+//! The failures of use cases. Knows no status code; `api` maps each variant to one.
 
 use headwater_engine::{BuildStage, EngineError, Rejection};
 use headwater_model::{error::Invalid, outcome::ComponentError};
@@ -6,18 +6,18 @@ use headwater_store::StoreError;
 
 use crate::conflict_text::conflict_text;
 
-/// How soon one of the builds that wait will have had its turn, about.
+/// The approximate time until one of the waiting builds will have had its turn.
 const BUSY_RETRY_S: u64 = 5;
 
-/// What a use case can answer instead of a result.
+/// A use case's answer instead of a result.
 #[derive(Debug, thiserror::Error)]
 pub enum PlatformError {
-    /// There is no such thing, or it is another tenant's.
+    /// The thing does not exist, or it is another tenant's.
     #[error("there is no {kind} `{id}`")]
     NotFound {
-        /// What was looked for, in the spec's words.
+        /// The kind of thing that was looked for, in the API's words.
         kind: &'static str,
-        /// By which id.
+        /// Its id.
         id: String,
     },
     /// A parameter is missing or malformed.
@@ -32,38 +32,42 @@ pub enum PlatformError {
     /// The component's own code failed while being built or in a hook.
     #[error("{stage}: {}", .error.line())]
     Component {
-        /// What was being done, such as "the `activate` hook threw".
+        /// The step that failed, such as "the `activate` hook threw".
         stage: String,
-        /// What it threw.
+        /// The error that it threw.
         error: Box<ComponentError>,
     },
     /// The step does not apply to the present state.
     #[error("{0}")]
     Conflict(String),
     /// No key, or one that nobody has.
-    #[error("the API key is missing or unknown: send `Authorization: Bearer <API_KEY>`")]
+    #[error(
+        "the request has no API key, or the node does not know it: send `Authorization: Bearer <API_KEY>`"
+    )]
     Unauthenticated,
     /// The caller is not a member.
     #[error("you are not a member of workspace `{0}`")]
     Forbidden(String),
     /// Another user has published under the key.
-    #[error("the key `{0}` is another user's in the registry; publish under a key of your own")]
+    #[error("the key `{0}` belongs to another user of the registry; publish under another key")]
     KeyTaken(String),
     /// Only an administrator may do it.
-    #[error("only the administrator of this node may do this; ask for it, or use its key")]
+    #[error(
+        "only the administrator of this node may do this; ask the administrator, or use their key"
+    )]
     AdminOnly,
     /// The user has had its invocations of the day.
-    #[error("the quota of {quota} invocations a day is used up; it begins again at 00:00 UTC")]
+    #[error("the quota of {quota} invocations a day is used up; it resets at 00:00 UTC")]
     QuotaExceeded {
-        /// How many it may have.
+        /// The number that the user may have.
         quota: u64,
         /// Until the next day.
         retry_after_s: u64,
     },
-    /// The key makes more requests than it may.
+    /// The key sends more requests than it may.
     #[error("this key may make {per_second} requests per second; try again in {retry_after_s} s")]
     RateLimited {
-        /// How many it may make.
+        /// The number that it may send.
         per_second: u32,
         /// Until the next one passes.
         retry_after_s: u64,
@@ -76,7 +80,7 @@ pub enum PlatformError {
         /// Until it is worth a try.
         retry_after_s: u64,
     },
-    /// What the request needs from outside, such as the package registry, does not answer.
+    /// A service outside that the request needs, such as the package registry, does not answer.
     #[error("{0}")]
     Unreachable(String),
     /// Store or engine cannot be reached at present.
@@ -88,7 +92,7 @@ pub enum PlatformError {
 }
 
 impl PlatformError {
-    /// There is no such thing.
+    /// A failure because the thing does not exist.
     pub fn not_found(kind: &'static str, id: impl ToString) -> Self {
         Self::NotFound {
             kind,
@@ -135,8 +139,8 @@ impl From<EngineError> for PlatformError {
 impl From<Rejection> for PlatformError {
     fn from(rejection: Rejection) -> Self {
         let stage = match rejection.stage {
-            BuildStage::Fetch => "the component's URL did not answer with a module",
-            BuildStage::Resolve => "the component's code or imports cannot be resolved",
+            BuildStage::Fetch => "cannot fetch the component's code from its URL",
+            BuildStage::Resolve => "cannot build the component's code or resolve its imports",
             BuildStage::Evaluate => "the component failed to evaluate",
         };
         Self::Component {

@@ -1,4 +1,4 @@
-//! Feeds: readers who follow an emitter's events as they come.
+//! Feeds: readers that follow an emitter's events as they come.
 //!
 //! ```text
 //!  log ──► tail (one per node, while somebody reads) ──► queue of each reader of the emitter ──► stream
@@ -58,7 +58,7 @@ impl Feeds {
         self.readers.end(emitter);
     }
 
-    /// One step of the tail: what was appended goes to who follows its emitter.
+    /// One step of the tail: appended events go to the readers of their emitter.
     pub(crate) async fn read_along(&self) -> Result<Progress, StoreError> {
         let Some(after) = self.readers.next_step() else {
             return Ok(Progress::default());
@@ -81,7 +81,7 @@ impl Feeds {
         let _nothing_is_trimmed = self.trimming.lock().await;
         let end = self.core.store.log_end().await?;
         self.readers.begin_at(end);
-        // What was appended meanwhile may have nudged a tail that had not begun.
+        // An event appended meanwhile may have nudged a tail that had not begun.
         self.core.nudges.nudge(Chore::Tail);
         Ok(end)
     }

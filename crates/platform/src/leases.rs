@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::core::Core;
 
-/// How often the node says that it lives: a fifth of the time after which others take over.
+/// The interval at which the node says that it lives: a fifth of the time after which others take over.
 const HEARTBEAT_MS: u64 = headwater_store::NODE_TIMEOUT_MS / 5;
 
 /// The leases that this node holds. They hang on the node's life, so that holding many costs nothing.

@@ -1,5 +1,5 @@
-//! What the platform does: saves components, deploys sources, turns triggers into invocations,
-//! commits what runs leave behind, and hands events on.
+//! The platform: saves components, deploys sources, turns triggers into invocations,
+//! commits the results of runs, and hands events on.
 //!
 //! Responsible for the use cases and the background work. Deliberately ignorant of HTTP, of any
 //! database, of JavaScript, of configuration files and of the wall clock.
@@ -76,7 +76,7 @@ pub use use_cases::{
     workspaces::{NewWorkspace, WorkspaceView},
 };
 
-// What use cases give and take of store and engine, for crates that may not know those.
+// The types of store and engine that use cases give and take, for crates that may not know those.
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A line of a run's log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LogLine {
-    /// How serious.
+    /// The severity.
     pub level: LogLevel,
     /// The text.
     pub message: String,

@@ -1,9 +1,9 @@
-//! What the node counts, for Prometheus: runs, what they emit, commits, attempts, background work; and, at
-//! the moment somebody looks, what waits and who works.
+//! The node's counters, for Prometheus: runs, their emits, commits, attempts, background work; and, at
+//! the moment of a look, waiting work and workers.
 //!
-//! Every label has a handful of values known here; none names a source, a user or an address.
-//! What is counted per run is resolved once, at the start, so that counting is an addition.
-//! Requests are counted where they are answered, in `api`.
+//! Every label has a handful of values known here; none names a source, a user or an address. The
+//! counters of runs are resolved once, at the start, so that counting is an addition. Requests are
+//! counted where they are answered, in `api`.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ const ATTEMPTS: [&str; 3] = ["delivered", "retried", "dead"];
 
 type Label = [(&'static str, &'static str); 1];
 
-/// What has been counted since the node started.
+/// The counters since the node started.
 pub(crate) struct Metrics {
     registry: Registry,
     runs: [[Counter; OUTCOMES.len()]; TRIGGERS.len()],
@@ -74,7 +74,7 @@ pub(crate) struct Metrics {
     failed: [Counter; Chore::ALL.len()],
 }
 
-/// What one commit appends, and what dedupe kept out of it.
+/// The events that one commit appends, and those that dedupe kept out of it.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     events: [u64; CHANNELS.len()],
@@ -111,9 +111,9 @@ impl Metrics {
             "Events appended, by class of channel",
             events.clone(),
         );
-        let help = "Emitted events that dedupe left out";
+        let help = "Emitted events that dedupe dropped";
         let dropped = counter(&mut registry, "dedupe_drops", help);
-        let help = "Runs that no worker could be started for";
+        let help = "Runs for which no worker could be started";
         let starts_failed = counter(&mut registry, "run_starts_failed", help);
         let commits = Family::default();
         registry.register(
@@ -122,23 +122,23 @@ impl Metrics {
             commits.clone(),
         );
         let attempts = Family::default();
-        let help = "Attempts to deliver that ended, by what becomes of the delivery";
+        let help = "Attempts to deliver that ended, by the delivery's next state";
         registry.register("delivery_attempts", help, attempts.clone());
-        let help = "Webhooks given up by the platform";
+        let help = "Webhooks disabled by the platform";
         let webhooks_disabled = counter(&mut registry, "webhooks_disabled", help);
         let done = Family::default();
         let help = "Items that background work has done";
         registry.register("background_items", help, done.clone());
         let failed = Family::default();
-        let help = "Steps of background work that the store failed";
+        let help = "Steps of background work in which the store failed";
         registry.register("background_errors", help, failed.clone());
         let run_seconds =
             Family::<Label, _, _>::new_with_constructor(|| Histogram::new(RUN_SECONDS));
-        let help = "How long runs took in their worker";
+        let help = "Time of runs in their worker";
         registry.register_with_unit("run_duration", help, Unit::Seconds, run_seconds.clone());
-        let help = "How long the store took for a batch of commits";
+        let help = "Time of the store for a batch of commits";
         let commit_seconds = seconds(&mut registry, "commit_duration", help, &COMMIT_SECONDS);
-        let help = "How long receivers took to answer an attempt";
+        let help = "Time of receivers to answer an attempt";
         let name = "delivery_attempt_duration";
         let attempt_seconds = seconds(&mut registry, name, help, &ATTEMPT_SECONDS);
         let by_chore = |family: &Family<Label, Counter>| {
@@ -249,12 +249,12 @@ fn one<M: Clone, C: MetricConstructor<M>>(
     family.get_or_create_owned(&[(name, value)])
 }
 
-/// What started a run, as metrics and logs call it.
+/// The trigger of a run, as metrics and logs call it.
 pub(crate) fn trigger_name(by: RunTrigger) -> &'static str {
     TRIGGERS[trigger(by)]
 }
 
-/// How a run ended, as metrics and logs call it.
+/// The end of a run, as metrics and logs call it.
 pub(crate) fn outcome_name(ended: &Outcome) -> &'static str {
     OUTCOMES[outcome(ended)]
 }

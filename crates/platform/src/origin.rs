@@ -1,5 +1,5 @@
-//! The request that is being served: what use cases do for it, and what the log says meanwhile,
-//! carries its origin without every function in between passing it on.
+//! The request that is being served: the work of use cases for it, and log lines meanwhile, carry its
+//! origin without every function in between passing it on.
 
 use std::sync::Arc;
 

@@ -45,7 +45,7 @@ pub struct Parts {
     pub env: Environment,
     /// The keys of everything encrypted.
     pub secret_keys: KeyRing,
-    /// Where they are kept, if the node may change them.
+    /// The place that keeps them, if the node may change them.
     pub key_file: Option<Arc<dyn KeyFile>>,
     /// The recorder of spans, if there is one.
     pub tracer: Option<Arc<dyn Tracer>>,
@@ -69,7 +69,7 @@ pub struct Platform {
     pub(crate) runners: Runners,
     pub(crate) couriers: Couriers,
     pub(crate) lifecycles: Lifecycles,
-    /// Wakes those who wait for a connect to end.
+    /// Wakes waiters for the end of a connect.
     pub(crate) connect_ended: tokio::sync::Notify,
     /// Held from reading a webhook until it is written, so that changes at the same time keep each other.
     pub(crate) webhook_changes: tokio::sync::Mutex<()>,
@@ -84,15 +84,15 @@ pub struct Readiness {
     pub store_error: Option<String>,
     /// The state of the engine.
     pub engine: EngineStatus,
-    /// Whether what is stored encrypted opens with the node's secret key.
+    /// Whether the node's secret key decrypts the stored secrets.
     pub is_secret_key_fit: bool,
     /// Sources with work in memory.
     pub running_sources: usize,
 }
 
 impl Platform {
-    /// Registers the node's start and finishes what a dead node left undone. Background work and
-    /// sources run from then on.
+    /// Registers the node's start and finishes the work that a dead node left undone. Background work
+    /// and sources run from then on.
     ///
     /// # Errors
     /// The store cannot be used.
@@ -166,15 +166,15 @@ impl Platform {
         {
             self.couriers.abandon().await;
             tracing::warn!(
-                "runs or attempts were still going on after the shutdown grace; they will be made again"
+                "runs or attempts were still in progress after the shutdown grace; they will be repeated"
             );
         }
         core.engine.shutdown().await;
         if let Err(error) = self.key_uses.write().await {
-            tracing::warn!(%error, "when keys were last used was not noted");
+            tracing::warn!(%error, "cannot record the last use of keys");
         }
         if let Err(error) = core.store.stop_node(core.epoch).await {
-            tracing::warn!(%error, "the node could not give back what it holds; others wait until it counts as dead");
+            tracing::warn!(%error, "cannot give the node's work back; other nodes wait until this one counts as dead");
         }
     }
 
@@ -184,12 +184,12 @@ impl Platform {
             let error = error.in_full();
             tracing::warn!(
                 error,
-                "the store's file is whole only together with those beside it"
+                "the store's main file is complete only together with the -wal file beside it"
             );
         }
     }
 
-    /// Whether store and engine answer, and what is accepted gets to disk.
+    /// Whether store and engine answer, and accepted work can be written to disk.
     pub async fn readiness(&self) -> Readiness {
         let store = &self.core.store;
         let works = match store.has_users().await {

@@ -22,7 +22,7 @@ pub(crate) struct FinalProps {
     pub(crate) broken: Option<String>,
     /// The accounts whose credentials are among the values.
     pub(crate) accounts: Vec<UsedAccount>,
-    /// When the first of those is to be read again, in epoch seconds.
+    /// The time to read the first of those again, in epoch seconds.
     pub(crate) renew_at: Option<u64>,
 }
 

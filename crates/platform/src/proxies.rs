@@ -1,4 +1,4 @@
-//! Who called, when proxies stand between the caller and the node.
+//! The caller's address, if proxies stand between the caller and the node.
 //!
 //! Responsible for which address is believed. Not for where a proxy writes the addresses down.
 
@@ -9,15 +9,16 @@ use std::{
 
 use headwater_engine::network::{Cidr, InvalidCidr};
 
-/// The addresses of proxies that say truly who called them.
+/// The addresses of proxies that name their callers truthfully.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedProxies {
     ranges: Vec<Cidr>,
 }
 
 impl TrustedProxies {
-    /// Who called: the peer, or, as long as that is a trusted proxy, whom it names. `forwarded_for` is the
-    /// chain as proxies append to it, the nearest last. What is beyond a stranger is not believed.
+    /// The caller: the peer, or, as long as that is a trusted proxy, the address that it names.
+    /// `forwarded_for` is the chain as proxies append to it, the nearest last. Addresses beyond a
+    /// stranger are not believed.
     pub fn caller<'a>(
         &self,
         peer: IpAddr,
@@ -75,7 +76,7 @@ mod tests {
             ("10.0.0.0/8", "10.0.0.1", "1.1.1.1", "1.1.1.1"),
             ("10.0.0.0/8", "::ffff:10.0.0.1", "1.1.1.1:5123", "1.1.1.1"),
             ("10.0.0.0/8", "8.8.8.8", "1.1.1.1", "8.8.8.8"),
-            // Whoever calls can claim whatever it likes, but not what the proxy saw.
+            // A caller can claim any address, except for the one that the proxy saw.
             ("10.0.0.0/8", "10.0.0.1", "9.9.9.9, 1.1.1.1", "1.1.1.1"),
             (
                 "10.0.0.1,10.0.0.2",

@@ -1,10 +1,9 @@
-//! The daily quota of invocations, if the node has one: who may still run today.
+//! The daily quota of invocations, if the node has one: the users that may still run today.
 //!
-//! An invocation takes its place when it is accepted (requests at endpoints, manual runs) or, where
-//! nobody waits for an answer, when it is about to start (ticks and events, which wait until there
-//! is one). Places are counted in memory; each day begins with what the store has counted. Hooks
-//! take places without asking, so that no deployment fails half-way. What goes on over midnight may
-//! count for either day.
+//! An invocation takes its place when it is accepted (requests at endpoints, manual runs) or, if nobody
+//! waits for an answer, when it is about to start (ticks and events, which wait until there is one).
+//! Places are counted in memory; each day begins with the store's count. Hooks take places without
+//! asking, so that no deployment fails half-way. An invocation over midnight may count for either day.
 
 use std::{
     collections::HashMap,
@@ -22,14 +21,14 @@ use parking_lot::Mutex;
 use crate::{core::Core, error::PlatformError};
 
 const DAY_S: u64 = 24 * 60 * 60;
-/// Who waits for midnight looks this often at the clock, which may be set.
+/// The interval at which waiters for midnight look at the clock, which may be set.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// How long runs that events start wait for dispatch that is far behind.
+/// The time that runs started by events wait for dispatch that is far behind.
 const DISPATCH_PAUSE: Duration = Duration::from_secs(1);
 /// Events that dispatch may be behind before they wait: a second of its work.
 const UNDISPATCHED_MAX: u64 = 10_000;
-/// Work of one source that waits while it keeps up with what it gets.
+/// Waiting work of a source that still keeps up with its triggers.
 const KEEPS_UP: usize = 16;
 
 /// The quotas of all users.
@@ -47,7 +46,7 @@ struct TakenPlaces {
 }
 
 impl TakenPlaces {
-    /// Changes what the user has taken on that day, if it is known.
+    /// Changes the number that the user has taken on that day, if it is known.
     fn change<T>(
         &self,
         user_id: &UserId,
@@ -59,7 +58,7 @@ impl TakenPlaces {
         Some(change(&mut taken.invocations))
     }
 
-    /// Begins a user's day with what the store has counted, unless it has begun meanwhile.
+    /// Begins a user's day with the store's count, unless it has begun meanwhile.
     fn begin(&self, user_id: &UserId, day: u64, invocations: u64) {
         let mut by_user = self.by_user.lock();
         by_user.retain(|_, taken| taken.day >= day);
@@ -152,7 +151,7 @@ impl Quotas {
         self.admit(user_id)
     }
 
-    /// Reads what the user has taken today, unless it is known.
+    /// Reads the number that the user has taken today, unless it is known.
     pub(crate) async fn read_taken(&self, user_id: &UserId) -> Result<(), StoreError> {
         let now_ms = self.core.env.now_ms();
         let day = now_ms / 1000 / DAY_S;
@@ -167,8 +166,9 @@ impl Quotas {
     }
 }
 
-/// Whether runs that events start wait: dispatch is far behind, what they emit would be more to dispatch, and the log
-/// keeps all of it until then. A source that keeps up is not what dispatch is behind with.
+/// Whether runs that events start wait: dispatch is far behind, their emits would be more to dispatch,
+/// and the log keeps all of it until then. A source that keeps up is not the cause of dispatch being
+/// behind.
 fn waits_for_dispatch(undispatched: u64, waiting: usize) -> bool {
     undispatched > UNDISPATCHED_MAX && waiting > KEEPS_UP
 }

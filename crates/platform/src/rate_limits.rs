@@ -1,5 +1,5 @@
-//! How many requests per second a key may make, if the node limits them: a bucket per key that
-//! holds one second's worth and fills evenly.
+//! The requests per second of a key, if the node limits them: a bucket per key that holds one second's
+//! worth and fills evenly.
 
 use std::{collections::HashMap, num::NonZeroU32};
 
@@ -18,7 +18,7 @@ pub(crate) struct RateLimits {
 }
 
 struct Bucket {
-    /// Requests that may be made at once, in fractions.
+    /// Requests that may be sent at once, in fractions.
     level: f64,
     /// As of when, epoch milliseconds.
     at_ms: u64,
@@ -78,7 +78,7 @@ mod tests {
         KeyId::new(0, number << 64)
     }
 
-    /// How many of ten requests pass at that time.
+    /// The number of ten requests that pass at that time.
     fn passed(limits: &RateLimits, key: &KeyId, now_ms: u64) -> usize {
         (0..10).filter(|_| limits.take(key, now_ms).is_ok()).count()
     }

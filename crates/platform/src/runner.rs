@@ -96,7 +96,7 @@ impl Runners {
         }
     }
 
-    /// How many sources have a runner.
+    /// The number of sources with a runner.
     pub(crate) fn len(&self) -> usize {
         self.context.residents.len()
     }
@@ -113,7 +113,7 @@ impl Runners {
         self.context.reload(None);
     }
 
-    /// Lets the runners of sources with this account make their props again.
+    /// Lets the runners of sources with this account compute their props again.
     pub(crate) fn account_changed(&self, id: &AccountId) {
         self.context.reload(Some(id));
     }
@@ -151,7 +151,7 @@ impl Runners {
             due_at_ms: 0,
             origin: origin::origin(),
         };
-        // What finds no room in memory waits in the store, but somebody waits for a manual run.
+        // Work that finds no room in memory waits in the store, but somebody waits for a manual run.
         let has_room = trigger == Trigger::Manual || self.has_room(id);
         let is_taken = has_room && !core.stopping.is_cancelled();
         let (runners, id) = (self.clone(), id.clone());

@@ -1,4 +1,5 @@
-//! Encryption of what must not be readable in the store: accounts' fields, webhooks' secrets and `secret` props.
+//! Encryption of values that must not be readable in the store: accounts' fields, webhooks' secrets and
+//! `secret` props.
 //!
 //! XChaCha20-Poly1305 with a random nonce. A sealed value begins with the version of its key, so
 //! that a later key can be introduced while values sealed with earlier ones still open.
@@ -82,7 +83,7 @@ fn sealed_text(value: &Value) -> Option<&str> {
     object.get(SEALED)?.as_str()
 }
 
-/// What is in a sealed value; nothing opens text that is not hexadecimal.
+/// The bytes of a sealed value; nothing opens text that is not hexadecimal.
 pub(crate) fn sealed_bytes(value: &Value) -> Option<Vec<u8>> {
     sealed_text(value).map(|text| hex::decode(text).unwrap_or_default())
 }

@@ -1,10 +1,10 @@
-//! Spans of a trace: what was done for one cause, from its trigger to its last delivery.
+//! Spans of a trace: the work for one cause, from its trigger to its last delivery.
 //!
-//! Who records them is given at the start. Without anybody, what came in is passed on as it is.
+//! The recorder is given at the start. Without one, an incoming trace is passed on as it is.
 
 use headwater_model::trace::TraceParent;
 
-/// Whose side of a call a span is.
+/// The side of a call that a span is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {
     /// Answering a request.
@@ -29,11 +29,11 @@ pub enum Attribute<'a> {
 pub struct NewSpan<'a> {
     /// Its name: one of few.
     pub name: &'a str,
-    /// Whose side it is.
+    /// The side that it is on.
     pub kind: SpanKind,
-    /// What it is part of; a trace of its own, if nothing.
+    /// Its parent; a trace of its own, if none.
     pub parent: Option<TraceParent>,
-    /// What is known at its beginning.
+    /// The attributes known at its beginning.
     pub attributes: &'a [(&'static str, Attribute<'a>)],
 }
 
@@ -45,10 +45,10 @@ pub trait Tracer: Send + Sync + 'static {
 
 /// A span that is being recorded.
 pub trait RecordedSpan: Send + Sync {
-    /// Its place in the trace, for what it causes.
+    /// Its place in the trace, for things that it causes.
     fn context(&self) -> Option<TraceParent>;
 
-    /// Ends it, with what is known since, and why it failed, if it did.
+    /// Ends it, with the attributes known since, and the reason of its failure, if it failed.
     fn end(self: Box<Self>, attributes: &[(&'static str, Attribute<'_>)], failure: Option<&str>);
 }
 
@@ -75,7 +75,7 @@ impl Span {
         }
     }
 
-    /// The place in the trace of what it causes.
+    /// The place in the trace of things that it causes.
     pub fn context(&self) -> Option<TraceParent> {
         match &self.recorded {
             Some(recorded) => recorded.context(),
@@ -83,7 +83,7 @@ impl Span {
         }
     }
 
-    /// Ends it, with what is known since, and why it failed, if it did.
+    /// Ends it, with the attributes known since, and the reason of its failure, if it failed.
     pub fn end(self, attributes: &[(&'static str, Attribute<'_>)], failure: Option<&str>) {
         if let Some(recorded) = self.recorded {
             recorded.end(attributes, failure);

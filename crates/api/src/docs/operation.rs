@@ -1,4 +1,4 @@
-//! One operation on the page: what it does, what it takes, what it answers, and a call of it.
+//! One operation on the page: its purpose, its parameters, its answers, and a call of it.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) fn article(document: &Value, operation: &Operation<'_>) -> String {
     )
 }
 
-/// A method, coloured by what it does.
+/// A method, coloured by its effect.
 pub(super) fn badge(method: &str) -> String {
     let shown = method.to_uppercase();
     format!("<b class=\"method {method}\">{shown}</b>")
@@ -142,7 +142,7 @@ fn answer(document: &Value, status: &str, response: &Value) -> String {
     )
 }
 
-/// What a response's body is. Failures are all alike, so theirs is not repeated.
+/// The body of a response. Failures are all alike, so theirs is not repeated.
 fn content_kind(document: &Value, status: &str, media_type: &str, content: &Value) -> String {
     let of = &content["schema"];
     if !status.starts_with('2') && of["$ref"] == "#/components/schemas/ErrorBody" {

@@ -1,4 +1,4 @@
-//! Schemas on the page: what a value is in a few words, and what an object's fields are.
+//! Schemas on the page: a value described in a few words, and the fields of an object.
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub(super) fn section(document: &Value) -> String {
     format!("<section id=\"schemas\">\n<h2>Schemas</h2>\n{articles}</section>\n")
 }
 
-/// A schema whole: its fields, its variants, or what it is in a few words.
+/// A whole schema: its fields, its variants, or a description in a few words.
 pub(super) fn body(document: &Value, schema: &Value) -> String {
     let schema = resolved(document, schema);
     if schema["properties"].is_object() {
@@ -67,7 +67,7 @@ fn table(document: &Value, schema: &Value) -> String {
     format!("<table>\n{rows}</table>\n{more}")
 }
 
-/// What a field says of itself, also where it may be null.
+/// The description of a field, also of one that may be null.
 fn description(field: &Value) -> &str {
     match text_of(&field["description"]) {
         "" => text_of(&field["oneOf"][0]["description"]),
@@ -88,7 +88,7 @@ pub(super) fn row(name: &str, is_required: bool, kind: &str, description: &str) 
     )
 }
 
-/// What a value is, in a few words.
+/// A value, described in a few words.
 pub(super) fn kind(document: &Value, schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(schema_name) {
         return match is_envelope(name) {

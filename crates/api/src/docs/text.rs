@@ -1,4 +1,4 @@
-//! Text of the document as HTML: escaped, with what doc comments have of Markdown.
+//! Text of the document as HTML: escaped, with the Markdown that doc comments use.
 
 /// Text between tags or quotes.
 pub(crate) fn escape(text: &str) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// A line of text, what is in backticks as code.
+/// A line of text, with the parts in backticks as code.
 pub(super) fn inline(text: &str) -> String {
     let mut html = String::new();
     for (index, part) in text.split('`').enumerate() {

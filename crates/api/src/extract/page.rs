@@ -1,4 +1,4 @@
-//! `limit`, `after` and `before` (spec "Pagination parameters"), and the cursors they take.
+//! `limit`, `after` and `before` (docs/api-design.md, "Pages"), and the cursors they take.
 
 use std::{fmt, str::FromStr};
 
@@ -29,7 +29,7 @@ pub(crate) fn cursor(id: &impl fmt::Display) -> String {
     BASE64.encode(id.to_string())
 }
 
-/// Which page of a listing whose items have ids of type `C`.
+/// A page of a listing whose items have ids of type `C`.
 pub(crate) struct Paging<C>(pub(crate) PageRequest<C>);
 
 impl<S: Send + Sync, C: FromStr + Send> FromRequestParts<S> for Paging<C> {
@@ -86,7 +86,7 @@ fn id<C: FromStr>(param: &str, text: &str) -> Result<C, PlatformError> {
     };
     let id = text.parse().ok().or_else(decoded);
     id.ok_or_else(|| {
-        PlatformError::invalid(param, format!("`{text}` is no cursor of this listing"))
+        PlatformError::invalid(param, format!("`{text}` is not a cursor of this listing"))
     })
 }
 

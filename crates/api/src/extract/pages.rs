@@ -11,7 +11,7 @@ use utoipa::{
     },
 };
 
-/// `limit`, `after` and `before` (spec "Pagination parameters").
+/// `limit`, `after` and `before` (docs/api-design.md, "Pages").
 pub(crate) struct Pages;
 
 impl IntoParams for Pages {
@@ -23,7 +23,7 @@ impl IntoParams for Pages {
             .default(Some(PAGE_LIMIT_DEFAULT.into()));
         let cursor = || ObjectBuilder::new().schema_type(Type::String).build();
         vec![
-            parameter("limit", limit.build(), "How many items."),
+            parameter("limit", limit.build(), "Maximum number of items."),
             parameter(
                 "after",
                 cursor(),

@@ -1,5 +1,5 @@
-//! The parameters of an operation: fields of the query and, unless it is a GET, of a JSON body.
-//! A field that both have counts as the body gives it, because that is the spec's place for it.
+//! The parameters of an operation: fields of the query and, unless it is a GET, of a JSON body. For a
+//! field that both have, the value of the body counts, because the body is its regular place.
 
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ fn typed<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ApiError>
     let typed = serde_path_to_error::deserialize(Value::Object(fields));
     typed.map_err(|error| {
         let param = error.path().to_string();
-        // What concerns no field in particular has the path of the whole.
+        // A fault of no field in particular has the path of the whole.
         match param.as_str() {
             "." => ApiError::MalformedBody(error.into_inner().to_string()),
             _ => PlatformError::invalid(&param, error.into_inner()).into(),

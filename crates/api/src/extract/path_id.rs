@@ -29,7 +29,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send + 'static> FromRequestParts<S> f
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let path = parts.extract::<Path<T>>().await;
-        // Bytes that are no text.
+        // Bytes that are not text.
         let Path(text) = path.map_err(|_| ApiError::NoRoute {
             method: parts.method.clone(),
         })?;
@@ -37,7 +37,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send + 'static> FromRequestParts<S> f
     }
 }
 
-/// What an id names, in the spec's words.
+/// The kind of thing that an id names, in the API's words.
 pub(crate) trait Named {
     const KIND: &'static str;
 }

@@ -1,4 +1,4 @@
-//! Which endpoint a request is meant for, and which part of its path is the component's.
+//! The endpoint that a request is meant for, and the part of its path that is the component's.
 
 use axum::{
     extract::Request,

@@ -1,8 +1,8 @@
-//! What a body is: `body` of the event and its `inferred_body_type`.
+//! The type of a body: `body` of the event and its `inferred_body_type`.
 //!
-//! Senders often do not say what they send (curl calls any text a form, AWS SNS calls its JSON
-//! plain text), and registry components rely on it being recognised. So an object or list in JSON
-//! is one whatever its type says, and a type is believed only as far as the body bears it out.
+//! Senders often give the wrong type (curl calls any text a form, AWS SNS calls its JSON plain text),
+//! and registry components rely on it being recognised. So an object or list in JSON is one whatever
+//! its type says, and a type is believed only as far as the body bears it out.
 
 use std::borrow::Cow;
 
@@ -27,12 +27,12 @@ pub(super) enum Content<'a> {
     MultipartForm(Fields<'a, Part<'a>>),
     /// Any other text.
     Text(&'a str),
-    /// Bytes that are no text; they are in `bodyRaw` only.
+    /// Bytes that are not text; they are in `bodyRaw` only.
     Binary,
 }
 
 impl<'a> Content<'a> {
-    /// What the body is; `None` if it is empty.
+    /// The type of the body; `None` if it is empty.
     pub(super) fn of(content_type: &str, body: &'a [u8]) -> Option<Self> {
         if body.is_empty() {
             return None;

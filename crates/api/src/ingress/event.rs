@@ -1,5 +1,5 @@
-//! The event of a request (spec "Component model: props", HTTP interface; design section 7), written
-//! straight to JSON text: no tree of values is built on the way.
+//! The event of a request (docs/api-design.md, "Requests at endpoints"), written straight to JSON text:
+//! no tree of values is built on the way.
 
 use std::{borrow::Cow, io, net::IpAddr};
 
@@ -84,7 +84,7 @@ impl Event<'_> {
     }
 }
 
-/// Counts what is written.
+/// Counts the bytes written.
 struct Count(usize);
 
 impl io::Write for Count {

@@ -18,7 +18,7 @@ pub(super) enum Part<'a> {
     },
 }
 
-/// The fields of the body; `None` when it is not what its type says.
+/// The fields of the body; `None` if it does not match its type.
 pub(super) fn parse<'a>(content_type: &str, body: &'a [u8]) -> Option<Fields<'a, Part<'a>>> {
     let boundary = parameter(content_type, "boundary")?;
     let delimiter = format!("\r\n--{boundary}");
@@ -91,7 +91,7 @@ fn parameter(value: &str, wanted: &str) -> Option<String> {
     }
 }
 
-/// The text up to the closing quote, and what follows it.
+/// The text up to the closing quote, and the rest.
 fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut unescaped = String::new();
     let mut characters = text.char_indices();

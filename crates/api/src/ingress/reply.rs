@@ -1,4 +1,4 @@
-//! What a run says, as the response to the request that triggered it.
+//! A run's answer as the response to the request that triggered it.
 
 use axum::{
     body::Body,
@@ -27,7 +27,7 @@ pub(super) fn to(ingress: Ingress, sites: &Sites, place: Place<'_>) -> Response 
 }
 
 fn responded(given: headwater_platform::Response, sites: &Sites, place: Place<'_>) -> Response {
-    // The spec lets components say 100 to 199, but such a response never ends a request.
+    // Components may respond with 100 to 199, but such a response never ends a request.
     let status = StatusCode::from_u16(given.status).ok();
     let Some(status) = status.filter(|status| !status.is_informational()) else {
         let why = Unanswered::Interim(given.status);
@@ -64,7 +64,7 @@ fn headers(given: Vec<(String, String)>, sites: &Sites, place: Place<'_>) -> Hea
             }
             None => tracing::debug!(
                 name,
-                "a component's response header is malformed and left out"
+                "a malformed response header of a component was dropped"
             ),
         }
     }

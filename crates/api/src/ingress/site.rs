@@ -35,7 +35,7 @@ const ORIGINS: [&str; 12] = [
 /// The beginning of the names of the node's own cookies.
 const COOKIES: [&str; 2] = ["headwater", "__host-headwater"];
 
-/// Where endpoints are, seen from the node's own pages.
+/// The place of endpoints, seen from the node's own pages.
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
     /// The path of the public URL, without a slash at its end.

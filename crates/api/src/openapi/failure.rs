@@ -33,14 +33,14 @@ failures! {
         "`forbidden`: the caller is not a member of the workspace, not the administrator, or not the \
          publisher of the key.";
     NotFound, "404",
-        "`not_found`: nothing has the id, or it is another tenant's.";
+        "`not_found`: the id is unknown, or belongs to another tenant.";
     Conflict, "409",
         "`conflict`: the step does not apply now, such as running an inactive source.";
     Unprocessable, "422",
         "`component_failed`: the component does not resolve or evaluate, or a hook threw; `message` \
-         and `stack` are what it threw. `invalid_props`: configured values do not fit the \
-         component's props; `param` names the first. `invalid_component`: it cannot be published \
-         as it is; `param` names the property.";
+         and `stack` are those of the error. `invalid_props`: configured values do not fit the \
+         component's props; `param` names the first. `invalid_component`: it cannot be published as it \
+         is; `param` names the property.";
 }
 
 /// Status, name and description of failures that belong to no operation in particular.
@@ -48,8 +48,8 @@ const SHARED: &[(&str, &str, &str)] = &[
     (
         "400",
         "BadRequest",
-        "`invalid_parameter`: a parameter is missing or malformed, and `param` names it; or the \
-         body is no JSON object.",
+        "`invalid_parameter`: a parameter is missing or malformed, and `param` names it; or the body \
+         is not a JSON object.",
     ),
     (
         "401",
@@ -69,19 +69,19 @@ const SHARED: &[(&str, &str, &str)] = &[
     (
         "415",
         "UnsupportedMediaType",
-        "`unsupported_media_type`: the body is no JSON.",
+        "`unsupported_media_type`: the body is not JSON.",
     ),
     (
         "429",
         "TooManyRequests",
-        "`rate_limited`: as many builds of the owner wait as may, or, if the node limits that, the key \
-         makes more requests per second than it may. `quota_exceeded`, of runs, if the node limits them: \
-         the user has had its invocations of the day.",
+        "`rate_limited`: the owner has the maximum number of waiting builds, or, if the node limits \
+         it, the key exceeds its requests per second. `quota_exceeded`, for runs, if the node limits \
+         them: the user's invocations of the day are used up.",
     ),
     (
         "500",
         "Internal",
-        "`internal`: a fault of the node. `request_id` is what its log can be searched for.",
+        "`internal`: a fault of the node. Search its log for `request_id`.",
     ),
     (
         "503",
@@ -125,7 +125,7 @@ fn headers(status: &str) -> Value {
         "401" => ("WWW-Authenticate", "Always `Bearer`.", "string"),
         "429" | "503" => (
             "Retry-After",
-            "Seconds to wait before trying again.",
+            "Seconds to wait before the next try.",
             "integer",
         ),
         _ => return json!({}),

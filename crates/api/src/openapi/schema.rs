@@ -1,5 +1,5 @@
-//! What derived schemas do not know of each other: a generic's argument is a schema of its own, and
-//! what is optional in a response is left out of it, not null.
+//! Corrections that derived schemas need: a generic's argument is a schema of its own, and an optional
+//! field is left out of a response, not null.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What every operation of the document has without saying so: the failures that belong to no
+//! The parts that every operation of the document has without saying so: the failures that belong to no
 //! operation in particular, the parameters that every operation takes, the request's id.
 
 use serde_json::{Map, Value, json};
@@ -13,8 +13,7 @@ pub(crate) fn complete(document: &mut Value) {
     components["responses"] = Value::Object(failure::components());
     components["headers"] = json!({
         "RequestId": {
-            "description": "What the node's log can be searched for; the request's own, if it has \
-                            a sane one.",
+            "description": "The request's id in the node's log; the request's own if it is valid.",
             "required": true,
             "schema": { "type": "string" },
         },
@@ -77,7 +76,7 @@ fn complete_operation(operation: &mut Map<String, Value>) {
         .get_mut("parameters")
         .and_then(Value::as_array_mut);
     for parameter in parameters.into_iter().flatten() {
-        // A query has no null: what is optional is left out.
+        // A query has no null: an optional parameter is left out.
         if let Some(schema) = parameter.get_mut("schema") {
             schema::forbid_null(schema);
         }

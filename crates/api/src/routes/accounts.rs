@@ -1,4 +1,4 @@
-//! `/accounts`: credentials of apps, an extension of the spec.
+//! `/accounts`: credentials of apps, not part of Pipedream's API.
 
 use axum::{
     Json,
@@ -18,8 +18,8 @@ use crate::{
 
 /// Connects an account
 ///
-/// Keeps credentials of an app, for components with an app prop. Their fields are stored encrypted
-/// and never shown. An extension of the spec.
+/// Stores credentials of an app, for components with an app prop. The fields are stored encrypted and
+/// never shown. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/accounts",
@@ -43,7 +43,8 @@ pub(crate) async fn create(
 
 /// Lists the accounts
 ///
-/// Those that the caller made, or those of the workspace that is named, in creation order. An extension of the spec.
+/// The accounts that the caller created, or those of the given workspace, in creation order. Not part
+/// of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/accounts",
@@ -70,7 +71,7 @@ pub(crate) async fn list(
 
 /// Shows an account
 ///
-/// With its health, without its credentials. An extension of the spec.
+/// With its health, without its credentials. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/accounts/{id}",
@@ -89,7 +90,7 @@ pub(crate) async fn show(
 
 /// Checks an account
 ///
-/// Asks the app now whether it takes the credentials. Tokens that have ended are renewed. An extension of the spec.
+/// Tests the credentials with the app. Expired tokens are renewed. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/accounts/{id}/check",
@@ -108,8 +109,8 @@ pub(crate) async fn check(
 
 /// Connects an account in a browser
 ///
-/// Makes a link to follow there: it leads over the app's consent (OAuth 2) or a form to an account. It can be used once, within ten
-/// minutes. An extension of the spec.
+/// Creates a link to open in a browser. It leads through the app's consent (OAuth 2) or a form to an
+/// account. It works once, within ten minutes. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/accounts/connect",
@@ -136,8 +137,8 @@ pub(crate) async fn connect(
 
 /// Connects an account again
 ///
-/// Makes a link that gives the account other credentials. It stays the same account, and sources that use it go on with them.
-/// An extension of the spec.
+/// Creates a link that gives the account new credentials. The account stays the same, and sources that
+/// use it continue with them. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/accounts/{id}/connect",
@@ -157,16 +158,17 @@ pub(crate) async fn reconnect(
     data(platform.begin_reconnect(&caller, &id).await?.into())
 }
 
-/// Tells how a connect stands
+/// Gets the state of a connect
 ///
-/// At once, or when it has ended, if that is within `wait_s`. How it ended is known for a day. An extension of the spec.
+/// Answers immediately or, with `wait_s`, as soon as the connect has ended, at most after that many
+/// seconds. The result is kept for a day. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/accounts/connect/{id}",
     operation_id = "connect",
     tag = "Accounts",
     params(("id" = id::Connect, Path), Patience),
-    responses((status = 200, description = "How it stands.", body = Data<Connect>), failure::NotFound),
+    responses((status = 200, description = "The state of the connect.", body = Data<Connect>), failure::NotFound),
 )]
 pub(crate) async fn connect_status(
     State(platform): ApiState,
@@ -180,9 +182,9 @@ pub(crate) async fn connect_status(
 
 /// Deletes an account
 ///
-/// Its tokens are given back to the app first, if it takes them; what came of that is in the answer, and the account is
-/// deleted either way. Sources that use it go on until they run next; then they fail until they are given another one.
-/// An extension of the spec.
+/// Revokes its tokens first, if the app supports that; the answer reports the result, and the account
+/// is deleted in any case. The next run of a source that uses it fails, until the source gets another
+/// account. Not part of Pipedream's API.
 #[utoipa::path(
     delete,
     path = "/accounts/{id}",

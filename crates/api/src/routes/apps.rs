@@ -1,4 +1,4 @@
-//! `/apps`: the catalog of apps, an extension of the spec.
+//! `/apps`: the catalog of apps, not part of Pipedream's API.
 
 use axum::{Json, extract::State};
 
@@ -10,8 +10,8 @@ use crate::{
 
 /// Lists the apps
 ///
-/// Those whose accounts the node knows how to connect, in the order of their slugs. Accounts of other apps can be created all
-/// the same. An extension of the spec.
+/// The apps whose accounts the node can connect, in the order of their slugs. Accounts of other apps
+/// can be created too. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/apps",

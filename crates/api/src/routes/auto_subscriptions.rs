@@ -1,4 +1,4 @@
-//! `/auto_subscriptions` (spec "Subscriptions").
+//! `/auto_subscriptions`.
 
 use axum::{
     extract::{Extension, State},
@@ -16,8 +16,9 @@ use crate::{
 
 /// Subscribes a listener to all later sources
 ///
-/// To `$errors` or `$logs` of every source that the caller deploys from now on; each gets a subscription of its
-/// own. The same again changes nothing. The parameters may be in a JSON body instead (spec "Subscriptions").
+/// To `$errors` or `$logs` of every source that the caller deploys from now on; each gets a
+/// subscription of its own. The same again changes nothing. The parameters may be in a JSON body
+/// instead.
 #[utoipa::path(
     post,
     path = "/auto_subscriptions",
@@ -39,8 +40,8 @@ pub(crate) async fn create(
 
 /// Ends an automatic subscription
 ///
-/// The subscriptions that it has made stay. The parameters may be in a JSON body instead. An extension of the
-/// spec.
+/// Subscriptions that it has created stay. The parameters may be in a JSON body instead. Not part of
+/// Pipedream's API.
 #[utoipa::path(
     delete,
     path = "/auto_subscriptions",

@@ -1,4 +1,4 @@
-//! `/components` (spec "Components").
+//! `/components`.
 
 use axum::{
     Json,
@@ -20,8 +20,7 @@ use crate::{
 
 /// Saves a component
 ///
-/// The code is built and evaluated in the sandbox; what does not evaluate is refused (spec
-/// "Components").
+/// Builds and evaluates the code in the sandbox; code that does not evaluate is refused.
 #[utoipa::path(
     post,
     path = "/components",
@@ -46,9 +45,9 @@ pub(crate) async fn save(
 
 /// Shows a saved component
 ///
-/// By its id, or by the key that its code gives it: the caller's of that key with the highest semantic version
-/// (the last saved, if that has none), unless the last saved is published; else the published one of the highest version. `key@version` is a published version
-/// (spec "Components").
+/// By its id, or by the key that its code gives it: the caller's of that key with the highest semantic
+/// version (the last saved, if that has none), unless the last saved is published; else the published
+/// one of the highest version. `key@version` is a published version.
 #[utoipa::path(
     get,
     path = "/components/{reference}",
@@ -74,8 +73,9 @@ pub(crate) async fn show(
 
 /// Lists the components that can be deployed
 ///
-/// Published ones and the caller's own, one per key: what `GET /components/{reference}` finds by it.
-/// In the order of keys; what has no key comes last, in creation order. An extension of the spec.
+/// Published components and the caller's own, one per key: the one that `GET /components/{reference}`
+/// finds by it. In the order of keys; components without a key come last, in creation order. Not part
+/// of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/components",
@@ -103,8 +103,8 @@ pub(crate) async fn list(
 
 /// Computes the options of a prop
 ///
-/// Calls the prop's `options` method with the values configured so far. Static options are told the
-/// same way (spec "Component model: props", Dynamic options). An extension.
+/// Calls the prop's `options` method with the values configured so far. Static options are returned the
+/// same way. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/components/{reference}/options",
@@ -127,7 +127,7 @@ pub(crate) async fn options(
 /// Computes the props of a component
 ///
 /// Its own props, and those that `additionalProps` returns for the values configured so far, which
-/// replace whatever it returned before (spec "Component model: props", Dynamic props). An extension.
+/// replace those that it returned before. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/components/{reference}/props",
@@ -150,8 +150,8 @@ pub(crate) async fn props(
 
 /// Runs an action once
 ///
-/// Alone, outside of any workflow: `$.send`, `$.respond` and what pauses a workflow are errors. What the
-/// action throws is its outcome, not a failure of the request. An extension.
+/// Runs outside of any workflow: `$.send`, `$.respond` and calls that pause a workflow are errors. An
+/// error of the action is its outcome, not a failure of the request. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/components/{reference}/run",
@@ -159,7 +159,7 @@ pub(crate) async fn props(
     tag = "Components",
     params(("reference" = String, Path, description = "The action's `key` or id.")),
     request_body = CallRequest,
-    responses((status = 200, description = "How the run went.", body = Data<ActionReport>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
+    responses((status = 200, description = "The result of the run.", body = Data<ActionReport>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn run(
     State(platform): ApiState,

@@ -1,5 +1,5 @@
-//! `/connect`: pages for the browser in which an account is connected. No key: the token in a link is what opens it, and
-//! the state that an app sends back. Neither is logged, cached or sent on as a referrer.
+//! `/connect`: pages for the browser in which an account is connected. No key: the token in a link
+//! opens it, and the state that an app sends back. Neither is logged, cached or sent on as a referrer.
 
 mod page;
 
@@ -94,7 +94,7 @@ fn answer(platform: &Arc<Platform>, opened: Result<LinkOpened, ConnectError>) ->
     })
 }
 
-/// 303: whatever opened the link, the app is asked with GET.
+/// 303: the app is asked with GET, by whatever method the link was opened.
 fn leave(platform: &Arc<Platform>, url: &str, cookie: &str) -> Response {
     let secure = match platform.config().public_url.starts_with("https://") {
         true => "; Secure",
@@ -119,13 +119,15 @@ fn failed(error: ConnectError) -> Response {
         }
         ConnectError::Platform(error) => {
             let status = ApiError::Platform(error).into_response().status();
-            let page = page::failed("The node could not do this now; its log says why. Try again.");
+            let page = page::failed(
+                "The node could not complete this step; its log has the cause. Try again.",
+            );
             (status, Html(page)).into_response()
         }
     }
 }
 
-/// Keeps what is in the address, and what is entered, between the browser and the node.
+/// Keeps the address and the entered values between the browser and the node.
 fn guarded(response: Response) -> Response {
     let mut response = crate::page::guarded(response);
     let no_store = HeaderValue::from_static("no-store");

@@ -1,4 +1,4 @@
-//! `/data_stores`: key-value stores that components share by name, an extension of the spec.
+//! `/data_stores`: key-value stores that components share by name, not part of Pipedream's API.
 
 use axum::{
     Json,
@@ -17,8 +17,8 @@ use crate::{
 
 /// Lists the data stores
 ///
-/// The caller's own, or those of the workspace that is named, in the order of names. A store is there from its first
-/// record on. An extension of the spec.
+/// The caller's own data stores, or those of the given workspace, in the order of names. A store exists
+/// from its first record on. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/data_stores",
@@ -45,7 +45,7 @@ pub(crate) async fn list(
 
 /// Lists the records of a data store
 ///
-/// In the order of keys. A page ends early behind 4 MiB of values. An extension of the spec.
+/// In the order of keys. A page ends early behind 4 MiB of values. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/data_stores/{name}/records",
@@ -74,7 +74,8 @@ pub(crate) async fn records(
 
 /// Deletes a data store
 ///
-/// With all its records. A component that writes to it makes it anew. An extension of the spec.
+/// Deletes it with all its records. A component that writes to it creates it again. Not part of
+/// Pipedream's API.
 #[utoipa::path(
     delete,
     path = "/data_stores/{name}",

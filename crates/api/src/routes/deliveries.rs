@@ -1,4 +1,4 @@
-//! `/webhooks/{id}/deliveries`, `/webhooks/{id}/replay` and `/deliveries/{id}`, extensions of the spec.
+//! `/webhooks/{id}/deliveries`, `/webhooks/{id}/replay` and `/deliveries/{id}`; not part of Pipedream's API.
 
 use axum::{
     Json,
@@ -17,7 +17,7 @@ use crate::{
 
 /// Lists a webhook's deliveries
 ///
-/// Newest first. An extension of the spec.
+/// Newest first. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/webhooks/{id}/deliveries",
@@ -43,9 +43,10 @@ pub(crate) async fn list(
     )))
 }
 
-/// Delivers the events of a time range once more
+/// Delivers the events of a time range again
 ///
-/// Dead letters, or those that were delivered too, oldest event first. An extension of the spec.
+/// Repeats dead letters, and with `delivered` also successful deliveries, oldest event first. Not part
+/// of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/webhooks/{id}/replay",
@@ -53,7 +54,7 @@ pub(crate) async fn list(
     tag = "Webhooks",
     params(("id" = id::Webhook, Path)),
     request_body = ReplayDeliveries,
-    responses((status = 200, description = "How many.", body = Data<Replayed>), failure::NotFound, failure::Conflict),
+    responses((status = 200, description = "The number of repeated deliveries.", body = Data<Replayed>), failure::NotFound, failure::Conflict),
 )]
 pub(crate) async fn replay(
     State(platform): ApiState,
@@ -69,7 +70,7 @@ pub(crate) async fn replay(
 
 /// Shows a delivery
 ///
-/// An extension of the spec.
+/// Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/deliveries/{id}",
@@ -88,9 +89,9 @@ pub(crate) async fn show(
     data(Delivery::new(delivery, request.expands_event()))
 }
 
-/// Attempts a delivery at once
+/// Retries a delivery now
 ///
-/// With the whole schedule before it, if it had ended. An extension of the spec.
+/// A delivery that had ended starts its retry schedule again. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/deliveries/{id}/retry",

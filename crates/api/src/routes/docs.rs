@@ -1,5 +1,5 @@
-//! `/openapi.json` and `/docs`: the API, described for programs and for people. Open to everybody:
-//! they tell nothing of what is on the node.
+//! `/openapi.json` and `/docs`: the API, described for programs and for people. Open to everybody: they
+//! tell nothing of the things on the node.
 
 use std::{
     io::{self, Write as _},
@@ -109,7 +109,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Describes the API
+/// Returns the OpenAPI document
 ///
 /// The OpenAPI 3.1 document, with this node's address as its server.
 #[utoipa::path(
@@ -124,7 +124,7 @@ pub(crate) async fn json(State(described): State<Arc<Described>>, asked: HeaderM
     described.json().for_reader(&asked)
 }
 
-/// Describes the API, for people
+/// Shows the API documentation
 ///
 /// This page.
 #[utoipa::path(

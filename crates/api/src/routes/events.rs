@@ -1,4 +1,4 @@
-//! `/sources/{id}/event_summaries`, `/events` and `/logs` (spec "Source and workflow events").
+//! `/sources/{id}/event_summaries`, `/events` and `/logs`.
 
 use axum::{
     Json,
@@ -23,7 +23,7 @@ use crate::{
 
 /// Lists a source's events
 ///
-/// Newest first (spec "Source and workflow events").
+/// Newest first.
 #[utoipa::path(
     get,
     path = "/sources/{id}/event_summaries",
@@ -47,7 +47,7 @@ pub(crate) async fn summaries(
 
 /// Lists a source's log
 ///
-/// The events of its channel `$logs`, newest first. An extension of the spec.
+/// The events of its channel `$logs`, newest first. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/sources/{id}/logs",
@@ -71,8 +71,7 @@ pub(crate) async fn logs(
 
 /// Deletes events of a source
 ///
-/// All of them, or a range that includes both ends; they are gone from listings at once (spec
-/// "Source and workflow events").
+/// All of them, or a range that includes both ends; they are gone from listings at once.
 #[utoipa::path(
     delete,
     path = "/sources/{id}/events",

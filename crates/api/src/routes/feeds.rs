@@ -24,7 +24,7 @@ use crate::{
 
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 const HANDSHAKE_PERIOD: Duration = Duration::from_secs(15);
-/// Proxies must hand on what comes when it comes.
+/// Proxies must pass data on as it arrives.
 const HEADERS: [(HeaderName, &str); 3] = [
     (header::CONTENT_TYPE, "text/event-stream"),
     (header::CACHE_CONTROL, "no-store"),
@@ -34,8 +34,8 @@ const HEADERS: [(HeaderName, &str); 3] = [
 /// Follows a source's events
 ///
 /// Server-sent events: `id` is the event's, `event` its channel unless that is the default one, and
-/// `data` the event as in listings, whole. A comment comes at once and every 15 s. An extension of
-/// the spec.
+/// `data` the event as in listings, whole. A comment comes at once and every 15 s. Not part of
+/// Pipedream's API.
 #[utoipa::path(
     get,
     path = "/sources/{id}/sse",
@@ -47,7 +47,7 @@ const HEADERS: [(HeaderName, &str); 3] = [
         FeedRequest,
     ),
     responses(
-        (status = 200, description = "A stream without an end.", content_type = "text/event-stream", body = String),
+        (status = 200, description = "An endless stream.", content_type = "text/event-stream", body = String),
         failure::NotFound,
     ),
 )]
@@ -64,8 +64,8 @@ pub(crate) async fn source(
 /// Follows a workflow's events
 ///
 /// Server-sent events: `id` is the event's, `event` its channel unless that is the default one, and
-/// `data` the event as in listings, whole. A comment comes at once and every 15 s. An extension of
-/// the spec.
+/// `data` the event as in listings, whole. A comment comes at once and every 15 s. Not part of
+/// Pipedream's API.
 #[utoipa::path(
     get,
     path = "/workflows/{id}/sse",
@@ -77,7 +77,7 @@ pub(crate) async fn source(
         FeedRequest,
     ),
     responses(
-        (status = 200, description = "A stream without an end.", content_type = "text/event-stream", body = String),
+        (status = 200, description = "An endless stream.", content_type = "text/event-stream", body = String),
         failure::NotFound,
     ),
 )]
@@ -116,7 +116,7 @@ async fn feed(
     Ok((HEADERS, body).into_response())
 }
 
-/// What a client sends that comes again. It knows better than the query, which is from its first visit.
+/// The header of a client that comes back. It is newer than the query, which is from the first visit.
 fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>, PlatformError> {
     let Some(value) = headers.get(LAST_EVENT_ID).filter(|value| !value.is_empty()) else {
         return Ok(None);

@@ -8,14 +8,14 @@ use crate::wire::{
 };
 
 /// The advice about a node that saves no components.
-const NO_BUILDER: &str = "the bundler that builds components is not there yet; \
-     `headwater runtime install` on a machine that reaches the npm registry fetches it";
+const NO_BUILDER: &str = "the bundler that builds components is missing; fetch it with `headwater \
+                          runtime install` on a machine that reaches the npm registry";
 
 /// The cause is the operator's, and in the log.
-const STORE_HINT: &str = "it cannot be read or written: see whether the disk of the node's data folder has room; \
-                          the node's log has the cause";
+const STORE_HINT: &str = "the store cannot be read or written: check the free space of the data \
+                          folder's disk; the node's log has the cause";
 
-/// Says that the node serves
+/// Checks that the node serves
 #[utoipa::path(
     get,
     path = "/healthz",
@@ -28,9 +28,9 @@ pub(crate) async fn healthz() -> Json<Health> {
     Json(Health { status: Status::Ok })
 }
 
-/// Says whether the node can do its work
+/// Checks that the node is ready
 ///
-/// Whether its store and its runtime answer, and what it accepts gets to disk.
+/// Ready means that store and runtime answer, and that accepted work can be written to disk.
 #[utoipa::path(
     get,
     path = "/readyz",
@@ -55,8 +55,9 @@ pub(crate) async fn readyz(State(platform): ApiState) -> (StatusCode, Json<Readi
     let secret_key = SecretKeyCheck {
         status: status(is_fit),
         hint: (!is_fit).then_some(
-            "stored accounts, webhooks and secret props are sealed with another secret key: restore that one \
-             (DATA_DIR/secret-key, or HEADWATER_SECRET_KEY) and restart, or make them anew",
+            "stored accounts, webhooks and secret props are encrypted with another secret key: restore \
+             that key (DATA_DIR/secret-key, or HEADWATER_SECRET_KEY) and restart, or enter the secrets \
+             again",
         ),
     };
     let checks = Checks {

@@ -1,4 +1,4 @@
-//! `/keys`: the caller's API keys, and `/secret_key`: the node's own. Extensions of the spec.
+//! `/keys`: the caller's API keys, and `/secret_key`: the node's own. Not part of Pipedream's API.
 
 use axum::{
     Json,
@@ -15,9 +15,9 @@ use crate::{
     wire::{CreateKey, Data, Key, KeysRequest, NewKey, Paged, SecretKeyRotation, id},
 };
 
-/// Makes an API key
+/// Creates an API key
 ///
-/// The answer shows it, once. An extension of the spec.
+/// The answer shows the key, once. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/keys",
@@ -38,7 +38,7 @@ pub(crate) async fn create(
 
 /// Lists the caller's API keys
 ///
-/// In creation order; the keys themselves are not shown. An extension of the spec.
+/// In creation order; the keys themselves are not shown. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/keys",
@@ -60,7 +60,8 @@ pub(crate) async fn list(
 
 /// Revokes an API key
 ///
-/// It opens nothing from then on. A user's last key cannot revoke itself. An extension of the spec.
+/// The key stops working immediately. A user's last key cannot revoke itself. Not part of Pipedream's
+/// API.
 #[utoipa::path(
     delete,
     path = "/keys/{id}",
@@ -80,14 +81,14 @@ pub(crate) async fn revoke(
 
 /// Rotates the secret key
 ///
-/// Makes a new key for whatever the node stores encrypted and seals every account, webhook secret and secret prop with it.
-/// For the administrator. An extension of the spec.
+/// Creates a new secret key and encrypts every account, webhook secret and secret prop with it. For the
+/// administrator. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/secret_key/rotate",
     operation_id = "rotate_secret_key",
     tag = "Users and workspaces",
-    responses((status = 200, description = "What was sealed anew.", body = Data<SecretKeyRotation>), failure::Forbidden, failure::Conflict),
+    responses((status = 200, description = "The number of things encrypted anew.", body = Data<SecretKeyRotation>), failure::Forbidden, failure::Conflict),
 )]
 pub(crate) async fn rotate_secret_key(
     State(platform): ApiState,

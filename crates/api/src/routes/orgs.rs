@@ -1,4 +1,4 @@
-//! `/orgs/{id}`: what a workspace has.
+//! `/orgs/{id}`: the things of a workspace.
 
 use axum::{
     Json,
@@ -15,7 +15,7 @@ use crate::{
 
 /// Lists a workspace's sources
 ///
-/// In creation order (spec "Sources").
+/// In creation order.
 #[utoipa::path(
     get,
     path = "/orgs/{id}/sources",

@@ -13,8 +13,8 @@ use crate::{
 /// Publishes a component
 ///
 /// For every user of the node, under its `key`; its `version` is semantic. The same version again
-/// changes nothing with the same code, and is a conflict with other code. Only who published a key
-/// publishes further versions of it. An extension of the spec.
+/// changes nothing with the same code, and is a conflict with other code. Only the user who published a
+/// key can publish further versions of it. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/components/registry",
@@ -38,8 +38,7 @@ pub(crate) async fn publish(
 
 /// Shows a component of the registry
 ///
-/// That of the highest version, releases before pre-releases; `key@version` is a certain one (spec
-/// "Components").
+/// That of the highest version, releases before pre-releases; `key@version` is a certain one.
 #[utoipa::path(
     get,
     path = "/components/registry/{key}",
@@ -57,8 +56,8 @@ pub(crate) async fn show(
 
 /// Lists the components of an npm package
 ///
-/// What is in its `sources` and `actions` and looks like a component, with the version that the
-/// package resolves to. An extension of the spec.
+/// The files in its `sources` and `actions` folders that look like components, with the version that
+/// the package resolves to. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/packages/modules",

@@ -1,4 +1,4 @@
-//! `/sources/{id}/runs` and `/runs/{id}`, extensions of the spec.
+//! `/sources/{id}/runs` and `/runs/{id}`; not part of Pipedream's API.
 
 use axum::{
     Json,
@@ -15,8 +15,8 @@ use crate::{
 
 /// Lists a source's runs
 ///
-/// Newest first: every run that has ended, hooks included, whether it emitted, failed or did neither. An extension of
-/// the spec.
+/// Newest first: every run that has ended, hooks included, whether it emitted, failed or did neither.
+/// Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/sources/{id}/runs",
@@ -40,7 +40,7 @@ pub(crate) async fn list(
 
 /// Shows a run
 ///
-/// With its events, their deliveries, its log and its errors. An extension of the spec.
+/// With its events, their deliveries, its log and its errors. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/runs/{id}",

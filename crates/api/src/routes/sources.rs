@@ -1,4 +1,4 @@
-//! `/sources` (spec "Sources"), with reading, patching and running one as extensions.
+//! `/sources`. Reading, patching and running one are not part of Pipedream's API.
 
 use axum::{
     extract::{Extension, State},
@@ -17,8 +17,8 @@ use crate::{
 
 /// Deploys a component as a new source
 ///
-/// Builds the code, runs its `deploy` and `activate` hooks and starts its timers and endpoints. All
-/// or nothing: if something throws, there is no source (spec "Sources").
+/// Builds the code, runs its `deploy` and `activate` hooks and starts its timers and endpoints. All or
+/// nothing: if something throws, there is no source.
 #[utoipa::path(
     post,
     path = "/sources",
@@ -38,7 +38,7 @@ pub(crate) async fn deploy(
 
 /// Shows a source
 ///
-/// An extension of the spec.
+/// Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/sources/{id}",
@@ -58,7 +58,7 @@ pub(crate) async fn show(
 /// Updates a source
 ///
 /// Runs `deactivate`, changes code, name and props, and runs `activate`. An update that fails leaves
-/// the former version running. An absent `active` means true (spec "Sources").
+/// the former version running. An absent `active` means true.
 #[utoipa::path(
     put,
     path = "/sources/{id}",
@@ -79,9 +79,9 @@ pub(crate) async fn put(
     data(updated.await?.into())
 }
 
-/// Changes what is named of a source
+/// Changes a source
 ///
-/// Like `PUT`, but what is absent stays as it is. An extension of the spec.
+/// Like `PUT`, but absent fields keep their values. Not part of Pipedream's API.
 #[utoipa::path(
     patch,
     path = "/sources/{id}",
@@ -104,14 +104,14 @@ pub(crate) async fn patch(
 
 /// Deletes a source
 ///
-/// Runs its `deactivate` hook, and deletes even if that throws (spec "Sources").
+/// Runs its `deactivate` hook, and deletes even if that throws.
 #[utoipa::path(
     delete,
     path = "/sources/{id}",
     operation_id = "delete_source",
     tag = "Sources",
     params(("id" = id::Source, Path)),
-    responses((status = 204, description = "It is deleted."), failure::NotFound),
+    responses((status = 204, description = "The source is deleted."), failure::NotFound),
 )]
 pub(crate) async fn delete(
     State(platform): ApiState,
@@ -124,7 +124,7 @@ pub(crate) async fn delete(
 
 /// Runs a source once
 ///
-/// Answers when the run is committed. A run that throws is a report too. An extension of the spec.
+/// Answers when the run is committed. A run that throws is a report too. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/sources/{id}/run",
@@ -132,7 +132,7 @@ pub(crate) async fn delete(
     tag = "Sources",
     params(("id" = id::Source, Path)),
     request_body = RunSource,
-    responses((status = 200, description = "How the run went.", body = Data<RunReport>), failure::NotFound, failure::Conflict, failure::Unprocessable),
+    responses((status = 200, description = "The result of the run.", body = Data<RunReport>), failure::NotFound, failure::Conflict, failure::Unprocessable),
 )]
 pub(crate) async fn run(
     State(platform): ApiState,

@@ -1,4 +1,4 @@
-//! `/subscriptions` (spec "Subscriptions").
+//! `/subscriptions`.
 
 use axum::{
     extract::{Extension, State},
@@ -16,8 +16,7 @@ use crate::{
 
 /// Subscribes a listener to an emitter
 ///
-/// The same again changes nothing. The parameters may be in a JSON body instead (spec
-/// "Subscriptions").
+/// The same again changes nothing. The parameters may be in a JSON body instead.
 #[utoipa::path(
     post,
     path = "/subscriptions",
@@ -40,7 +39,7 @@ pub(crate) async fn create(
 /// Ends a subscription
 ///
 /// The one with these parameters; `event_name` empty for the default channel. They may be in a JSON
-/// body instead (spec "Subscriptions").
+/// body instead.
 #[utoipa::path(
     delete,
     path = "/subscriptions",

@@ -1,5 +1,5 @@
-//! `/users`: the caller and what it has (spec "Users and workspaces"), and the users of the node,
-//! which are an extension for its administrator.
+//! `/users`: the caller and their things; and the users of the node, for its administrator, which are
+//! not part of Pipedream's API.
 
 use axum::{
     Json,
@@ -24,7 +24,7 @@ use crate::{
 
 /// Shows the caller
 ///
-/// With what ran for it, and its workspaces or its billing period (spec "Users and workspaces").
+/// With the caller's usage, and their workspaces or billing period.
 #[utoipa::path(
     get,
     path = "/users/me",
@@ -41,7 +41,7 @@ pub(crate) async fn me(
 
 /// Lists the caller's sources
 ///
-/// Or those of the workspace that is named, in creation order (spec "Sources").
+/// The caller's sources, or those of the given workspace, in creation order.
 #[utoipa::path(
     get,
     path = "/users/me/sources",
@@ -69,7 +69,7 @@ pub(crate) async fn sources(
 
 /// Lists the caller's webhooks
 ///
-/// Those that it made, or those in the workspace that is named, in creation order (spec "Webhooks").
+/// The webhooks that the caller created, or those in the given workspace, in creation order.
 #[utoipa::path(
     get,
     path = "/users/me/webhooks",
@@ -106,7 +106,7 @@ pub(crate) async fn webhooks(
 
 /// Lists the caller's subscriptions
 ///
-/// All of them (spec "Subscriptions").
+/// All of them.
 #[utoipa::path(
     get,
     path = "/users/me/subscriptions",
@@ -122,9 +122,9 @@ pub(crate) async fn subscriptions(
     data(subscriptions.into_iter().map(Subscription::from).collect())
 }
 
-/// Makes a user
+/// Creates a user
 ///
-/// For the administrator. The answer shows the user's first key, once. An extension of the spec.
+/// For the administrator. The answer shows the user's first key, once. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/users",
@@ -145,7 +145,7 @@ pub(crate) async fn create(
 
 /// Lists the users
 ///
-/// For the administrator; in creation order. An extension of the spec.
+/// For the administrator; in creation order. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/users",
@@ -165,8 +165,9 @@ pub(crate) async fn list(
 
 /// Deletes a user
 ///
-/// For the administrator. With its keys, accounts and subscriptions; what it made in a workspace passes
-/// to another member. While it has sources or webhooks of its own, nothing is deleted. An extension of the spec.
+/// For the administrator. Deletes the user with their keys, accounts and subscriptions. Things that
+/// they created in a workspace pass to another member. While the user has sources or webhooks of their
+/// own, nothing is deleted. Not part of Pipedream's API.
 #[utoipa::path(
     delete,
     path = "/users/{id}",

@@ -1,4 +1,4 @@
-//! `/webhooks` and `/webhooks/{id}` (spec "Webhooks"); all but making and deleting them extends the spec.
+//! `/webhooks` and `/webhooks/{id}`. All but creating and deleting them is not part of Pipedream's API.
 
 use axum::{
     extract::{Extension, State},
@@ -15,10 +15,9 @@ use crate::{
     wire::{CreateWebhook, Data, RotateSecret, UpdateWebhook, Webhook, id},
 };
 
-/// Makes a webhook
+/// Creates a webhook
 ///
-/// Its secret is in this answer and never shown again. The parameters may be in a JSON body instead (spec
-/// "Webhooks").
+/// Its secret is in this answer and never shown again. The parameters may be in a JSON body instead.
 #[utoipa::path(
     post,
     path = "/webhooks",
@@ -43,7 +42,7 @@ pub(crate) async fn create(
 
 /// Shows a webhook
 ///
-/// An extension of the spec.
+/// Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/webhooks/{id}",
@@ -61,10 +60,10 @@ pub(crate) async fn show(
     data(behind(&platform, webhook.into(), id).await?)
 }
 
-/// Changes what is named of a webhook
+/// Changes a webhook
 ///
-/// Null takes a name or description away. Deliveries that are pending when it becomes inactive are dead
-/// letters then. An extension of the spec.
+/// Changes only the given fields; null removes a name or description. Deactivating the webhook turns
+/// its pending deliveries into dead letters. Not part of Pipedream's API.
 #[utoipa::path(
     patch,
     path = "/webhooks/{id}",
@@ -88,7 +87,7 @@ pub(crate) async fn patch(
 
 /// Deletes a webhook
 ///
-/// With its subscriptions and deliveries (spec "Webhooks").
+/// With its subscriptions and deliveries.
 #[utoipa::path(
     delete,
     path = "/webhooks/{id}",
@@ -106,10 +105,10 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Gives a webhook another secret
+/// Rotates a webhook's secret
 ///
-/// A new one, or the given one. For 24 hours deliveries are signed with the one before, too. An extension of
-/// the spec.
+/// Sets a new secret, or the given one. For 24 hours, deliveries are also signed with the former one.
+/// Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/webhooks/{id}/rotate_secret",

@@ -12,7 +12,7 @@ use crate::{
 
 /// Lists a workflow's events
 ///
-/// This node has no workflows yet, so no id names one (spec "Source and workflow events").
+/// This node has no workflows yet, so no id names one.
 #[utoipa::path(
     get,
     path = "/workflows/{id}/event_summaries",
@@ -27,7 +27,7 @@ pub(crate) async fn events(PathId(id): PathId<WorkflowId>, _: Paging<EventId>) -
 
 /// Lists a workflow's errors
 ///
-/// This node has no workflows yet, so no id names one (spec "Source and workflow events").
+/// This node has no workflows yet, so no id names one.
 #[utoipa::path(
     get,
     path = "/workflows/{id}/$errors/event_summaries",

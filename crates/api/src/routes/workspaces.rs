@@ -1,5 +1,5 @@
-//! `/workspaces`: one with its usage (spec "Users and workspaces"), and its subscriptions; making
-//! them and managing their members are extensions.
+//! `/workspaces`: one with its usage, and its subscriptions. Creating them and managing their members
+//! are not part of Pipedream's API.
 
 use axum::{
     Json,
@@ -17,9 +17,9 @@ use crate::{
     wire::{AddMember, CreateWorkspace, Data, Paged, Subscription, User, Workspace, id},
 };
 
-/// Makes a workspace
+/// Creates a workspace
 ///
-/// The caller is its first member. An extension of the spec.
+/// The caller is its first member. Not part of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/workspaces",
@@ -43,7 +43,7 @@ pub(crate) async fn create(
 
 /// Lists the caller's workspaces
 ///
-/// Those that it is a member of, in creation order. An extension of the spec.
+/// The workspaces that the caller is a member of, in creation order. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/workspaces",
@@ -67,7 +67,7 @@ pub(crate) async fn list(
 
 /// Shows a workspace
 ///
-/// With the credits used today; one invocation costs one credit (spec "Users and workspaces").
+/// With the credits used today; one invocation costs one credit.
 #[utoipa::path(
     get,
     path = "/workspaces/{id}",
@@ -86,7 +86,7 @@ pub(crate) async fn show(
 
 /// Lists a workspace's members
 ///
-/// In the order in which they became users. An extension of the spec.
+/// In the order in which they became users. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/workspaces/{id}/members",
@@ -105,9 +105,10 @@ pub(crate) async fn members(
     Ok(Json(Paged::new(page, |user| cursor(&user.id), User::from)))
 }
 
-/// Makes a user a member
+/// Adds a member
 ///
-/// By `user_id` or `username`. Every member may; harmless for one who is a member. An extension of the spec.
+/// By `user_id` or `username`. Every member may do this; adding a member again has no effect. Not part
+/// of Pipedream's API.
 #[utoipa::path(
     post,
     path = "/workspaces/{id}/members",
@@ -132,8 +133,8 @@ pub(crate) async fn add_member(
 
 /// Ends a membership
 ///
-/// What the member made in the workspace stays there and passes to another one. The last member stays.
-/// An extension of the spec.
+/// Things that the member created in the workspace stay there and pass to another member. The last
+/// member cannot be removed. Not part of Pipedream's API.
 #[utoipa::path(
     delete,
     path = "/workspaces/{id}/members/{user_id}",
@@ -159,8 +160,8 @@ pub(crate) async fn remove_member(
 
 /// Lists a workspace's subscriptions
 ///
-/// Those whose emitter or listener lives in it, whoever made them, and those to the workspace itself (spec
-/// "Subscriptions").
+/// Subscriptions whose emitter or listener lives in the workspace, and those to the workspace itself,
+/// of all users.
 #[utoipa::path(
     get,
     path = "/workspaces/{id}/subscriptions",

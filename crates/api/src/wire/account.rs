@@ -18,12 +18,12 @@ const PATIENCE_MAX_S: u32 = 60;
 #[derive(Deserialize, ToSchema)]
 #[schema(example = json!({"app": "shop", "fields": {"api_key": "…"}}))]
 pub(crate) struct CreateAccount {
-    /// Name slug of the app, as app props name it.
+    /// Name slug of the app, as in app props.
     #[schema(required, nullable = false)]
     app: Option<String>,
     /// To tell accounts of one app apart; the app's name by default.
     name: Option<String>,
-    /// What components find in `$auth`. Stored encrypted and never shown.
+    /// The fields of `$auth`. Stored encrypted and never shown.
     #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     fields: Option<ConfiguredProps>,
@@ -55,7 +55,7 @@ pub(crate) struct ConnectAccount {
     app: Option<String>,
     /// To tell accounts of one app apart; the app's slug by default.
     name: Option<String>,
-    /// What is known already of the app's fields; the rest is asked for in the browser.
+    /// Known values of the app's fields; the browser form asks for the others.
     #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     fields: Option<ConfiguredProps>,
@@ -81,10 +81,10 @@ impl From<ConnectAccount> for headwater_platform::NewConnect {
 /// A link to follow in a browser.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConnectLink {
-    /// By which its end is known: `GET /v1/accounts/connect/{id}`.
+    /// The id for `GET /v1/accounts/connect/{id}`, which returns the result.
     #[schema(value_type = id::Connect)]
     id: ConnectId,
-    /// Opens once. Whoever has it can connect an account for you.
+    /// The link, which works once. Anyone who has it can connect an account for you.
     url: String,
     /// Unix time in seconds.
     expires_at: u64,
@@ -100,7 +100,7 @@ impl From<headwater_platform::ConnectLink> for ConnectLink {
     }
 }
 
-/// How long to wait.
+/// The longest time to wait.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Patience {
@@ -116,7 +116,7 @@ impl Patience {
     }
 }
 
-/// How a connect stands.
+/// The state of a connect.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Connect {
     #[schema(value_type = id::Connect)]
@@ -135,7 +135,7 @@ pub(crate) struct Connect {
     expires_at: u64,
 }
 
-/// How a connect stands.
+/// The state of a connect.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum ConnectStatus {
@@ -192,20 +192,21 @@ pub(crate) struct Account {
 #[derive(Debug, Serialize, ToSchema)]
 struct AccountHealth {
     status: HealthStatus,
-    /// Why, and what to do.
+    /// The reason, and the next step.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// When that was found out, Unix time in seconds; null before the first time.
+    /// The time of that check, Unix time in seconds; null before the first one.
     #[schema(required)]
     checked_at: Option<u64>,
-    /// When the access token ends, Unix time in seconds, if that is known. It is renewed before if the app gave a
-    /// refresh token.
+    /// The time at which the access token expires, Unix time in seconds, if that is known. It is
+    /// renewed before if the app gave a refresh token.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<u64>,
 }
 
-/// `healthy`: the app took them. `expired`: their time is over, and they cannot be renewed. `refused`: the app does not
-/// take them any more. `unknown`: nothing is known, or the app does not answer.
+/// `healthy`: the app accepted the credentials. `expired`: they have expired and cannot be renewed.
+/// `refused`: the app no longer accepts them. `unknown`: they were not checked yet, cannot be checked, or
+/// the app does not answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum HealthStatus {
@@ -252,8 +253,8 @@ pub(crate) struct DeletedAccount {
     reason: Option<String>,
 }
 
-/// `revoked`: the app took the tokens back. `not_supported`: there was nothing that it takes back. `failed`: it did not
-/// take them back; end them at the app.
+/// `revoked`: the app revoked the tokens. `not_supported`: there was nothing that it can revoke.
+/// `failed`: it did not revoke them; revoke them at the app.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Revocation {

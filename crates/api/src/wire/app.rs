@@ -1,10 +1,10 @@
-//! Apps of the catalog. The node's client secrets are not among what is known here.
+//! Apps of the catalog. The node's client secrets are not known here.
 
 use headwater_model::app;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// Which apps.
+/// The apps to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AppsQuery {
@@ -15,14 +15,14 @@ pub(crate) struct AppsQuery {
 /// An app that the node knows.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct App {
-    /// What app props call it.
+    /// Its name in app props.
     name_slug: String,
     /// For people.
     name: String,
     auth_type: AuthType,
-    /// What the user enters.
+    /// The fields that the user enters.
     fields: Vec<AppField>,
-    /// What the node asks for, with OAuth 2.
+    /// The scopes that the node requests, with OAuth 2.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scopes: Vec<String>,
     /// Whether accounts can be connected in a browser: the app asks for something, and with OAuth 2 the operator has named
@@ -30,7 +30,7 @@ pub(crate) struct App {
     connectable: bool,
 }
 
-/// How an app knows who is calling.
+/// The way an app authenticates callers.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum AuthType {
@@ -46,7 +46,7 @@ struct AppField {
     name: String,
     /// For people.
     label: String,
-    /// Whether it must not be seen while it is entered.
+    /// Whether its input is hidden.
     secret: bool,
     /// Whether it may be left out.
     optional: bool,

@@ -1,4 +1,4 @@
-//! Calls of a component's code outside of any source (design section 7, "Extensions").
+//! Calls of a component's code outside of any source (docs/api-design.md, "Extensions").
 
 use headwater_model::{
     id::{SourceId, WorkspaceId},
@@ -11,14 +11,14 @@ use utoipa::ToSchema;
 
 use super::{PropDefinition, id, lenient};
 
-/// How a component is configured, wholly or so far.
+/// The configuration of a component, complete or so far.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct CallRequest {
     /// Values by prop.
     #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
-    /// The workspace whose keys are meant.
+    /// The workspace in which keys are resolved.
     #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
     /// The same under its other name.
@@ -38,7 +38,7 @@ impl CallRequest {
     }
 }
 
-/// How a component is configured so far, perhaps in place of the one that a source has.
+/// The present configuration of a component, optionally for updating a source.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct PropsRequest {
     /// The source that is to be updated to this component. The values that it has are taken where
@@ -59,10 +59,10 @@ impl PropsRequest {
     }
 }
 
-/// Which page of which prop's options.
+/// A request for a page of a prop's options.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct OptionsRequest {
-    /// Which prop's options; required.
+    /// The prop; required.
     prop: Option<String>,
     /// 0-indexed.
     #[serde(default, deserialize_with = "lenient::integer")]
@@ -70,7 +70,7 @@ pub(crate) struct OptionsRequest {
     page: Option<u32>,
     /// The `context` of the page before.
     prev_context: Option<Value>,
-    /// What the user typed, for a prop with `useQuery`.
+    /// The user's search text, for a prop with `useQuery`.
     query: Option<String>,
     #[serde(flatten)]
     props: PropsRequest,
@@ -101,7 +101,7 @@ pub(crate) struct PropOptions {
 #[derive(Debug, Serialize, ToSchema)]
 struct PropOption {
     label: String,
-    /// What to configure the prop with.
+    /// The value for the prop.
     value: Value,
 }
 

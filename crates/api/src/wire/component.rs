@@ -1,4 +1,4 @@
-//! Components (spec "Component (saved component)").
+//! Components (docs/api-design.md, "Components").
 
 use std::collections::BTreeMap;
 
@@ -28,11 +28,12 @@ use super::id;
 pub(crate) struct SaveComponent {
     /// The component: a JavaScript or TypeScript module.
     component_code: Option<String>,
-    /// Where the code is to be fetched from, `npm:PACKAGE[@VERSION]/path` included; with
-    /// `component_code`, only kept.
+    /// URL to fetch the code from, `npm:PACKAGE[@VERSION]/path` included; with `component_code`, only
+    /// kept.
     component_url: Option<String>,
-    /// Version ranges of npm packages that `component_code` imports without one, by name, as `dependencies` of the
-    /// nearest `package.json` has them; what is not in here is the latest release. An extension of the spec.
+    /// Version ranges of npm packages that `component_code` imports without one, by name, as
+    /// `dependencies` of the nearest `package.json` has them; other packages resolve to their latest
+    /// release. Not part of Pipedream's API.
     component_dependencies: Option<BTreeMap<String, String>>,
     /// The workspace that it is for.
     #[schema(value_type = Option<id::Workspace>)]
@@ -86,10 +87,10 @@ pub(crate) struct Component {
     /// The npm packages that it was locked to when it was saved: those that it imports itself, then
     /// those that these need.
     packages: Vec<LockedPackage>,
-    /// Where the code is from.
+    /// The URL that the code is from.
     #[serde(skip_serializing_if = "Option::is_none")]
     component_url: Option<String>,
-    /// Sentences about props of which something does not work on this node, or is not what it looks like.
+    /// Warnings about props that do not work on this node, or not as expected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     warnings: Vec<String>,
@@ -104,7 +105,7 @@ pub(crate) struct Component {
 struct LockedPackage {
     name: String,
     version: String,
-    /// What the component's imports ask for, in its shortest form; `*` for the latest.
+    /// The version range of the component's imports, in its shortest form; `*` for the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<String>,
 }
@@ -184,7 +185,7 @@ impl From<SavedComponent> for Component {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListComponents {
-    /// Words that key, name or description contain, each of them, in whatever case.
+    /// Words to search for in key, name and description. All of them must occur, in any case.
     q: Option<String>,
     /// Name slug of an app: of a prop, or the first word of the key.
     app: Option<String>,

@@ -13,13 +13,13 @@ use utoipa::ToSchema;
 pub(crate) struct DataStore {
     #[schema(value_type = String)]
     name: DataStoreName,
-    /// How many records it has.
+    /// The number of its records.
     records: u64,
-    /// Bytes of keys and values. What has expired counts for a short while.
+    /// Bytes of keys and values. Expired records count for a short while.
     bytes: u64,
-    /// When it was first written to. Epoch milliseconds.
+    /// The time of the first write to it, in epoch milliseconds.
     created_at_ms: u64,
-    /// When it was last written to. Epoch milliseconds.
+    /// The time of the last write to it, in epoch milliseconds.
     updated_at_ms: u64,
 }
 
@@ -41,10 +41,10 @@ pub(crate) struct Record {
     key: String,
     #[schema(value_type = serde_json::Value)]
     value: Box<RawValue>,
-    /// When it is gone. Null when it stays. Epoch milliseconds.
+    /// The time it expires, in epoch milliseconds. Null if it does not expire.
     #[schema(required)]
     expires_at_ms: Option<u64>,
-    /// When it was last written. Epoch milliseconds.
+    /// The time of its last write, in epoch milliseconds.
     updated_at_ms: u64,
 }
 
@@ -59,7 +59,7 @@ impl From<headwater_platform::Record> for Record {
     }
 }
 
-/// What the text of these listings' cursors begins with: names and keys could be base64 themselves.
+/// The beginning of these listings' cursors: names and keys could be base64 themselves.
 const MARK: &str = "at:";
 
 /// A place in a listing in the order of names or keys.

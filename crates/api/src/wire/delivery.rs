@@ -1,4 +1,4 @@
-//! Deliveries to webhooks, an extension of the spec.
+//! Deliveries to webhooks, not part of Pipedream's API.
 
 use headwater_model::{
     channel::Channel,
@@ -19,7 +19,7 @@ use super::{
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DeliveriesRequest {
-    /// Only those in this state.
+    /// Only deliveries in this state.
     #[param(inline, value_type = Option<State>)]
     pub(crate) state: Option<DeliveryState>,
     /// `event` shows event data whole that would be truncated beyond 1 KB.
@@ -48,7 +48,7 @@ impl DeliveryRequest {
     }
 }
 
-/// Which deliveries to make once more.
+/// A selection of deliveries to repeat.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct ReplayDeliveries {
     /// Those of events of this time and later: epoch milliseconds, or ISO 8601 with a zone or as a date.
@@ -59,7 +59,7 @@ pub(crate) struct ReplayDeliveries {
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[schema(schema_with = number_or_text, required = false)]
     until: Option<u64>,
-    /// Those that were delivered, too; only dead letters otherwise.
+    /// Also repeat successful deliveries, not only dead letters.
     #[serde(default, deserialize_with = "lenient::boolean")]
     delivered: Option<bool>,
 }
@@ -74,7 +74,7 @@ impl From<ReplayDeliveries> for ReplayRequest {
     }
 }
 
-/// What a replay has done.
+/// The result of a replay.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Replayed {
     /// Deliveries that are pending again.
@@ -99,14 +99,14 @@ pub(crate) struct Delivery {
     event_name: Channel,
     #[schema(inline, value_type = State)]
     state: DeliveryState,
-    /// When it was dispatched, epoch milliseconds.
+    /// The time of its dispatch, in epoch milliseconds.
     created_at_ms: u64,
     /// Epoch milliseconds; null unless pending.
     #[schema(required)]
     next_attempt_at_ms: Option<u64>,
     /// Oldest first.
     attempts: Vec<Attempt>,
-    /// What was emitted. Beyond 1 KB of JSON and without `expand=event`:
+    /// The emitted event. Beyond 1 KB of JSON and without `expand=event`:
     /// `{"truncated": true, "preview": "…", "size_bytes": n}`.
     #[schema(value_type = Value)]
     event: EventData,
@@ -115,21 +115,21 @@ pub(crate) struct Delivery {
 /// One try of a delivery.
 #[derive(Debug, Serialize, ToSchema)]
 struct Attempt {
-    /// When it began, epoch milliseconds.
+    /// The time it began, in epoch milliseconds.
     at_ms: u64,
     latency_ms: u64,
-    /// Null when there was no answer.
+    /// Null if there was no answer.
     #[schema(required)]
     status: Option<u16>,
     /// The beginning of the answer's body.
     #[schema(required)]
     response_excerpt: Option<String>,
-    /// Why there is no answer, or none that counts.
+    /// The reason why there is no answer, or none that counts.
     #[schema(required)]
     error: Option<String>,
 }
 
-/// How states look in the OpenAPI document.
+/// The state of a delivery.
 #[derive(ToSchema)]
 #[schema(rename_all = "snake_case")]
 #[expect(

@@ -1,4 +1,4 @@
-//! What surrounds every result (spec "Conventions").
+//! The envelope of every result (docs/api-design.md, "Envelopes").
 
 use headwater_model::page::Page;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub(crate) struct Paged<T> {
     data: Vec<T>,
 }
 
-/// Where a page is in its listing.
+/// The place of a page in its listing.
 #[derive(Debug, Serialize, ToSchema)]
 struct PageInfo {
     /// Items of the whole listing.

@@ -1,4 +1,4 @@
-//! A failure (design section 7, "Errors").
+//! A failure (docs/api-design.md, "Status codes").
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,7 +9,7 @@ pub(crate) struct ErrorBody {
     pub(crate) error: ErrorDetails,
 }
 
-/// What went wrong, for programs. Codes keep their meaning; new ones may come.
+/// The kind of failure, for programs. Codes keep their meaning; new ones may be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ErrorCode {
@@ -41,10 +41,10 @@ pub(crate) struct ErrorDetails {
     /// Dotted path of the parameter at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) param: Option<String>,
-    /// Where a component threw.
+    /// The stack of the component's error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stack: Option<String>,
-    /// What the node's log can be searched for; only when the fault is the node's.
+    /// The request's id in the node's log; only if the fault is the node's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) request_id: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Events of sources (spec "Source event summary", design section 7 "Event summary").
+//! Events of sources (docs/api-design.md, "Events").
 
 use headwater_model::{
     channel::Channel,
@@ -79,16 +79,16 @@ pub(crate) struct DeleteEvents {
 pub(crate) struct EventSummary {
     #[schema(value_type = id::Event)]
     id: EventId,
-    /// When it was emitted, epoch milliseconds.
+    /// The time it was emitted, in epoch milliseconds.
     indexed_at_ms: u64,
-    /// What was emitted. Beyond 1 KB of JSON and without `expand=event`:
+    /// The emitted event. Beyond 1 KB of JSON and without `expand=event`:
     /// `{"truncated": true, "preview": "…", "size_bytes": n}`.
     #[schema(value_type = Value)]
     event: EventData,
     metadata: EventMetadata,
 }
 
-/// How an event was emitted.
+/// The details of an emit.
 #[derive(Debug, Serialize, ToSchema)]
 struct EventMetadata {
     #[schema(value_type = id::Event)]
@@ -101,7 +101,7 @@ struct EventMetadata {
     /// The emit's `summary`.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<String>,
-    /// The emit's `id`: what dedupe compares.
+    /// The emit's `id`, which dedupe compares.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = number_or_text, required = false)]
     id: Option<EmitKey>,

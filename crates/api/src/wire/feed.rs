@@ -1,4 +1,4 @@
-//! Events as a stream shows them: server-sent events (design section 7, "SSE").
+//! Events as a stream shows them: server-sent events (docs/guide/following-events.md).
 
 use bytes::Bytes;
 use headwater_model::{
@@ -10,7 +10,7 @@ use utoipa::IntoParams;
 
 use super::{EventSummary, id};
 
-/// What a stream begins with and repeats, so that both ends know that the other is there.
+/// The comment that a stream begins with and repeats, so that both ends know that the other is there.
 pub(crate) const HANDSHAKE: Bytes = Bytes::from_static(b":sse-handshake\n\n");
 
 /// `GET …/sse`.

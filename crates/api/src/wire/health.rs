@@ -1,4 +1,4 @@
-//! What the node says of itself to machines that watch it.
+//! Health and readiness, for machines that watch the node.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(crate) struct Readiness {
     pub(crate) checks: Checks,
 }
 
-/// What the node needs.
+/// The checks of all that the node needs.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Checks {
     pub(crate) store: StoreCheck,
@@ -46,7 +46,8 @@ pub(crate) struct StoreCheck {
     pub(crate) hint: Option<&'static str>,
 }
 
-/// Whether components can be saved. Sources that are there run either way, so that a node is ready without.
+/// Whether components can be saved. Existing sources run in any case, so the node can be ready without
+/// it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BuilderCheck {
     pub(crate) status: Status,
@@ -55,7 +56,7 @@ pub(crate) struct BuilderCheck {
     pub(crate) hint: Option<&'static str>,
 }
 
-/// Whether what is stored encrypted opens with the node's secret key. The node is ready without.
+/// Whether the node's secret key decrypts the stored secrets. The node can be ready without it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SecretKeyCheck {
     pub(crate) status: Status,

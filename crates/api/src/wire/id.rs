@@ -1,5 +1,5 @@
-//! How ids look in the OpenAPI document. Handlers take and give `headwater_model::id`; these types
-//! only stand for them where a shape is described: `#[schema(value_type = id::Source)]`.
+//! Ids in the OpenAPI document. Handlers take and give `headwater_model::id`; these types only stand
+//! for them where a shape is described: `#[schema(value_type = id::Source)]`.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use utoipa::{
     openapi::{ObjectBuilder, RefOr, Schema, schema::Type},
 };
 
-/// 22 base62 digits, as `headwater_model::id` makes them.
+/// 22 base62 digits, as `headwater_model::id` creates them.
 const BODY: &str = "[0-9A-Za-z]{22}";
 const EXAMPLE: &str = "0DkqLtSyJ4yOMpWg5tVxNq";
 
@@ -49,13 +49,13 @@ ids! {
     User, "UserId", [id::UserId::PREFIX], "Id of a user.";
     Key, "KeyId", [id::KeyId::PREFIX], "Id of an API key.";
     Account, "AccountId", [id::AccountId::PREFIX], "Id of a connected account.";
-    Connect, "ConnectId", [id::ConnectId::PREFIX], "Id of a way through a browser to an account.";
+    Connect, "ConnectId", [id::ConnectId::PREFIX], "Id of a connect: an account being connected in a browser.";
     Invocation, "InvocationId", [id::InvocationId::PREFIX], "Id of one run of a component's code.";
     Emitter, "EmitterId", [id::SourceId::PREFIX, id::WorkflowId::PREFIX],
-        "Id of what emits events: a source or a workflow.";
+        "Id of an emitter of events: a source or a workflow.";
     Listener, "ListenerId",
         [id::SourceId::PREFIX, id::WorkflowId::PREFIX, id::WebhookId::PREFIX],
-        "Id of what receives events: a source, a workflow or a webhook.";
+        "Id of a listener of events: a source, a workflow or a webhook.";
 }
 
 /// Id of an event.

@@ -1,4 +1,4 @@
-//! API keys. The key itself is only in the answer to its making.
+//! API keys. The key itself is only in the answer that creates it.
 
 use headwater_model::id::{KeyId, UserId};
 use headwater_platform::ApiKey;
@@ -7,13 +7,13 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::id;
 
-/// A key to make.
+/// A key to create.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct CreateKey {
-    /// What the key is for.
+    /// The purpose of the key.
     #[schema(required, nullable = false)]
     pub(crate) name: Option<String>,
-    /// Whose, if not the caller's; for the administrator.
+    /// The user of the key, if not the caller; for the administrator.
     #[schema(value_type = Option<id::User>)]
     pub(crate) user_id: Option<UserId>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct CreateKey {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct KeysRequest {
-    /// Whose, if not the caller's; for the administrator.
+    /// The user of the key, if not the caller; for the administrator.
     #[param(value_type = Option<id::User>)]
     pub(crate) user_id: Option<UserId>,
 }
@@ -39,12 +39,12 @@ pub(crate) struct Key {
     /// Null if never; to the minute.
     #[schema(required)]
     last_used_at: Option<u64>,
-    /// Whether the request was made with it.
+    /// Whether the request was sent with it.
     is_current: bool,
 }
 
 impl Key {
-    /// The key, as the caller sees it who came with `current`.
+    /// The key, as shown to a caller who came with `current`.
     pub(crate) fn seen_with(key: ApiKey, current: &KeyId) -> Self {
         Self {
             is_current: key.id == *current,
@@ -57,7 +57,7 @@ impl Key {
     }
 }
 
-/// A key that has just been made.
+/// A key that has just been created.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NewKey {
     #[serde(flatten)]
@@ -67,7 +67,7 @@ pub(crate) struct NewKey {
 }
 
 impl NewKey {
-    /// The key, as the caller sees it who came with `current`.
+    /// The key, as shown to a caller who came with `current`.
     pub(crate) fn seen_with(new: headwater_platform::NewKey, current: &KeyId) -> Self {
         Self {
             shown: Key::seen_with(new.key, current),
@@ -76,12 +76,12 @@ impl NewKey {
     }
 }
 
-/// What rotating the secret key did.
+/// The result of rotating the secret key.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SecretKeyRotation {
-    /// Accounts, webhooks and sources whose secrets are sealed with the new key now.
+    /// Accounts, webhooks and sources whose secrets are now encrypted with the new key.
     resealed: u64,
-    /// Those whose secrets no key of the node opens; make these anew.
+    /// Those whose secrets no key of the node decrypts; enter these again.
     unreadable: u64,
 }
 

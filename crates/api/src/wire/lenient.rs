@@ -1,4 +1,4 @@
-//! Values that come as JSON in a body and as text in a query (design section 7, "Leniency").
+//! Values that come as JSON in a body and as text in a query (docs/api-design.md, "Leniency").
 
 use chrono::{DateTime, NaiveDate};
 use headwater_model::prop::ConfiguredProps;

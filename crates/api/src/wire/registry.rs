@@ -1,4 +1,4 @@
-//! Publishing components, and what packages have to publish.
+//! Publishing components, and the components of packages.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,11 @@ use super::Component;
 pub(crate) struct PublishComponent {
     /// The component: a JavaScript or TypeScript module.
     component_code: Option<String>,
-    /// Where the code is to be fetched from, `npm:PACKAGE[@VERSION]/path` included.
+    /// URL to fetch the code from, `npm:PACKAGE[@VERSION]/path` included.
     component_url: Option<String>,
-    /// Version ranges of npm packages that `component_code` imports without one, by name, as `dependencies` of the
-    /// nearest `package.json` has them; what is not in here is the latest release. An extension of the spec.
+    /// Version ranges of npm packages that `component_code` imports without one, by name, as
+    /// `dependencies` of the nearest `package.json` has them; other packages resolve to their latest
+    /// release. Not part of Pipedream's API.
     component_dependencies: Option<BTreeMap<String, String>>,
 }
 
@@ -31,7 +32,7 @@ impl From<PublishComponent> for ComponentInput {
     }
 }
 
-/// A component, and whether this request is what published it.
+/// A component, and whether this request published it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PublishedComponent {
     #[serde(flatten)]

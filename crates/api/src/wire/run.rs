@@ -14,7 +14,7 @@ use utoipa::{
 
 use super::id;
 
-/// How a run went.
+/// The result of a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunReport {
     #[schema(value_type = id::Invocation)]
@@ -25,16 +25,16 @@ pub(crate) struct RunReport {
     logs: Vec<LogLine>,
 }
 
-/// How an action's run went.
+/// The result of an action's run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ActionReport {
     #[schema(value_type = id::Invocation)]
     invocation_id: InvocationId,
     outcome: Outcome,
-    /// What it gave to `$.export`, by name.
+    /// The values given to `$.export`, by name.
     #[schema(value_type = Object)]
     exports: Map<String, Value>,
-    /// What it exported as `$summary`.
+    /// The exported `$summary`.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<String>,
     /// The reason given to `$.flow.exit`, if it was called: in a workflow nothing would follow.
@@ -43,13 +43,13 @@ pub(crate) struct ActionReport {
     logs: Vec<LogLine>,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 enum Outcome {
     /// The code returned.
     Returned {
-        /// What `run` returned, when that is JSON.
+        /// The return value of `run`, if it is JSON.
         #[serde(skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
@@ -65,7 +65,7 @@ enum Outcome {
     Lost { message: String },
 }
 
-/// What a component threw.
+/// An error that a component threw.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ComponentError {
     /// The error's class, such as `TypeError`.

@@ -1,4 +1,4 @@
-//! Records of runs, an extension of the spec.
+//! Records of runs, not part of Pipedream's API.
 
 use headwater_model::{
     channel::Channel,
@@ -90,13 +90,13 @@ pub(crate) struct Run {
     /// The first line of the error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// Since when it was to run, epoch milliseconds.
+    /// The time from which it was to run, in epoch milliseconds.
     queued_at_ms: u64,
-    /// When its code began, epoch milliseconds.
+    /// The time its code began, in epoch milliseconds.
     started_at_ms: u64,
-    /// When its code ended, epoch milliseconds.
+    /// The time its code ended, in epoch milliseconds.
     ended_at_ms: u64,
-    /// How long its code ran.
+    /// The duration of its code.
     duration_ms: u64,
     /// Events that it appended, those to be released later included.
     emitted: u32,

@@ -1,4 +1,4 @@
-//! Sources (spec "Source (deployed component)").
+//! Sources (docs/api-design.md, "Sources").
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use utoipa::ToSchema;
 
 use super::{id, lenient};
 
-/// What to deploy. One of `component_id`, `component_code` and `component_url` is required; the
-/// first of them that is given counts.
+/// A deployment. One of `component_id`, `component_code` and `component_url` is required; the first of
+/// them that is given counts.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({
     "component_code": "export default { name: \"Greeter\", version: \"0.0.1\", run() { this.$emit(1) } }",
@@ -25,10 +25,11 @@ pub(crate) struct DeploySource {
     component_id: Option<String>,
     /// The component's code: a JavaScript or TypeScript module.
     component_code: Option<String>,
-    /// Where the code is to be fetched from; with one of the others, only kept.
+    /// URL to fetch the code from; with one of the others, only kept.
     component_url: Option<String>,
-    /// Version ranges of npm packages that `component_code` imports without one, by name, as `dependencies` of the
-    /// nearest `package.json` has them; what is not in here is the latest release. An extension of the spec.
+    /// Version ranges of npm packages that `component_code` imports without one, by name, as
+    /// `dependencies` of the nearest `package.json` has them; other packages resolve to their latest
+    /// release. Not part of Pipedream's API.
     component_dependencies: Option<BTreeMap<String, String>>,
     /// The source's name; the component's by default.
     name: Option<String>,
@@ -60,7 +61,7 @@ impl From<DeploySource> for headwater_platform::DeploySource {
     }
 }
 
-/// What to change. `PUT` and `PATCH` differ in what an absent `active` means.
+/// A change of a source. `PUT` and `PATCH` differ in the meaning of an absent `active`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"name": "Greeter", "active": false}))]
 pub(crate) struct UpdateSource {
@@ -68,21 +69,22 @@ pub(crate) struct UpdateSource {
     component_id: Option<String>,
     /// New code. Without any `component_*` the code stays.
     component_code: Option<String>,
-    /// Where the code is to be fetched from; with one of the others, only kept.
+    /// URL to fetch the code from; with one of the others, only kept.
     component_url: Option<String>,
-    /// Version ranges of npm packages that `component_code` imports without one, by name, as `dependencies` of the
-    /// nearest `package.json` has them; what is not in here is the latest release. An extension of the spec.
+    /// Version ranges of npm packages that `component_code` imports without one, by name, as
+    /// `dependencies` of the nearest `package.json` has them; other packages resolve to their latest
+    /// release. Not part of Pipedream's API.
     component_dependencies: Option<BTreeMap<String, String>>,
     name: Option<String>,
     /// Whether the source is to run. Absent in a `PUT`: true.
     #[serde(default, deserialize_with = "lenient::boolean")]
     active: Option<bool>,
-    /// Values that replace former ones prop by prop; null takes one away.
+    /// Values that replace former ones prop by prop; null removes one.
     #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
-    /// Whether the packages of the source's code are to be the latest that it allows, instead of those that they
-    /// were when it was saved. Not together with `component_*`. An extension of the spec.
+    /// Whether the packages of the source's code are to be the latest that it allows, instead of those
+    /// that they were when it was saved. Not together with `component_*`. Not part of Pipedream's API.
     #[serde(default, deserialize_with = "lenient::boolean")]
     refresh_deps: Option<bool>,
 }
@@ -94,7 +96,7 @@ impl UpdateSource {
         Self { active, ..self }.patch()
     }
 
-    /// As `PATCH` means it: what is absent stays.
+    /// The change of a `PATCH`: absent fields keep their values.
     pub(crate) fn patch(self) -> headwater_platform::UpdateSource {
         headwater_platform::UpdateSource {
             component: ComponentInput {
@@ -115,7 +117,7 @@ impl UpdateSource {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"event": {"greeting": "hello"}}))]
 pub(crate) struct RunSource {
-    /// What `run` gets; a manual trigger's event when absent.
+    /// The event for `run`; a manual trigger's event if absent.
     pub(crate) event: Option<Value>,
 }
 
@@ -126,7 +128,7 @@ pub(crate) struct Source {
     id: SourceId,
     #[schema(value_type = id::User)]
     user_id: UserId,
-    /// The saved component that it was made from.
+    /// The saved component that it runs.
     #[schema(value_type = id::Component)]
     component_id: ComponentId,
     /// Values of the component's props, by name. An HTTP interface is shown as `{"endpoint_url"}`,
@@ -136,7 +138,7 @@ pub(crate) struct Source {
     /// The props whose configured values are secret, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     secret_props: BTreeMap<String, SecretProp>,
-    /// What of the component does not work on this node; told by deployments and updates.
+    /// Features of the component that do not work on this node; returned by deployments and updates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     active: bool,
@@ -156,7 +158,7 @@ pub(crate) struct Source {
     org_id: Option<WorkspaceId>,
 }
 
-/// What is shown of a secret value: that there is one.
+/// A mark that a secret value is set.
 #[derive(Debug, Serialize, ToSchema)]
 struct SecretProp {
     /// Always true.

@@ -1,4 +1,4 @@
-//! Subscriptions (spec "Subscription").
+//! Subscriptions (docs/api-design.md, "Quirks").
 
 use headwater_model::{
     channel::Channel,
@@ -24,8 +24,8 @@ pub(crate) struct SubscriptionRequest {
     /// The channel: one that components name, `$errors` or `$logs`. Empty and absent mean the
     /// default one.
     pub(crate) event_name: Option<String>,
-    /// A workspace of the caller. Not with `dc_*` and `p_*`, which are what the caller made, wherever it is:
-    /// `o_…` as `emitter_id` is everything in a workspace.
+    /// A workspace of the caller. Not with `dc_*` and `p_*`, which mean everything that the caller
+    /// created, in every workspace: `o_…` as `emitter_id` is everything in a workspace.
     #[param(value_type = Option<id::Workspace>)]
     #[schema(value_type = Option<id::Workspace>)]
     pub(crate) workspace_id: Option<WorkspaceId>,

@@ -1,4 +1,4 @@
-//! Users (spec "User").
+//! Users.
 
 use headwater_model::id::UserId;
 use headwater_platform::{PlanView, UserView};
@@ -18,7 +18,7 @@ pub(crate) struct Me {
     plan: Plan,
 }
 
-/// What the spec has for free users and for paid ones. One invocation costs one credit.
+/// The quotas of free users, or the billing period of paid ones. One invocation costs one credit.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 enum Plan {
@@ -76,7 +76,7 @@ impl From<UserView> for Me {
     }
 }
 
-/// A user to make.
+/// A user to create.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct CreateUser {
     /// 1 to 64 letters, digits, dots, underscores and hyphens; unique.
@@ -98,7 +98,7 @@ pub(crate) struct User {
     created_at: u64,
 }
 
-/// A user that has just been made, with its first key.
+/// A user that has just been created, with their first key.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NewUser {
     #[serde(flatten)]

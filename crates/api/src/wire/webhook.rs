@@ -1,4 +1,5 @@
-//! Webhooks (spec "Webhook"). Their secrets go out with the answers that make them, and never again.
+//! Webhooks (docs/api-design.md, "Webhooks"). Their secrets go out with the answers that create them,
+//! and never again.
 
 use headwater_model::{
     id::{UserId, WebhookId, WorkspaceId},
@@ -10,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{id, lenient};
 
-/// In which order a webhook gets an emitter's events.
+/// The order in which a webhook gets an emitter's events.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(
@@ -18,9 +19,9 @@ use super::{id, lenient};
     reason = "the shape of the document; the model has the values"
 )]
 pub(crate) enum Ordering {
-    /// One after the other, while the webhook takes them.
+    /// One after the other, while the webhook accepts them.
     Strict,
-    /// Side by side, as many as the node has in flight per webhook.
+    /// In parallel, as many as the node has in flight per webhook.
     None,
 }
 
@@ -28,13 +29,13 @@ pub(crate) enum Ordering {
 #[derive(Debug, Deserialize, IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CreateWebhook {
-    /// Where events are POSTed to: http or https, with a host. Required, in the query or the body.
+    /// URL that events are POSTed to: http or https, with a host. Required, in the query or the body.
     url: Option<String>,
     /// For people.
     name: Option<String>,
     /// For people.
     description: Option<String>,
-    /// In which order it gets an emitter's events: `strict` unless given.
+    /// The order in which it gets an emitter's events: `strict` unless given.
     #[param(value_type = Option<Ordering>)]
     #[schema(value_type = Option<Ordering>)]
     ordering: Option<DeliveryOrder>,
@@ -60,23 +61,23 @@ impl From<CreateWebhook> for NewWebhook {
     }
 }
 
-/// What to change of a webhook.
+/// A change of a webhook.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct UpdateWebhook {
-    /// For people; null or empty takes it away.
+    /// For people; null or an empty text removes it.
     #[serde(default, deserialize_with = "lenient::nullable")]
     #[schema(value_type = Option<String>)]
     name: Option<Option<String>>,
-    /// For people; null or empty takes it away.
+    /// For people; null or an empty text removes it.
     #[serde(default, deserialize_with = "lenient::nullable")]
     #[schema(value_type = Option<String>)]
     description: Option<Option<String>>,
-    /// Where events are POSTed to: http or https, with a host. Required, in the query or the body.
+    /// URL that events are POSTed to: http or https, with a host. Required, in the query or the body.
     url: Option<String>,
     /// Whether events are delivered.
     #[serde(default, deserialize_with = "lenient::boolean")]
     active: Option<bool>,
-    /// In which order it gets an emitter's events.
+    /// The order in which it gets an emitter's events.
     #[schema(value_type = Option<Ordering>)]
     ordering: Option<DeliveryOrder>,
 }
@@ -96,7 +97,7 @@ impl From<UpdateWebhook> for headwater_platform::UpdateWebhook {
 /// A secret of one's own.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct RotateSecret {
-    /// `whsec_` and 24 to 64 bytes in base64; a new one is made when it is left out.
+    /// `whsec_` and 24 to 64 bytes in base64; a new random secret if absent.
     pub(crate) secret: Option<String>,
 }
 
@@ -117,15 +118,15 @@ pub(crate) struct Webhook {
     url: String,
     /// Whether events are delivered.
     active: bool,
-    /// In which order it gets an emitter's events.
+    /// The order in which it gets an emitter's events.
     #[schema(value_type = Ordering)]
     ordering: DeliveryOrder,
-    /// Deliveries that it has not taken yet, counted up to 1,000.
+    /// Pending deliveries, counted up to 1,000.
     pending_deliveries: u64,
-    /// When the oldest of them was queued, or made once more by hand, epoch milliseconds.
+    /// The time the oldest of them was queued, or repeated by hand, in epoch milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_pending_at_ms: Option<u64>,
-    /// Why the platform made it inactive, if it did.
+    /// The reason why the platform deactivated it, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     disabled_reason: Option<String>,
     /// Since when every attempt has failed, epoch milliseconds.
@@ -135,7 +136,7 @@ pub(crate) struct Webhook {
     created_at: u64,
     /// Unix time in seconds.
     updated_at: u64,
-    /// What deliveries are signed with; only when it is new.
+    /// The signing secret of deliveries; only when it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
 }

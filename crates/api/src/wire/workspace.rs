@@ -1,4 +1,4 @@
-//! Workspaces (spec "Workspace") and their members, and how a request selects one.
+//! Workspaces and their members, and how a request selects one.
 
 use headwater_model::id::WorkspaceId;
 use headwater_platform::{NewWorkspace, WorkspaceView};
@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::id;
 
-/// The parameters of every listing that can be one of a workspace (spec "Common parameters").
+/// The parameters of every listing that can be one of a workspace.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WorkspaceScope {
@@ -25,7 +25,7 @@ impl WorkspaceScope {
     }
 }
 
-/// A workspace to make.
+/// A workspace to create.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct CreateWorkspace {
     /// 1 to 64 lower-case letters, digits and hyphens; unique.
@@ -47,7 +47,7 @@ impl From<CreateWorkspace> for NewWorkspace {
     }
 }
 
-/// A user to make a member, by either name.
+/// A user to add as a member, by id or username.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct AddMember {
     #[schema(value_type = Option<id::User>)]
@@ -69,7 +69,7 @@ pub(crate) struct Workspace {
     orgname: String,
     name: String,
     email: String,
-    /// Null: there is none. So it is with those of compute time and invocations, which are left out.
+    /// Always null: workspaces have no quota. Quotas of compute time and invocations are left out.
     #[schema(required)]
     daily_credits_quota: Option<u64>,
     daily_credits_used: u64,

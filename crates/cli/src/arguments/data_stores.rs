@@ -1,4 +1,4 @@
-//! `data-stores` and what it takes.
+//! `data-stores` and its arguments.
 
 use clap::{Args, Subcommand};
 

@@ -1,4 +1,4 @@
-//! The command line of what a component's author does: `run-action`, `dev` and `init`.
+//! The command line for authors of components: `run-action`, `dev` and `init`.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ use super::props::PropArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunActionArguments {
-    /// Action: a file, a URL, npm:PACKAGE[@VERSION]/path/in/the/package.mjs, or the key or id of one
-    /// that the node has
+    /// Action: a file, a URL, npm:PACKAGE[@VERSION]/path/in/the/package.mjs, or the key or id of a
+    /// saved action
     #[arg(value_name = "FILE|URL|npm:PACKAGE/PATH|KEY[@VERSION]")]
     pub(crate) component: String,
     #[command(flatten)]
@@ -18,23 +18,23 @@ pub(crate) struct RunActionArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DevArguments {
-    /// Source: a file; what it imports by relative paths is watched, too
+    /// Source file; files that it imports by relative paths are watched too
     pub(crate) file: PathBuf,
-    /// Name of the source; the component's own name otherwise
+    /// Name of the source [default: the component's name]
     #[arg(long)]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) props: PropArguments,
-    /// Delete the source at the end; it stays deployed otherwise
+    /// Delete the source at the end, instead of leaving it deployed
     #[arg(long)]
     pub(crate) delete_on_exit: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
-    /// What to write
+    /// Kind of component
     pub(crate) kind: InitKind,
-    /// Name of the component; its files and its key are called after it
+    /// Name of the component, from which its file names and key are derived
     pub(crate) name: Option<String>,
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct RunsFilter {
     /// or epoch milliseconds
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// How many of the latest runs to show
+    /// Number of the latest runs to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
 }

@@ -10,7 +10,7 @@ pub(crate) struct UsersArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum UsersCommand {
-    /// Make a user; prints its API key, once
+    /// Create a user and print their API key, once
     Create {
         /// Letters, digits, dots, underscores and hyphens
         username: String,
@@ -20,7 +20,7 @@ pub(crate) enum UsersCommand {
     },
     /// List the users
     List,
-    /// Delete a user who has no sources of its own
+    /// Delete a user who has no sources of their own
     Delete {
         /// User: its id or username
         #[arg(value_name = "ID_OR_USERNAME")]
@@ -36,17 +36,17 @@ pub(crate) struct WorkspacesArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkspacesCommand {
-    /// Make a workspace and become its first member
+    /// Create a workspace and become its first member
     Create(CreateWorkspaceArguments),
     /// List the workspaces you are a member of
     List,
-    /// Show a workspace and what ran in it today
+    /// Show a workspace and its usage today
     Describe {
         /// Workspace: its id or orgname
         #[arg(value_name = "ID_OR_ORGNAME")]
         workspace: String,
     },
-    /// Who is a member of a workspace
+    /// List, add and remove members of a workspace
     Members {
         #[command(subcommand)]
         command: MembersCommand,
@@ -57,10 +57,10 @@ pub(crate) enum WorkspacesCommand {
 pub(crate) struct CreateWorkspaceArguments {
     /// Lower-case letters, digits and hyphens
     pub(crate) orgname: String,
-    /// Name; the orgname otherwise
+    /// Name [default: the orgname]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Address; yours otherwise
+    /// Email address [default: yours]
     #[arg(long)]
     pub(crate) email: Option<String>,
 }
@@ -73,9 +73,9 @@ pub(crate) enum MembersCommand {
         #[arg(value_name = "ID_OR_ORGNAME")]
         workspace: String,
     },
-    /// Make a user a member
+    /// Add a member
     Add(MemberArguments),
-    /// End a membership; what the member made in the workspace stays there
+    /// Remove a member; things that they created in the workspace stay there
     Remove(MemberArguments),
 }
 
@@ -97,37 +97,39 @@ pub(crate) struct KeysArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
-    /// Make a key; prints it, once
+    /// Create a key and print it, once
     Create {
-        /// What the key is for
+        /// Purpose of the key
         name: String,
-        /// For another user (id or username); for the administrator
+        /// User to create the key for, by id or username (administrator only)
         #[arg(long, value_name = "ID_OR_USERNAME")]
         user: Option<String>,
     },
-    /// List the keys, which are themselves not shown
+    /// List the keys, without their secret values
     List {
-        /// Of another user (id or username); for the administrator
+        /// User whose keys to list, by id or username (administrator only)
         #[arg(long, value_name = "ID_OR_USERNAME")]
         user: Option<String>,
     },
-    /// Revoke a key: it opens nothing from then on
+    /// Revoke a key; it stops working immediately
     ///
-    /// The key in DATA_DIR/api-key is replaced by a new one first, if it is the one that is revoked.
+    /// If it is the key in DATA_DIR/api-key, a new key replaces it there first.
     Revoke {
-        /// Key: its id, or its name if only one of yours is called so
+        /// Key: its id, or its name if it is unique among yours
         #[arg(value_name = "ID_OR_NAME")]
         key: String,
-        /// Revoke the very key that was given with --api-key or HEADWATER_API_KEY without asking
+        /// Do not ask before revoking the key that this command uses (--api-key or HEADWATER_API_KEY)
         #[arg(long)]
         yes: bool,
     },
-    /// Make a new key for the administrator of a node that is stopped; prints it, and keeps it in DATA_DIR/api-key
+    /// Create a new key for the administrator of a stopped node, print it and write it to
+    /// DATA_DIR/api-key
     ///
-    /// For operators who have no key left. Works on the data folder; the administrator's other keys stay.
+    /// For operators without any key. Works on the data folder; the administrator's other keys stay
+    /// valid.
     Reset,
-    /// Seal all stored secrets with a new secret key; for the administrator
+    /// Encrypt all stored secrets with a new secret key (administrator only)
     ///
-    /// Prints how many accounts, webhooks and sources were sealed anew.
+    /// Prints how many accounts, webhooks and sources were encrypted anew.
     RotateSecret,
 }

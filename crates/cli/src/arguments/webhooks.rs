@@ -1,4 +1,4 @@
-//! The command line of what leaves the node: `webhooks`, `deliveries` and `subscriptions`.
+//! The command line of events that leave the node: `webhooks`, `deliveries` and `subscriptions`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use headwater_model::webhook::DeliveryOrder;
@@ -11,7 +11,7 @@ pub(crate) struct WebhooksArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WebhooksCommand {
-    /// Make a webhook; its secret is shown this once
+    /// Create a webhook and show its secret, once
     Create(CreateWebhookArguments),
     /// List the webhooks
     List,
@@ -19,13 +19,13 @@ pub(crate) enum WebhooksCommand {
     Describe(WebhookArgument),
     /// Change a webhook's URL, name, description or ordering
     Update(UpdateWebhookArguments),
-    /// Deliver events again, also after the node has given the webhook up
+    /// Reactivate a webhook, including one disabled after failures
     Activate(WebhookArgument),
-    /// Deliver no more events; those that wait become dead letters
+    /// Deactivate a webhook; its pending deliveries become dead letters
     Deactivate(WebhookArgument),
-    /// Give a webhook another secret; the one before stays valid for a day
+    /// Give a webhook a new secret; the former one stays valid for 24 hours
     RotateSecret(RotateSecretArguments),
-    /// Deliver the events of a time range once more
+    /// Deliver the events of a time range again
     Replay(ReplayArguments),
     /// Delete a webhook with its subscriptions and deliveries
     Delete(WebhookArgument),
@@ -40,16 +40,16 @@ pub(crate) struct WebhookArgument {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateWebhookArguments {
-    /// Where events are POSTed to
+    /// URL that events are POSTed to
     #[arg(value_name = "WEBHOOK_URL")]
     pub(crate) address: String,
     /// Name to find the webhook by
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// What it is for
+    /// Purpose of the webhook
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    /// Whether each source's events go out one after the other, or side by side; strict when left out
+    /// Order of each source's events [default: strict]
     #[arg(long)]
     pub(crate) ordering: Option<WebhookOrdering>,
 }
@@ -59,26 +59,26 @@ pub(crate) struct UpdateWebhookArguments {
     /// Webhook: its id or name
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) webhook: String,
-    /// New address that events are POSTed to
+    /// New URL that events are POSTed to
     #[arg(long, value_name = "WEBHOOK_URL")]
     pub(crate) address: Option<String>,
-    /// New name; empty takes it away
+    /// New name; an empty one removes it
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// New description; empty takes it away
+    /// New description; an empty one removes it
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    /// Whether each source's events go out one after the other, or side by side
+    /// Order of each source's events
     #[arg(long)]
     pub(crate) ordering: Option<WebhookOrdering>,
 }
 
-/// In which order a webhook gets a source's events.
+/// The order in which a webhook gets a source's events.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum WebhookOrdering {
-    /// One after the other, while the webhook takes them
+    /// One after the other, while the webhook accepts them
     Strict,
-    /// Side by side
+    /// In parallel
     None,
 }
 
@@ -96,8 +96,8 @@ pub(crate) struct RotateSecretArguments {
     /// Webhook: its id or name
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) webhook: String,
-    /// Secret of your own: whsec_ and 24 to 64 bytes in base64, `-` to read it from standard input; with no
-    /// value it is asked for, hidden. A new one is made without this flag
+    /// Your own secret: whsec_ and 24 to 64 bytes in base64, or - to read it from standard input;
+    /// without a value you are asked for it, hidden [default: a new random secret]
     #[arg(long, value_name = "SECRET", num_args = 0..=1)]
     pub(crate) secret: Option<Option<String>>,
 }
@@ -110,10 +110,10 @@ pub(crate) struct ReplayArguments {
     /// Events of this time and later: 2026-01-31T12:00:00Z, 2026-01-31 or epoch milliseconds
     #[arg(long, value_name = "TIME")]
     pub(crate) since: String,
-    /// Events until this time; until now otherwise
+    /// Events until this time [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-    /// Those that were delivered, too; only dead letters otherwise
+    /// Also repeat successful deliveries, not only dead letters
     #[arg(long)]
     pub(crate) delivered: bool,
 }
@@ -130,7 +130,7 @@ pub(crate) enum DeliveriesCommand {
     List(ListDeliveriesArguments),
     /// Show a delivery with its attempts
     Describe(DeliveryArgument),
-    /// Attempt a delivery at once, with the whole schedule before it if it had ended
+    /// Retry a delivery now; one that had ended starts its retry schedule again
     Retry(DeliveryArgument),
 }
 
@@ -139,10 +139,10 @@ pub(crate) struct ListDeliveriesArguments {
     /// Webhook: its id or name
     #[arg(value_name = "ID_OR_NAME")]
     pub(crate) webhook: String,
-    /// Only those in this state
+    /// Only deliveries in this state
     #[arg(long)]
     pub(crate) state: Option<DeliveryState>,
-    /// How many of the latest deliveries to show
+    /// Number of the latest deliveries to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
 }
@@ -175,22 +175,22 @@ pub(crate) enum SubscriptionsCommand {
     Create(SubscriptionArguments),
     /// List the subscriptions
     List,
-    /// End a subscription
+    /// Delete a subscription
     Delete(SubscriptionArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SubscriptionArguments {
-    /// Who emits: a source's id or name, dc_* for all sources, or your own u_… or o_… id
+    /// Emitter: a source's id or name, dc_* for all sources, or your own u_… or o_… id
     #[arg(long, value_name = "ID_OR_NAME", required_unless_present = "auto")]
     pub(crate) emitter: Option<String>,
-    /// Who receives: a webhook's or a source's id or name
+    /// Listener: a webhook's or a source's id or name
     #[arg(long, value_name = "ID_OR_NAME")]
     pub(crate) listener: String,
-    /// Channel, such as $errors; the default one when left out
+    /// Channel, such as $errors [default: the default channel]
     #[arg(long, value_name = "NAME", required_if_eq("auto", "true"))]
     pub(crate) channel: Option<String>,
-    /// Automatically, to $errors or $logs of every source deployed from now on
+    /// Subscribe to $errors or $logs of every source deployed from now on
     #[arg(long, conflicts_with = "emitter")]
     pub(crate) auto: bool,
 }

@@ -1,5 +1,5 @@
-//! Versions that the nearest `package.json` of a component's files asks for, to be sent along with the code. Not
-//! responsible for what they mean: the node resolves them.
+//! Versions that the nearest `package.json` of a component's files asks for, to be sent along with the
+//! code. Not responsible for their meaning: the node resolves them.
 
 use std::{
     collections::BTreeMap,
@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
-/// The parts of a `package.json` that ask for packages; what comes first counts.
+/// The parts of a `package.json` that ask for packages; the first counts.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Manifest {
@@ -50,7 +50,7 @@ fn manifest(path: &Path) -> Result<Manifest> {
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| {
         format!(
-            "cannot read {}, which says the versions of the component's packages",
+            "cannot read {}, which has the versions of the component's packages",
             path.display()
         )
     })

@@ -12,7 +12,7 @@ pub(super) fn mentions_local(code: &str) -> bool {
     })
 }
 
-/// Whether what stands before a string makes it the name of a module.
+/// Whether the text before a string turns it into the name of a module.
 fn names_module(before: &str) -> bool {
     let before = before.trim_end();
     let before = match before.strip_suffix('(') {

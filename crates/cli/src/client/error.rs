@@ -1,5 +1,5 @@
-//! What can go wrong between the client and a node, and what the person does next. How it is
-//! printed is `exit`'s business.
+//! The failures between the client and a node, and the person's next step. Printing them is `exit`'s
+//! business.
 
 use serde::Deserialize;
 use url::Url;
@@ -10,7 +10,7 @@ pub(crate) enum ClientError {
     Api(#[from] ApiError),
     #[error(transparent)]
     Unreachable(#[from] Unreachable),
-    #[error("{url} has not said anything for a while")]
+    #[error("{url} has stopped answering")]
     Silent { url: Url },
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct ApiError {
 
 /// No answer, or only half of one.
 #[derive(Debug, thiserror::Error)]
-#[error("no answer from {url}")]
+#[error("cannot reach the node at {url}")]
 pub(crate) struct Unreachable {
     pub(crate) url: Url,
     pub(crate) source: reqwest::Error,
@@ -41,7 +41,7 @@ struct ErrorBody {
 }
 
 impl ClientError {
-    /// The stack of the component that threw, if that is what happened.
+    /// The stack of the component that threw, if one did.
     pub(crate) fn stack(&self) -> Option<&str> {
         match self {
             Self::Api(error) => error.stack.as_deref().filter(|stack| !stack.is_empty()),
@@ -81,7 +81,7 @@ impl ClientError {
         }
     }
 
-    /// What the person does next.
+    /// The person's next step.
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Api(error) => error.hint(),
@@ -106,20 +106,22 @@ impl ApiError {
 
     fn hint(&self) -> Option<&'static str> {
         match self.status {
-            300..=399 => Some("the node is at another address; name that one with --url"),
+            300..=399 => Some("the node redirects to another address; give that one with --url"),
             401 => Some(
                 "give the key with --api-key or HEADWATER_API_KEY, or name the node's data folder \
                  with --data-dir",
             ),
-            403 => Some("this key's user may not do that; use a key of a member of the workspace"),
-            404 => Some(
-                "`headwater list` shows the sources and their ids; what else there is has a list of its own",
+            403 => Some(
+                "the user of this key is not allowed to do that; use the key of a member of the workspace",
             ),
-            413 => Some("the request is too large for the node; see its limits"),
+            404 => Some(
+                "`headwater list` shows the sources and their ids; other things have their own `list` command",
+            ),
+            413 => Some("the request exceeds the node's limits; send less"),
             422 if self.stack.is_some() => Some("fix the component and try again"),
-            422 => Some("correct the component or its props and try again"),
+            422 => Some("correct the component or its props, then try again"),
             429 => Some("wait a moment and run the command again"),
-            500.. => Some("try again; `headwater doctor` shows what is wrong with the node"),
+            500.. => Some("try again; `headwater doctor` checks the node"),
             _ => None,
         }
     }

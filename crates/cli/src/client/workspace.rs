@@ -1,5 +1,5 @@
-//! The workspace that commands work in, if one is chosen: named in what is listed, found and made. A node is asked
-//! which one is meant once, and only by a command that needs it.
+//! The workspace that commands work in, if one is chosen: named in requests that list, find and create.
+//! A node is asked for it once, and only by a command that needs it.
 
 use anyhow::Result;
 use reqwest::Method;
@@ -24,7 +24,7 @@ impl Client {
         Ok(Some(id))
     }
 
-    /// What selects the chosen workspace in a query.
+    /// The parameter that selects the chosen workspace in a query.
     pub(crate) async fn scope(&self) -> Result<Vec<(&'static str, String)>> {
         let id = self.workspace_id().await?;
         Ok(id.map(|id| (FIELD, id.to_owned())).into_iter().collect())

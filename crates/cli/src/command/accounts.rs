@@ -98,8 +98,8 @@ async fn delete(session: &Session, id_or_name: &str) -> Result<()> {
     let deleted = &answer["data"];
     session.print(deleted, |_| id.clone())?;
     output::note(match text(deleted, "revocation") {
-        "revoked" => "deleted, and its tokens given back to the app",
-        "failed" => "deleted, but the app did not take its tokens back; end them there",
+        "revoked" => "deleted, and its tokens revoked at the app",
+        "failed" => "deleted, but the app did not revoke its tokens; revoke them there",
         _ => "deleted",
     });
     Ok(())

@@ -37,7 +37,7 @@ fn listing(apps: &[Value]) -> String {
     table::listing(&["app", "name", "connected by", "fields"], rows.collect())
 }
 
-/// How an account comes about.
+/// The way to get an account.
 fn connection(app: &Value) -> &'static str {
     match (text(app, "auth_type"), app["connectable"].as_bool()) {
         ("oauth2", Some(true)) => "consent",

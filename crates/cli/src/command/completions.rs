@@ -1,4 +1,4 @@
-//! `completions`: a shell's completion script, made from the command line's own definition.
+//! `completions`: a shell's completion script, derived from the command line's own definition.
 
 use anyhow::Result;
 use clap::CommandFactory as _;

@@ -1,4 +1,4 @@
-//! `list components`: what can be deployed by its key or id, one line each.
+//! `list components`: the components that can be deployed by key or id, one line each.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub(super) async fn run(session: &Session, arguments: ComponentsArguments) -> Re
     let components = page.data;
     if components.is_empty() && !session.json {
         output::note(match is_search {
-            true => "no component fits; try fewer words",
+            true => "no component matches; try fewer words",
             false => {
                 "no components yet; publish some with `headwater publish FILE|DIR|npm:PACKAGE`"
             }
@@ -46,7 +46,7 @@ pub(super) async fn run(session: &Session, arguments: ComponentsArguments) -> Re
     Ok(Exit::Success)
 }
 
-/// What has no key is deployed by its id.
+/// A component without a key is deployed by its id.
 fn row(component: &Value) -> Vec<String> {
     let key = match text(component, "key") {
         "" => text(component, "id"),

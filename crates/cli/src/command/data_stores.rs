@@ -27,7 +27,7 @@ async fn list(session: &Session) -> Result<()> {
     let stores = session.client.list_scoped(&["data_stores"]).await?;
     if stores.is_empty() && !session.json {
         output::note(
-            "no data stores yet; a component with a `data_store` prop makes one by writing to it",
+            "no data stores yet; a component with a `data_store` prop creates one when it writes to it",
         );
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! `deliveries`: what was delivered to a webhook and what was not, and trying again.
+//! `deliveries`: a webhook's deliveries, successful and failed, and retries.
 
 use anyhow::Result;
 use clap::ValueEnum as _;
@@ -38,7 +38,7 @@ async fn list(session: &Session, arguments: &ListDeliveriesArguments) -> Result<
     let deliveries = page.await?.data;
     if deliveries.is_empty() && !session.json {
         output::note(
-            "no such deliveries; `headwater subscriptions list` shows who listens to what",
+            "no such deliveries; `headwater subscriptions list` shows the webhooks' subscriptions",
         );
         return Ok(());
     }
@@ -127,7 +127,7 @@ fn channel(delivery: &Value) -> &str {
     }
 }
 
-/// Whatever the receiver answered, on one line.
+/// The receiver's answer, on one line.
 fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! `deploy`: saves a component, gathers its props and makes a source of it.
+//! `deploy`: saves a component, gathers its props and creates a source from it.
 
 use anyhow::Result;
 use serde_json::json;
@@ -19,7 +19,7 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     let component = save::save(client, &arguments.component).await?;
     if text(&component, "type") == "action" {
         return Err(UsageError(format!(
-            "{reference} is an action, which nothing triggers; run it with `headwater run-action {reference}`",
+            "{reference} is an action, not a source; run it with `headwater run-action {reference}`",
             reference = arguments.component
         ))
         .into());

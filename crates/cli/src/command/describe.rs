@@ -35,7 +35,7 @@ enum Subject {
     Component(Value),
 }
 
-/// An id says what it is; any other text is a source's name before it is a component's key.
+/// An id shows its kind; any other text is tried as a source's name first, then as a component's key.
 async fn find(session: &Session, subject: &str) -> Result<Subject> {
     let client = &session.client;
     if subject.starts_with("dc_") {

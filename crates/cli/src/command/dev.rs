@@ -1,5 +1,6 @@
-//! `dev`: deploys a source from a file, deploys it again whenever the file or what it imports is saved,
-//! and prints what the source emits and logs. A save that does not work leaves the former version running.
+//! `dev`: deploys a source from a file, deploys it again whenever the file or one that it imports is
+//! saved, and prints the source's events and logs. A save that does not work leaves the former version
+//! running.
 
 mod live;
 mod remembered;
@@ -51,14 +52,14 @@ pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Ex
     tokio::select! {
         left = dev.leave(arguments.delete_on_exit) => left?,
         () = signals.next() => {
-            output::note("gave up waiting; the node goes on, and `headwater list` shows what came of it");
+            output::note("stopped waiting; the node continues the deployment, and `headwater list` shows its result");
             return Ok(Exit::Failure);
         }
     }
     Ok(Exit::Success)
 }
 
-/// What the node answers when a deployment has ended.
+/// The node's answer when a deployment has ended.
 type Deployed<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
 
 struct Dev<'a> {
@@ -70,10 +71,10 @@ struct Dev<'a> {
     name: Option<String>,
     remembered: Remembered,
     watch: Watch,
-    /// What the node has been asked for, and carries to its end: whoever stops waiting for it here would leave a
-    /// source that nobody remembers.
+    /// A deployment that the node was asked for, and carries to its end: without waiting for it, a
+    /// source would be left that nobody remembers.
     under_way: Option<Deployed<'a>>,
-    /// How the source was shown last.
+    /// The last display of the source.
     told: Option<String>,
 }
 
@@ -137,7 +138,8 @@ impl<'a> Dev<'a> {
         }
     }
 
-    /// Deploys the files as they are now. What the next save can mend is told; the rest is an error.
+    /// Deploys the files as they are now. A fault that the next save can mend is told; the rest is an
+    /// error.
     async fn attempt(&mut self) -> Result<()> {
         self.watch.look();
         let shown = self.shown.display().to_string();
@@ -164,7 +166,7 @@ impl<'a> Dev<'a> {
         exit::tell(&error);
         output::note(&match is_first {
             true => format!("not deployed; waiting for {shown} to be saved"),
-            false => format!("the former version goes on; waiting for {shown} to be saved"),
+            false => format!("the former version keeps running; waiting for {shown} to be saved"),
         });
         Ok(())
     }
@@ -230,7 +232,7 @@ impl<'a> Dev<'a> {
         }
     }
 
-    /// What becomes of the source when nobody watches any more.
+    /// The end of watching: the source is kept or deleted.
     async fn leave(&mut self, delete: bool) -> Result<()> {
         if let Some(deployed) = self.under_way.take() {
             output::note("waiting for the deployment to end; Ctrl-C again gives up");
@@ -244,8 +246,7 @@ impl<'a> Dev<'a> {
         };
         if !delete {
             output::note(&format!(
-                "{id} stays deployed, and `headwater dev {}` goes on with it; `headwater delete {id}` \
-                 ends it",
+                "{id} stays deployed, and `headwater dev {}` continues with it; `headwater delete {id}` deletes it",
                 self.shown.display()
             ));
             return Ok(());

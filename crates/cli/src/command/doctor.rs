@@ -1,5 +1,5 @@
-//! `doctor`: checks that a node answers, is ready, takes the key, and that this machine has what
-//! the other commands need. It reports and repairs nothing; each failing line says what to do.
+//! `doctor`: checks that a node answers, is ready, takes the key, and that this machine has everything
+//! that the other commands need. It reports and repairs nothing; each failing line has the next step.
 
 mod check;
 mod sandbox;
@@ -38,13 +38,13 @@ async fn health(session: &Session) -> Check {
         Ok(answer) => Check::failed(
             "node",
             &format!("{} answered {}", session.client.base(), answer.status),
-            "is something else listening there? name the node with --url or HEADWATER_URL",
+            "another program may be listening there; give the node's address with --url or HEADWATER_URL",
         ),
         Err(error) => unanswered("node", &error),
     }
 }
 
-/// One line per check the node makes of itself: its store, its runtime and whatever else it names.
+/// One line per check the node makes of itself: its store, its runtime and any others that it names.
 async fn readiness(session: &Session) -> Vec<Check> {
     let answer = match session.client.probe("readyz").await {
         Ok(answer) => answer,
@@ -106,8 +106,7 @@ async fn key(session: &Session) -> Check {
         return Check::failed(
             "key",
             "no API key found",
-            "give it with --api-key or HEADWATER_API_KEY, or name the node's data folder with \
-             --data-dir",
+            "give one with --api-key or HEADWATER_API_KEY, or give the node's data folder with --data-dir",
         );
     }
     match session.client.get(&["users", "me"]).await {
@@ -119,7 +118,7 @@ async fn key(session: &Session) -> Check {
     }
 }
 
-/// Where the key is given, the node may be elsewhere and its folder of no concern.
+/// With a given key, the node may be elsewhere and its folder of no concern.
 fn data_dir(session: &Session) -> Check {
     let path = session.data_dir.display().to_string();
     match std::fs::read_dir(&session.data_dir) {
@@ -131,12 +130,12 @@ fn data_dir(session: &Session) -> Check {
         Err(error) => Check::failed(
             "data folder",
             &format!("{path}: {error}"),
-            "name the node's data folder with --data-dir or HEADWATER_DATA_DIR, or give --api-key",
+            "give the node's data folder with --data-dir or HEADWATER_DATA_DIR, or a key with --api-key",
         ),
     }
 }
 
-/// How much may still be written there.
+/// The bytes that may still be written there.
 fn room(folder: &std::path::Path, path: &str) -> Check {
     let Ok(disk) = rustix::fs::statvfs(folder) else {
         return Check::ok("data folder", path);
@@ -147,7 +146,7 @@ fn room(folder: &std::path::Path, path: &str) -> Check {
         true => Check::failed(
             "data folder",
             &detail,
-            "free some room on its disk: without it nothing is accepted",
+            "free space on this disk: the node accepts nothing when it is full",
         ),
         false => Check::ok("data folder", &detail),
     }

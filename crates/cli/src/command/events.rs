@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::source::{self, text};
 use crate::timestamp;
 
-/// What a line shows of an event: a little more than the listing's previews have.
+/// The part of an event that a line shows: a little more than the listing's previews have.
 const LINE_BYTES: usize = 2048;
 
 pub(super) async fn run(session: &Session, arguments: &EventsArguments) -> Result<Exit> {

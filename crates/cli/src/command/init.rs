@@ -62,7 +62,7 @@ fn key_of(name: &str) -> Result<String, UsageError> {
     match !key.is_empty() && name.len() <= NAME_BYTES && printable {
         true => Ok(key),
         false => Err(UsageError(format!(
-            "{name:?} is no name for a component: give letters and digits, {NAME_BYTES} at most"
+            "{name:?} is not a name for a component: use letters and digits, {NAME_BYTES} at most"
         ))),
     }
 }

@@ -1,5 +1,5 @@
-//! `keys`: makes, lists and revokes API keys, and rotates the node's secret key. An API key is printed when it is made
-//! and never again; the secret key never.
+//! `keys`: creates, lists and revokes API keys, and rotates the node's secret key. An API key is
+//! printed when it is created and never again; the secret key never.
 
 use std::io::IsTerminal as _;
 
@@ -37,7 +37,7 @@ async fn create(session: &Session, name: &str, user: Option<&str>) -> Result<()>
     let key = session.client.post(&["keys"], &body).await?;
     session.print(&key, |key| text(key, "key").to_owned())?;
     output::note(&format!(
-        "made key {} ({name}); it is shown only now",
+        "created key {} ({name}); save it now, it is not shown again",
         text(&key, "id")
     ));
     Ok(())
@@ -85,7 +85,7 @@ async fn replace(session: &Session, key: &Value) -> Result<Client> {
     let new = session.client.post(&["keys"], &body).await?;
     let file = serve::keep_api_key(&session.data_dir, text(&new, "key"))?;
     output::note(&format!(
-        "this was the key in {}, which has a new one now: {}",
+        "{} held this key; it now holds the new key {}",
         file.display(),
         text(&new, "id")
     ));
@@ -95,12 +95,11 @@ async fn replace(session: &Session, key: &Value) -> Result<Client> {
 /// Asks whether the key in use is to be revoked.
 fn confirm() -> Result<()> {
     const NEXT: &str =
-        "make another key first (`headwater keys create NAME`) and use that one, or say --yes";
+        "create another key first (`headwater keys create NAME`) and use that one, or give --yes";
     if !std::io::stdin().is_terminal() {
-        bail!("this is the key that the command itself uses; {NEXT}");
+        bail!("this command itself uses this key; {NEXT}");
     }
-    let asked =
-        Confirm::new("This is the key that the command itself uses. Revoke it all the same?");
+    let asked = Confirm::new("This command itself uses this key. Revoke it anyway?");
     match asked.with_default(false).prompt()? {
         true => Ok(()),
         false => bail!("nothing was revoked; {NEXT}"),
@@ -114,10 +113,13 @@ async fn rotate_secret(session: &Session) -> Result<()> {
         .post(&["secret_key", "rotate"], &body)
         .await?;
     session.print(&done, |done| done["resealed"].to_string())?;
-    output::note("sealed accounts, webhooks and secret props with a new key; back its file up");
+    output::note(
+        "encrypted accounts, webhooks and secret props with a new key; back up the node's secret-key file",
+    );
     if done["unreadable"] != 0 {
         output::note(&format!(
-            "the secrets of {} could not be opened with any key; the log names them, make them anew",
+            "the secrets of {} accounts, webhooks or sources cannot be decrypted with any key; the log \
+             names them; enter them again",
             done["unreadable"]
         ));
     }

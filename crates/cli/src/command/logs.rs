@@ -1,4 +1,4 @@
-//! `logs`: what a source's code logged, as lines or JSON, once or as it comes.
+//! `logs`: the logs of a source's code, as lines or JSON, once or as they come.
 
 use anyhow::Result;
 use serde_json::Value;

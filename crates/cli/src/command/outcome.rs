@@ -1,5 +1,5 @@
-//! How a run ended, as `run` and `run-action` tell it: what was logged and what went wrong go to standard
-//! error, and a run that did not return is a failure of the command.
+//! The end of a run, as `run` and `run-action` show it: logs and errors go to standard error, and a run
+//! that did not return is a failure of the command.
 
 use std::path::Path;
 
@@ -12,7 +12,8 @@ use crate::output;
 use crate::session::Session;
 use crate::source::text;
 
-/// Tells what the run logged, of code that was saved from a file, if it was; with `--json` it is part of the data.
+/// Prints the logs of the run, of code that was saved from a file, if it was; with `--json` they are
+/// part of the data.
 pub(super) fn tell_logs(session: &Session, report: &Value, file: Option<&Path>) {
     if session.json {
         return;
@@ -22,12 +23,12 @@ pub(super) fn tell_logs(session: &Session, report: &Value, file: Option<&Path>) 
     }
 }
 
-/// Tells what went wrong, if something did.
+/// Prints the error, if there is one.
 pub(super) fn tell(outcome: &Value) -> Exit {
     tell_of(outcome, None)
 }
 
-/// The same for what was saved from a file, if it was.
+/// The same for code that was saved from a file, if it was.
 pub(super) fn tell_of(outcome: &Value, file: Option<&Path>) -> Exit {
     if text(outcome, "status") == "returned" {
         return Exit::Success;
@@ -51,12 +52,13 @@ fn failure(outcome: &Value) -> String {
     }
 }
 
-/// What a component threw. A wrong configuration is not the code's fault: where it was noticed helps nobody.
+/// An error that a component threw. A wrong configuration is not the code's fault: where it was noticed
+/// helps nobody.
 pub(super) fn thrown(error: &Value) -> String {
     let (name, message) = (text(error, "name"), text(error, "message"));
     match text(error, "stack") {
         _ if name == "ConfigurationError" => {
-            format!("the component is not configured right: {message}")
+            format!("the component's configuration is wrong: {message}")
         }
         "" => format!("{name}: {message}"),
         // A stack starts with the name and the message.
@@ -88,7 +90,7 @@ mod tests {
         });
         assert_eq!(
             thrown(&error),
-            "the component is not configured right: pick a board"
+            "the component's configuration is wrong: pick a board"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! `publish`: puts components into the node's registry, each for itself, so that one that fails holds up
-//! no other. What may be published is the node's to decide.
+//! `publish`: puts components into the node's registry, each for itself, so that one that fails holds
+//! up no other. The node decides about the right to publish.
 
 mod subject;
 
@@ -35,7 +35,7 @@ async fn publish(client: &Client, unit: &Unit) -> Result<Value> {
     client.post(&["components", "registry"], &body).await
 }
 
-/// How many of many went which way.
+/// The numbers of components by result.
 #[derive(Default)]
 struct Tally {
     published: Vec<Value>,
@@ -64,7 +64,7 @@ async fn publish_all(session: &Session, units: &[Unit]) -> Result<Exit> {
                 tally.published.push(component);
             }
             Err(error) if is_hopeless(&error) => return Err(error),
-            // Whoever imports a package cannot raise the versions in it.
+            // An importer of a package cannot raise the versions in it.
             Err(error) if unit.is_of_package() && is_conflict(&error) => {
                 output::note(&format!("{place} kept {}: {error:#}", unit.name()));
                 tally.kept += 1;
@@ -90,7 +90,7 @@ async fn publish_all(session: &Session, units: &[Unit]) -> Result<Exit> {
     }
     if tally.kept > 0 {
         let kept = tally.kept;
-        output::note(&format!("{kept} stay as they were published before"));
+        output::note(&format!("{kept} unchanged since they were published"));
     }
     Ok(Exit::Success)
 }

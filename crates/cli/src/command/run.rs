@@ -1,5 +1,5 @@
-//! `run`: invokes a source once and shows what came of it. A component that throws is a failure of
-//! this command: what it logged and its stack go to standard error.
+//! `run`: runs a source once and shows the result. A component that throws is a failure of this
+//! command: its logs and its stack go to standard error.
 
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! `run-action`: runs an action once and shows what came of it. An action that throws is a failure of
-//! this command: what it logged and its stack go to standard error.
+//! `run-action`: runs an action once and shows the result. An action that throws is a failure of this
+//! command: its logs and its stack go to standard error.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -36,7 +36,8 @@ pub(super) async fn run(session: &Session, arguments: RunActionArguments) -> Res
     Ok(outcome::tell_of(&report["outcome"], file.as_deref()))
 }
 
-/// What people want of an action first: its summary; then what steps after it would get.
+/// The parts of an action's result in the order of interest: its summary; then the values that steps
+/// after it would get.
 fn show(report: &Value) -> String {
     let outcome = &report["outcome"];
     let mut rows = vec![(

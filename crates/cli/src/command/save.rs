@@ -48,8 +48,8 @@ fn module_of(package: &PackageReference) -> Result<String, UsageError> {
     match package.path {
         Some(_) => Ok(package.component_code()),
         None => Err(UsageError(format!(
-            "{package} is a whole package; name one of its files as {package}/path, or publish all its \
-             components with `headwater publish {package}` and deploy one by its key"
+            "{package} is a package, not a component; give one of its files as {package}/path, or \
+             publish all its components with `headwater publish {package}` and deploy one by its key"
         ))),
     }
 }
@@ -59,8 +59,8 @@ async fn saved(client: &Client, key: &str) -> Result<Value> {
     let component = client.get_data(&["components", key], &scope).await;
     component.map_err(|error| match error.downcast_ref::<ClientError>() {
         Some(refused) if refused.is_not_found() => error.context(format!(
-            "no component has the key or id {key}, and there is no such file; \
-             `headwater list components` shows what there is"
+            "{key} is neither a file nor the key or id of a component; `headwater list components` \
+             shows the components"
         )),
         _ => error,
     })

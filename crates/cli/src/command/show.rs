@@ -1,4 +1,4 @@
-//! How a source is shown to a person, for the commands that end with one.
+//! The display of a source, for the commands that end with one.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use crate::output;
 use crate::source::{self, text};
 use crate::table;
 
-/// The fields a person needs right after a change: which source, and what triggers it.
+/// The fields that a person needs right after a change: the source, and its triggers.
 pub(super) fn brief(source: &Value) -> String {
     table::card(rows(source))
 }
 
-/// Says what of the component does not work on the node.
+/// Prints the features of the component that do not work on the node.
 pub(super) fn warnings(source: &Value) {
     let warnings = source.get("warnings").and_then(Value::as_array);
     for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {

@@ -1,5 +1,5 @@
-//! What `events` and `logs` share: the latest items, then, when asked, those that follow. Each
-//! gives the list's address and how one item looks as a line.
+//! The part that `events` and `logs` share: the latest items, then, when asked, those that follow. Each
+//! gives the list's address and the format of an item as a line.
 
 use anyhow::Result;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `subscriptions`: who listens to whom.
+//! `subscriptions`: lists, creates and deletes subscriptions.
 
 use anyhow::{Context as _, Result};
 use reqwest::Method;
@@ -45,7 +45,7 @@ async fn list(session: &Session) -> Result<()> {
     let subscriptions = session.client.get(&path).await?;
     let listed = subscriptions
         .as_array()
-        .context("the node's answer is no list")?;
+        .context("the node's answer is not a list")?;
     if listed.is_empty() && !session.json {
         output::note(
             "no subscriptions yet; add one with \
@@ -56,7 +56,7 @@ async fn list(session: &Session) -> Result<()> {
     session.print(&subscriptions, |_| listing(listed))
 }
 
-/// Where it is sent to, and as what.
+/// The address that it is sent to, and its parameters.
 async fn subscription(
     client: &Client,
     arguments: SubscriptionArguments,
@@ -102,7 +102,7 @@ async fn listener_id(client: &Client, listener: &str) -> Result<String> {
 
 fn listing(subscriptions: &[Value]) -> String {
     let rows = subscriptions.iter().map(|subscription| {
-        // Automatic ones have no emitter, and what was deleted has no id.
+        // Automatic ones have no emitter, and deleted ones have no id.
         let or_dash = |field| match text(subscription, field) {
             "" => "-".to_owned(),
             text => text.to_owned(),

@@ -1,4 +1,4 @@
-//! `update`: changes what is named of a source and leaves the rest, its being paused included.
+//! `update`: changes the given parts of a source and leaves the rest, a pause included.
 
 use anyhow::Result;
 use reqwest::Method;
@@ -58,7 +58,7 @@ async fn tell_moves(client: &Client, before: &Value, after: &Value) -> Result<()
     let (before, after) = (client.get(&before).await?, client.get(&after).await?);
     let moves = package::moves(&before, &after);
     if moves.is_empty() {
-        output::note("all packages are the latest allowed already");
+        output::note("all packages already have their latest allowed versions");
     }
     moves.iter().for_each(|line| output::note(line));
     Ok(())

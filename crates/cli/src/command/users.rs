@@ -1,4 +1,4 @@
-//! `users`: makes, lists and deletes the users of a node.
+//! `users`: creates, lists and deletes the users of a node.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ async fn create(session: &Session, username: &str, email: &str) -> Result<()> {
     let user = session.client.post(&["users"], &body).await?;
     session.print(&user, |user| text(user, "api_key").to_owned())?;
     output::note(&format!(
-        "made user {} ({username}); its API key is shown only now",
+        "created user {} ({username}); save their API key now, it is not shown again",
         text(&user, "id")
     ));
     Ok(())

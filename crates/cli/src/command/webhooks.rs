@@ -1,4 +1,4 @@
-//! `webhooks`: makes, lists, changes and deletes webhooks, and replays what they missed.
+//! `webhooks`: creates, lists, changes and deletes webhooks, and replays missed events.
 
 use anyhow::{Context as _, Result};
 use headwater_model::{limits::PENDING_DELIVERIES_COUNTED_MAX, webhook::DeliveryOrder};
@@ -51,14 +51,14 @@ async fn create(session: &Session, arguments: CreateWebhookArguments) -> Result<
         .post_scoped(&["webhooks"], body(given))
         .await?;
     session.print(&webhook, card)?;
-    output::note("keep the secret: it is not shown again");
+    output::note("save the secret: it is not shown again");
     Ok(())
 }
 
 async fn list(session: &Session) -> Result<()> {
     let webhooks = webhook::list(&session.client).await?;
     if webhooks.is_empty() && !session.json {
-        output::note("no webhooks yet; make one with `headwater webhooks create URL`");
+        output::note("no webhooks yet; create one with `headwater webhooks create URL`");
         return Ok(());
     }
     let rows = |_: &Value| {
@@ -106,7 +106,7 @@ async fn rotate_secret(session: &Session, arguments: RotateSecretArguments) -> R
     let path = ["webhooks", &id, "rotate_secret"];
     let webhook = session.client.post(&path, &body).await?;
     session.print(&webhook, card)?;
-    output::note("keep the secret: it is not shown again; the one before is valid for 24 hours");
+    output::note("save the secret: it is not shown again; the former one stays valid for 24 hours");
     Ok(())
 }
 
@@ -132,7 +132,7 @@ async fn delete(session: &Session, id_or_name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The secret as it is, or, without one, what is typed: it then stays out of the shell's history.
+/// The secret as given, or, without one, as typed: it then stays out of the shell's history.
 fn read_secret(given: Option<String>) -> Result<String> {
     match given {
         Some(secret) if secret == "-" => {
@@ -150,7 +150,7 @@ fn read_secret(given: Option<String>) -> Result<String> {
     }
 }
 
-/// What was given, as the API takes it.
+/// The given fields, as the API takes them.
 fn body<const N: usize>(given: [(&str, Option<String>); N]) -> Value {
     given
         .into_iter()
@@ -175,7 +175,7 @@ fn order(given: WebhookOrdering) -> String {
     name.as_str().unwrap_or_default().to_owned()
 }
 
-/// How many deliveries it has not taken yet, as far as they are counted.
+/// The number of its pending deliveries, as far as they are counted.
 fn pending(webhook: &Value) -> String {
     match webhook["pending_deliveries"].as_u64() {
         Some(count) if count >= u64::from(PENDING_DELIVERIES_COUNTED_MAX) => {

@@ -1,5 +1,5 @@
-//! Asking for a prop's value on a terminal: one prompt per kind of prop. Which props are asked
-//! for is decided elsewhere; prompts go to standard error, so standard output stays data.
+//! Asking for a prop's value on a terminal: one prompt per kind of prop. The choice of props is made
+//! elsewhere; prompts go to standard error, so standard output stays data.
 
 use anyhow::Result;
 use inquire::{Confirm, Select};
@@ -53,13 +53,12 @@ fn ask_account(definition: &PropDefinition, accounts: &[Value]) -> Result<Option
         .map(|account| account::prop_value(text(account, "id"))))
 }
 
-/// What to do about an app prop for which no account is stored.
+/// The advice about an app prop for which no account is stored.
 pub(super) fn no_account(definition: &PropDefinition) -> String {
     let app = definition.app().unwrap_or("APP");
     format!(
-        "prop {name}: no account of {app} is stored. If the app needs one, connect it with \
-         `headwater accounts connect {app}`, or add it with \
-         `headwater accounts add {app}`, and give --prop {name}=ACCOUNT",
+        "prop {name}: there is no account of {app}. Connect one with `headwater accounts connect \
+         {app}`, or add one with `headwater accounts add {app}`; then give --prop {name}=ACCOUNT",
         name = definition.name()
     )
 }

@@ -1,5 +1,5 @@
-//! Puts `configured_props` together: what the file and the flags give, then what is asked for on
-//! a terminal, or a complaint naming everything that is missing.
+//! Puts `configured_props` together: the values of the file and the flags, then those asked for on a
+//! terminal, or a complaint naming everything that is missing.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub(crate) async fn collect_for_run(
 
 async fn fill(mut form: Form<'_>) -> Result<Props> {
     form.fill_in().await?;
-    // Where props can still appear, a name that is unknown may be one of theirs.
+    // If props can still appear, an unknown name may be one of theirs.
     if !form.may_grow() {
         form.refuse_unknown()?;
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 #[serde(transparent)]
 pub(crate) struct PropDefinition(prop::PropDefinition);
 
-/// What a value is made of; the element type for arrays.
+/// The type of a value; the element type for arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
     App,
@@ -25,7 +25,7 @@ pub(super) enum Element {
     Provided,
 }
 
-/// Where the values come from that can be picked.
+/// The origin of the values that can be picked.
 #[derive(Debug, PartialEq)]
 pub(super) enum Options {
     /// Any value will do.
@@ -35,7 +35,7 @@ pub(super) enum Options {
     Computed,
 }
 
-/// An option: what is shown and what is configured.
+/// An option: its label and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PropOption {
     pub(super) label: String,
@@ -94,7 +94,7 @@ impl PropDefinition {
         self.0.flag("reloadProps")
     }
 
-    /// Whether its options are searched by what is typed.
+    /// Whether its options are searched by the typed text.
     pub(super) fn is_searched(&self) -> bool {
         self.0.flag("useQuery")
     }
@@ -112,7 +112,7 @@ impl PropDefinition {
         self.0.is_required()
     }
 
-    /// What an `alert` has to tell.
+    /// The text of an `alert`.
     pub(super) fn alert(&self) -> Option<&str> {
         let told = self.kind() == "alert" && !self.0.flag("hidden");
         told.then(|| self.text("content")).flatten()

@@ -1,5 +1,5 @@
-//! A component's props while they are being filled in: which there are by now, which have a value,
-//! which are still wanted. Asks the node what the component computes; asks no person.
+//! A component's props while they are being filled in: those known by now, those with a value, those
+//! still wanted. Asks the node for values that the component computes; asks no person.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub(super) struct Form<'a> {
     component_id: &'a str,
     /// The source that is updated.
     source_id: Option<&'a str>,
-    /// What that has already; a secret is shown as null, and has a value all the same.
+    /// The values that it has already; a secret is shown as null, but has a value.
     configured: Props,
     definitions: Vec<PropDefinition>,
     given: Given,
@@ -32,13 +32,13 @@ pub(super) struct Form<'a> {
     /// Props that are to stay without a value.
     left_out: HashSet<String>,
     told: HashSet<String>,
-    /// Whether the values are for one run of an action, which goes ahead with what is given.
+    /// Whether the values are for one run of an action, which goes ahead with the given ones.
     is_for_run: bool,
     /// Whether the component could not say which props it has.
     is_unknown: bool,
 }
 
-/// What comes next in filling the form in.
+/// The next step in filling the form in.
 pub(super) enum Step {
     /// Something to read.
     Tell(String),
@@ -46,7 +46,7 @@ pub(super) enum Step {
     Ask(PropDefinition),
 }
 
-/// Which options are wanted.
+/// The options that are wanted.
 #[derive(Debug, Default)]
 pub(super) struct OptionsQuery {
     pub(super) page: u32,
@@ -54,7 +54,7 @@ pub(super) struct OptionsQuery {
     pub(super) query: Option<String>,
 }
 
-/// A page of options, and what to ask for the next one with.
+/// A page of options, and the context to request the next one with.
 pub(super) struct OptionsPage {
     pub(super) options: Vec<PropOption>,
     pub(super) context: Option<Value>,
@@ -100,7 +100,7 @@ impl<'a> Form<'a> {
         self.definitions.iter().any(PropDefinition::reloads_props)
     }
 
-    /// Fills in what was given on the command line, for the props that these values bring, too.
+    /// Fills in the values given on the command line, also for the props that these values bring.
     pub(super) async fn fill_in(&mut self) -> Result<()> {
         let mut reload = self.definitions.iter().any(|definition| {
             let has_value = definition.has_default() || self.has_value(definition);
@@ -117,7 +117,7 @@ impl<'a> Form<'a> {
             match self.reload().await {
                 // A person can give another value instead.
                 Err(error) if self.is_for_run && !prompt::possible() && is_refusal(&error) => {
-                    output::note(&format!("{error:#}; the action runs with the values given"));
+                    output::note(&format!("{error:#}; the action runs with the given values"));
                     self.is_unknown = true;
                     return Ok(());
                 }
@@ -127,7 +127,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Takes what was given for props that the component could not name: the action knows them perhaps all the same.
+    /// Takes the values for props that the component could not name: the action may know them.
     pub(super) fn take_unnamed(&mut self) {
         if self.is_unknown {
             self.values.extend(self.given.take_untyped());
@@ -151,7 +151,7 @@ impl<'a> Form<'a> {
     /// Asks the node which props there are with the values so far.
     async fn reload(&mut self) -> Result<()> {
         let answer = self.ask_node("props", json!({})).await;
-        let answer = answer.context("cannot tell which props there are with these values")?;
+        let answer = answer.context("cannot compute the component's props for these values")?;
         self.definitions = definition::definitions(&answer)?;
         let (definitions, asked) = (&self.definitions, &self.asked);
         self.values.retain(|name, value| {
@@ -179,7 +179,7 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// What a person has to do next; `None` when the form is filled in.
+    /// The person's next step; `None` when the form is filled in.
     pub(super) fn next_step(&mut self) -> Option<Step> {
         for definition in &self.definitions {
             if let Some(alert) = self.alert(definition) {
@@ -194,8 +194,9 @@ impl<'a> Form<'a> {
         None
     }
 
-    /// Takes the answer to a question; `None` leaves the prop without a value. What cannot be, such as a
-    /// value for which the component cannot say its further props, leaves the form as it was.
+    /// Takes the answer to a question; `None` leaves the prop without a value. An impossible answer,
+    /// such as a value for which the component cannot compute its further props, leaves the form as it
+    /// was.
     pub(super) async fn answer(
         &mut self,
         asked: &PropDefinition,
@@ -230,7 +231,7 @@ impl<'a> Form<'a> {
         };
         let known: Vec<_> = self.definitions.iter().map(PropDefinition::name).collect();
         Err(UsageError(match known.is_empty() {
-            true => format!("the component has no prop {name}; it has no props at all"),
+            true => format!("the component has no prop {name}, nor any other"),
             false => format!(
                 "the component has no prop {name}; it has {}",
                 known.join(", ")
@@ -249,7 +250,7 @@ impl<'a> Form<'a> {
         self.values.contains_key(name) || self.configured.contains_key(name)
     }
 
-    /// Whoever deploys is told; whoever changes something has read it before.
+    /// The alert to show: only for a new deployment, because the author of a change has read it before.
     fn alert<'d>(&self, definition: &'d PropDefinition) -> Option<&'d str> {
         let alert = definition.alert()?;
         let is_new = self.configured.is_empty() && !self.told.contains(alert);

@@ -1,5 +1,5 @@
 //! Values of props as given on the command line, `--prop` and `--props-file`, before the component's
-//! definitions are known: they stay text until the prop they are for says what they are.
+//! definitions are known: they stay text until their prop tells their type.
 
 use std::path::Path;
 

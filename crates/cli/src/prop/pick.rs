@@ -15,7 +15,7 @@ use super::prompt;
 use crate::client::ClientError;
 use crate::output;
 
-/// How many lines a list takes on the terminal.
+/// The number of lines that a list takes on the terminal.
 const LINES: usize = 12;
 
 /// A line of the list.
@@ -42,11 +42,11 @@ impl fmt::Display for Choice {
     }
 }
 
-/// What the person wants.
+/// The person's choice.
 enum Answer {
     /// These options of the list, by index.
     Picked(Vec<usize>),
-    /// Something that is no option; with what is ticked so far.
+    /// Something that is not an option; with the options ticked so far.
     Instead(Choice, Vec<usize>),
 }
 
@@ -71,17 +71,17 @@ pub(super) async fn computed(form: &Form<'_>, definition: &PropDefinition) -> Re
         if list.wants_page
             && let Err(error) = list.load(form).await
         {
-            // What the component cannot list can still be known to the person.
+            // A value that the component cannot list may still be known to the person.
             match error.downcast_ref::<ClientError>() {
                 Some(refused) if !refused.is_transient() => {}
                 _ => return Err(error),
             }
             output::note(&format!("{error:#}"));
-            output::note("enter the value by hand, or leave with Esc");
+            output::note("enter the value by hand, or press Esc to cancel");
             return prompt::ask_text(definition);
         }
         if list.options.is_empty() && !definition.is_searched() {
-            output::note("there is nothing to pick from; enter the value by hand");
+            output::note("there are no options; enter the value by hand");
             return prompt::ask_text(definition);
         }
         match list.prompt(&ticked)? {
@@ -101,7 +101,7 @@ pub(super) async fn computed(form: &Form<'_>, definition: &PropDefinition) -> Re
     }
 }
 
-/// What is typed, besides what is ticked if the prop takes several.
+/// The typed value, besides the ticked ones if the prop takes several.
 fn by_hand(definition: &PropDefinition, list: &List<'_>, picked: &[usize]) -> Result<Value> {
     match prompt::ask_text(definition)? {
         Value::Array(typed) => Ok(list.value(picked, typed)),
@@ -137,7 +137,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Asks what to search for; of what there is, only what is ticked stays.
+    /// Asks for the text to search for; of the present options, only ticked ones stay.
     fn search(&mut self, ticked: &[usize]) -> Result<()> {
         let message = format!("{}, search for:", self.definition.title());
         let typed = Text::new(&message)
@@ -153,7 +153,7 @@ impl<'a> List<'a> {
         Ok(())
     }
 
-    /// Loads a page behind what is there. A method that knows no pages gives the same options again;
+    /// Loads a page behind the present ones. A method that knows no pages gives the same options again;
     /// those end the list, as none at all do.
     async fn load(&mut self, form: &Form<'_>) -> Result<()> {
         self.is_computed = true;
@@ -200,7 +200,7 @@ impl<'a> List<'a> {
         let message = format!("{}:", self.definition.title());
         let at_least_one = |picked: &[ListOption<&Choice>]| {
             Ok(match picked.is_empty() {
-                true => Validation::Invalid("pick at least one with the space bar".into()),
+                true => Validation::Invalid("select at least one with the space bar".into()),
                 false => Validation::Valid,
             })
         };
@@ -210,7 +210,7 @@ impl<'a> List<'a> {
             .with_scorer(&score)
             .with_validator(at_least_one)
             .with_keep_filter(false)
-            .with_help_message("space to pick, enter when done, type to filter")
+            .with_help_message("space selects, enter ends, typing filters")
             .raw_prompt()?;
         let (options, instead): (Vec<_>, Vec<_>) = picked
             .into_iter()
@@ -236,7 +236,7 @@ impl<'a> List<'a> {
         choices
     }
 
-    /// What is picked, as the prop is configured with it, and what was typed besides.
+    /// The picked values, as the prop is configured with them, and those typed besides.
     fn value(&self, picked: &[usize], typed: Vec<Value>) -> Value {
         let mut picked = self
             .at(picked)
@@ -252,7 +252,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// Options are found by what is typed; the rest stays at the end of the list.
+/// Options are found by the typed text; the rest stays at the end of the list.
 fn score(typed: &str, choice: &Choice, shown: &str, index: usize) -> Option<i64> {
     match choice {
         Choice::Option(_) => Select::<Choice>::DEFAULT_SCORER(typed, choice, shown, index),

@@ -23,7 +23,7 @@ pub(super) fn possible() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// A value typed by hand; what is wrong with it is said while it can still be corrected.
+/// A value typed by hand; its faults are shown while it can still be corrected.
 pub(super) fn ask_text(definition: &PropDefinition) -> Result<Value> {
     let message = message(definition);
     let checked = definition.clone();
@@ -44,10 +44,10 @@ pub(super) fn ask_text(definition: &PropDefinition) -> Result<Value> {
     parse(definition, &typed).map_err(anyhow::Error::msg)
 }
 
-/// The value, if the node will take it, or what is wrong with it.
+/// The value, if the node will take it, or its fault.
 fn parse(definition: &PropDefinition, typed: &str) -> Result<Value, String> {
     if typed.trim().is_empty() {
-        return Err("a value is needed".to_owned());
+        return Err("a value is required".to_owned());
     }
     let value = value::parse(definition, typed).map_err(|invalid| invalid.reason)?;
     let checked = definition.check(&value);
@@ -55,7 +55,7 @@ fn parse(definition: &PropDefinition, typed: &str) -> Result<Value, String> {
     Ok(value)
 }
 
-/// Says how to type what is not plain text.
+/// Says how to type a value that is not plain text.
 fn message(definition: &PropDefinition) -> String {
     let form = match definition.element() {
         _ if definition.is_array() => " (comma-separated)",

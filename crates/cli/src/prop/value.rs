@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::definition::{Element, PropDefinition};
 use super::timer;
 
-/// Why a text is no value of its prop.
+/// The reason why a text is not a value of its prop.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("prop {prop}: {reason}")]
 pub(super) struct InvalidValue {
@@ -39,7 +39,7 @@ fn parse_array(element: Element, text: &str) -> Result<Value, String> {
     if text.trim_start().starts_with('[') {
         return match serde_json::from_str(text) {
             Ok(list @ Value::Array(_)) => Ok(list),
-            Ok(_) => Err("a list is needed".to_owned()),
+            Ok(_) => Err("expected a list".to_owned()),
             Err(error) => Err(format!("not a JSON list: {error}")),
         };
     }
@@ -79,7 +79,7 @@ fn parse_timer(text: &str) -> Result<Value, String> {
     }
     timer::parse(text).ok_or_else(|| {
         format!(
-            "{text:?} is no timer; write 30s, 15m, 1h, a number of seconds or a cron expression \
+            "{text:?} is not a timer; write 30s, 15m, 1h, a number of seconds or a cron expression \
              such as '0 9 * * *'"
         )
     })

@@ -1,5 +1,5 @@
-//! `keys reset`: a new key for the administrator, made on the data folder of a node that is stopped. Whoever may
-//! write the folder may do anything with the node, so nothing else is asked.
+//! `keys reset`: a new key for the administrator, created in the data folder of a stopped node. A user
+//! who may write the folder may do anything with the node, so nothing else is asked.
 
 use anyhow::{Context as _, Result, bail};
 
@@ -23,8 +23,8 @@ pub(crate) async fn reset(global: &Global) -> Result<Exit> {
     data_dir.write_api_key(&new.secret)?;
     output::data(&new.secret)?;
     output::note(&format!(
-        "made key {} ({NAME}) for the administrator, kept in {}; start the node, and revoke what is lost with \
-         `headwater keys list` and `headwater keys revoke`",
+        "created key {} ({NAME}) for the administrator, stored in {}; start the node, then revoke lost \
+         keys with `headwater keys list` and `headwater keys revoke`",
         new.key.id,
         data_dir.shown_key_path()
     ));

@@ -1,7 +1,8 @@
-//! The catalog of apps: what comes with the node, then the operator's files, the latter key by key over the former.
+//! The catalog of apps: the apps that come with the node, then those of the operator's files, the
+//! latter key by key over the former.
 //!
-//! Responsible for reading them and for saying what in which file is wrong. What a definition may be is `model::app`'s
-//! business.
+//! Responsible for reading them and for naming faults with their file. The rules of a definition are
+//! `model::app`'s business.
 
 use std::{
     collections::BTreeMap,
@@ -62,7 +63,7 @@ pub(super) fn catalog(
     Ok(AppCatalog::new(definitions.collect::<Result<Vec<_>>>()?))
 }
 
-/// The TOML files of a folder in the order of their names; `None` when it is no folder.
+/// The TOML files of a folder in the order of their names; `None` if it is not a folder.
 fn folder_files(folder: &Path) -> Result<Option<Vec<PathBuf>>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -109,7 +110,7 @@ fn add(apps: &mut BTreeMap<String, Written>, file: &str, text: &str) -> Result<(
     Ok(())
 }
 
-/// Where and why, but not what stands there: that may be a secret.
+/// The place and the reason, but not the text there: it may be a secret.
 fn malformed(file: &str, text: &str, error: &toml::de::Error) -> UsageError {
     let before = error.span().and_then(|span| text.get(..span.start));
     let line = before.unwrap_or_default().matches('\n').count() + 1;
@@ -120,7 +121,7 @@ fn malformed(file: &str, text: &str, error: &toml::de::Error) -> UsageError {
 fn over(mut former: Table, table: Table) -> Table {
     for (key, value) in table {
         let value = match (former.remove(&key), value) {
-            // Parameters and headers are what they are, not what they were and more.
+            // Parameters and headers are replaced as a whole, not merged with the former ones.
             (Some(Value::Table(former)), Value::Table(table))
                 if matches!(&*key, "oauth2" | "probe") =>
             {
@@ -203,7 +204,7 @@ mod tests {
         let apps = catalog.search("", &PageRequest::first(1000)).items;
         assert!(apps.len() >= 30, "{}", apps.len());
         for app in apps {
-            // Clients are the operator's; what is sent to an app goes over TLS.
+            // Clients are the operator's; requests to an app go over TLS.
             assert!(app.client().is_none(), "{}", app.slug);
             let urls = app
                 .oauth2
@@ -275,7 +276,7 @@ mod tests {
             ),
             (
                 "[Slack]\nname = \"S\"\nauth = \"none\"",
-                "app `Slack`: is no name slug",
+                "app `Slack`: is not a name slug",
             ),
         ] {
             let error = read(&[("own/bad.toml", text)], None)

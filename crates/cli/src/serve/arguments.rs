@@ -1,4 +1,4 @@
-//! What a node is configured with: flags, then `HEADWATER_*`, then the TOML file, then defaults.
+//! The configuration of a node: flags, then `HEADWATER_*`, then the TOML file, then defaults.
 //!
 //! One struct serves the command line and the file, so that neither knows an option which the
 //! other does not. Only this crate reads the environment and the file.
@@ -18,7 +18,8 @@ use crate::usage_error::UsageError;
 
 macro_rules! options {
     ($($(#[$meta:meta])* $name:ident: $kind:ty,)*) => {
-        /// The options of `serve`; what is absent everywhere has the default named in its help.
+        /// The options of `serve`; an option that is absent everywhere has the default named in its
+        /// help.
         #[derive(Debug, Default, Args, Deserialize)]
         #[serde(deny_unknown_fields, default, rename_all = "snake_case")]
         pub(crate) struct ServeArguments {
@@ -30,7 +31,7 @@ macro_rules! options {
         }
 
         impl ServeArguments {
-            /// Fills in from the file what neither a flag nor the environment gave.
+            /// Fills in from the file the options that neither a flag nor the environment gave.
             fn or(self, file: Self) -> Self {
                 Self { config: self.config, $($name: self.$name.or(file.$name),)* }
             }
@@ -42,57 +43,59 @@ options! {
     /// Address to listen on [default: 127.0.0.1:3000]
     #[arg(long, env = "HEADWATER_LISTEN", value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// Where the outside reaches this node [default: http://ADDRESS]
+    /// URL of this node as seen from outside [default: http://ADDRESS]
     #[arg(long, env = "HEADWATER_PUBLIC_URL", value_name = "URL")]
     public_url: String,
     /// Serve endpoints at https://TOKEN.DOMAIN/ too
     #[arg(long, env = "HEADWATER_ENDPOINT_DOMAIN", value_name = "DOMAIN")]
     endpoint_domain: String,
-    /// Answer endpoints on this node's own site as another site would be: pages in a sandbox, no headers or
-    /// cookies that reach beyond the endpoint; false only where all authors of components are trusted [default: true]
+    /// Isolate endpoints on this node's own site: pages run in a sandbox, and no headers or cookies
+    /// reach beyond the endpoint. Use false only if you trust all authors of components [default: true]
     #[arg(long, env = "HEADWATER_SANDBOX_ENDPOINTS", value_name = "BOOL")]
     sandbox_endpoints: bool,
     /// Let components and webhooks reach private and loopback addresses: all, or these ranges
     #[arg(long, env = "HEADWATER_ALLOW_PRIVATE_NETWORK", value_name = "CIDR,…",
         num_args = 0..=1, require_equals = true, default_missing_value = "")]
     allow_private_network: String,
-    /// Run components even where the kernel cannot keep them from this node's files; for people you trust
+    /// Run components even if the kernel cannot confine them: they could read this node's files. Use it
+    /// only if you trust all authors
     #[arg(long, env = "HEADWATER_ALLOW_UNCONFINED", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     allow_unconfined: bool,
-    /// Host names that components reach this node's API under, such as api.pipedream.com
+    /// Host names under which components reach this node's API, such as api.pipedream.com
     #[arg(long, env = "HEADWATER_SELF_ALIAS", value_name = "HOST,…", value_delimiter = ',')]
     self_alias: Vec<String>,
-    /// Connect components to this address when they mean HOST, for tests and special networks; TLS still
-    /// checks HOST [repeatable]
+    /// Address that components connect to for HOST, for tests and special networks; TLS still checks
+    /// HOST [repeatable]
     #[arg(long, env = "HEADWATER_RESOLVE", value_name = "HOST=ADDRESS[:PORT]", value_delimiter = ',')]
     resolve: Vec<String>,
-    /// PEM file with certificates that components, webhooks and accounts trust besides the public authorities'
+    /// PEM file with further certificates that components, webhooks and accounts trust
     #[arg(long, env = "HEADWATER_CA_CERTIFICATE", value_name = "FILE")]
     ca_certificate: PathBuf,
-    /// TOML file, or folder of them, with apps and the node's OAuth 2 clients, besides DATA_DIR/apps/*.toml
+    /// TOML file, or folder of TOML files, with apps and the node's OAuth 2 clients, in addition to
+    /// DATA_DIR/apps/*.toml
     #[arg(long, env = "HEADWATER_APPS", value_name = "FILE_OR_DIR")]
     apps: PathBuf,
-    /// Proxies in front of this node, whose X-Forwarded-For says who called an endpoint
+    /// Proxies in front of this node whose X-Forwarded-For sets the client address of a request
     #[arg(long, env = "HEADWATER_TRUSTED_PROXIES", value_name = "CIDR,…")]
     trusted_proxies: String,
-    /// Connections at once; beyond that, those without a request make room [default: 10000, or fewer where
-    /// the process may not open as many files]
+    /// Connections at once; beyond it, a new one replaces an idle one [default: 10000, or fewer if the
+    /// process may not open as many files]
     #[arg(long, env = "HEADWATER_MAX_CONNECTIONS", value_name = "N")]
     max_connections: NonZeroUsize,
-    /// How long the head of a request may take to arrive [default: 10s]
+    /// Time for the head of a request to arrive [default: 10s]
     #[arg(long, env = "HEADWATER_HEAD_TIMEOUT", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]
     head_timeout: Duration,
-    /// How long the body of a request may take to arrive [default: 120s]
+    /// Time for the body of a request to arrive [default: 120s]
     #[arg(long, env = "HEADWATER_BODY_TIMEOUT", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]
     body_timeout: Duration,
-    /// How long a connection without a request stays [default: 120s]
+    /// Time until a connection without a request is closed [default: 120s]
     #[arg(long, env = "HEADWATER_IDLE_TIMEOUT", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]
     idle_timeout: Duration,
-    /// Memory that the bodies of requests may take together, in MiB; a quarter is for those up to 64 KiB, and one
-    /// user's may take half; 112 at least [default: 256]
+    /// Memory for all request bodies, in MiB; a quarter is for bodies up to 64 KiB, and one user may
+    /// take half; 112 at least [default: 256]
     #[arg(long, env = "HEADWATER_BODIES_MEMORY_MIB", value_name = "MIB")]
     bodies_memory_mib: NonZeroUsize,
     /// HTTP invocations that run at once per source [default: 16]
@@ -109,7 +112,7 @@ options! {
     /// JavaScript heap of a worker, in MiB [default: 256]
     #[arg(long, env = "HEADWATER_WORKER_HEAP_MIB", value_name = "MIB")]
     worker_heap_mib: u32,
-    /// What a run may emit, respond and store together, in MiB [default: 10]
+    /// Events, responses and stored values of a run together, in MiB [default: 10]
     #[arg(long, env = "HEADWATER_RUN_OUTPUT_MIB", value_name = "MIB")]
     run_output_mib: usize,
     /// Log text kept per run, in KiB [default: 256]
@@ -118,14 +121,14 @@ options! {
     /// Workers kept ready for the next source [default: 2]
     #[arg(long, env = "HEADWATER_WARM_WORKERS", value_name = "N")]
     warm_workers: usize,
-    /// Memory that workers may use together, in MiB; the least recently used end first [default: 2048]
+    /// Memory of all workers together, in MiB; the least recently used are ended first [default: 2048]
     #[arg(long, env = "HEADWATER_WORKERS_MEMORY_MIB", value_name = "MIB")]
     workers_memory_mib: u64,
-    /// Workers that the sources of one user, or of one workspace, may have; others wait for their turn
-    /// [default: one per 64 MiB of --workers-memory-mib]
+    /// Workers for the sources of one user or workspace; further sources wait for a worker [default:
+    /// one per 64 MiB of --workers-memory-mib]
     #[arg(long, env = "HEADWATER_WORKERS_PER_OWNER", value_name = "N")]
     workers_per_owner: usize,
-    /// How long a worker without runs stays [default: 300s]
+    /// Time until a worker without runs is ended [default: 300s]
     #[arg(long, env = "HEADWATER_WORKER_IDLE", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]
     worker_idle: Duration,
@@ -138,44 +141,44 @@ options! {
     /// Records of runs kept per source that failed [default: 100]
     #[arg(long, env = "HEADWATER_RETAINED_FAILED_RUNS", value_name = "N")]
     retained_failed_runs: u32,
-    /// Events that may wait for the sources of one owner, with 64 KiB each on average; more are not queued
-    /// [default: 10000]
+    /// Events that may wait for the sources of one owner, 64 KiB each on average; further events are
+    /// not queued [default: 10000]
     #[arg(long, env = "HEADWATER_QUEUED_EVENTS_PER_OWNER", value_name = "N")]
     queued_events_per_owner: u32,
-    /// How long to wait after each failed attempt of a delivery, up to a tenth longer; after the last one
-    /// it is a dead letter [default: 5s,5m,30m,2h,5h,10h,10h]
+    /// Waits after the failed attempts of a delivery, up to a tenth longer; then it becomes a dead
+    /// letter [default: 5s,5m,30m,2h,5h,10h,10h]
     #[arg(long, env = "HEADWATER_WEBHOOK_BACKOFF", value_name = "TIME,…")]
     webhook_backoff: String,
     /// Attempts in flight at once per webhook [default: 8]
     #[arg(long, env = "HEADWATER_WEBHOOK_CONCURRENCY", value_name = "N")]
     webhook_concurrency: usize,
-    /// Attempts in flight at once per host that webhooks are at [default: 64]
+    /// Attempts in flight at once per host of webhooks [default: 64]
     #[arg(long, env = "HEADWATER_WEBHOOK_HOST_CONCURRENCY", value_name = "N")]
     webhook_host_concurrency: usize,
-    /// How long runs and deliveries may take to finish when the node stops [default: 30s]
+    /// Time for runs and deliveries to finish when the node stops [default: 30s]
     #[arg(long, env = "HEADWATER_SHUTDOWN_GRACE", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]
     shutdown_grace: Duration,
-    /// Make a new secret key where DATA_DIR/secret-key is missing, though stored secrets are sealed with the
-    /// former one: they are lost then
+    /// Create a new secret key if DATA_DIR/secret-key is missing; secrets stored with the former key
+    /// are lost
     #[arg(long, env = "HEADWATER_NEW_SECRET_KEY", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     new_secret_key: bool,
-    /// Name of the first user, made at the first start [default: admin]
+    /// Name of the first user, created at the first start [default: admin]
     #[arg(long, env = "HEADWATER_USERNAME", value_name = "NAME")]
     username: String,
-    /// Address of the first user [default: admin@localhost]
+    /// Email address of the first user [default: admin@localhost]
     #[arg(long, env = "HEADWATER_EMAIL", value_name = "EMAIL")]
     email: String,
-    /// Where traces go: a collector's base URL, such as http://127.0.0.1:4318
+    /// Base URL of the collector for traces, such as http://127.0.0.1:4318
     #[arg(long, env = "HEADWATER_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: String,
     /// Show users daily quotas and workspaces, or a billing period [default: free]
     #[arg(long, env = "HEADWATER_PLAN", value_name = "PLAN")]
     plan: Plan,
-    /// Invocations that a user may have per UTC day [default: no limit]
+    /// Invocations per user and UTC day [default: no limit]
     #[arg(long, env = "HEADWATER_DAILY_INVOCATIONS_QUOTA", value_name = "N")]
     daily_invocations_quota: u64,
-    /// Requests that an API key may make per second [default: no limit]
+    /// Requests per API key and second [default: no limit]
     #[arg(long, env = "HEADWATER_RATE_LIMIT", value_name = "N")]
     rate_limit: NonZeroU32,
     /// Log lines as JSON

@@ -22,15 +22,15 @@ use tokio::{net::TcpStream, task::AbortHandle, time::Instant};
 
 pub(super) use self::watched::{Answered, Watched};
 
-/// How long a client may leave unacknowledged or unread what it was sent. Whoever reads a stream of events
-/// and is gone without a word, or never reads, would keep its connection for ever.
+/// The time that a client may leave sent data unacknowledged or unread. A client that reads a stream of
+/// events and is gone without a word, or never reads, would keep its connection for ever.
 const UNREAD_WITHIN: Duration = Duration::from_secs(60);
 /// Connections of which one is closed when a new one needs the room, unless all of them have requests.
 const CANDIDATES: usize = 32;
-/// Time of what does not wait.
+/// The mark of a connection that does not wait.
 const NEVER: u64 = u64::MAX;
 
-/// Sends what there is at once, and gives up clients that take nothing.
+/// Sends data at once, and gives up clients that take nothing.
 pub(super) fn tune(stream: &TcpStream) {
     let timeout_ms = u32::try_from(UNREAD_WITHIN.as_millis()).unwrap_or(u32::MAX);
     let set = stream.set_nodelay(true);
@@ -40,7 +40,7 @@ pub(super) fn tune(stream: &TcpStream) {
     }
 }
 
-/// How connections are bounded.
+/// The bounds of connections.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ConnectionLimits {
     /// Connections at once.
@@ -65,7 +65,7 @@ pub(super) struct Connections {
 #[derive(Default)]
 struct Table {
     open: Vec<Arc<Connection>>,
-    /// Where the next look for room begins.
+    /// The place at which the next look for room begins.
     hand: usize,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Connection {
     place: AtomicUsize,
     /// Requests that are not answered to the end.
     requests: AtomicU32,
-    /// When it last had a request or took a part of an answer.
+    /// The time at which it last had a request or took a part of an answer.
     active_ms: AtomicU64,
     /// Since when a head has been expected or arriving.
     head_ms: AtomicU64,
@@ -140,7 +140,7 @@ impl Connections {
         true
     }
 
-    /// Closes what has waited too long, again and again.
+    /// Closes connections that have waited too long, again and again.
     pub(super) async fn watch(self: Arc<Self>) {
         let shortest = self.limits.head.min(self.limits.idle);
         let period = (shortest / 10).clamp(Duration::from_millis(10), Duration::from_secs(1));
@@ -237,7 +237,7 @@ impl Place {
         *connection.task.lock() = Some(task);
     }
 
-    /// A request begins; it ends when what is returned is dropped.
+    /// A request begins; it ends when the returned value is dropped.
     pub(super) fn begin_request(self: &Arc<Self>, is_multiplexed: bool) -> UnderWay {
         let connection = &self.connection;
         connection.requests.fetch_add(1, Relaxed);

@@ -1,4 +1,4 @@
-//! The data folder of a node: what lies where, and who may read it.
+//! The data folder of a node: its files, and the rights to read them.
 
 use std::{
     fs::{self, OpenOptions, Permissions},
@@ -77,7 +77,7 @@ impl DataDir {
         self.root.join("apps")
     }
 
-    /// Where components reach the API under a `--self-alias`.
+    /// The socket at which components reach the API under a `--self-alias`.
     pub(crate) fn api_socket(&self) -> PathBuf {
         self.root.join("api.sock")
     }
@@ -96,12 +96,13 @@ impl DataDir {
         self.root.join(SECRET_KEY).exists()
     }
 
-    /// Where secret keys are kept, for people.
+    /// The place of the secret keys, for people.
     pub(crate) fn shown_secret_key_path(&self) -> String {
         self.root.join(SECRET_KEY).display().to_string()
     }
 
-    /// The secret keys: the given ones, else those in the folder, where the first is made if there is none.
+    /// The secret keys: the given ones, else those in the folder, where the first is created if there
+    /// is none.
     pub(crate) fn secret_keys(&self, given: Option<&str>) -> Result<KeyRing> {
         let path = self.root.join(SECRET_KEY);
         let (text, origin) = match given {
@@ -112,7 +113,7 @@ impl DataDir {
             .map_err(|reason| anyhow!("the secret key in {origin} cannot be used: {reason}"))
     }
 
-    /// Where secret keys are kept that were not given.
+    /// The file of secret keys that were not given.
     pub(crate) fn key_file(&self) -> Arc<dyn KeyFile> {
         Arc::new(SecretKeyFile(self.root.join(SECRET_KEY)))
     }
@@ -134,7 +135,7 @@ impl DataDir {
         keep_api_key(&self.root, key).map(drop)
     }
 
-    /// Where the first user's key is, for people.
+    /// The place of the first user's key, for people.
     pub(crate) fn shown_key_path(&self) -> String {
         self.root.join("api-key").display().to_string()
     }
@@ -163,7 +164,7 @@ pub(super) fn new_api_key() -> Result<String> {
 fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)
-        .map_err(|error| anyhow::anyhow!("the system has no random bits: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot get random bytes from the system: {error}"))?;
     Ok(bytes)
 }
 

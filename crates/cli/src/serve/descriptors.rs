@@ -5,10 +5,9 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// Connections that a node has without being told.
 const CONNECTIONS: usize = 10_000;
-/// Descriptors that store, workers, deliveries and files need at most; half of what there are, where
-/// there are few.
+/// Descriptors that store, workers, deliveries and files need at most; half of all, if there are few.
 const RESERVED: u64 = 4_096;
-/// Where a limit is absent, what is asked for instead.
+/// The limit to request if none is set.
 const PLENTY: u64 = 1 << 20;
 
 /// Raises the limit of open files as far as the process may, and returns it.
@@ -30,8 +29,8 @@ pub(super) fn connections(wanted: Option<usize>, descriptors: u64) -> usize {
             wanted,
             possible,
             descriptors,
-            "--max-connections is more than the open files that the process may have suffice for; \
-             raise the limit (LimitNOFILE= of the service, or `ulimit -n`)"
+            "--max-connections needs more open files than the process may have; raise that limit \
+             (LimitNOFILE= of the service, or `ulimit -n`)"
         );
     }
     wanted.unwrap_or(CONNECTIONS).min(possible).max(1)

@@ -65,7 +65,7 @@ impl Random for SystemRandom {
             if left.len() < bytes.len() {
                 left.resize(AT_ONCE.max(bytes.len()), 0);
                 getrandom::fill(left)
-                    .expect("a system without random bits cannot make ids or keys");
+                    .expect("the system gives no random bytes, which ids and keys need");
             }
             let kept = left.len() - bytes.len();
             bytes.copy_from_slice(&left[kept..]);
@@ -91,7 +91,7 @@ fn clock(asked: Option<&str>) -> Result<Arc<dyn Clock>> {
     let wrong = || UsageError(format!("{TEST_CLOCK}: `{asked}` is not SPEED@SINCE_MS"));
     let clock = FastClock::parse(asked).ok_or_else(wrong)?;
     tracing::warn!(
-        "the clock runs {} times as fast as time ({TEST_CLOCK}): never keep what this node writes",
+        "the clock runs {} times as fast as real time ({TEST_CLOCK}): discard all data of this node after the test",
         clock.speed
     );
     Ok(Arc::new(clock))

@@ -16,7 +16,7 @@ use tracing_subscriber::{
 
 use crate::output;
 
-/// What a node says to the person who started it, apart from its log; or in its log, where programs
+/// The notes of a node to the person who started it, apart from its log; or in its log, if programs
 /// read all of it.
 #[derive(Clone, Copy)]
 pub(super) struct Notes {
@@ -32,7 +32,7 @@ impl Notes {
         }
     }
 
-    /// Whether only a person reads it: what goes elsewhere than to a terminal may be kept.
+    /// Whether only a person reads it: output that goes elsewhere than to a terminal may be kept.
     pub(super) fn are_read_and_gone(self) -> bool {
         !self.as_json && std::io::stderr().is_terminal()
     }

@@ -1,5 +1,5 @@
-//! What the options say of the network: which addresses may be reached, where some host names lead,
-//! and whose certificates are trusted.
+//! The options about the network: the addresses that may be reached, the targets of some host names,
+//! and the trusted certificates.
 
 use std::collections::HashSet;
 
@@ -46,7 +46,7 @@ fn routes(options: &ServeArguments, policy: &NetworkPolicy) -> Result<Vec<Route>
             .map_err(|error| UsageError(format!("--resolve: {error}")))?;
         if let Some(ip) = route.ip().filter(|&ip| !policy.is_allowed(ip)) {
             let reason = format!(
-                "--resolve: components may not reach {ip}, where {} is to be; allow it with \
+                "--resolve: components may not reach {ip}, the address for {}; allow it with \
                  --allow-private-network={ip}",
                 route.host
             );

@@ -47,7 +47,7 @@ pub(super) fn body_limits(options: &ServeArguments) -> Result<BodyLimits> {
     let least_mib = BodyLimits::least_memory_bytes().div_ceil(MIB);
     if let Some(mib) = given_mib.filter(|mib| *mib < least_mib) {
         let reason = format!(
-            "--bodies-memory-mib: the largest request needs a room of at least {least_mib} MiB, not {mib}"
+            "--bodies-memory-mib: must be at least {least_mib} MiB for the largest request, not {mib}"
         );
         return Err(UsageError(reason).into());
     }
@@ -57,7 +57,7 @@ pub(super) fn body_limits(options: &ServeArguments) -> Result<BodyLimits> {
     })
 }
 
-/// How connections are bounded, with as many descriptors as the process may have.
+/// The bounds of connections, with as many descriptors as the process may have.
 pub(super) fn connection_limits(options: &ServeArguments) -> ConnectionLimits {
     let descriptors = descriptors::raise_limit();
     let wanted = options.max_connections.map(NonZeroUsize::get);
@@ -104,16 +104,18 @@ pub(super) async fn start(
     Ok(Platform::start(parts).await?)
 }
 
-/// A key that was lost is not replaced without a word: what it sealed would be lost with it.
+/// Refuses to replace a lost key without being told to: the secrets encrypted with it would be lost
+/// too.
 async fn refuse_to_replace_key(data_dir: &DataDir, store: &SqliteStore) -> Result<()> {
     if data_dir.has_secret_keys() || !headwater_platform::holds_secrets(store).await? {
         return Ok(());
     }
     let file = data_dir.shown_secret_key_path();
     anyhow::bail!(
-        "the secret key {file} is missing, and stored accounts, webhooks or secret props are sealed with it; \
-         restore the file from a backup or set HEADWATER_SECRET_KEY, or start once with --new-secret-key, \
-         which makes a new key: those secrets are lost then, and are to be made anew"
+        "the secret key {file} is missing, and stored accounts, webhooks or secret props are encrypted \
+         with it; restore the file from a backup or set HEADWATER_SECRET_KEY. To give these secrets \
+         up, start once with --new-secret-key, which creates a new key; they must be entered again \
+         then"
     )
 }
 
@@ -134,9 +136,8 @@ fn app_config(
     }
     let retained_events = options.retained_events.unwrap_or(RETAINED_EVENTS);
     if retained_events < RETAINED_EVENTS {
-        let reason = format!(
-            "--retained-events: at least {RETAINED_EVENTS} events are kept, not {retained_events}"
-        );
+        let reason =
+            format!("--retained-events: must be at least {RETAINED_EVENTS}, not {retained_events}");
         return Err(UsageError(reason).into());
     }
     Ok(PlatformConfig {

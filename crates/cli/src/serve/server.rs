@@ -1,5 +1,5 @@
-//! The HTTP server: takes connections in and speaks HTTP/1 and HTTP/2 with them until the node
-//! stops. How many connections there are and how long they may wait is `connections`' business.
+//! The HTTP server: takes connections in and speaks HTTP/1 and HTTP/2 with them until the node stops.
+//! The number of connections and their waiting times are `connections`' business.
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -18,13 +18,13 @@ use tower::Service as _;
 
 use super::connections::{self, Answered, Connections, Place, Watched};
 
-/// Bytes of a request's head; with HTTP/1, of what is read or written at once too.
+/// Bytes of a request's head; with HTTP/1, also of a single read or write.
 const HEAD_BYTES: u32 = 64 * 1024;
 /// Requests at once on one connection of HTTP/2.
 const STREAMS: u32 = 128;
-/// How often a client of HTTP/2 is asked whether it is there, and how long it may take to say so.
+/// The interval at which a client of HTTP/2 is asked whether it is there, and the time for its answer.
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// How long to wait when the machine gives no more connections and none can be closed.
+/// The time to wait if the machine gives no more connections and none can be closed.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// The server of a node: its connections and their bounds.
@@ -106,7 +106,7 @@ impl Server {
     }
 
     async fn failed_to_accept(&self, error: &io::Error) {
-        // A client that is gone already is no failure of the machine's.
+        // A client that is gone already is not a failure of the machine.
         if matches!(
             error.kind(),
             io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset

@@ -30,14 +30,14 @@ use tokio::runtime::Handle;
 
 use crate::usage_error::UsageError;
 
-/// How long a collector may take to answer.
+/// The time for a collector to answer.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
-/// How long the node's end may wait for the last spans to be sent.
+/// The time that the node's end may wait for the last spans to be sent.
 const FLUSHED_WITHIN: Duration = Duration::from_secs(6);
-/// Where a collector takes traces, below its base URL.
+/// The path at which a collector takes traces, below its base URL.
 const PATH: &str = "/v1/traces";
 
-/// What records spans and sends them.
+/// The recorder and sender of spans.
 pub(super) struct Traces {
     provider: SdkTracerProvider,
 }
@@ -56,7 +56,7 @@ impl Traces {
         let http = reqwest::Client::builder()
             .timeout(ANSWERED_WITHIN)
             .build()
-            .context("cannot make a client for the collector")?;
+            .context("cannot create a client for the collector")?;
         let inner = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
             .with_http_client(http)
@@ -83,12 +83,12 @@ impl Traces {
         Ok(Some(Self { provider }))
     }
 
-    /// What the platform begins its spans with.
+    /// The tracer with which the platform begins its spans.
     pub(super) fn tracer(&self) -> Arc<dyn Tracer> {
         Arc::new(Recorder(self.provider.tracer("headwater")))
     }
 
-    /// Sends what has not been sent yet.
+    /// Sends the spans that have not been sent yet.
     pub(super) async fn flush(self) {
         // It waits for the exporter, which runs on this runtime.
         let flushed = tokio::task::spawn_blocking(move || {
@@ -137,7 +137,7 @@ impl SpanExporter for Exporter {
             Err(error) if !failed_before => tracing::warn!(
                 %error,
                 url = self.url,
-                "traces cannot be sent and are lost until they can"
+                "cannot send traces; they are lost until the collector is reachable"
             ),
             Ok(()) if failed_before => tracing::info!(url = self.url, "traces are sent again"),
             _ => {}

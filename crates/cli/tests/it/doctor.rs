@@ -62,7 +62,7 @@ async fn a_node_that_is_not_there_is_told_with_what_to_do() {
         assert_eq!(seen.code, 1);
         let told = format!("{}{}", seen.stdout, seen.stderr);
         assert!(
-            told.contains("no answer from http://127.0.0.1:1/"),
+            told.contains("cannot reach the node at http://127.0.0.1:1/"),
             "{told}"
         );
         assert!(told.contains("headwater serve"), "{told}");

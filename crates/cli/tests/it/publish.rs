@@ -122,7 +122,7 @@ async fn a_folder_without_components_is_an_error() {
         .await;
     assert_eq!(seen.code, 1);
     assert!(
-        seen.stderr.contains("no component is in"),
+        seen.stderr.contains("there is no component in"),
         "{}",
         seen.stderr
     );
@@ -141,7 +141,7 @@ async fn the_components_of_a_package_are_published_at_the_version_it_has_now() {
         seen.stderr,
         "[1/2] published shop-a 1.0.0\n\
          [2/2] kept actions/taken.mjs: version 1.0.0 is published with other code\n\
-         1 stay as they were published before\n"
+         1 unchanged since they were published\n"
     );
     assert_eq!(
         node.received("GET /v1/packages/modules")[0].query["specifier"],

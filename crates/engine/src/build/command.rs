@@ -260,7 +260,7 @@ fn timed_out(purpose: Purpose) -> EngineError {
     let (context, guess) = match purpose {
         Purpose::Registry => (
             "resolving a component's packages",
-            "is the package registry reachable?",
+            "the package registry may be out of reach",
         ),
         Purpose::Code | Purpose::Files => (
             "reading a component's code",
@@ -269,7 +269,7 @@ fn timed_out(purpose: Purpose) -> EngineError {
     };
     EngineError::Unavailable {
         context: context.into(),
-        reason: format!("no end after {seconds} s; {guess}"),
+        reason: format!("it did not end within {seconds} s; {guess}"),
     }
 }
 
@@ -287,7 +287,7 @@ impl StepOutput {
         let success = ended.status.success();
         let mut stderr = ended.stderr;
         if !success && stderr.trim().is_empty() {
-            stderr = format!("error: it ended with {} and did not say why", ended.status);
+            stderr = format!("error: it ended with {} without a message", ended.status);
         }
         Self {
             success,

@@ -19,8 +19,9 @@ pub(super) fn explain(packages: &[PackageImport], specifier: &str, error: &str) 
     }
     if error.contains("Invalid package specifier") {
         return Some(format!(
-            "`{written}`: what stands after the @ is no version that an import can ask for — write an exact one (`7.5.4`), \
-             one that may grow (`^7.5`, `~7.5`, `7.x`), a tag (`latest`), or nothing for the latest"
+            "`{written}`: the text after the @ is not a version that an import can request — write an \
+             exact version (`7.5.4`), a range (`^7.5`, `~7.5`, `7.x`), a tag (`latest`), or nothing \
+             for the latest release"
         ));
     }
     let no_release = [

@@ -73,7 +73,7 @@ impl ModuleFetcher {
         let content_type = response.headers().get(CONTENT_TYPE);
         if content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/html")) {
             return Err(not_fetched(format!(
-                "{url} answered with a web page, not with a module; give the file's own URL"
+                "{url} is a web page, not a module; give the URL of the file itself"
             )));
         }
         let mut bytes = Vec::new();

@@ -101,7 +101,7 @@ fn judge(import: &Import, file: &Path, code: &Path) -> Result<(), BuildFailure> 
 
 fn computed() -> BuildFailure {
     not_resolved(
-        "a file is imported whose name is put together when the component runs; write the name of each file as one text",
+        "the component imports a file whose name it composes at run time; write the name of each file as one literal",
     )
 }
 

@@ -154,8 +154,8 @@ impl Gathering<'_> {
             }
             (Specifier::Relative, None) => {
                 return Err(not_resolved(format!(
-                    "`{written}` is a file beside the component, which code given as text has none of; \
-                     deploy the file with the CLI, which bundles it, or give its component_url"
+                    "`{written}` is a file beside the component, but code given as text has no such \
+                     files; deploy the file with the CLI, which bundles it, or give its component_url"
                 )));
             }
             (_, Some(origin)) => origin.join(written),
@@ -204,7 +204,7 @@ impl Gathering<'_> {
         }
         Err(failure.unwrap_or_else(|| {
             not_fetched(format!(
-                "{}, which {} imports, answered 404 Not Found",
+                "{} answered 404 Not Found; {} imports it",
                 wanted.url(),
                 wanted.importer
             ))
@@ -270,7 +270,7 @@ fn packages(graph: &Graph, folder: &Path) -> BuildResult<Vec<PackageImport>> {
 
 /// The place where a module of `url` is kept: `scheme/host/path`.
 fn mirror_path(url: &Url) -> BuildResult<PathBuf> {
-    let refused = || not_fetched(format!("{url} has a path that no file can have"));
+    let refused = || not_fetched(format!("the path of {url} cannot be a file's"));
     let host = url.host_str().ok_or_else(refused)?;
     let authority = url
         .port()

@@ -152,13 +152,13 @@ async fn out_of_time(pid: Option<u32>, is_ready: &AtomicBool) -> Option<Describe
         let message = if pid.and_then(processor_time) > Some(PROCESSOR) {
             let seconds = PROCESSOR.as_secs();
             format!(
-                "evaluating the component takes more than {seconds} s of processor time; is there an endless loop?"
+                "evaluating the component took more than {seconds} s of processor time; check it for an endless loop"
             )
         } else if started.elapsed() > WALL {
             let seconds = WALL.as_secs();
             format!(
-                "evaluating the component took longer than {seconds} s; \
-                 is there a top-level await that waits for ever?"
+                "evaluating the component took longer than {seconds} s; check it for a top-level await \
+                 that never ends"
             )
         } else {
             continue;
@@ -234,7 +234,7 @@ async fn answer(
                 Piece::TooLarge(_) => output_bytes = usize::MAX,
             }
             if output_bytes > OUTPUT_BYTES {
-                let message = "evaluating the component writes or describes too much".to_owned();
+                let message = "evaluating the component produced too much output".to_owned();
                 return Ok(Some(Err(failure("OutputError", message))));
             }
         }

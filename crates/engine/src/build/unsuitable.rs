@@ -257,7 +257,7 @@ impl Unsuitable {
             }
             Need::Program => "starts a program, which components cannot",
             Need::Download => {
-                "needs what its install script downloads, and install scripts never run"
+                "needs a download by its install script, and install scripts never run"
             }
         };
         let instead = alternatives::of(name)

@@ -36,7 +36,7 @@ impl ArtifactCache {
         if hash.is_empty() || !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(failed(
                 "finding a component's code",
-                &io::Error::other(format!("`{hash}` is no hash")),
+                &io::Error::other(format!("`{hash}` is not a hash")),
             ));
         }
         let folder = self.folder.join(hash);

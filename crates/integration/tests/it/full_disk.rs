@@ -54,7 +54,10 @@ async fn a_full_disk_shows_and_is_over_when_there_is_room() {
     assert!(!node.output().contains("can be written again"));
     let doctor = node.cli(&["doctor"]).await;
     assert_eq!(doctor.code, 1);
-    for words in ["see whether the disk", "bytes free; free some room"] {
+    for words in [
+        "check the free space of the data folder's disk",
+        "bytes free; free space on this disk",
+    ] {
         assert!(doctor.stdout.contains(words), "{doctor:?}");
     }
     make_room(&node);

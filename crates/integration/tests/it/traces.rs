@@ -134,7 +134,7 @@ async fn a_node_works_on_without_its_collector_and_says_so_once() {
     }
     assert!(node.terminate().await.success());
     let output = node.output();
-    let warnings = output.matches("traces cannot be sent").count();
+    let warnings = output.matches("cannot send traces").count();
     assert_eq!(warnings, 1, "{output}");
     assert_eq!(output.matches(" WARN ").count(), 1, "{output}");
 }

@@ -28,7 +28,7 @@ impl AppCatalog {
         self.apps.get(slug)
     }
 
-    /// Makes app props optional whose app asks nobody who they are: they need no account.
+    /// Turns app props optional whose app needs no credentials: they need no account.
     pub fn free(&self, props: &mut [PropDefinition]) {
         let asks_nobody = |slug: &str| {
             let app = self.get(slug);

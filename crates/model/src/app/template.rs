@@ -1,7 +1,7 @@
 //! URLs with an account's fields in them: `https://{shop_id}.myshopify.com/…`.
 //!
-//! What is filled in comes from users while the rest is the operator's, and the operator's client secret goes to
-//! such URLs: a value must not be able to name another host.
+//! The filled-in values come from users while the rest is the operator's, and the operator's client
+//! secret goes to such URLs: a value must not be able to name another host.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -46,7 +46,7 @@ impl UrlTemplate {
         }
     }
 
-    /// Host with port, and what follows it.
+    /// Host with port, and the rest.
     fn parts(&self) -> (&str, &str) {
         let begin = self.0.find("://").map_or(0, |at| at + 3);
         let rest = &self.0[begin..];

@@ -1,4 +1,4 @@
-//! Definitions that stand and that do not, and what is filled into their URLs.
+//! Valid and invalid definitions, and the values filled into their URLs.
 
 use serde_json::json;
 

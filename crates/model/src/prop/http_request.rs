@@ -1,7 +1,8 @@
 //! The value of an `http_request` prop: whether it is a request.
 //!
-//! Taken are the shape in which such values are exchanged elsewhere (fields as lists of `{name, value}`, `body`
-//! and `auth` with a `type`) and the short one that people write (objects, `data`). Not responsible for making the request.
+//! Taken are the shape in which such values are exchanged elsewhere (fields as lists of `{name,
+//! value}`, `body` and `auth` with a `type`) and the short one that people write (objects, `data`). Not
+//! responsible for sending the request.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +12,7 @@ use crate::error::Invalid;
 /// Checks a request. Without a `url` it is none, unless a default has one.
 ///
 /// # Errors
-/// Which field of it is wrong.
+/// The wrong field of it.
 pub(super) fn check(value: &Value, default: Option<&Value>) -> Result<(), Invalid> {
     let request = object("", value)?;
     let default_url = default.and_then(|default| default.get("url"));
@@ -51,7 +52,7 @@ fn check_method(method: &Value) -> Result<(), Invalid> {
         true => Ok(()),
         false => Err(Invalid::new(
             "method",
-            format!("`{text}` is no HTTP method; one is `GET` or `POST`"),
+            format!("`{text}` is not an HTTP method; use for example `GET` or `POST`"),
         )),
     }
 }
@@ -102,7 +103,7 @@ fn check_auth(value: &Value) -> Result<(), Invalid> {
         Some(other) => {
             return Err(Invalid::new(
                 "type",
-                format!("`{other}` is unknown; it is `none`, `basic` or `bearer`"),
+                format!("`{other}` is unknown; use `none`, `basic` or `bearer`"),
             ));
         }
     };

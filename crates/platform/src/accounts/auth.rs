@@ -32,7 +32,8 @@ impl Accounts {
     ) -> Result<Auth, PlatformError> {
         let missing = |id: &str| {
             PlatformError::Conflict(format!(
-                "prop `{prop}`: account `{id}` is gone; connect another with `headwater accounts add` and update the source"
+                "prop `{prop}`: account `{id}` was deleted; add another with `headwater accounts add` \
+                 and update the source"
             ))
         };
         let text = configured

@@ -1,4 +1,4 @@
-//! Whether an account's credentials are good: what is shown of it, and asking the app.
+//! Health of an account's credentials: its display, and the test with the app.
 
 use std::sync::Arc;
 
@@ -11,19 +11,20 @@ use crate::error::PlatformError;
 /// Why credentials that cannot be renewed are of no use after their end.
 pub(crate) fn over(account: &Account) -> String {
     format!(
-        "its token has ended and there is none to renew it with; connect it again with `headwater accounts reconnect {}`",
+        "its token has expired and cannot be renewed; connect it again with `headwater accounts reconnect {}`",
         account.id
     )
 }
 
-/// Why no run can succeed with the account. What a probe alone has found is no reason: the app may see it otherwise.
+/// The reason why no run can succeed with the account. The finding of a probe alone is not a reason:
+/// the app may see it otherwise.
 pub(super) fn refusal(account: &Account, now_at: u64) -> Option<String> {
     let credentials = &account.credentials;
     let why = match (credentials.renewable, credentials.expires_at) {
         (true, _) if account.health.status == HealthStatus::Refused => {
             let reason = account.health.reason.as_deref();
             let reason = reason.unwrap_or("it was revoked");
-            format!("is not taken by `{}` any more: {reason}", account.app)
+            format!("is no longer accepted by `{}`: {reason}", account.app)
         }
         (false, Some(expires_at)) if expires_at <= now_at => {
             format!("has expired: {}", over(account))
@@ -41,7 +42,7 @@ impl Accounts {
     ) -> Result<Account, PlatformError> {
         let Some(app) = self.core.config.apps.get(&account.app).cloned() else {
             let reason = format!(
-                "`{}` is not in the catalog of apps, so the node does not know whom to ask",
+                "`{}` is not in the catalog of apps, so the node cannot test its accounts",
                 account.app
             );
             return self
@@ -66,7 +67,8 @@ impl Accounts {
         }
     }
 
-    /// For what may be only the access token's end. Whether to `insist` is as with [`Accounts::renew`].
+    /// For a refusal that may be only the access token's end. Whether to `insist` is as with
+    /// [`Accounts::renew`].
     pub(super) async fn renew_and_probe(
         self: &Arc<Self>,
         app: &Arc<AppDefinition>,
@@ -90,7 +92,7 @@ impl Accounts {
         }
     }
 
-    /// What the app says; `None` when the definition has no question.
+    /// The app's answer; `None` if the definition has no question.
     pub(super) async fn probed(
         &self,
         app: &AppDefinition,
@@ -131,7 +133,7 @@ impl Accounts {
     }
 }
 
-/// What a probe's verdict makes of an account's health.
+/// The health of an account after a probe's verdict.
 pub(crate) fn health_of(
     account: &Account,
     verdict: Option<Verdict>,
@@ -139,7 +141,7 @@ pub(crate) fn health_of(
     match verdict {
         None => {
             let reason = format!(
-                "nothing can be asked of `{}`: its definition has no probe",
+                "the node cannot test accounts of `{}`: its definition has no probe",
                 account.app
             );
             (HealthStatus::Unknown, Some(reason))

@@ -15,14 +15,14 @@ pub(super) struct RenewalLocks {
     by_account: Mutex<HashMap<AccountId, Arc<tokio::sync::Mutex<Turn>>>>,
 }
 
-/// What is remembered from one turn to the next.
+/// The memory from one turn to the next.
 #[derive(Default)]
 pub(super) struct Turn {
     failure: Option<(u64, String)>,
 }
 
 impl Turn {
-    /// How the app failed to answer, if that was a moment ago.
+    /// The app's failure to answer, if that was a moment ago.
     pub(super) fn recent_failure(&self, now_ms: u64) -> Option<&str> {
         let (failed_at_ms, reason) = self.failure.as_ref()?;
         let is_recent = now_ms.abs_diff(*failed_at_ms) < PATIENCE_MS;
@@ -39,7 +39,7 @@ impl Turn {
 }
 
 impl RenewalLocks {
-    /// Waits for the others who have to do with the account.
+    /// Waits for the other users of the account.
     pub(super) async fn take(&self, id: &AccountId) -> OwnedMutexGuard<Turn> {
         let turn = {
             let mut by_account = self.by_account.lock();
@@ -53,7 +53,7 @@ impl RenewalLocks {
         self.by_account.lock().remove(id);
     }
 
-    /// Forgets what nobody waits for and has nothing to remember.
+    /// Forgets accounts for which nobody waits and nothing is remembered.
     pub(super) fn end(&self, id: &AccountId, turn: OwnedMutexGuard<Turn>) {
         let remembers = turn.failure.is_some();
         let mut by_account = self.by_account.lock();

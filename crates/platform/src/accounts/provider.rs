@@ -1,7 +1,7 @@
 //! Speaking to apps: tokens given, renewed and taken back, and whether credentials are good.
 //!
-//! Responsible for which addresses may be reached, time limits, how much of an answer is read, and that no secret is in
-//! what is told of a failure. Not for what a token's end means to an account.
+//! Responsible for the addresses that may be reached, time limits, the bound of an answer, and for
+//! keeping secrets out of the text of a failure. Not for the meaning of a token's end to an account.
 
 mod answer;
 
@@ -23,7 +23,7 @@ use url::{Url, form_urlencoded};
 pub(crate) use self::answer::{Grant, TokenFailure, Verdict, words};
 use crate::{config::DeliveryConfig, error::PlatformError};
 
-/// How long an app may take to answer.
+/// The time for an app to answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Parameters of a token request that must not be told, even if the app repeats them.
 const SECRET_PARAMETERS: [&str; 3] = ["code", "code_verifier", "refresh_token"];
@@ -34,7 +34,7 @@ const ANSWER_MAX: usize = 256 * 1024;
 pub(crate) struct Provider {
     /// For hosts that the operator has written down: those are reached wherever they are.
     trusted: reqwest::Client,
-    /// For hosts that depend on what a user entered.
+    /// For hosts that depend on a user's input.
     guarded: reqwest::Client,
     network: NetworkPolicy,
 }
@@ -45,7 +45,7 @@ struct Answered {
 }
 
 impl Provider {
-    /// A way that keeps to what deliveries keep to.
+    /// A client under the rules of deliveries.
     ///
     /// # Errors
     /// The TLS stack cannot be set up.
@@ -66,7 +66,7 @@ impl Provider {
         })
     }
 
-    /// A token for the code that the user came back with, or for a refresh token: what `parameters` say.
+    /// A token for the code that the user came back with, or for a refresh token, as `parameters` say.
     pub(crate) async fn grant(
         &self,
         oauth2: &OAuth2,
@@ -232,7 +232,7 @@ fn explained(error: reqwest::Error) -> String {
     format!("the app cannot be reached: {cause}")
 }
 
-/// What must not be told of an account, even if the app repeats it.
+/// The values of an account that must not be told, even if the app repeats them.
 fn secrets_of<'a>(app: &AppDefinition, fields: &'a Map<String, Value>) -> Vec<&'a str> {
     let is_secret = |name: &str| {
         matches!(name, ACCESS_TOKEN | REFRESH_TOKEN)

@@ -1,9 +1,9 @@
 //! Credentials that stay good: OAuth 2 tokens renewed before they end or when an app takes them no more, and given
 //! back in the end.
 //!
-//! One renewal at a time per account; whoever waits gets what it brought. New tokens are in the store before anybody
-//! uses them: apps that rotate refresh tokens take the former one no more. So a renewal that has begun goes on to its
-//! end, even if whoever asked for it goes away.
+//! One renewal at a time per account; all that wait get its result. New tokens are in the store before
+//! anybody uses them: apps that rotate refresh tokens take the former one no more. So a renewal that
+//! has begun continues to its end, even if its caller goes away.
 
 use std::sync::Arc;
 
@@ -21,12 +21,13 @@ use super::{
 };
 use crate::error::PlatformError;
 
-/// How long before its end a token is renewed, in seconds; of a short life only the last quarter.
+/// The time before its end at which a token is renewed, in seconds; of a short life only the last
+/// quarter.
 const MARGIN_S: u64 = 300;
 /// A token that was given so recently is not renewed on a mere doubt, in seconds.
 const DOUBTED_AFTER_S: u64 = 60;
 
-/// What became of an account that was to be renewed.
+/// The result of renewing an account.
 pub(super) enum Renewed {
     /// It has credentials that are good.
     Fresh(Account),
@@ -108,15 +109,15 @@ impl Accounts {
             Renewed::Waiting(account, reason) if is_due(account.credentials.expires_at) => {
                 let (id, app) = (&account.id, &account.app);
                 Err(PlatformError::Unreachable(format!(
-                    "the token of account `{id}` has ended and `{app}` does not renew it now: {reason}"
+                    "the token of account `{id}` has expired and `{app}` does not renew it now: {reason}"
                 )))
             }
             Renewed::Waiting(account, _) => Ok(account),
         }
     }
 
-    /// Renews the account's credentials, unless somebody has since it was read. Who does not `insist` is content with
-    /// how the app failed a moment ago.
+    /// Renews the account's credentials, unless somebody has since it was read. Without `insist`, the
+    /// app's failure of a moment ago is the answer.
     pub(super) async fn renew(
         self: &Arc<Self>,
         account: Account,
@@ -135,7 +136,7 @@ impl Accounts {
         read: Account,
         insist: bool,
     ) -> Result<Renewed, PlatformError> {
-        let gone = || PlatformError::Conflict(format!("account `{}` is gone", read.id));
+        let gone = || PlatformError::Conflict(format!("account `{}` was deleted", read.id));
         let account = self.core.store.account(&read.id).await?.ok_or_else(gone)?;
         if account.version != read.version {
             return Ok(Renewed::Fresh(account));
@@ -172,7 +173,7 @@ impl Accounts {
 
     async fn refuse(&self, account: Account, reason: &str) -> Result<Renewed, PlatformError> {
         let id = account.id.clone();
-        tracing::warn!(account_id = %id, app = account.app, reason, "an account is not renewed any more");
+        tracing::warn!(account_id = %id, app = account.app, reason, "an account can no longer be renewed");
         let reason = format!("{reason}; connect it again with `headwater accounts reconnect {id}`");
         let version = account.version;
         let refused = self
@@ -186,7 +187,7 @@ impl Accounts {
         })
     }
 
-    /// What the app gives for the refresh token; with the fields that there were.
+    /// The app's answer to the refresh token; with the former fields.
     async fn refreshed(
         &self,
         account: &Account,
@@ -195,7 +196,7 @@ impl Accounts {
         let app = self.core.config.apps.get(&account.app);
         let Some((oauth2, _)) = app.and_then(|app| app.client()) else {
             let reason = format!(
-                "the node has no client of `{}`; the operator names one in an apps file",
+                "the node has no OAuth 2 client for `{}`; the operator must add one to an apps file",
                 account.app
             );
             return Ok(Err(TokenFailure::Rejected(reason)));
@@ -214,7 +215,7 @@ impl Accounts {
         }))
     }
 
-    /// Writes what the app gave before anybody uses it.
+    /// Writes the new tokens before anybody uses them.
     async fn replace(&self, account: Account, grant: Grant) -> Result<Renewed, PlatformError> {
         let Grant { fields, expires_in } = grant;
         let now_at = self.core.env.now_at();
@@ -231,7 +232,7 @@ impl Accounts {
         };
         let written = self.core.store.renew_account(renewal).await?;
         tracing::debug!(account_id = %account.id, app = account.app, written, "an account was renewed");
-        let gone = || PlatformError::Conflict(format!("account `{}` is gone", account.id));
+        let gone = || PlatformError::Conflict(format!("account `{}` was deleted", account.id));
         // If others were written meanwhile, by connecting again, those are the newer ones.
         let stored = self.core.store.account(&account.id).await?;
         Ok(Renewed::Fresh(stored.ok_or_else(gone)?))
@@ -251,7 +252,10 @@ impl Accounts {
                 Ok(true) => changed.push(id),
                 Ok(false) => {}
                 Err(error) => {
-                    tracing::warn!(account_id = %id, %error, "whether an account is good is not known");
+                    tracing::warn!(
+                        account_id = %id, %error,
+                        "cannot determine whether an account's credentials are valid"
+                    );
                 }
             }
         }
@@ -359,7 +363,7 @@ impl Accounts {
                 Ok(()) if outcome == Revocation::NotSupported => outcome = Revocation::Revoked,
                 Ok(()) => {}
                 Err(reason) => {
-                    tracing::warn!(account_id = %account.id, app = account.app, reason, "a token could not be given back");
+                    tracing::warn!(account_id = %account.id, app = account.app, reason, "cannot revoke a token");
                     outcome = Revocation::Failed(reason);
                 }
             }

@@ -1,5 +1,5 @@
-//! What an actor has to write, in batches: one is in flight, and what comes meanwhile makes the next. So order holds
-//! without waiting for each write, and a busy actor shares its durable writes.
+//! The writes of an actor, in batches: one is in flight, and items that come meanwhile form the next.
+//! So order holds without waiting for each write, and a busy actor shares its durable writes.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -9,10 +9,10 @@ use super::InFlight;
 
 /// Items per batch.
 const BATCH: usize = 256;
-/// How long to wait when the store is unavailable.
+/// The time to wait if the store is unavailable.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
-/// Items that wait, and the batch that is being written; `R` is what the store answers.
+/// Items that wait, and the batch that is being written; `R` is the store's answer.
 pub(crate) struct Batches<T, R> {
     waiting: VecDeque<T>,
     in_flight: InFlight<R>,
@@ -48,7 +48,7 @@ impl<T, R> Batches<T, R> {
         self.waiting.len() <= BATCH
     }
 
-    /// Starts writing the next batch, if one can be started: `write` makes the work of it.
+    /// Starts writing the next batch, if one can be started: `write` turns it into work.
     pub(crate) fn start<W>(&mut self, write: impl FnOnce(Vec<T>) -> W)
     where
         W: Future<Output = R> + Send + 'static,

@@ -11,7 +11,7 @@ pub(crate) trait Resident {
     fn is_alive(&self) -> bool;
 }
 
-/// Actors by the id of what they own.
+/// Actors by the id of the thing that they own.
 pub(crate) struct Residents<K, H> {
     by_id: Mutex<HashMap<K, H>>,
 }
@@ -25,7 +25,7 @@ impl<K, H> Default for Residents<K, H> {
 }
 
 impl<K: Clone + Eq + Hash, H: Resident> Residents<K, H> {
-    /// How many there are.
+    /// Their number.
     pub(crate) fn len(&self) -> usize {
         self.by_id.lock().len()
     }

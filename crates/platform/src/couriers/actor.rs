@@ -1,7 +1,7 @@
-//! The task that delivers to one webhook: what is claimed, attempted and recorded when.
+//! The task that delivers to one webhook: the order of claims, attempts and records.
 //!
-//! Claims, attempts and records overlap. Everything that must be in order for the webhook is
-//! decided here: what may be in flight, whether it is healthy, when it is given up.
+//! Claims, attempts and records overlap. Everything that must be in order for the webhook is decided
+//! here: the attempts in flight, its health, the moment to give it up.
 
 use std::{
     sync::{
@@ -261,8 +261,8 @@ impl Actor {
         target.is_some_and(|target| target.webhook.url == url)
     }
 
-    /// Starts recording what has ended. A webhook is disabled with the last of it, so that what was in
-    /// flight meanwhile is not lost.
+    /// Starts recording ended attempts. A webhook is disabled with the last of them, so that attempts
+    /// in flight meanwhile are not lost.
     fn start_recording(&mut self) {
         if !self.records.can_start() {
             return;
@@ -303,7 +303,7 @@ impl Actor {
                 self.context.core.nudges.nudge(chore);
             }
             (self.more, self.more_retries) = (false, false);
-            // A claim may be under way that found it active: what that brings is not attempted.
+            // A claim may be under way that found it active: its deliveries are not attempted.
             self.changes.fetch_add(1, Ordering::Release);
         } else {
             // Somebody has changed it meanwhile: it is read again.
@@ -313,7 +313,8 @@ impl Actor {
         self.give_back(waiting).await;
     }
 
-    /// Claims what waits once more: it is attempted as the webhook is now, if it still is to be.
+    /// Claims the waiting deliveries again: they are attempted with the webhook's present record, if
+    /// they still exist.
     fn claim_anew(&mut self) {
         if self.claiming.is_idle() {
             let waiting = self.queue.drain();
@@ -345,7 +346,7 @@ impl Actor {
             Ok(claim) => claim,
             Err(error) => {
                 // The background step comes back to it.
-                tracing::error!(webhook_id = %self.id, %error, "nothing can be delivered now");
+                tracing::error!(webhook_id = %self.id, %error, "cannot deliver now");
                 self.target = None;
                 let waiting = self.queue.drain();
                 return self.give_back(waiting).await;
@@ -391,7 +392,7 @@ impl Actor {
         }
     }
 
-    /// Forgets what waits, because the store has ended it.
+    /// Forgets the waiting deliveries, because the store has ended them.
     fn drop_waiting(&mut self) {
         (self.more, self.more_retries) = (false, false);
         for delivery in self.queue.drain() {
@@ -423,7 +424,7 @@ impl Actor {
             return;
         }
         if let Err(error) = self.context.core.store.release_deliveries(leases).await {
-            tracing::debug!(webhook_id = %self.id, %error, "leases run out instead of being given back");
+            tracing::debug!(webhook_id = %self.id, %error, "cannot give leases back; they will expire");
         }
     }
 

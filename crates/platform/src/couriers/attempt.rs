@@ -14,7 +14,7 @@ use crate::{
 
 /// An attempt that has ended.
 pub(super) struct Answered {
-    /// Where it went.
+    /// The address that it went to.
     pub(super) target: Arc<Target>,
     pub(super) delivery: ClaimedDelivery,
     pub(super) at_ms: u64,

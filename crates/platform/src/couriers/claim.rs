@@ -1,4 +1,4 @@
-//! Claiming deliveries of one webhook, together with what its record says now.
+//! Claiming deliveries of one webhook, together with its present record.
 
 use headwater_model::id::WebhookId;
 use headwater_store::{ClaimLimit, ClaimedDelivery};
@@ -6,7 +6,7 @@ use headwater_store::{ClaimLimit, ClaimedDelivery};
 use super::{context::CourierContext, target::Target};
 use crate::error::PlatformError;
 
-/// What a claim has brought.
+/// The result of a claim.
 pub(super) struct Claim {
     /// The webhook as it was read before; `None`: it takes no deliveries.
     pub(super) target: Option<Target>,

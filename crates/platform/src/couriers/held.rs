@@ -1,7 +1,8 @@
 //! The leases of one webhook's deliveries that this node holds.
 //!
-//! After a jump of the clock a claim may hand out what is here already. Then the new lease takes the
-//! place of the one that ran out; and if the attempt had just been recorded, the claim counts.
+//! After a jump of the clock a claim may hand out deliveries that are here already. Then the new lease
+//! takes the place of the one that ran out; and if the attempt had just been recorded, the claim
+//! counts.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -24,7 +25,7 @@ impl HeldLeases {
         held.map(|holding| holding.lease.clone()).collect()
     }
 
-    /// Takes in what was claimed and returns it unless it is here already.
+    /// Takes in a claimed delivery and returns it unless it is here already.
     pub(super) fn take_in(&mut self, claimed: ClaimedDelivery) -> Option<ClaimedDelivery> {
         let lease = claimed.lease.clone();
         match self.0.entry(lease.delivery_id.clone()) {

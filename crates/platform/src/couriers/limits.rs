@@ -1,4 +1,4 @@
-//! How many attempts may be in flight: per host and on the whole node.
+//! The limits of attempts in flight: per host and on the whole node.
 //!
 //! Responsible for permits and their fairness. Not for the limit of one webhook, which its courier
 //! keeps by itself.
@@ -90,7 +90,7 @@ impl Limits {
         }
     }
 
-    /// How many attempts are in flight.
+    /// The number of attempts in flight.
     pub(super) fn in_flight(&self) -> usize {
         self.attempts - self.node.all.available_permits().min(self.attempts)
     }
@@ -132,7 +132,7 @@ impl Gate {
         })
     }
 
-    /// A permit, in turn. The host's comes first: who waits for it takes nothing from other hosts.
+    /// A permit, in turn. The host's comes first: waiting for it takes nothing from other hosts.
     pub(super) async fn acquire(&self, failing: bool) -> Option<Permit> {
         Some(Permit {
             _host: self.host.acquire(failing).await?,

@@ -1,8 +1,9 @@
 //! Deliveries of one webhook that wait in memory, and which of them is attempted next.
 //!
-//! While the webhook is healthy, each emitter's first attempts are made one after the other, in
-//! order. While it fails order is lost anyway, and whatever waits may go; so it may for a webhook that wants no order. Retries never hold first
-//! attempts back: they come after them and may have half of the webhook's attempts in flight.
+//! While the webhook is healthy, each emitter's first attempts go out one after the other, in order.
+//! While it fails, order is lost anyway, and every waiting delivery may go; so it may for a webhook
+//! that wants no order. Retries never hold first attempts back: they come after them and may have half
+//! of the webhook's attempts in flight.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -21,7 +22,7 @@ struct Lane {
     in_flight: usize,
 }
 
-/// What waits.
+/// The waiting items.
 pub(super) struct Queue {
     lanes: HashMap<EmitterId, Lane>,
     /// Emitters that may go on, in turn. One that can no more is passed over.
@@ -52,17 +53,17 @@ impl Queue {
         }
     }
 
-    /// How many deliveries wait.
+    /// The number of waiting deliveries.
     pub(super) fn len(&self) -> usize {
         self.waiting
     }
 
-    /// How many of them wait for their first attempt.
+    /// The number of those that wait for their first attempt.
     pub(super) fn first_len(&self) -> usize {
         self.waiting - self.retries.len()
     }
 
-    /// What a claim of that many deliveries may bring.
+    /// The bound of a claim of that many deliveries.
     pub(super) fn room(&self, deliveries: u32) -> ClaimLimit {
         let retries = RETRIES_WAITING_MAX.saturating_sub(self.retries.len());
         ClaimLimit {
@@ -82,7 +83,7 @@ impl Queue {
         self.retries.len() <= RETRIES_WAITING_MAX / 2
     }
 
-    /// Adds what was claimed.
+    /// Adds claimed deliveries.
     pub(super) fn push(&mut self, delivery: ClaimedDelivery) {
         self.waiting += 1;
         self.bytes += bytes_of(&delivery);
@@ -108,7 +109,7 @@ impl Queue {
         first || retry
     }
 
-    /// What is attempted next; it counts as in flight until [`Queue::ended`].
+    /// The next delivery to attempt; it counts as in flight until [`Queue::ended`].
     pub(super) fn next(&mut self, unordered: bool) -> Option<ClaimedDelivery> {
         let next = self.next_first(unordered).or_else(|| self.next_retry())?;
         self.waiting -= 1;

@@ -71,7 +71,7 @@ impl Records {
     }
 }
 
-/// Records; as long as the store is unavailable, tries again, because the attempts were made.
+/// Records; as long as the store is unavailable, tries again, because the attempts have happened.
 async fn record(
     core: &Core,
     id: &WebhookId,
@@ -91,7 +91,7 @@ async fn record(
                 };
             }
             Err(StoreError::Unavailable { .. }) if !core.stopping.is_cancelled() => {
-                tracing::error!(webhook_id = %id, "attempts have to wait for the store to be recorded");
+                tracing::error!(webhook_id = %id, "recording of attempts waits for the store");
                 store_returns(&core.stopping).await;
                 continue;
             }

@@ -1,6 +1,6 @@
-//! The request of one attempt: what is sent, and how it is signed.
+//! The request of one attempt: its content and its signature.
 //!
-//! Responsible for headers and body. Not for sending, or for what an answer means.
+//! Responsible for headers and body. Not for sending, or for the meaning of an answer.
 
 use bytes::Bytes;
 use headwater_model::{channel::Channel, id::SubscriptionId, trace::TraceParent};
@@ -51,7 +51,7 @@ impl Request {
             (CHANNEL, channel_header(&event.channel)),
         ];
         for (name, text) in texts {
-            // Ids, base64 and what is percent-encoded consist of visible ASCII.
+            // Ids, base64 and percent-encoded text consist of visible ASCII.
             if let Some(value) = text.and_then(|text| HeaderValue::try_from(text).ok()) {
                 headers.insert(name, value);
             }
@@ -59,7 +59,7 @@ impl Request {
         Self { headers, body }
     }
 
-    /// Names the place in a trace of what the receiver does.
+    /// Names the receiver's place in a trace.
     pub(super) fn trace(&mut self, parent: Option<TraceParent>) {
         let header = parent.and_then(|parent| HeaderValue::try_from(parent.to_string()).ok());
         if let Some(header) = header {
@@ -68,8 +68,8 @@ impl Request {
     }
 }
 
-/// The same for every attempt of a delivery, another for every other one: receivers may drop what they
-/// have seen.
+/// The same for every attempt of a delivery, another for every other one: receivers may drop those that
+/// they have seen.
 fn webhook_id(event: &DeliveredEvent, subscription_id: &SubscriptionId) -> String {
     format!("{}_{}_{subscription_id}", event.emitter, event.id)
 }

@@ -1,4 +1,4 @@
-//! When the next retry is due: whoever waits for that moment is woken if an earlier one comes up.
+//! The moment at which the next retry is due: waiters for it are woken if an earlier one comes up.
 //!
 //! Nothing is kept per delivery or webhook; the store knows them all, in the order in which they are due.
 
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use headwater_store::{Progress, Store, StoreError};
 
-/// How far due retries have been looked at, and when somebody looks again.
+/// The moment up to which due retries have been looked at, and the next look.
 #[derive(Default)]
 pub(super) struct Retries {
     passed_ms: AtomicU64,
@@ -14,9 +14,9 @@ pub(super) struct Retries {
 }
 
 impl Retries {
-    /// Begins to look for what has become due since; says since when.
+    /// Begins to look for retries that have become due since then; returns that moment.
     fn begin(&self) -> u64 {
-        // Whatever is noted from now on may be missed by this look.
+        // A retry noted from now on may be missed by this look.
         self.wakes_at_ms.store(u64::MAX, Ordering::SeqCst);
         self.passed_ms.load(Ordering::SeqCst)
     }

@@ -1,7 +1,7 @@
 //! Sending one attempt over HTTP and reading no more of the answer than is kept.
 //!
 //! Responsible for: the addresses that may be reached (checked after name resolution), no redirects,
-//! one time limit for everything, connections that are used again. Not for what an answer means.
+//! one time limit for everything, connections that are used again. Not for the meaning of an answer.
 
 use std::{
     error::Error as _,
@@ -18,19 +18,19 @@ use crate::{config::DeliveryConfig, error::PlatformError};
 
 /// Bytes of an answer that are read before the connection is given up instead of being used again.
 const READ_MAX: usize = 64 * 1024;
-/// How long an answer whose status is known may go on.
+/// The time that an answer may continue after its status.
 const BODY_PATIENCE: Duration = Duration::from_secs(1);
 /// Idle connections kept per host.
 const IDLE_CONNECTIONS_MAX: usize = 64;
 
-/// What came back.
+/// The answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: Option<u16>,
     pub(super) response_excerpt: Option<String>,
     /// `Retry-After`, as seconds from now.
     pub(super) retry_after: Option<Duration>,
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     pub(super) error: Option<String>,
     pub(super) latency_ms: u64,
 }
@@ -134,7 +134,7 @@ async fn excerpt(mut response: reqwest::Response) -> Option<String> {
             }
         }
     };
-    // Either way the status has come, and what was read until now is kept.
+    // Either way the status has come, and the bytes read until now are kept.
     let _ = tokio::time::timeout(BODY_PATIENCE, reading).await;
     text(&kept)
 }
@@ -146,7 +146,7 @@ fn text(bytes: &[u8]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// `Retry-After` in seconds or as a date; what is neither counts as absent.
+/// `Retry-After` in seconds or as a date; any other text counts as absent.
 fn retry_after(headers: &HeaderMap, now_ms: u64) -> Option<Duration> {
     let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = value.parse() {

@@ -1,7 +1,7 @@
 //! Secrets of webhooks, and signing with them as Standard Webhooks says.
 //!
-//! Responsible for making a secret and for the value of `webhook-signature`. Not for where secrets
-//! are kept, or for how long a former one stays valid.
+//! Responsible for creating a secret and for the value of `webhook-signature`. Not for keeping secrets,
+//! or for the time that a former one stays valid.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use headwater_model::id::WebhookId;
@@ -20,7 +20,7 @@ pub(crate) fn new_secret(env: &Environment) -> String {
     format!("{PREFIX}{}", STANDARD.encode(bytes))
 }
 
-/// What a webhook's secret is sealed for.
+/// The purpose that a webhook's secret is sealed for.
 pub(crate) fn purpose(id: &WebhookId) -> String {
     format!("webhook:{id}")
 }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::testing::environment;
 
-    /// The example that the specification publishes.
+    /// The example in the specification of Standard Webhooks.
     const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     const ID: &str = "msg_p5jXN8AQM9LWM0D4loKWxJek";
     const TIMESTAMP: u64 = 1_614_265_330;

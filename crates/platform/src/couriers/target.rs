@@ -1,4 +1,4 @@
-//! Where a webhook's deliveries go and what they are signed with, as its record says.
+//! The address of a webhook's deliveries and their signing secrets, as its record says.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an attempt's answer means: for its delivery, and for the webhook.
+//! The consequences of an attempt's answer: for its delivery, and for the webhook.
 
 use headwater_model::{
     channel::Channel,
@@ -15,7 +15,7 @@ use crate::platform_event::{iso_8601, platform_event};
 /// The status by which a receiver says that it wants no more.
 const GONE: u16 = 410;
 
-/// Why the platform makes a webhook inactive.
+/// The reason why the platform deactivates a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GivenUp {
     /// The receiver said so.
@@ -24,7 +24,7 @@ pub(super) enum GivenUp {
     Failing,
 }
 
-/// What follows from an attempt.
+/// The consequences of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) after: AfterAttempt,
@@ -65,7 +65,8 @@ pub(super) fn verdict(backoff: &Backoff, ended: &Ended<'_>) -> Verdict {
     } else {
         is_given_up(ended.failing_since_ms, ended.now_ms).then_some(GivenUp::Failing)
     };
-    // What waits for a webhook that is given up is dead as soon as that is recorded, this delivery too.
+    // Deliveries that wait for a webhook that is given up are dead as soon as that is recorded, this
+    // one too.
     let wait = backoff.wait(ended.attempt, answer.retry_after, ended.entropy);
     let after = wait.map_or(AfterAttempt::Dead, |wait| {
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
@@ -74,7 +75,7 @@ pub(super) fn verdict(backoff: &Backoff, ended: &Ended<'_>) -> Verdict {
     Verdict { after, given_up }
 }
 
-/// What is recorded and told of a webhook that is given up after this delivery.
+/// The record and the message about a webhook that is given up after this delivery.
 pub(super) fn disabled(
     webhook: &Webhook,
     delivery: &ClaimedDelivery,
@@ -103,8 +104,8 @@ fn disabled_event(
 ) -> NewEvent {
     let id = &webhook.id;
     let message = format!(
-        "webhook {id} was disabled because {reason}; what was still to be delivered to it is kept as \
-         dead letters. Activate it again with `headwater webhooks activate {id}`"
+        "webhook {id} was disabled because {reason}; its pending deliveries are kept as dead letters. \
+         Activate it again with `headwater webhooks activate {id}`"
     );
     let event = &delivery.event;
     let owner = &webhook.owner;

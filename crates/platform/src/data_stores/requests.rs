@@ -1,7 +1,8 @@
-//! Serving one run's requests in the order in which it made them.
+//! Serving one run's requests in the order in which it sent them.
 //!
-//! A run may ask for a hundred records at once, and read what it has just written without waiting for it. Reads go on
-//! side by side, and so do writes; but a read waits for the writes before it, and a write for the reads.
+//! A run may ask for a hundred records at once, and read its last writes without waiting for them.
+//! Reads run in parallel, and so do writes; but a read waits for the writes before it, and a write for
+//! the reads.
 //!
 //! Responsible too for which stores a run may ask for: those that its props name. Code of packages runs in the same
 //! process as the component, so a request for another is not the component's word that it was given it.
@@ -19,7 +20,7 @@ use super::DataStores;
 /// Requests of one run that are under way at once.
 const AT_ONCE: usize = 64;
 
-/// The final value of a `data_store` prop; the runtime makes the store's methods of it.
+/// The final value of a `data_store` prop; the runtime derives the store's methods from it.
 pub(crate) const STORE_FIELD: &str = "$data_store";
 
 /// The requests of one run. A task serves them once the first has come.
@@ -44,8 +45,8 @@ impl StoreRequests {
     /// Takes a request of the run. Of a store that its props do not name, it does nothing but say so.
     pub(crate) fn take(&mut self, data_stores: &Arc<DataStores>, request: StoreRequest) {
         if !self.stores.contains(&request.store) {
-            let refusal =
-                "no prop of the component is configured with it; add a prop of type data_store";
+            let refusal = "none of the component's props is configured with this data store; add a prop of type \
+                 data_store";
             return request.reply.answer(Err(refusal.to_owned()));
         }
         let requests = self.requests.get_or_insert_with(|| {

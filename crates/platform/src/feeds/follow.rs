@@ -1,4 +1,4 @@
-//! Following one emitter: first what came after the reader's last event, then what comes.
+//! Following one emitter: first the events after the reader's last one, then new ones.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use headwater_store::{ApiKey, ChannelFilter, LogPosition, Store, StoreError};
 
 use super::{Feeds, Followed, readers::Reader};
 
-/// Which events to follow.
+/// The events to follow.
 #[derive(Debug, Clone)]
 pub struct Follow {
     /// Whose.
@@ -23,8 +23,8 @@ pub struct Follow {
     pub after: Option<EventId>,
 }
 
-/// A reader's place at a feed, taken before anybody looks whether it may read: whoever deletes the emitter meanwhile, or
-/// ends the access to it, ends the stream of what has a place.
+/// A reader's place at a feed, taken before its access is checked: deleting the emitter meanwhile, or
+/// ending the access to it, ends the stream of every place.
 pub(crate) struct Place(Reader);
 
 impl Feeds {
@@ -65,7 +65,7 @@ struct Following {
     /// The last event that the reader has.
     last: Option<EventId>,
     is_replaying: bool,
-    /// Where a reader begins that has no last event.
+    /// The beginning for a reader without a last event.
     begun_at: Option<LogPosition>,
 }
 
@@ -91,7 +91,7 @@ impl Following {
         }
     }
 
-    /// The next page of the log. What is appended from now on waits at the feed, so that the replay may
+    /// The next page of the log. Events appended from now on wait at the feed, so that the replay may
     /// end as soon as the two meet.
     async fn replay(&mut self) -> Option<Vec<Arc<Followed>>> {
         let page = PageRequest {

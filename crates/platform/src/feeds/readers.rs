@@ -1,4 +1,4 @@
-//! The readers of this node: what waits for each, and how far the tail has come.
+//! The readers of this node: the events that wait for each, and the tail's position.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -14,17 +14,18 @@ use headwater_store::{ApiKey, Appended, ChannelFilter, LogPosition};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// What may wait for one reader, besides the step that it overflows with. Readers share what they wait for.
+/// The bound of events that wait for one reader, besides the step that it overflows with. Readers share
+/// the events.
 const WAITING_BYTES: usize = 16 * 1024 * 1024;
-/// What an event takes in memory besides its data.
+/// The memory of an event besides its data.
 const EVENT_BYTES: usize = 256;
 
-/// An event as all who follow its emitter share it.
+/// An event, shared by all readers of its emitter.
 #[derive(Debug)]
 pub struct Followed {
     /// The event.
     pub event: Event,
-    /// Where it came in the whole log; unknown when it was replayed.
+    /// Its place in the whole log; unknown if it was replayed.
     pub(super) position: Option<LogPosition>,
     form: OnceLock<Bytes>,
 }
@@ -38,7 +39,7 @@ impl Followed {
         })
     }
 
-    /// The event as it is sent, made once for all readers. There is one such form.
+    /// The event as it is sent, created once for all readers. There is one such form.
     pub fn form(&self, make: impl FnOnce(&Event) -> Bytes) -> Bytes {
         self.form.get_or_init(|| make(&self.event)).clone()
     }
@@ -51,7 +52,7 @@ impl Followed {
 /// Events of one emitter, in order.
 pub(super) type Batch = Arc<[Arc<Followed>]>;
 
-/// Who follows what, and how far the tail has come.
+/// The readers by emitter, and the tail's position.
 #[derive(Default)]
 pub(super) struct Readers {
     state: Mutex<State>,
@@ -122,7 +123,7 @@ impl Readers {
         self.state.lock().read_up_to.get_or_insert(end);
     }
 
-    /// Where the tail goes on. Without readers it ends.
+    /// The place at which the tail continues. Without readers it ends.
     pub(super) fn next_step(&self) -> Option<LogPosition> {
         let mut state = self.state.lock();
         if state.readers.is_empty() {
@@ -151,10 +152,10 @@ impl Readers {
     }
 }
 
-/// What waits for one reader.
+/// The events that wait for one reader.
 struct Queue {
     channels: ChannelFilter,
-    /// By which it reads.
+    /// The handle with which it reads.
     key: ApiKey,
     waiting: Mutex<Waiting>,
     bell: Notify,
@@ -178,7 +179,7 @@ impl Queue {
         }
     }
 
-    /// Whoever is too far behind loses its place, and what waits for it is given up.
+    /// A reader too far behind loses its place, and its events are given up.
     fn push(&self, batch: &Batch, bytes: usize) {
         let is_for_it = |followed: &Arc<Followed>| self.channels.covers(&followed.event.channel);
         let mut waiting = self.waiting.lock();
@@ -221,7 +222,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// What comes next; `None` when the feed has ended or has left the reader behind.
+    /// The next events; `None` if the feed has ended or has left the reader behind.
     pub(super) async fn next(&self) -> Option<Batch> {
         loop {
             let rings = self.queue.bell.notified();

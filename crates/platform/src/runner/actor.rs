@@ -1,4 +1,4 @@
-//! The task that runs one source: which run starts when, and what its end means.
+//! The task that runs one source: the order of its runs, and the consequences of their ends.
 //!
 //! Timer, event and manual runs are serial; HTTP runs go on at once up to the node's source
 //! concurrency; hooks run whenever they are asked for, because only the lifecycle asks.
@@ -42,7 +42,7 @@ pub(super) struct Actor {
     queue: Queue,
     flight: Flight,
     commits: Commits,
-    /// What hooks did that counts only once the source is settled.
+    /// The effects of hooks that count only once the source is settled.
     deferred: Vec<RunPart>,
     paused: bool,
     pausing: Vec<oneshot::Sender<()>>,
@@ -134,7 +134,7 @@ impl Actor {
         if self.stopping {
             return;
         }
-        // With what is loaded nothing more starts that is being loaded anew.
+        // Nothing more starts with a version that is being loaded anew.
         let Some(loaded) = self.loaded.clone().filter(|_| self.renewal.is_idle()) else {
             return;
         };
@@ -158,12 +158,12 @@ impl Actor {
         self.is_quiet() && !self.queue.has_work() && !self.paused && self.deferred.is_empty()
     }
 
-    /// Obeys, together with what has come since if it is work: a busy source takes it in at one turn.
+    /// Obeys, together with later commands if it is work: a busy source takes them in at one turn.
     async fn take_in(&mut self, first: Command) {
         let mut command = first;
         for _ in 0..WAITING_MAX {
             if !matches!(command, Command::Run(_)) {
-                // What came before counts as begun.
+                // Earlier work counts as begun.
                 self.advance().await;
                 return self.obey(command).await;
             }
@@ -181,7 +181,7 @@ impl Actor {
             Command::Run(invocation) => self.queue.push(invocation),
             Command::Claim => self.queue.wake(),
             Command::Load(loaded) => {
-                // What the former version did is committed under its own strategy.
+                // The effects of the former version are committed under its own strategy.
                 self.flush().await;
                 self.renewal.forget_loading();
                 self.loaded = Some(loaded);

@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Pause(oneshot::Sender<()>),
     /// Start runs again.
     Resume,
-    /// Commit what hooks did together with the source's new spec.
+    /// Commit the effects of hooks together with the source's new spec.
     Settle(
         Box<SettledSource>,
         oneshot::Sender<Result<Source, PlatformError>>,
@@ -44,10 +44,10 @@ pub(crate) enum Command {
     Close(Closing, oneshot::Sender<()>),
 }
 
-/// What becomes of the source whose runner is closed.
+/// The fate of the source whose runner is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// It runs no more: who waits for a response asked an endpoint that is gone.
+    /// It runs no more: a waiting request asked an endpoint that is gone.
     Ended,
     /// Another runner, or another start of the node, goes on with it.
     Restarted,
@@ -79,7 +79,7 @@ impl Runner {
     }
 }
 
-/// A way to tell a runner what a change of the source's life needs. Used under the lifecycle lock.
+/// A handle on a runner for a change of the source's life. Used under the lifecycle lock.
 pub(crate) struct RunnerHandle(pub(super) Runner);
 
 impl RunnerHandle {
@@ -131,7 +131,7 @@ impl RunnerHandle {
         self.0.tell(Command::Resume);
     }
 
-    /// Commits what the held hooks did together with the new spec.
+    /// Commits the effects of the held hooks together with the new spec.
     pub(crate) async fn settle(&self, settled: SettledSource) -> Result<Source, PlatformError> {
         self.ask(|reply| Command::Settle(Box::new(settled), reply))
             .await

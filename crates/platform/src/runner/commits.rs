@@ -1,6 +1,6 @@
-//! Committing what runs of one source left behind, in the order in which they ended.
+//! Committing the results of one source's runs, in the order in which they ended.
 //!
-//! One batch is in flight at a time; what ends meanwhile makes the next batch. So order holds
+//! One batch is in flight at a time; runs that end meanwhile form the next batch. So order holds
 //! without waiting for each commit, and a busy source shares its durable writes.
 
 use std::{sync::Arc, time::Instant};
@@ -47,7 +47,7 @@ pub(super) struct Commits {
     ledger: Option<Ledger>,
     map_size: MapSize,
     batches: Batches<RunPart, Batch>,
-    /// Counts what the store does not have yet.
+    /// Counts the results that the store does not have yet.
     uncommitted: watch::Sender<usize>,
 }
 
@@ -128,7 +128,7 @@ impl Commits {
         self.batches.written().await
     }
 
-    /// Answers those who waited for the batch. True if all of it was committed.
+    /// Answers all that waited for the batch. True if all of it was committed.
     pub(super) fn finish(&mut self, batch: Batch) -> bool {
         self.uncommitted
             .send_modify(|count| *count -= batch.entered.len());
@@ -155,8 +155,8 @@ impl Commits {
         committed
     }
 
-    /// The commits of held hooks, for a settlement, and what is counted of them once that is written.
-    /// Nothing else may be in flight.
+    /// The commits of held hooks, for a settlement, and their counts once that is written. Nothing else
+    /// may be in flight.
     pub(super) fn enter_held(
         &mut self,
         source: &Source,
@@ -182,9 +182,9 @@ impl Commits {
         }
     }
 
-    /// Begins with what the store has: at first, and when a commit was refused.
+    /// Begins with the store's state: at first, and after a refused commit.
     pub(super) fn reset(&mut self, lease: RunnableLease, state: Option<dedupe::State>) {
-        // The worker goes too, and the next begins with what the store has.
+        // The worker goes too, and the next begins with the store's state.
         self.ledger = Some(Ledger::new(lease, state, self.map_size.clone()));
     }
 }
@@ -207,7 +207,8 @@ async fn commit(
         let unavailable = step.split_off(settled);
         results.extend(step);
         commits = commits[settled..].into();
-        // Later commits count what a refused one did not leave behind: only those tried together with it are told apart.
+        // Later commits count the results that a refused one did not leave behind: only those tried
+        // together with it are told apart.
         if results.iter().any(Result::is_err) {
             let behind = || Err(Conflict::Behind.into());
             results.extend(commits.iter().map(|_| behind()));
@@ -215,7 +216,7 @@ async fn commit(
         }
         match unavailable.into_iter().next() {
             None => return results,
-            Some(Err(error)) => tracing::error!(%error, "a commit has to wait for the store"),
+            Some(Err(error)) => tracing::error!(%error, "a commit waits for the store"),
             Some(Ok(())) => {}
         }
         if !store_returns(stopping).await {
@@ -231,7 +232,7 @@ async fn commit(
     }
 }
 
-/// Tells those who watch the node of a run's end, if this part is the last. Of hooks they know.
+/// Reports a run's end to watchers of the node, if this part is the last. Hooks are reported elsewhere.
 fn conclude(metrics: &Metrics, id: &SourceId, part: &RunPart, outcome: Option<&Outcome>) {
     if let Some(outcome) = outcome
         && part.trigger.of_invocation().is_some()

@@ -16,7 +16,8 @@ use crate::{
     quotas::Quotas,
 };
 
-/// The services that runners use, and the runners themselves: a run may find out what others must hear of.
+/// The services that runners use, and the runners themselves: a run may find out something that others
+/// must know.
 pub(crate) struct RunnerContext {
     pub(crate) core: Arc<Core>,
     pub(crate) leases: Arc<Leases>,
@@ -29,7 +30,7 @@ pub(crate) struct RunnerContext {
 }
 
 impl RunnerContext {
-    /// Lets runners make their props again: those with that account, or all.
+    /// Lets runners compute their props again: those with that account, or all.
     pub(super) fn reload(&self, account: Option<&AccountId>) {
         self.residents
             .tell_all(|runner| runner.tell(Command::Reload(account.cloned())));
@@ -45,7 +46,7 @@ impl RunnerContext {
     /// Gives a lease back; if that fails, it runs out.
     pub(super) async fn release(&self, lease: &Lease) {
         if let Err(error) = self.core.store.release(lease, None).await {
-            tracing::debug!(%error, "a lease runs out instead of being given back");
+            tracing::debug!(%error, "cannot give a lease back; it will expire");
         }
     }
 }

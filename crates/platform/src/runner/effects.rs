@@ -57,7 +57,7 @@ pub(super) fn broken_rules(rejected: &[Invalid]) -> Option<ComponentError> {
     })
 }
 
-/// What a run of a broken source ends with.
+/// The outcome of a run of a broken source.
 pub(super) fn configuration_error(reason: &str) -> ComponentError {
     ComponentError {
         name: "ConfigurationError".to_owned(),

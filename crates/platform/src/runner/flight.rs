@@ -1,4 +1,4 @@
-//! Runs in flight of one source: starting them, collecting what they say, closing them.
+//! Runs in flight of one source: starting them, collecting their messages, closing them.
 
 use std::{
     collections::HashMap,
@@ -29,7 +29,7 @@ use crate::{
 
 type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
 
-/// What a run or its start said.
+/// A message of a run or its start.
 pub(super) enum Said {
     Message(RunId, RunMessage),
     Started(RunId, Result<(), EngineError>),
@@ -47,9 +47,9 @@ pub(super) struct EndedRun {
     pub(super) stored: bool,
     /// Whether a worker had it at all.
     pub(super) began: bool,
-    /// When it was started, epoch milliseconds.
+    /// The time it was started, in epoch milliseconds.
     pub(super) started_at_ms: u64,
-    /// The place in its trace of what it caused.
+    /// The place in its trace of things that it caused.
     pub(super) trace: Option<TraceParent>,
 }
 
@@ -99,7 +99,7 @@ impl Flight {
         self.serial
     }
 
-    /// Whether a run is in flight that lost a worker before: it may be what ended it, and runs alone.
+    /// Whether a run is in flight that lost a worker before: it may be the cause, and runs alone.
     pub(super) fn has_suspect(&self) -> bool {
         self.suspects > 0
     }
@@ -120,7 +120,7 @@ impl Flight {
         })
     }
 
-    /// Starts a run; `invocation` is made for the id that the run gets.
+    /// Starts a run; `invocation` is created for the id that the run gets.
     pub(super) fn start(
         &mut self,
         cause: Cause,
@@ -176,7 +176,7 @@ impl Flight {
         }
     }
 
-    /// Takes in what was said, and everything said since. Returns the runs that have ended by it.
+    /// Takes in a message, and all that followed it. Returns the runs that have ended by them.
     pub(super) fn hear(&mut self, said: Said, commits: &mut Commits, now_ms: u64) -> Vec<EndedRun> {
         let mut ended = Vec::new();
         match said {
@@ -258,7 +258,7 @@ impl Flight {
     }
 }
 
-/// Sends the response at once; what the run emitted or stored before is durable first.
+/// Sends the response at once; earlier emits and writes of the run are durable first.
 fn respond(run: &mut RunInFlight, response: Response, commits: &mut Commits) {
     let Cause::Invocation(invocation) = &mut run.cause else {
         return;

@@ -1,7 +1,7 @@
-//! Hooks of a source as a change of its life calls them, and what is to be known of how they ended.
+//! Hooks of a source as a change of its life calls them, and the facts about their ends.
 //!
-//! Responsible for when a hook has failed, and for whether what a failed deployment began can be taken back. Not for running
-//! them (`actor.rs`).
+//! Responsible for deciding whether a hook has failed, and whether the beginnings of a failed
+//! deployment can be taken back. Not for running them (`actor.rs`).
 
 use headwater_engine::Hook;
 use headwater_model::{
@@ -18,12 +18,12 @@ use crate::error::PlatformError;
 pub(crate) struct HookCall {
     pub(crate) hook: Hook,
     pub(crate) origin: Origin,
-    /// Whether what it did is held back until `Settle`.
+    /// Whether its effects are held back until `Settle`.
     pub(crate) hold: bool,
     pub(crate) ended: oneshot::Sender<HookEnded>,
 }
 
-/// How a hook ended.
+/// The end of a hook.
 pub(crate) struct HookEnded {
     pub(crate) outcome: Outcome,
     /// Whether it stored a value for later hooks to find.
@@ -49,8 +49,9 @@ impl HookEnded {
         }
     }
 
-    /// Of a hook that was called. If what it did is held back, it has failed too when a call of `$emit` broke a rule: the
-    /// event would be missing, and whoever deploys is there to be told.
+    /// Of a hook that was called. If its effects are held back, it has failed too when a call of
+    /// `$emit` broke a rule: the event would be missing, and the caller of the deployment is there to
+    /// be told.
     pub(super) fn of(
         outcome: Outcome,
         effects: &Effects,
@@ -67,7 +68,8 @@ impl HookEnded {
     }
 
     /// # Errors
-    /// `Component` with what the hook threw, or which limit it exceeded; `Unavailable` when its worker was lost.
+    /// `Component` with the hook's error, or the limit that it exceeded; `Unavailable` if its worker
+    /// was lost.
     pub(crate) fn verdict(&self, hook: Hook) -> Result<(), PlatformError> {
         let name = hook.name();
         match (&self.outcome, self.outcome.error()) {
@@ -83,7 +85,7 @@ impl HookEnded {
     }
 }
 
-/// How far the hooks of a deployment have come.
+/// The progress of a deployment's hooks.
 #[derive(Debug, Default)]
 pub(crate) struct Reached {
     activate_began: bool,
@@ -105,8 +107,8 @@ impl Reached {
         self.returned |= hook == Hook::Activate && ended.outcome.error().is_none();
     }
 
-    /// Whether `deactivate` is to take back what was begun. One that has no id of its own to delete by has been seen to
-    /// delete every webhook of the account.
+    /// Whether `deactivate` is to take the deployment's beginnings back. One that has no id of its own
+    /// to delete by has been seen to delete every webhook of the account.
     pub(crate) fn is_taken_back(&self) -> bool {
         self.activate_began && (self.stored || self.returned)
     }

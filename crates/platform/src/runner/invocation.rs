@@ -1,4 +1,4 @@
-//! An invocation in the memory of a runner, and who waits for its run.
+//! An invocation in the memory of a runner, and the waiter for its run.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use tokio::{sync::oneshot, time::Instant};
 use super::run_report::RunReport;
 use crate::accounts::UsedAccount;
 
-/// How often a run is started whose worker is lost through no fault of its own.
+/// The number of starts of a run whose worker is lost through no fault of its own.
 const TRIES_MAX: u32 = 3;
 
-/// How a run with a custom response answered its request.
+/// The answer of a run with a custom response to its request.
 #[derive(Debug)]
 pub(crate) enum CustomResponse {
     /// `respond()` was called.
@@ -36,7 +36,7 @@ pub(crate) enum CustomResponse {
 }
 
 impl CustomResponse {
-    /// What a request gets whose run ended without `respond()`.
+    /// The answer to a request whose run ended without `respond()`.
     pub(super) fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Returned { .. } => Self::NoResponse,
@@ -50,13 +50,13 @@ impl CustomResponse {
     }
 }
 
-/// Who waits for a run.
+/// The waiter for a run.
 pub(crate) enum Reply {
     /// Nobody.
     None,
     /// An HTTP request.
     Response(oneshot::Sender<CustomResponse>),
-    /// Somebody who started it by hand.
+    /// A user who started it by hand.
     Report(oneshot::Sender<RunReport>),
 }
 
@@ -70,13 +70,13 @@ pub(crate) struct QueuedInvocation {
     pub(crate) hops: u32,
     pub(crate) queued_at_ms: u64,
     pub(crate) origin: Origin,
-    /// When it may be started, if not at once.
+    /// The time at which it may be started, if not at once.
     pub(crate) not_before: Option<Instant>,
     /// Whether it has its place in the user's quota of the day.
     pub(crate) is_admitted: bool,
-    /// How often it was started and its worker lost.
+    /// The number of its starts whose worker was lost.
     pub(crate) tries: u32,
-    /// Whether it was made once more with other credentials.
+    /// Whether it was repeated with other credentials.
     pub(crate) repeated: bool,
     /// The accounts whose credentials it was started with.
     pub(crate) accounts: Vec<UsedAccount>,
@@ -110,11 +110,11 @@ impl QueuedInvocation {
         };
         let message = match self.tries {
             TRIES_MAX.. => {
-                format!("{message}; the run was started {TRIES_MAX} times, and is given up")
+                format!("{message}; the run was started {TRIES_MAX} times and is not started again")
             }
-            _ => format!(
-                "{message}; part of the run had been committed, so that it is not started again"
-            ),
+            _ => {
+                format!("{message}; part of the run had been committed, so it is not started again")
+            }
         };
         Outcome::Lost { message }
     }

@@ -1,5 +1,5 @@
-//! What the node's log and traces say of runs. Each line names the source, the invocation and, where a
-//! request caused it, the request.
+//! The runs in the node's log and traces. Each line names the source, the invocation and, if a request
+//! caused it, the request.
 
 use headwater_engine::Hook;
 use headwater_model::{
@@ -103,7 +103,7 @@ pub(super) fn lost(source_id: &SourceId, invocation: &QueuedInvocation, outcome:
     );
 }
 
-/// A run met a 401, and is made once more with other credentials.
+/// A run met a 401, and is repeated with other credentials.
 pub(super) fn repeats(source_id: &SourceId, invocation: &QueuedInvocation, outcome: &Outcome) {
     let error = outcome.error().unwrap_or_default();
     tracing::info!(
@@ -112,7 +112,7 @@ pub(super) fn repeats(source_id: &SourceId, invocation: &QueuedInvocation, outco
         request_id = invocation.origin.request_id(),
         trigger = trigger_name(invocation.trigger.into()),
         error = cut(&error.message),
-        "a run met a 401; its account was renewed, and it is made once more"
+        "a run met a 401; its account was renewed, and the run is repeated"
     );
 }
 
@@ -129,7 +129,7 @@ pub(super) fn put_off(source_id: &SourceId, invocation: &QueuedInvocation, outco
     );
 }
 
-/// The store would not have what a run left behind.
+/// The store refused the results of a run.
 pub(super) fn refused(source_id: &SourceId, part: &RunPart, error: &dyn std::fmt::Display) {
     tracing::warn!(
         %source_id,

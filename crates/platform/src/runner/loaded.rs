@@ -23,7 +23,7 @@ pub(crate) struct LoadedSource {
     pub(crate) broken: Option<String>,
     /// The accounts whose credentials are among the props.
     pub(crate) accounts: Vec<UsedAccount>,
-    /// When the props are to be made again because credentials end, in epoch seconds.
+    /// The time to compute the props again because credentials end, in epoch seconds.
     pub(crate) renew_at: Option<u64>,
 }
 

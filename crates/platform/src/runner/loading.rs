@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{context::RunnerContext, loaded::LoadedSource};
 use crate::{error::PlatformError, props::FinalProps};
 
-/// After how many seconds props are made again whose credentials could not be renewed.
+/// The seconds after which props are computed again whose credentials could not be renewed.
 const RENEWED_AFTER_S: u64 = 10;
 
 impl RunnerContext {

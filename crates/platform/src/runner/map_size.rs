@@ -1,8 +1,8 @@
-//! How much a source's key-value map holds, as its commits leave it.
+//! The size of a source's key-value map, as its commits leave it.
 //!
-//! Responsible for holding the bound that the runtime already holds at `db.set`: code of packages runs in the same process,
-//! so that what comes from there is not proof. Known once a worker was given the map; a runner that finds one which has it
-//! already leaves the bound to the runtime.
+//! Responsible for holding the bound that the runtime already holds at `db.set`: code of packages runs
+//! in the same process, so its messages are not proof. Known once a worker was given the map; a runner
+//! that finds one which has it already leaves the bound to the runtime.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -26,7 +26,7 @@ struct Sizes {
 pub(crate) struct MapSize(Arc<Mutex<Option<Sizes>>>);
 
 impl MapSize {
-    /// Begins with what the store has, which a worker is about to be given.
+    /// Begins with the store's state, which a worker is about to be given.
     pub(super) fn begin(&self, map: &Map<String, Value>) {
         let by_key: HashMap<_, _> = map
             .iter()
@@ -48,8 +48,8 @@ impl MapSize {
         if after > before && bytes > KEY_VALUE_BYTES {
             let shown: String = key.chars().take(KEY_SHOWN).collect();
             let reason = format!(
-                "db.set: with `{shown}` the keys and values of the source would be {bytes} bytes; they may have at \
-                 most {KEY_VALUE_BYTES}: delete some, or keep them in a data store"
+                "db.set: with `{shown}`, the keys and values of the source would take {bytes} bytes; \
+                 the limit is {KEY_VALUE_BYTES}: delete some, or keep them in a data store"
             );
             return Err(Invalid::new(FIELD, reason));
         }
@@ -86,7 +86,10 @@ mod tests {
         size.admit("b", Some(&half)).unwrap();
         let refused = size.admit("c", Some("1")).unwrap_err();
         assert!(refused.reason.contains("with `c`"), "{refused}");
-        assert!(refused.reason.contains("at most 16777216"), "{refused}");
+        assert!(
+            refused.reason.contains("the limit is 16777216"),
+            "{refused}"
+        );
         size.admit("b", Some(&half)).unwrap();
         size.admit("a", None).unwrap();
         size.admit("c", Some("1")).unwrap();

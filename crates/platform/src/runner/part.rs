@@ -14,7 +14,7 @@ use super::{
     run_report::RunReport,
 };
 
-/// What happens once a part is committed.
+/// The steps after the commit of a part.
 pub(crate) enum After {
     Nothing,
     /// The run goes on; its response may now be seen.
@@ -22,7 +22,7 @@ pub(crate) enum After {
     Report(oneshot::Sender<RunReport>),
 }
 
-/// What a run has done since its last commit; the last part of a run has its outcome.
+/// The effects of a run since its last commit; the last part of a run has its outcome.
 pub(crate) struct RunPart {
     pub(crate) invocation_id: InvocationId,
     pub(crate) trigger: RunTrigger,

@@ -17,15 +17,15 @@ use crate::actor::InFlight;
 
 /// Invocations claimed at once.
 const CLAIMED_AT_ONCE: u32 = 64;
-/// How often an invocation is begun without waiting, when nodes end before it does.
+/// The number of starts of an invocation without waiting, if nodes end before it does.
 const STARTS_AT_ONCE: u32 = 5;
-/// How long the first start after those waits; the next one twice as long.
+/// The wait of the first start after those; the next one waits twice as long.
 const BACKOFF: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: Duration = Duration::from_secs(300);
 
 type Claim = Result<(WorkLimit, Vec<Claimed>), StoreError>;
 
-/// What waits to be started.
+/// The work that waits to be started.
 pub(super) struct Queue {
     context: Arc<RunnerContext>,
     id: SourceId,
@@ -36,9 +36,9 @@ pub(super) struct Queue {
     claiming: InFlight<Claim>,
     /// Whether the store may have more invocations than were claimed.
     more: bool,
-    /// When the first of what has to wait may be started.
+    /// The time at which the first of the waiting work may be started.
     next_due: Option<Instant>,
-    /// Shared with those who add work: what waits here, and what is on its way.
+    /// Shared with those that add work: the work that waits here, and the work on its way.
     waiting: Arc<Waiting>,
 }
 
@@ -112,9 +112,10 @@ impl Queue {
         next.is_some_and(|invocation| !invocation.is_admitted)
     }
 
-    /// The next serial work. Its order holds: what has to wait lets nothing past, except for what was
-    /// asked for by hand while the rest waits for the quota of another day, or for dispatch. `admit` gives work of a
-    /// trigger, of a source of which so much waits, a place in the quota or says when to ask again.
+    /// The next serial work. Its order holds: waiting work lets nothing past, except for manual runs
+    /// while the rest waits for the quota of another day, or for dispatch. `admit` gives work of a
+    /// trigger, of a source with that much waiting work, a place in the quota or says when to ask
+    /// again.
     pub(super) fn next_serial(
         &mut self,
         admit: impl FnOnce(Trigger, usize) -> Result<(), Duration>,
@@ -231,8 +232,8 @@ impl Queue {
         self.claiming.ended().await
     }
 
-    /// Takes in what was claimed. After a jump of the clock that may be what this runner has already: then
-    /// the new lease takes the place of the one that ran out, here or in flight, where `renew` does it.
+    /// Takes in claimed work. After a jump of the clock this runner may have it already: then the new
+    /// lease takes the place of the one that ran out, here or in flight, where `renew` does it.
     pub(super) fn finish_claim(&mut self, claimed: Claim, mut renew: impl FnMut(&Lease) -> bool) {
         match claimed {
             Ok((limit, claimed)) => {
@@ -256,7 +257,7 @@ impl Queue {
         waiting.any(|invocation| invocation.renew(lease))
     }
 
-    /// The leases of what waits.
+    /// The leases of the waiting work.
     pub(super) fn leases(&self) -> impl Iterator<Item = Lease> {
         self.serial
             .iter()
@@ -297,8 +298,9 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     one.into_iter().chain(other).min()
 }
 
-/// How long an invocation waits that so many nodes have begun, this one included. It may be what ends
-/// them, so that the others' work is to be done before it; but what was accepted is never given up.
+/// The time that an invocation waits that so many nodes have begun, this one included. It may be the
+/// cause of their ends, so that the others' work is to be done before it; but accepted work is never
+/// given up.
 fn backoff(starts: u32) -> Option<Duration> {
     let suspected = starts.checked_sub(STARTS_AT_ONCE + 1)?;
     let backoff = BACKOFF.saturating_mul(2_u32.saturating_pow(suspected));

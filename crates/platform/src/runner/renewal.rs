@@ -1,4 +1,5 @@
-//! Props made again while runs go on: when credentials among them end, or when a run has met a 401 with them.
+//! Props computed again while runs continue: when credentials among them end, or when a run has met a
+//! 401 with them.
 //!
 //! Nothing starts meanwhile. Not responsible for how credentials are renewed, which is `accounts`.
 
@@ -8,10 +9,10 @@ use headwater_store::Lease;
 use super::{flight::EndedRun, loaded::LoadedSource, run::Cause};
 use crate::{actor::InFlight, error::PlatformError};
 
-/// A version read or made again; `None` when the source is gone or runs on no trigger.
+/// A version read or computed again; `None` if the source is gone or runs on no trigger.
 pub(super) type Loading = BoxFuture<'static, Result<Option<LoadedSource>, PlatformError>>;
 
-/// What is under way.
+/// The renewal that is under way.
 #[derive(Default)]
 pub(super) struct Renewal {
     loading: InFlight<Result<Option<LoadedSource>, PlatformError>>,
@@ -21,7 +22,7 @@ pub(super) struct Renewal {
     doubtful: Vec<EndedRun>,
 }
 
-/// What has come of it.
+/// Its result.
 pub(super) enum Renewed {
     Loaded(Box<Result<Option<LoadedSource>, PlatformError>>),
     /// Whether there are other credentials, and the runs that wait for them.
@@ -37,12 +38,13 @@ impl Renewal {
         self.loading.start(loading);
     }
 
-    /// Another version or record counts now: what is being made belongs to the former one, and is made again when it is due.
+    /// Another version or record counts now: the props being computed belong to the former one, and are
+    /// computed again when it is due.
     pub(super) fn forget_loading(&mut self) {
         self.loading.abandon();
     }
 
-    /// Waits for what doubts bring; a run that may be made once more waits for it, too.
+    /// Waits for the result of doubts; a run that may be repeated waits for it, too.
     pub(super) fn doubt(
         &mut self,
         doubting: impl FnOnce() -> BoxFuture<'static, bool>,

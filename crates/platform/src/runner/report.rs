@@ -1,4 +1,4 @@
-//! What a run says of itself: its events on `$errors` and `$logs`, and the report of a manual run.
+//! The account of a run: its events on `$errors` and `$logs`, and the report of a manual run.
 
 use headwater_model::{
     channel::Channel,
@@ -29,7 +29,7 @@ pub(super) fn log_event(part: &RunPart, logged: &Logged) -> NewEvent {
     }
 }
 
-/// An error on `$errors`, in the shape of a workflow error summary (spec "Workflow error summary").
+/// An error on `$errors`, in the shape of a workflow error summary.
 pub(super) fn error_event(
     source: &Source,
     part: &RunPart,

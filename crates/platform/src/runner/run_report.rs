@@ -5,15 +5,15 @@ use serde::Serialize;
 
 use crate::log_line::LogLine;
 
-/// How a manual run went.
+/// The result of a manual run.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunReport {
-    /// Which invocation it was.
+    /// The invocation.
     pub invocation_id: InvocationId,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Events that it appended, duplicates not counted.
     pub events: u64,
-    /// What it logged.
+    /// Its logs.
     pub logs: Vec<LogLine>,
 }

@@ -10,7 +10,7 @@ pub(super) const WAITING_MAX: usize = 256;
 /// Bytes of its events. The work that reaches it is the last, so that the largest event is taken, too.
 const BYTES_MAX: usize = 16 << 20;
 
-/// How much waits.
+/// The amount of waiting work.
 #[derive(Default)]
 pub(super) struct Waiting {
     works: AtomicUsize,
@@ -28,7 +28,7 @@ impl Waiting {
         self.bytes.fetch_sub(bytes(invocation), Ordering::Relaxed);
     }
 
-    /// How many.
+    /// The number.
     pub(super) fn len(&self) -> usize {
         self.works.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The node's secret keys: the one that seals, and former ones that still open what they sealed.
+//! The node's secret keys: the one that seals, and former ones that still open their own values.
 
 use std::{
     io,
@@ -35,20 +35,20 @@ struct SecretKey {
 #[derive(Clone)]
 pub struct KeyRing(Vec<SecretKey>);
 
-/// Where a node keeps its secret keys, if it may change them.
+/// The place where a node keeps its secret keys, if it may change them.
 pub trait KeyFile: Send + Sync + 'static {
-    /// Replaces what is kept, wholly or not at all. Durable when it returns.
+    /// Replaces the kept keys, wholly or not at all. Durable when it returns.
     ///
     /// # Errors
     /// The file cannot be written.
     fn write(&self, keys: &str) -> io::Result<()>;
 }
 
-/// What the node seals and opens with.
+/// The keys with which the node seals and opens.
 pub(crate) struct SecretKeys {
     ring: RwLock<KeyRing>,
     file: Option<Arc<dyn KeyFile>>,
-    /// Whether what was stored at the start is sealed with another key.
+    /// Whether the values stored at the start are sealed with another key.
     is_unfit: AtomicBool,
     /// Held while a new key comes in.
     pub(crate) rotation: tokio::sync::Mutex<()>,
@@ -73,8 +73,8 @@ impl FromStr for KeyRing {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const WRONG: &str = "write each key as 64 hexadecimal digits, with its version before it where there are several, \
-                             newest first: `2:<digits>,1:<digits>`";
+        const WRONG: &str = "write each key as 64 hexadecimal digits; if there are several, put the \
+                             version before each, newest first: `2:<digits>,1:<digits>`";
         let mut ring: Vec<SecretKey> = Vec::new();
         let items = text.split(|c: char| c == ',' || c.is_ascii_whitespace());
         for item in items.filter(|item| !item.is_empty()) {
@@ -125,7 +125,8 @@ impl KeyRing {
         Ok([&[key.version], nonce.as_slice(), &sealed].concat())
     }
 
-    /// Decrypts what [`KeyRing::seal`] gave for the same purpose, with this key or a former one.
+    /// Decrypts a value that [`KeyRing::seal`] gave for the same purpose, with this key or a former
+    /// one.
     ///
     /// # Errors
     /// `Conflict` when the value was sealed with a key that is not among these, or changed since.
@@ -136,7 +137,7 @@ impl KeyRing {
         let (version, rest) = sealed.split_first().ok_or_else(|| broken("it is empty"))?;
         let key = self.0.iter().find(|key| key.version == *version);
         let key = key.ok_or_else(|| {
-            broken("it was sealed with another secret key; start the node with that one, too")
+            broken("it was encrypted with another secret key; start the node with that key too")
         })?;
         let (nonce, text) = rest
             .split_at_checked(NONCE_BYTES)
@@ -148,9 +149,7 @@ impl KeyRing {
         };
         XChaCha20Poly1305::new(&key.bytes.into())
             .decrypt(&nonce, payload)
-            .map_err(|_| {
-                broken("the secret key differs from the one it was sealed with, or it was changed")
-            })
+            .map_err(|_| broken("it was encrypted with another secret key, or it was changed"))
     }
 
     /// Whether a value is sealed with the newest key.
@@ -202,7 +201,7 @@ impl SecretKeys {
         self.is_unfit.store(true, Ordering::Relaxed);
     }
 
-    /// Whether what was stored at the start opens with these keys.
+    /// Whether the values stored at the start open with these keys.
     pub(crate) fn are_fit(&self) -> bool {
         !self.is_unfit.load(Ordering::Relaxed)
     }
@@ -231,8 +230,9 @@ impl SecretKeys {
     pub(crate) async fn renew(&self, env: &Environment) -> Result<(), PlatformError> {
         if self.file.is_none() {
             return Err(PlatformError::Conflict(
-                "the secret key comes from HEADWATER_SECRET_KEY, which the node cannot change: set it to \
-                 `2:<new key>,1:<present key>` (64 hexadecimal digits each) and restart; the start seals everything anew"
+                "the secret key comes from HEADWATER_SECRET_KEY, which the node cannot change: set it \
+                 to `2:<new key>,1:<present key>` (64 hexadecimal digits each) and restart; the start \
+                 encrypts everything with the new key"
                     .to_owned(),
             ));
         }
@@ -242,7 +242,7 @@ impl SecretKeys {
         Ok(())
     }
 
-    /// Keeps the newest key alone, where the node may change what is kept.
+    /// Keeps the newest key alone, if the node may change the kept keys.
     pub(crate) async fn forget_former(&self) -> Result<(), PlatformError> {
         let ring = KeyRing(vec![self.ring.read().newest().clone()]);
         self.write(&ring).await?;

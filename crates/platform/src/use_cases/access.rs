@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Platform {
-    /// Whoever has this API key.
+    /// The holder of this API key.
     ///
     /// # Errors
     /// `Unauthenticated` when nobody has, `RateLimited` when it is used too often.
@@ -24,7 +24,7 @@ impl Platform {
         Ok(Caller { identity })
     }
 
-    /// The owner of what the caller makes or lists, in that workspace if one is given.
+    /// The owner of things that the caller creates or lists, in that workspace if one is given.
     ///
     /// # Errors
     /// As [`Platform::check_member`].

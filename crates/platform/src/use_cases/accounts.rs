@@ -18,14 +18,14 @@ use crate::{
     platform::Platform,
 };
 
-/// An account to be made.
+/// An account to be created.
 #[derive(Debug, Clone)]
 pub struct NewAccount {
     /// The app's name slug.
     pub app: String,
     /// For people; the slug when absent.
     pub name: Option<String>,
-    /// What `$auth` will hold.
+    /// The fields of `$auth`.
     pub fields: Map<String, Value>,
     /// The workspace it lives in, if any.
     pub workspace_id: Option<WorkspaceId>,
@@ -228,7 +228,7 @@ impl Platform {
                 .map_err(|error| wrong(error.to_string()))?;
             if account.app != *app {
                 return Err(wrong(format!(
-                    "account `{id}` is one of `{}`, but the prop needs `{app}`",
+                    "account `{id}` is for `{}`, but the prop needs an account of `{app}`",
                     account.app
                 )));
             }

@@ -1,4 +1,5 @@
-//! Running an action alone, once (design section 7, "Extensions"): the same code that is a step of workflows.
+//! Running an action alone, once (docs/guide/writing-a-component.md, "Actions"): the same code that is
+//! a step of workflows.
 
 use std::sync::Arc;
 
@@ -20,25 +21,26 @@ use crate::{
 /// The name under which an action exports a line for people.
 const SUMMARY: &str = "$summary";
 
-/// How an action's run went.
+/// The result of an action's run.
 #[derive(Debug, Clone)]
 pub struct ActionReport {
-    /// Which invocation it was.
+    /// The invocation.
     pub invocation_id: InvocationId,
-    /// How it ended; with what it returned.
+    /// Its outcome, with its return value.
     pub outcome: Outcome,
-    /// What it gave to `$.export`, by name; the last of a name counts.
+    /// The values given to `$.export`, by name; the last of a name counts.
     pub exports: Map<String, Value>,
-    /// What it exported as `$summary`.
+    /// The exported `$summary`.
     pub summary: Option<String>,
     /// The reason given to `$.flow.exit`, if it was called: in a workflow nothing would follow.
     pub exit: Option<String>,
-    /// What it logged.
+    /// Its logs.
     pub logs: Vec<LogLine>,
 }
 
 impl Platform {
-    /// Runs an action once and waits for its end. What it throws is its outcome, not an error.
+    /// Runs an action once and waits for its end. A thrown error is its outcome, not an error of this
+    /// call.
     ///
     /// # Errors
     /// `Invalid` for a source, `InvalidProps`, `NotFound`.
@@ -68,7 +70,7 @@ impl Platform {
         let report = called.await.inspect_err(|_| {
             self.quotas.give_invocation_back(caller.user_id());
         })?;
-        // What an action has done may not be done twice; the next one gets what this brings.
+        // The effects of an action must not happen twice; the next one gets the new credentials.
         let (platform, by) = (Arc::clone(self), caller.clone());
         let configured = target.configured_props.clone();
         let outcome = report.outcome.clone();
@@ -90,7 +92,7 @@ impl Platform {
         })
     }
 
-    /// What `run({ steps, $ })` is made of: no steps came before.
+    /// The arguments of `run({ steps, $ })`: no steps came before.
     fn step_event(&self, caller: &Caller) -> Box<RawValue> {
         let context = json!({ "ts": self.core.env.now_ms(), "owner_id": caller.user_id() });
         let event = to_raw_value(&json!({ "steps": {}, "context": context }));

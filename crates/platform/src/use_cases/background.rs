@@ -15,7 +15,7 @@ use crate::{chore::Chore, platform::Platform, runner::Command};
 const BATCH: u32 = 500;
 /// A loop without a nudge or a due time looks again after this.
 const PERIOD: Duration = Duration::from_secs(5);
-/// How long a loop waits after an error of the store.
+/// The time that a loop waits after an error of the store.
 const AFTER_ERROR: Duration = Duration::from_secs(1);
 
 impl Platform {
@@ -29,7 +29,7 @@ impl Platform {
         let platform = Arc::clone(self);
         self.core.tasks.spawn(async move {
             if let Err(error) = platform.recover_sources().await {
-                tracing::error!(%error, "what a former start left could not be settled");
+                tracing::error!(%error, "cannot settle the leftovers of a former start");
             }
         });
     }
@@ -44,7 +44,7 @@ impl Platform {
                     tracing::error!(
                         chore = chore.name(),
                         error = error.in_full(),
-                        "background work has to wait for the store"
+                        "background work waits for the store"
                     );
                     AFTER_ERROR
                 }
@@ -116,7 +116,7 @@ impl Platform {
         }
     }
 
-    /// All webhooks with deliveries that nobody makes, found in bounded steps.
+    /// All webhooks with deliveries that no courier has, found in bounded steps.
     async fn webhooks_with_work(&self, now_ms: u64) -> Result<Progress, StoreError> {
         let mut found = Progress::default();
         let mut after: Option<WebhookId> = None;
@@ -148,7 +148,7 @@ impl Platform {
         self.core.store.trim_runs(keep.0, keep.1, BATCH).await
     }
 
-    /// Wakes who got work and tells how long to wait.
+    /// Wakes those that got work and returns the time to wait.
     fn finish(self: &Arc<Self>, chore: Chore, progress: Progress) -> Duration {
         for runnable in &progress.woken {
             match runnable {

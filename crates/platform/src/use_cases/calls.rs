@@ -1,7 +1,7 @@
 //! Calls of a component's code that belong to no source: computed options and props, and an action run once.
 //!
-//! Each call has a worker of its own, which ends with it: what one user's call leaves in a module, such as a client
-//! with somebody's credentials, must not be there for the next.
+//! Each call has a worker of its own, which ends with it: things that one user's call leaves in a
+//! module, such as a client with somebody's credentials, must not be there for the next.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,12 +25,12 @@ use crate::{
     use_cases::components::ComponentRef,
 };
 
-/// Which component is called, by whom, with which values.
+/// A call: the component, the caller and the values.
 #[derive(Debug, Clone)]
 pub struct CallTarget {
     /// The component.
     pub component: ComponentRef,
-    /// The workspace whose keys are meant.
+    /// The workspace in which keys are resolved.
     pub workspace_id: Option<WorkspaceId>,
     /// The source that is to be updated like this: the values that it has count too, secrets included, and its
     /// workspace instead of the above.
@@ -42,7 +42,7 @@ pub struct CallTarget {
 /// A call's component and values, as far as they are known.
 pub(crate) struct KnownProps {
     pub(crate) component: SavedComponent,
-    /// Whose data stores it may use.
+    /// The owner of the data stores that it may use.
     pub(crate) owner: Owner,
     /// As they were given, over those that the source has.
     pub(crate) configured: ConfiguredProps,
@@ -61,13 +61,13 @@ pub(crate) struct CallReport {
     pub(crate) compute_ms: u64,
 }
 
-/// What is called with what.
+/// The function to call and its arguments.
 pub(crate) struct Call {
     pub(crate) component: SavedComponent,
     pub(crate) entry: Entry,
     pub(crate) event: Box<RawValue>,
     pub(crate) props: Map<String, Value>,
-    /// Whose data stores it may use.
+    /// The owner of the data stores that it may use.
     pub(crate) owner: Owner,
     /// Whether it counts for the owner's usage; computing options and props costs nothing.
     pub(crate) is_charged: bool,
@@ -169,7 +169,7 @@ impl Platform {
         }
     }
 
-    /// After a call that may have met a 401: whether an account that it was made with has other credentials now.
+    /// After a call that may have met a 401: whether one of its accounts has other credentials now.
     pub(crate) async fn doubt_call(
         self: &Arc<Self>,
         caller: &Caller,
@@ -294,7 +294,7 @@ impl CallReport {
     /// The value that the call returned.
     ///
     /// # Errors
-    /// `Component` with what it threw or which limit it exceeded, `Unavailable` when its worker was lost.
+    /// `Component` with its error or the limit that it exceeded, `Unavailable` if its worker was lost.
     pub(crate) fn returned(self, what: &str) -> Result<Option<Value>, PlatformError> {
         match (&self.outcome, self.outcome.error()) {
             (Outcome::Returned { value }, _) => Ok(value.clone()),

@@ -1,4 +1,5 @@
-//! Saving and finding components (spec "Components"). Publishing them is `registry`'s business.
+//! Saving and finding components (docs/api-design.md, "Components"). Publishing them is `registry`'s
+//! business.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -15,7 +16,7 @@ use crate::{caller::Caller, error::PlatformError, platform::Platform};
 
 /// Packages that a request may declare.
 const DEPENDENCIES_MAX: usize = 1_000;
-/// A longer range is no range.
+/// A longer text is not a range.
 const RANGE_BYTES: usize = 256;
 
 /// The `component_*` fields of a request, as they came.
@@ -25,7 +26,7 @@ pub struct ComponentInput {
     pub component_id: Option<String>,
     /// The code.
     pub component_code: Option<String>,
-    /// Where the code is; only metadata when one of the others is given.
+    /// The URL of the code; only metadata if one of the others is given.
     pub component_url: Option<String>,
     /// Version ranges of packages that the code imports without one, as `dependencies` of a `package.json` has them.
     pub component_dependencies: BTreeMap<String, String>,
@@ -122,7 +123,8 @@ fn declared_ranges(lock: &str) -> BTreeMap<String, String> {
     ranges
 }
 
-/// While building, what cannot be reached is the package registry, which the caller can do something about.
+/// While building, the package registry is the unreachable part, and the caller can do something about
+/// it.
 pub(crate) fn unbuilt(error: EngineError) -> PlatformError {
     match error {
         EngineError::Unavailable { .. } => PlatformError::Unreachable(error.to_string()),

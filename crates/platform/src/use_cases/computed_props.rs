@@ -1,4 +1,5 @@
-//! Props that a component computes: async `options` and `additionalProps` (spec "Component model: props").
+//! Props that a component computes: async `options` and `additionalProps`
+//! (docs/guide/writing-a-component.md, "Computed props").
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::{
     use_cases::calls::{Call, CallTarget, KnownProps},
 };
 
-/// Which page of which prop's options.
+/// A request for a page of a prop's options.
 #[derive(Debug, Clone, Default)]
 pub struct OptionsQuery {
     /// The prop's name.
@@ -24,14 +25,14 @@ pub struct OptionsQuery {
     pub page: u32,
     /// The `context` of the page before.
     pub prev_context: Option<Value>,
-    /// What the user typed, for a prop with `useQuery`.
+    /// The user's search text, for a prop with `useQuery`.
     pub query: Option<String>,
 }
 
 /// A page of options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PropOptions {
-    /// What to show and what to configure.
+    /// The options of this page.
     pub options: Vec<PropOption>,
     /// To be given for the next page, if the component pages this way.
     pub context: Option<Value>,
@@ -40,9 +41,9 @@ pub struct PropOptions {
 /// One option.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PropOption {
-    /// What to show.
+    /// The label.
     pub label: String,
-    /// What to configure.
+    /// The value.
     pub value: Value,
 }
 
@@ -60,7 +61,7 @@ impl Platform {
         if query.prop.is_empty() {
             return Err(PlatformError::invalid(
                 "prop",
-                "is required: the name of the prop whose options are wanted",
+                "is required: the name of the prop to compute options for",
             ));
         }
         let known = self.known_props(caller, target).await?;
@@ -102,11 +103,11 @@ impl Platform {
         Ok(PropOptions::from_returned(returned.unwrap_or_default()))
     }
 
-    /// All props of a component that is configured like this: its own, and those that `additionalProps` returns now,
-    /// which replace whatever it returned before.
+    /// All props of a component that is configured like this: its own, and those that `additionalProps`
+    /// returns now, which replace those that it returned before.
     ///
     /// # Errors
-    /// `Component` when `additionalProps` threw or returned something that is no props.
+    /// `Component` if `additionalProps` threw or returned something that is not props.
     pub async fn component_props(
         self: &Arc<Self>,
         caller: &Caller,
@@ -122,7 +123,7 @@ impl Platform {
         Ok(prop::merge(&component.description.props, &additional))
     }
 
-    /// What `additionalProps` returns for these final values.
+    /// The props that `additionalProps` returns for these final values.
     pub(crate) async fn additional_props(
         self: &Arc<Self>,
         component: &SavedComponent,
@@ -184,7 +185,7 @@ fn check_has(props: &[PropDefinition], wanted: &str) -> Result<(), PlatformError
     }
     let names: Vec<_> = props.iter().map(|prop| &*prop.name).collect();
     let reason = match names.is_empty() {
-        true => format!("the component has no prop `{wanted}`; it has no props at all"),
+        true => format!("the component has no prop `{wanted}`, nor any other"),
         false => format!(
             "the component has no prop `{wanted}`; it has: {}",
             names.join(", ")

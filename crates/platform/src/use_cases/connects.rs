@@ -1,8 +1,8 @@
 //! Connecting an account in a browser: a link that opens once, the app's consent or a form, and the account in the end.
 //!
-//! Whoever has a link may connect with it, for whoever asked for it; so it is short-lived and opens once. What comes
-//! back from an app is taken only from the browser that left for it, once, and at the app's own callback
-//! (RFC 9700, 2.1 and 4.4). Not responsible for pages, cookies or status codes.
+//! The holder of a link may connect with it, for the user who asked for it; so it is short-lived and
+//! opens once. The answer of an app is taken only from the browser that left for it, once, and at the
+//! app's own callback (RFC 9700, 2.1 and 4.4). Not responsible for pages, cookies or status codes.
 
 mod form;
 mod oauth2;
@@ -31,11 +31,11 @@ use crate::{
     platform::Platform,
 };
 
-/// How long a link can be followed to its end, in seconds.
+/// The lifetime of a link, in seconds.
 const LIFE_S: u64 = 600;
-/// How long it is known how a connect ended, in seconds.
+/// The time that the result of a connect is kept, in seconds.
 const KNOWN_FOR_S: u64 = 24 * 3600;
-/// How often a wait looks by itself: another node may have ended the connect.
+/// The interval at which a wait looks by itself: another node may have ended the connect.
 const PERIOD: Duration = Duration::from_secs(2);
 
 /// An account to be connected in a browser.
@@ -45,7 +45,7 @@ pub struct NewConnect {
     pub app: String,
     /// For people; the app's name when absent.
     pub name: Option<String>,
-    /// What is known already of the app's fields.
+    /// The known values of the app's fields.
     pub fields: Map<String, Value>,
     /// The workspace it lives in, if any.
     pub workspace_id: Option<WorkspaceId>,
@@ -54,28 +54,28 @@ pub struct NewConnect {
 /// A link to follow in a browser.
 #[derive(Debug, Clone)]
 pub struct ConnectLink {
-    /// By which its end is known.
+    /// The id under which its result is known.
     pub id: ConnectId,
-    /// Where it leads. Whoever has it can use it, once.
+    /// The link. Anyone who has it can use it, once.
     pub url: String,
     /// Until when, in epoch seconds.
     pub expires_at: u64,
 }
 
-/// How far a connect has come.
+/// The progress of a connect.
 #[derive(Debug, Clone)]
 pub struct ConnectView {
     /// Its id.
     pub id: ConnectId,
     /// The app's name slug.
     pub app: String,
-    /// How it stands.
+    /// Its state.
     pub status: ConnectStatus,
     /// Until when it can be followed, in epoch seconds.
     pub expires_at: u64,
 }
 
-/// How a connect stands.
+/// The state of a connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectStatus {
     /// Somebody may still follow it.
@@ -92,7 +92,7 @@ impl Platform {
     /// Makes a link by which an account is connected in a browser.
     ///
     /// # Errors
-    /// `Invalid` for an app that the node does not know, `Conflict` when it is no client of it.
+    /// `Invalid` for an app that the node does not know, `Conflict` if it has no OAuth 2 client for it.
     pub async fn begin_connect(
         &self,
         caller: &Caller,
@@ -108,7 +108,8 @@ impl Platform {
     /// Makes a link by which an account gets other credentials. It stays the same account.
     ///
     /// # Errors
-    /// `NotFound`, or `Conflict` when the app is not in the catalog any more, or the node is no client of it.
+    /// `NotFound`, or `Conflict` when the app is not in the catalog any more, or the node has no OAuth
+    /// 2 client for it.
     pub async fn begin_reconnect(
         &self,
         caller: &Caller,
@@ -116,14 +117,14 @@ impl Platform {
     ) -> Result<ConnectLink, PlatformError> {
         let account = self.visible_account(caller, id).await?;
         let app = self.connectable(&account.app).map_err(unconnectable)?;
-        // What cannot be opened, for the key is lost, is entered again.
+        // Values that cannot be decrypted, because the key is lost, are entered again.
         let mut known = self.accounts.opened_fields(&account).unwrap_or_default();
-        // What identifies a shop stays; what is secret is entered again.
+        // Fields that identify a shop stay; secret ones are entered again.
         known.retain(|name, _| {
             let field = app.fields.iter().find(|field| field.name == *name);
             field.is_some_and(|field| !field.secret)
         });
-        // Who asked, not who made the account: with their membership the link ends.
+        // The user who asked, not the one who created the account: with their membership the link ends.
         let owner = Owner {
             user_id: caller.user_id().clone(),
             ..account.owner
@@ -137,8 +138,9 @@ impl Platform {
             let reason = match slug {
                 "" => "is required: the app's name slug, such as `github`".to_owned(),
                 _ => format!(
-                    "`{slug}` is not in the catalog of apps (`GET /v1/apps`); \
-                     make its account with `POST /v1/accounts`, or let the operator add it in an apps file"
+                    "`{slug}` is not in the catalog of apps (`headwater apps`, `GET /v1/apps`); add an \
+                     account with `headwater accounts add {slug} --field KEY=VALUE` or `POST \
+                     /v1/accounts`, or ask the operator to add the app to an apps file"
                 ),
             };
             return Err(PlatformError::invalid("app", reason));
@@ -146,11 +148,12 @@ impl Platform {
         match app.auth {
             AuthType::None => Err(PlatformError::invalid(
                 "app",
-                format!("`{slug}` asks for no credentials, so there is nothing to connect"),
+                format!("`{slug}` needs no credentials, so there is nothing to connect"),
             )),
             AuthType::Oauth2 if app.client().is_none() => Err(PlatformError::Conflict(format!(
-                "the node has no OAuth 2 client of `{slug}`: the operator registers one there, with the callback \
-                 {}, and names its client_id and client_secret in an apps file",
+                "the node has no OAuth 2 client for `{slug}`: the operator must register one at the \
+                 app with the callback {}, and write its client_id and client_secret to an apps file \
+                 (DATA_DIR/apps/*.toml)",
                 self.callback_url(slug)
             ))),
             AuthType::Oauth2 | AuthType::Fields => Ok(Arc::clone(app)),
@@ -193,7 +196,7 @@ impl Platform {
         })
     }
 
-    /// How a connect of the caller's stands, at the latest after `patience`, at once when it has ended.
+    /// The state of a connect of the caller, at the latest after `patience`, at once when it has ended.
     ///
     /// # Errors
     /// `NotFound`.
@@ -247,7 +250,7 @@ impl Platform {
         })
     }
 
-    /// Where an app sends its users back to.
+    /// The URL to which an app sends its users back.
     pub(crate) fn callback_url(&self, slug: &str) -> String {
         format!("{}/connect/{slug}/callback", self.core.config.public_url)
     }

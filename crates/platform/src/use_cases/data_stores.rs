@@ -1,4 +1,4 @@
-//! Data stores as people see them: which there are, what is in them, and an end to one.
+//! Data stores as people see them: their list, their records, and deleting one.
 
 use headwater_model::{
     data_store::{DataStoreName, InvalidDataStore},
@@ -41,7 +41,7 @@ impl Platform {
         Ok(self.core.store.record_page(&store, page, now_ms).await?)
     }
 
-    /// Deletes a data store with its records. A component that writes to it makes it anew.
+    /// Deletes a data store with its records. A component that writes to it creates it again.
     ///
     /// # Errors
     /// `NotFound` for one that nothing was ever written to.

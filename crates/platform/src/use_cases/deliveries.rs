@@ -1,4 +1,4 @@
-//! What was delivered to webhooks and what was not: reading it, and trying again by hand.
+//! Deliveries to webhooks, successful and failed: reading them, and retrying by hand.
 
 use headwater_model::{
     id::{DeliveryId, WebhookId},
@@ -9,10 +9,10 @@ use headwater_store::{Delivery, Replay, Webhook};
 
 use crate::{caller::Caller, chore::Chore, error::PlatformError, platform::Platform};
 
-/// Deliveries that one step of a replay makes pending.
+/// Deliveries that one step of a replay sets to pending.
 const REPLAY_BATCH: u32 = 500;
 
-/// Which deliveries of a webhook are to be made once more.
+/// The deliveries of a webhook to repeat.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReplayRequest {
     /// Those of events indexed at this time or later, epoch milliseconds.
@@ -114,7 +114,7 @@ fn replay(request: ReplayRequest, now_ms: u64) -> Result<Replay, PlatformError> 
     })?;
     let until_ms = request.until_ms.unwrap_or(now_ms).min(now_ms);
     if until_ms < since_ms {
-        let reason = "`until` must not be before `since`, and `since` not in the future";
+        let reason = "`until` must not be before `since`, and `since` must not be in the future";
         return Err(PlatformError::invalid("until", reason));
     }
     Ok(Replay {

@@ -2,7 +2,7 @@
 
 use crate::error::PlatformError;
 
-/// What an address may be long (RFC 5321).
+/// The maximum length of an address (RFC 5321).
 const EMAIL_MAX: usize = 254;
 
 /// Addresses are only shown, so that whatever has the form of one will do.

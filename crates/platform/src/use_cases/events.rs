@@ -1,4 +1,4 @@
-//! Reading and deleting a source's events (spec "Source and workflow events").
+//! Reading and deleting a source's events (docs/api-design.md, "Events").
 
 use headwater_model::{
     channel::{Channel, ChannelClass},
@@ -10,12 +10,12 @@ use headwater_store::{ChannelFilter, EventDeletion, EventRange};
 
 use crate::{caller::Caller, chore::Chore, error::PlatformError, platform::Platform};
 
-/// Which events to list.
+/// The events to list.
 #[derive(Debug, Clone)]
 pub struct EventsQuery {
-    /// Which channels.
+    /// The channels.
     pub channels: ChannelFilter,
-    /// Which page, newest first.
+    /// The page, newest first.
     pub page: PageRequest<EventId>,
 }
 

@@ -1,4 +1,4 @@
-//! Following an emitter's events over SSE: who may, and on which channels.
+//! Following an emitter's events over SSE: the access check, and the channels.
 
 use std::sync::Arc;
 

@@ -16,26 +16,26 @@ use crate::{metrics::PREFIX, platform::Platform};
 struct Gauges(Registry);
 
 impl Gauges {
-    /// What the node knows of itself.
+    /// The gauges of the node itself.
     fn of(engine: &EngineStatus, runners: usize) -> Self {
         let mut gauges = Self(Registry::with_prefix(PREFIX));
-        let help = "Workers that belong to no source yet";
+        let help = "Workers without a source";
         gauges.gauge("warm_workers", help, engine.warm_workers);
-        let help = "Workers that belong to a source";
+        let help = "Workers with a source";
         gauges.gauge("source_workers", help, engine.source_workers);
         gauges.gauge("runs_in_flight", "Runs in a worker", engine.runs);
         gauges.gauge("runners", "Sources with work in memory", runners);
         gauges
     }
 
-    /// What is being delivered.
+    /// The gauges of deliveries in memory.
     fn deliver(&mut self, couriers: usize, attempts: usize) {
         self.gauge("couriers", "Webhooks with deliveries in memory", couriers);
         let help = "Attempts to deliver that are in flight";
         self.gauge("attempts_in_flight", help, attempts);
     }
 
-    /// What the store knows.
+    /// The gauges of the store's backlog.
     fn wait(&mut self, backlog: Backlog, now_ms: u64) {
         let help = format!(
             "Invocations queued or running, counted up to {}",
@@ -46,16 +46,16 @@ impl Gauges {
         let age = Duration::from_millis(now_ms.saturating_sub(since_ms));
         self.0.register_with_unit(
             "queue_oldest_age",
-            "Time since the oldest invocation was queued that has not ended",
+            "Time since the oldest unfinished invocation was queued",
             Unit::Seconds,
             ConstGauge::new(age.as_secs_f64()),
         );
         let counted = format!("counted up to {}", Backlog::COUNTED_MAX);
         let help = format!("Deliveries that have not ended, {counted}");
         self.gauge("deliveries_pending", &help, backlog.pending_deliveries);
-        let help = format!("Those of them that wait for nothing, {counted}");
+        let help = format!("Pending deliveries that are due now, {counted}");
         self.gauge("deliveries_due", &help, backlog.due_deliveries);
-        let help = "Events that dispatch has not passed";
+        let help = "Events not yet dispatched";
         self.gauge("events_undispatched", help, backlog.undispatched_events);
     }
 
@@ -73,7 +73,7 @@ impl Gauges {
 
 impl Platform {
     /// Everything counted and the state of the moment in the OpenMetrics text format, without the mark
-    /// of its end. What the store does not tell is left out.
+    /// of its end. Values that the store does not give are left out.
     pub async fn metrics(&self) -> String {
         let mut gauges = Gauges::of(&self.core.engine.status(), self.runners.len());
         gauges.deliver(self.couriers.len(), self.couriers.attempts_in_flight());

@@ -28,12 +28,12 @@ pub struct IngressRequest {
     pub event: Box<RawValue>,
 }
 
-/// How to answer a request.
+/// The way to answer a request.
 #[derive(Debug)]
 pub enum Ingress {
     /// It is durable and will run.
     Accepted,
-    /// What `respond()` said.
+    /// The response of `respond()`.
     Responded(Response),
     /// The run returned without `respond()`.
     NoResponse,

@@ -1,5 +1,5 @@
-//! API keys: making, listing and revoking them, and when they were last used. A key is shown once;
-//! what is kept is its hash.
+//! API keys: creating, listing and revoking them, and their last uses. A key is shown once; only its
+//! hash is kept.
 
 use headwater_model::{
     id::{KeyId, UserId},
@@ -15,13 +15,13 @@ use crate::{
     platform::Platform,
 };
 
-/// What a key's name may be long.
+/// The maximum length of a key's name.
 const NAME_MAX: usize = 100;
 
-/// A key that has just been made.
+/// A key that has just been created.
 #[derive(Debug, Clone)]
 pub struct NewKey {
-    /// What is kept of it.
+    /// The stored record of it.
     pub key: ApiKey,
     /// The key itself; nobody sees it again.
     pub secret: String,
@@ -45,7 +45,7 @@ impl Caller {
 /// Makes a key for the administrator of a node that does not run, for an operator who has none left.
 ///
 /// # Errors
-/// `Conflict` when nobody has been made the administrator yet.
+/// `Conflict` if there is no administrator yet.
 pub async fn create_admin_key(
     store: &dyn Store,
     env: &Environment,
@@ -55,7 +55,7 @@ pub async fn create_admin_key(
     loop {
         let users = store.users(&page).await?.items;
         let Some(last) = users.last().map(|user| user.id.clone()) else {
-            let reason = "the node has no administrator yet; its first start makes one";
+            let reason = "the node has no administrator yet; its first start creates one";
             return Err(PlatformError::Conflict(reason.to_owned()));
         };
         if let Some(admin) = users.into_iter().find(|user| user.is_admin) {
@@ -97,7 +97,7 @@ impl Platform {
     ) -> Result<NewKey, PlatformError> {
         let name = name.trim();
         if name.is_empty() || name.chars().count() > NAME_MAX {
-            let reason = format!("say in 1 to {NAME_MAX} characters what the key is for");
+            let reason = format!("name the purpose of the key in 1 to {NAME_MAX} characters");
             return Err(PlatformError::invalid("name", reason));
         }
         let user_id = self.acted_for(caller, user_id).await?;

@@ -11,7 +11,7 @@ use crate::{caller::Caller, error::PlatformError, platform::Platform, props::app
 
 /// Values that were checked against every prop that a component has with them.
 pub(crate) struct CheckedProps {
-    /// What `additionalProps` added for these values.
+    /// The props that `additionalProps` added for these values.
     pub(crate) dynamic: Vec<PropDefinition>,
     /// The component's own props and those.
     pub(crate) definitions: Vec<PropDefinition>,
@@ -19,8 +19,8 @@ pub(crate) struct CheckedProps {
 }
 
 impl Platform {
-    /// Checks the values that a component is wholly configured with. Of those that are not `given` now, what is for no
-    /// prop any more is dropped.
+    /// Checks the values that a component is wholly configured with. Of those that are not `given` now,
+    /// values without a prop are dropped.
     ///
     /// # Errors
     /// `InvalidProps`, or `Component` when `additionalProps` threw.

@@ -2,7 +2,7 @@
 
 use headwater_model::prop::{PropDefinition, PropKind};
 
-/// The sentences about props of which something does not work on this node, or is not what it looks like
+/// Warnings about props that do not work on this node, or not as expected
 /// (docs/guide/writing-a-component.md).
 pub fn prop_warnings(props: &[PropDefinition]) -> Vec<String> {
     props.iter().filter_map(warning).collect()
@@ -15,7 +15,7 @@ fn warning(prop: &PropDefinition) -> Option<String> {
         PropKind::Apphook => Some(apphook_warning(name)),
         _ if prop.has_known_type() => unusual_secret(prop),
         PropKind::Inert => Some(format!(
-            "prop `{name}`: the node provides nothing of the type `{type_name}`; see whether it is spelt right"
+            "prop `{name}`: the node provides nothing for the type `{type_name}`; check its spelling"
         )),
         PropKind::Input
         | PropKind::App
@@ -24,7 +24,7 @@ fn warning(prop: &PropDefinition) -> Option<String> {
         | PropKind::Db
         | PropKind::DataStore
         | PropKind::HttpRequest => Some(format!(
-            "prop `{name}`: the node does not know the type `{type_name}` and takes any value; see whether it is spelt right"
+            "prop `{name}`: the node does not know the type `{type_name}` and accepts any value; check its spelling"
         )),
     }
 }
@@ -35,16 +35,17 @@ fn unusual_secret(prop: &PropDefinition) -> Option<String> {
     let is_unusual = prop.is_secret() && type_name != "string" && type_name != "string[]";
     is_unusual.then(|| {
         format!(
-            "prop `{name}`: `secret` is meant for the type `string`, not for `{type_name}`; its value is kept secret all the same"
+            "prop `{name}`: `secret` is meant for the type `string`, not for `{type_name}`; its value \
+             is kept secret anyway"
         )
     })
 }
 
 fn apphook_warning(name: &str) -> String {
     format!(
-        "prop `{name}`: what the app sends to Pipedream's own servers does not reach this node and starts no run; \
-         the source runs on its timers and endpoints if it has any, on events of sources that it subscribes to, \
-         and by hand"
+        "prop `{name}`: events that the app sends to Pipedream's own servers do not reach this node \
+         and start no run; the source runs on its timers and endpoints if it has any, on events of \
+         sources that it subscribes to, and by hand"
     )
 }
 

@@ -1,5 +1,5 @@
-//! The registry: publishing components for every user of the node, finding them, and listing what a
-//! package has to publish.
+//! The registry: publishing components for every user of the node, finding them, and listing the
+//! components that a package has to publish.
 
 use headwater_engine::PackageModules;
 use headwater_model::{
@@ -86,7 +86,8 @@ impl Platform {
         found.ok_or_else(|| PlatformError::not_found("registry component", key))
     }
 
-    /// A page of what the caller may use: drafts of its own and what is published, one per key.
+    /// A page of the components that the caller may use: drafts of its own and published ones, one per
+    /// key.
     pub async fn components(
         &self,
         caller: &Caller,
@@ -102,7 +103,7 @@ impl Platform {
     /// (`GET /packages/modules`).
     ///
     /// # Errors
-    /// `Invalid` when there is no such package, `Unreachable` when the package registry does not answer.
+    /// `Invalid` if there is no such package, `Unreachable` when the package registry does not answer.
     pub async fn package_modules(
         &self,
         caller: &Caller,
@@ -119,7 +120,7 @@ impl Platform {
             .map_err(|rejection| invalid(rejection.error.message))
     }
 
-    /// What is published under `key` or `key@version`.
+    /// The component published under `key` or `key@version`.
     pub(crate) async fn published(
         &self,
         text: &str,
@@ -134,7 +135,8 @@ impl Platform {
         Ok(self.core.store.published_component(key, version).await?)
     }
 
-    /// The input with a package's file at the version it resolves to now: what is published never changes.
+    /// The input with a package's file at the version that it resolves to now: a published component
+    /// never changes.
     async fn pinned(
         &self,
         owner: &Owner,
@@ -166,10 +168,10 @@ fn publishable(description: &Description) -> Result<(String, ReleaseVersion), In
     if key.is_empty() {
         return Err(Invalid::new(
             "key",
-            "the component has no `key`; give it one that no other component has, such as `<app>-<what-it-does>`",
+            "the component has no `key`; give it a unique one, such as `<app>-<what-it-does>`",
         ));
     }
-    // Whoever asks for `key@version` must mean a version, and a path must hold the key.
+    // A request for `key@version` must mean a version, and a path must hold the key.
     let plain = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '@' | '/');
     if key.chars().count() > KEY_CHARS || !key.chars().all(plain) || is_id(key) {
         return Err(Invalid::new(

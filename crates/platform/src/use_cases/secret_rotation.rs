@@ -1,8 +1,9 @@
 //! A new secret key, and everything that is stored sealed anew with it.
 //!
-//! The new key is kept beside the former one before anything is sealed with it. Whoever read a value before
-//! still has it under the former key, and may write it back after everything was sealed anew; therefore former
-//! keys open until the node's next start, which looks once more, before anybody can have read anything, and drops them.
+//! The new key is kept beside the former one before anything is sealed with it. A reader of a value
+//! before still has it under the former key, and may write it back after everything was sealed anew;
+//! therefore former keys open until the node's next start, which looks once more, before anybody can
+//! have read anything, and drops them.
 
 use headwater_model::prop::ConfiguredProps;
 use headwater_store::{Resealed, SealedRecord, Store};
@@ -18,17 +19,18 @@ use crate::{
 /// Records per step.
 const BATCH: u32 = 500;
 
-/// What a rotation did.
+/// The result of a rotation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rotation {
-    /// Accounts, webhooks and sources whose secrets are sealed with the new key now.
+    /// Accounts, webhooks and sources whose secrets are now encrypted with the new key.
     pub resealed: u64,
     /// Those that no key opens: their secrets were lost before.
     pub unreadable: u64,
 }
 
 impl Platform {
-    /// Makes a new secret key and seals everything with it. The former one opens what is under way until the next start.
+    /// Creates a new secret key and seals everything with it. The former one opens values under way
+    /// until the next start.
     ///
     /// # Errors
     /// `AdminOnly`; `Conflict` when the key is given to the node, which then cannot change it.
@@ -39,8 +41,8 @@ impl Platform {
         self.reseal_everything().await
     }
 
-    /// Ends a rotation of a former start: what is still sealed with a former key is sealed anew, and the former keys are
-    /// dropped. Nothing may have been read yet.
+    /// Ends a rotation of a former start: values still sealed with a former key are sealed anew, and
+    /// the former keys are dropped. Nothing may have been read yet.
     pub(crate) async fn end_rotation(&self) -> Result<(), PlatformError> {
         if !self.secret_keys.ring().has_former() {
             return self.check_key().await;
@@ -50,19 +52,19 @@ impl Platform {
         if left.resealed > 0 {
             tracing::error!(
                 records = left.resealed,
-                "secrets could not be sealed with the new secret key; the former keys are kept"
+                "cannot encrypt secrets with the new secret key; the former keys are kept"
             );
             return Ok(());
         }
         tracing::info!(
             resealed = done.resealed,
             unreadable = done.unreadable,
-            "no secret needs a former secret key any more"
+            "all secrets use the new secret key"
         );
         self.secret_keys.forget_former().await
     }
 
-    /// Says at the start whether the key is another than that of what is stored. One record tells of all.
+    /// Warns at the start if the key differs from that of the stored values. One record tells of all.
     async fn check_key(&self) -> Result<(), PlatformError> {
         let Some(record) = first_sealed(&*self.core.store).await? else {
             return Ok(());
@@ -71,8 +73,8 @@ impl Platform {
             self.secret_keys.note_unfit();
             tracing::error!(
                 record = name(&record), %error,
-                "the accounts, webhooks and secret props that are stored cannot be used with this secret key; \
-                 restore the one they were sealed with and restart, or make them anew"
+                "stored accounts, webhooks and secret props are encrypted with another secret key; \
+                 restore that key and restart, or enter the secrets again"
             );
         }
         Ok(())
@@ -194,7 +196,7 @@ fn is_sealed(record: &SealedRecord) -> bool {
     }
 }
 
-/// Whether the keys open what is sealed in a record.
+/// Whether the keys open the sealed values of a record.
 fn opened(ring: &KeyRing, record: &SealedRecord) -> Result<(), PlatformError> {
     match record {
         SealedRecord::Account { id, sealed } => ring.open(id.as_str(), sealed).map(drop),

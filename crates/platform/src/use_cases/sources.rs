@@ -1,4 +1,5 @@
-//! Sources: deploying, updating, pausing, deleting and running them (spec "States and transitions").
+//! Sources: deploying, updating, pausing, deleting and running them (docs/architecture.md, "A source is
+//! deployed or updated").
 //!
 //! Every change of one source's life is serialized by its lifecycle lock, and is all or nothing:
 //! the record changes only after the hooks succeeded.
@@ -40,7 +41,7 @@ pub struct DeploySource {
     pub workspace_id: Option<headwater_model::id::WorkspaceId>,
 }
 
-/// `PUT` and `PATCH /sources/{id}`: what is `None` stays.
+/// `PUT` and `PATCH /sources/{id}`: fields that are `None` stay.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateSource {
     /// Other code; empty keeps the code.
@@ -60,11 +61,11 @@ pub struct UpdateSource {
 pub struct SourceView {
     /// The record; its `configured_props` hold secrets and are not to be shown.
     pub source: Source,
-    /// What to show instead: secrets are null, endpoints and timers filled in.
+    /// The values to show instead: secrets are null, endpoints and timers filled in.
     pub configured_props: ConfiguredProps,
     /// Props whose values are secret, and therefore null in the above.
     pub secrets: Vec<String>,
-    /// What of the component does not work on this node; told when it is deployed or updated.
+    /// Features of the component that do not work on this node; returned by deployments and updates.
     pub warnings: Vec<String>,
 }
 
@@ -95,7 +96,7 @@ impl SourceView {
         }
     }
 
-    /// The same, with what of this component does not work on this node.
+    /// The same, with the features of this component that do not work on this node.
     fn of_component(self, component: &SavedComponent) -> Self {
         let definitions = prop::merge(
             &component.description.props,
@@ -107,7 +108,7 @@ impl SourceView {
         }
     }
 
-    /// Whether its triggers are on. During an update it is what it was before.
+    /// Whether its triggers are on. During an update it keeps its former value.
     pub fn active(&self) -> bool {
         matches!(
             self.source.state,
@@ -157,7 +158,7 @@ impl Platform {
             .await
             .inspect_err(|_| self.quotas.give_invocation_back(user_id))?;
         report.await.map_err(|_| {
-            PlatformError::Unavailable("the node is stopping; the run goes on later".to_owned())
+            PlatformError::Unavailable("the node is stopping; the run continues later".to_owned())
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Who listens to whom (spec "Subscriptions").
+//! Subscriptions of listeners to emitters (docs/guide/webhooks.md).
 
 use headwater_model::{
     channel::{Channel, ChannelClass},
@@ -9,7 +9,7 @@ use headwater_store::SubscriptionFilter;
 
 use crate::{caller::Caller, error::PlatformError, platform::Platform};
 
-/// Subscriptions listed at once; the spec's listing is not paginated.
+/// Subscriptions listed at once; the listing has no pages.
 const LISTED: u32 = 10_000;
 
 impl Platform {
@@ -32,8 +32,8 @@ impl Platform {
         Ok(self.core.store.subscribe(wanted).await?)
     }
 
-    /// Checks that the workspace named along with a subscription does not contradict it: ids say where things live,
-    /// but `dc_*` and `p_*` are what the caller made, wherever it is.
+    /// Checks that the workspace named along with a subscription does not contradict it: ids say where
+    /// things live, but `dc_*` and `p_*` mean everything that the caller created, in every workspace.
     ///
     /// # Errors
     /// `Invalid` for such a pattern; `Forbidden` in a workspace of others, `NotFound` in none.
@@ -47,8 +47,9 @@ impl Platform {
         match emitter_id.parse().map_err(PlatformError::Invalid)? {
             EmitterPattern::AllSources | EmitterPattern::AllWorkflows => {
                 let reason = format!(
-                    "`{emitter_id}` means what you made, in every workspace; for everything in this one \
-                     use `emitter_id={workspace_id}` and leave `workspace_id` and `org_id` out"
+                    "`{emitter_id}` means everything that you created, in every workspace; to select \
+                     one workspace, use `emitter_id={workspace_id}` and leave `workspace_id` and \
+                     `org_id` out"
                 );
                 Err(PlatformError::invalid("emitter_id", reason))
             }
@@ -85,7 +86,7 @@ impl Platform {
         Ok(self.core.store.subscriptions(&filter, LISTED).await?)
     }
 
-    /// A workspace's subscriptions, whoever made them, in creation order.
+    /// A workspace's subscriptions, of all users, in creation order.
     ///
     /// # Errors
     /// `Forbidden` when the caller is not a member, `NotFound` when there is no such workspace.
@@ -115,7 +116,7 @@ impl Platform {
         Ok(self.core.store.subscribe_automatically(wanted).await?)
     }
 
-    /// Ends an automatic subscription. The subscriptions that it has made stay.
+    /// Ends an automatic subscription. Subscriptions that it has created stay.
     ///
     /// # Errors
     /// `NotFound` when the caller has none like it.

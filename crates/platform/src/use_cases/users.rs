@@ -1,4 +1,4 @@
-//! Users: the first one, those the administrator makes, and what users see of themselves.
+//! Users: the first one, those that the administrator creates, and the users' view of themselves.
 
 use chrono::{DateTime, Datelike as _, Months, NaiveTime};
 use headwater_model::{
@@ -20,10 +20,10 @@ use crate::{
     use_cases::workspaces::WorkspaceView,
 };
 
-/// What a name may be long.
+/// The maximum length of a name.
 const USERNAME_MAX: usize = 64;
 
-/// How the first user of a node is made.
+/// The settings of a node's first user.
 #[derive(Debug, Clone)]
 pub struct FirstUserOptions {
     /// Its API key.
@@ -39,34 +39,34 @@ pub struct FirstUserOptions {
 pub struct UserView {
     /// The user and its workspaces.
     pub identity: Identity,
-    /// What the plan shows.
+    /// The part that depends on the plan.
     pub plan: PlanView,
 }
 
-/// What users see of their usage.
+/// The users' view of their usage.
 #[derive(Debug, Clone)]
 pub enum PlanView {
     /// See [`Plan::Free`].
     Free {
-        /// How many invocations it may have today, if that is limited.
+        /// The invocations that it may have today, if that is limited.
         invocations_quota: Option<u64>,
-        /// What its runs cost today (UTC).
+        /// The cost of its runs today (UTC).
         usage: Usage,
         /// The workspaces it is a member of, oldest first.
         workspaces: Vec<WorkspaceView>,
     },
     /// See [`Plan::Paid`].
     Paid {
-        /// When the billing period began, epoch seconds.
+        /// The time the billing period began, in epoch seconds.
         period_start_at: u64,
-        /// When the next one begins.
+        /// The time the next one begins.
         period_end_at: u64,
-        /// What its runs cost since then.
+        /// The cost of its runs since then.
         usage: Usage,
     },
 }
 
-/// A user that has just been made.
+/// A user that has just been created.
 #[derive(Debug, Clone)]
 pub struct NewUser {
     /// The user.
@@ -109,7 +109,7 @@ impl Platform {
         Ok(self.core.store.create_first_user(first).await?)
     }
 
-    /// Makes a user with a key (`POST /users`). It is a member of nothing.
+    /// Creates a user with a key (`POST /users`). It is a member of nothing.
     ///
     /// # Errors
     /// `AdminOnly`; `Invalid` for a name or an address that no user may have, `Conflict` for a name that
@@ -141,8 +141,8 @@ impl Platform {
         Ok(self.core.store.users(page).await?)
     }
 
-    /// Deletes a user with its keys, accounts and subscriptions. What it made in a workspace passes to
-    /// another member.
+    /// Deletes a user with its keys, accounts and subscriptions. Things that it created in a workspace
+    /// pass to another member.
     ///
     /// # Errors
     /// `AdminOnly`; `Conflict` for an administrator, or while the user has sources or webhooks of its own.

@@ -1,5 +1,5 @@
-//! Webhooks: making, changing and deleting them, and their secrets (spec "Webhooks"). What was
-//! delivered to them is `deliveries`' business, how it is done `delivery`'s.
+//! Webhooks: creating, changing and deleting them, and their secrets (docs/api-design.md, "Webhooks").
+//! Their deliveries are the business of `deliveries`, and delivering is that of `couriers`.
 
 mod address;
 mod secret;
@@ -26,22 +26,22 @@ const NAME_CHARS: usize = 256;
 /// A description is a page.
 const DESCRIPTION_CHARS: usize = 4096;
 
-/// A webhook to be made.
+/// A webhook to be created.
 #[derive(Debug, Clone, Default)]
 pub struct NewWebhook {
-    /// Where events are to be POSTed to.
+    /// The URL that events are POSTed to.
     pub url: String,
     /// For people.
     pub name: Option<String>,
     /// For people.
     pub description: Option<String>,
-    /// In which order it gets an emitter's events.
+    /// The order in which it gets an emitter's events.
     pub ordering: DeliveryOrder,
     /// The workspace it lives in, if any.
     pub workspace_id: Option<WorkspaceId>,
 }
 
-/// `PATCH /webhooks/{id}`: what is `None` stays.
+/// `PATCH /webhooks/{id}`: fields that are `None` stay.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateWebhook {
     /// Another name, or none any more.
@@ -66,7 +66,7 @@ pub struct WebhookWithSecret {
 }
 
 impl Platform {
-    /// Makes a webhook with a secret of its own.
+    /// Creates a webhook with a secret of its own.
     ///
     /// # Errors
     /// `Invalid` for a URL that nothing may be delivered to, `Forbidden` in a workspace of
@@ -102,7 +102,7 @@ impl Platform {
         Ok(WebhookWithSecret { webhook, secret })
     }
 
-    /// A page of the webhooks that the caller made, or of those in the workspace, in creation order.
+    /// A page of the webhooks that the caller created, or of those in the workspace, in creation order.
     ///
     /// # Errors
     /// `Forbidden` in a workspace of others, `NotFound` in none.
@@ -116,7 +116,7 @@ impl Platform {
         Ok(self.core.store.webhooks(&owner, page).await?)
     }
 
-    /// How far webhooks are behind that the caller has been shown, in their order.
+    /// The backlogs of webhooks that the caller has been shown, in their order.
     pub async fn webhook_backlogs(
         &self,
         ids: &[WebhookId],
@@ -132,7 +132,7 @@ impl Platform {
             .ok_or_else(|| PlatformError::not_found("webhook", id))
     }
 
-    /// Changes what is named. A webhook made inactive gives up what is still to be delivered.
+    /// Changes the given fields. A deactivated webhook gives up its pending deliveries.
     pub async fn update_webhook(
         &self,
         caller: &Caller,
@@ -171,8 +171,8 @@ impl Platform {
         Ok(())
     }
 
-    /// Gives a webhook another secret, the given one or a new one. The one before stays valid for a day:
-    /// deliveries are signed with both.
+    /// Gives a webhook the given secret, or a new one. The former one stays valid for a day: deliveries
+    /// are signed with both.
     ///
     /// # Errors
     /// `Invalid` for a secret that is none.

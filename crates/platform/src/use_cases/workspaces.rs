@@ -1,4 +1,4 @@
-//! Workspaces: making them, who is a member, what they have and what they cost.
+//! Workspaces: creating them, their members, their things and their costs.
 
 use headwater_model::{
     id::{SourceId, UserId, WorkspaceId},
@@ -11,7 +11,7 @@ use crate::{
     use_cases::sources::SourceView,
 };
 
-/// What an orgname may be long.
+/// The maximum length of an orgname.
 const ORGNAME_MAX: usize = 64;
 
 /// `POST /workspaces`.
@@ -30,12 +30,12 @@ pub struct NewWorkspace {
 pub struct WorkspaceView {
     /// The record.
     pub workspace: Workspace,
-    /// What its sources' runs cost today (UTC).
+    /// The cost of its sources' runs today (UTC).
     pub usage: Usage,
 }
 
 impl Platform {
-    /// Makes a workspace; the caller is its first member.
+    /// Creates a workspace; the caller is its first member.
     ///
     /// # Errors
     /// `Invalid` for names and addresses that it may not have, `Conflict` for an orgname that is taken.
@@ -163,10 +163,12 @@ impl Platform {
         Ok(found)
     }
 
-    /// Ends a membership; everybody may end its own. What the member made in the workspace stays there.
+    /// Ends a membership; everybody may end its own. Things that the member created in the workspace
+    /// stay there.
     ///
     /// # Errors
-    /// As [`Platform::workspace`]; `NotFound` for a user that is no member, `Conflict` for the last member.
+    /// As [`Platform::workspace`]; `NotFound` for a user that is not a member, `Conflict` for the last
+    /// member.
     pub async fn remove_member(
         &self,
         caller: &Caller,

@@ -112,7 +112,10 @@ async fn a_store_that_no_prop_names_is_refused() {
     ];
     for operation in every {
         let refused = run.asks("secrets", operation).await.unwrap_err();
-        assert!(refused.starts_with("no prop of the component"), "{refused}");
+        assert!(
+            refused.starts_with("none of the component's props"),
+            "{refused}"
+        );
     }
     assert_eq!(value(given.asks("secrets", get("k")).await), Some(json!(1)));
 }

@@ -1,4 +1,5 @@
-//! The pages of `/connect`: what happened, in a sentence, and what to do next. No script, nothing from elsewhere.
+//! The pages of `/connect`: the result in a sentence, and the next step. No script, nothing from
+//! elsewhere.
 
 use headwater_model::app::{AppField, AuthType};
 use headwater_platform::{Connected, FieldsForm};
@@ -8,7 +9,7 @@ use crate::docs::escape;
 
 const STYLE: &str = include_str!("style.css");
 
-/// What has to be entered. It is sent to the address that it came from, which has the token.
+/// The fields to enter. They are sent to the address that the form came from, which has the token.
 pub(super) fn form(form: &FieldsForm) -> String {
     let app = escape(&form.app.name);
     let mut content = format!(
@@ -28,12 +29,12 @@ pub(super) fn form(form: &FieldsForm) -> String {
     }
     let (button, note) = match form.app.auth {
         AuthType::Oauth2 => (
-            format!("Go on to {app}"),
-            "You will be asked there whether this node may have access.",
+            format!("Continue to {app}"),
+            "The app will ask whether to give this node access.",
         ),
         AuthType::Fields | AuthType::None => (
             "Connect".to_owned(),
-            "It is kept encrypted on this node, and components that you configure with the account get it.",
+            "This node stores it encrypted, and passes it to the components that you configure with this account.",
         ),
     };
     content.push_str(&format!(
@@ -76,8 +77,8 @@ pub(super) fn connected(connected: &Connected) -> String {
             "<h1>{app} is connected</h1>\n<p>As account <b>{account}</b>. You can close this page.</p>\n"
         ),
         Some(doubt) => format!(
-            "<h1>{app} is connected, but may not work</h1>\n<p>As account <b>{account}</b>. Asked whether it is good: \
-             {}.</p>\n",
+            "<h1>{app} is connected, but may not work</h1>\n<p>As account <b>{account}</b>. The test of its credentials did \
+             not succeed: {}.</p>\n",
             escape(doubt)
         ),
     };

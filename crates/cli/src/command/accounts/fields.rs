@@ -1,4 +1,5 @@
-//! The fields of an account: as the command line gives them, or asked for by what the catalog knows of the app.
+//! The fields of an account: as the command line gives them, or asked for by the catalog's fields of
+//! the app.
 
 use std::io::IsTerminal as _;
 
@@ -44,15 +45,15 @@ pub(super) async fn ask(client: &Client, app: &str) -> Result<Map<String, Value>
     let fields = fields.map(Vec::as_slice).unwrap_or_default();
     match known.map(|known| text(known, "auth_type")) {
         None => Err(UsageError(format!(
-            "the node knows nothing of `{app}`; give what its components find in `$auth`: --field KEY=VALUE. \
-             `headwater apps` lists the apps that it knows; one that needs no credentials is made known with \
-             `auth = \"none\"` in a file for `serve --apps`"
+            "`{app}` is not in the node's catalog; give the fields of `$auth` with --field KEY=VALUE. \
+             `headwater apps` lists the catalog; for an app without credentials, add it with `auth = \
+             \"none\"` to a file of `serve --apps`"
         ))),
-        // It needs none. Whoever moves here may want one all the same, for what names it.
+        // It needs none. A user who moves here may want one anyway, for the things that name it.
         Some("none") => Ok(()),
         Some("oauth2") => Err(UsageError(format!(
-            "`{app}` gives its tokens in a browser: `headwater accounts connect {app}`; or give some that you have: \
-             --field oauth_access_token=…"
+            "connect `{app}` in a browser with `headwater accounts connect {app}`, or give existing \
+             tokens with --field oauth_access_token=…"
         ))),
         Some(_) if !can_ask() => Err(UsageError(format!("give {}", usage(fields)))),
         Some(_) => Ok(()),
@@ -71,7 +72,7 @@ fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// How all of them are given on the command line.
+/// The command-line arguments that give all of them.
 fn usage(fields: &[Value]) -> String {
     let options = fields.iter().map(|field| {
         let value = if field["multiline"] == true {

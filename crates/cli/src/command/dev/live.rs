@@ -1,4 +1,4 @@
-//! What a source emits, logs and throws, printed as it comes: events to standard output, the rest to
+//! Events, logs and errors of a source, printed as they come: events to standard output, the rest to
 //! standard error; with `--json` everything to standard output, one JSON object per line.
 
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::timestamp;
 const LOGS: &str = "$logs";
 const ERRORS: &str = "$errors";
 
-/// Where a source's lists and its stream are.
+/// The addresses of a source's lists and its stream.
 pub(super) struct Addresses<'a> {
     events: [&'a str; 3],
     logs: [&'a str; 3],
@@ -37,7 +37,7 @@ impl<'a> Addresses<'a> {
 
 pub(super) struct Live<'a> {
     session: &'a Session,
-    /// What stacks call the component.
+    /// The component's name in stacks.
     file: &'a Path,
     events: Follow<'a>,
     logs: Follow<'a>,
@@ -66,7 +66,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Leaves out what there is already.
+    /// Leaves out the items that are there already.
     pub(super) async fn skip_past(&mut self) -> Result<()> {
         for follow in [&mut self.events, &mut self.logs, &mut self.errors] {
             follow.latest(0).await?;

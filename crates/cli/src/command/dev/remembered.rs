@@ -1,5 +1,5 @@
-//! Which source a file was deployed as, so that `dev` goes on with it after a restart: kept in a small
-//! file beside the component, by file, node and workspace.
+//! The source that a file was deployed as, so that `dev` continues with it after a restart: kept in a
+//! small file beside the component, by file, node and workspace.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -79,7 +79,7 @@ fn read(path: &Path) -> Result<Entries> {
     match std::fs::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).with_context(|| {
             format!(
-                "{} is not what `headwater dev` wrote; delete it to deploy anew",
+                "{} was not written by `headwater dev`; delete it to deploy a new source",
                 path.display()
             )
         }),

@@ -9,7 +9,7 @@ use crate::reference;
 
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// What a save changes; `None` for a file that is not there.
+/// The state of a file that a save changes; `None` for a file that is not there.
 type Stamp = Option<(SystemTime, u64)>;
 
 pub(super) struct Watch {
@@ -40,7 +40,7 @@ impl Watch {
             self.files = files.iter().cloned().collect();
             self.files.insert(self.file.clone());
         }
-        // What was looked at before they were read stays: a save in between is a change.
+        // The states from before they were read stay: a save in between is a change.
         let mut now = self.stamps();
         for (file, stamp) in &mut now {
             if let Some(seen) = self.seen.get(file) {
@@ -90,7 +90,7 @@ fn stamp(file: &Path) -> Stamp {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// What could be imported out of a folder.
+/// The files of a folder that could be imported.
 fn modules(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -1,5 +1,5 @@
-//! The layers of a node's sandbox for people: each with what it does, and with advice where it is off and
-//! should not be. The node says which layers there are.
+//! The layers of a node's sandbox for people: each with its effect, and with advice if it is off and
+//! should not be. The node lists the layers.
 
 use serde_json::Value;
 
@@ -20,52 +20,53 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "confined",
         meaning: "components and builds see only the files that they need",
-        absence: "components and builds run UNCONFINED (--allow-unconfined): a flaw in the JavaScript runtime opens \
-                  the node's keys and data",
-        advice: "allow user namespaces to the node (in containers: the seccomp profile, or CAP_SYS_ADMIN), or run \
-                 Linux 6.2 or later with Landlock; then start it without --allow-unconfined",
+        absence: "components and builds run UNCONFINED (--allow-unconfined): a flaw in the JavaScript \
+                  runtime would expose the node's keys and data",
+        advice: "allow user namespaces for the node (in a container: by the seccomp profile or \
+                 CAP_SYS_ADMIN), or use Linux 6.2 or later with Landlock; then start it without \
+                 --allow-unconfined",
     },
     Layer {
         name: "own_root",
         meaning: "each process has a root of its own, without the machine's files",
-        absence: "the kernel gives the node no mount namespace",
+        absence: "the kernel does not allow the node a mount namespace",
         advice: "",
     },
     Layer {
         name: "landlock",
-        meaning: "the kernel refuses all other files by Landlock",
+        meaning: "Landlock refuses access to all other files",
         absence: "this kernel has no Landlock",
         advice: "",
     },
     Layer {
         name: "own_user",
-        meaning: "processes are another user than the node",
-        absence: "processes are the node's own user, as always where the node is not root",
+        meaning: "processes run as a user other than the node's",
+        absence: "processes run as the node's own user, because the node is not root",
         advice: "",
     },
     Layer {
         name: "no_capabilities",
-        meaning: "processes have no capability and can get none",
+        meaning: "processes have no capabilities and cannot gain any",
         absence: "the system has no capabilities",
         advice: "",
     },
     Layer {
         name: "seccomp",
         meaning: "calls to the kernel that no component needs are refused",
-        absence: "this kind of machine has no filter for calls to the kernel",
+        absence: "Headwater has no system-call filter for this kind of machine",
         advice: "run the node on Linux on x86-64 or arm64",
     },
     Layer {
         name: "abstract_sockets",
         meaning: "Unix sockets of the machine are out of reach",
-        absence: "--self-alias needs Unix sockets, and this kernel cannot tell the node's from others",
+        absence: "--self-alias needs Unix sockets, and this kernel cannot distinguish the node's socket from others",
         advice: "run Linux 6.12 or later with Landlock, or the node in a network namespace of its own, or without \
                  --self-alias",
     },
     Layer {
         name: "ipv6_policy",
         meaning: "private addresses of IPv6 are refused like those of IPv4",
-        absence: "private addresses of IPv6 may be reached",
+        absence: "private addresses of IPv6 are reachable",
         advice: "turn IPv6 off for the node, or run it on Linux on x86-64 or arm64",
     },
 ];

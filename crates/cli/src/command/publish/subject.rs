@@ -1,4 +1,4 @@
-//! What is published: one component, or all that a folder or a package has.
+//! The components to publish: one, or all that a folder or a package has.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    /// What it is called when it fails.
+    /// Its name in an error.
     pub(super) fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -43,7 +43,7 @@ impl Unit {
         matches!(self, Self::Npm { .. })
     }
 
-    /// What to send for it.
+    /// The body to send for it.
     pub(super) async fn body(&self) -> Result<Value> {
         Ok(match self {
             Self::File(path) => bundle::body(path).await?,
@@ -59,7 +59,7 @@ pub(super) async fn find(client: &Client, typed: &str) -> Result<Subject> {
             Ok(Subject::One(Unit::Url(package.to_string())))
         }
         ComponentReference::Npm(package) => in_package(client, &package).await,
-        // Only what is on this machine can be published, whatever it is called.
+        // Only components on this machine can be published, whatever their names.
         ComponentReference::File(_) | ComponentReference::Saved(_) => {
             let path = Path::new(typed);
             match path.is_dir() {
@@ -75,7 +75,7 @@ fn in_folder(folder: &Path) -> Result<Subject> {
         .with_context(|| format!("cannot read the folder {}", folder.display()))?;
     if files.is_empty() {
         bail!(
-            "no component is in {}: a file is one when it exports it as default and writes out its \
+            "there is no component in {}: a component file has a default export and writes out its \
              `key` and `version`",
             folder.display()
         );

@@ -1,4 +1,4 @@
-//! A connection's stream and the answers that leave by it, as they tell what the connection does.
+//! A connection's stream and the answers that leave by it, as they report the connection's activity.
 
 use std::{
     io::{self, IoSlice},
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{Place, UnderWay};
 
-/// More than a ping of HTTP/2 and its answer, which are no sign that somebody reads.
+/// More than a ping of HTTP/2 and its answer, which do not show that somebody reads.
 const PING_BYTES: usize = 64;
 
 /// The stream of a connection.

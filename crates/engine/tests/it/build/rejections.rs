@@ -126,7 +126,7 @@ async fn packages_that_need_more_than_javascript_are_refused_with_what_to_use() 
         ("esbuild@0.25", "starts a program", "`sucrase`"),
         (
             "puppeteer@24",
-            "its install script downloads",
+            "needs a download by its install script",
             "`puppeteer-core`",
         ),
     ] {

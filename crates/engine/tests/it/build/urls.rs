@@ -296,7 +296,8 @@ async fn a_missing_import_is_named_with_the_module_that_imports_it() {
     ])
     .await;
     let told = refused(server.join("new.mjs").unwrap()).await;
-    let expected = format!("{server}lib/gone.mjs, which {server}lib/a.mjs imports, answered 404");
+    let expected =
+        format!("{server}lib/gone.mjs answered 404 Not Found; {server}lib/a.mjs imports it");
     assert!(told.contains(&expected), "{told}");
 }
 

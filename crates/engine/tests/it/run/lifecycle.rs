@@ -131,7 +131,7 @@ async fn an_archive_that_is_another_is_refused() {
     let mut source = Source::named("emit");
     for (hash, complaint) in [
         ("0".repeat(64), "not 000"),
-        ("../../etc".to_owned(), "is no hash"),
+        ("../../etc".to_owned(), "is not a hash"),
     ] {
         source.spec.artifact_hash = hash;
         let (sink, _messages) = mpsc::unbounded_channel();

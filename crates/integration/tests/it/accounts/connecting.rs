@@ -58,7 +58,7 @@ async fn who_does_not_consent_connects_nothing() {
     assert!(back.contains("error=access_denied"), "{back}");
     let page = browser.open(&back).await.answer.is(422);
     assert!(
-        page.text.contains("did not let the node in at Acme"),
+        page.text.contains("You declined access at Acme"),
         "{}",
         page.text
     );
@@ -113,7 +113,7 @@ async fn a_state_that_nobody_left_with_is_of_no_use() {
     ] {
         let page = browser.open(&wrong).await.answer.is(400);
         assert!(
-            page.text.contains("belongs to no connection"),
+            page.text.contains("does not belong to a connection"),
             "{}",
             page.text
         );
@@ -137,7 +137,7 @@ async fn another_browser_cannot_bring_the_code() {
         .await;
     let page = Browser::new(&node).open(&back).await.answer.is(422);
     assert!(
-        page.text.contains("begun in another browser"),
+        page.text.contains("started in another browser"),
         "{}",
         page.text
     );
@@ -240,8 +240,8 @@ async fn a_form_asks_for_what_the_app_wants_and_the_app_is_asked_whether_that_is
     // What is missing, unknown or not taken is asked for again, and the link is good still.
     for (fields, problem) in [
         (&[("key", "")][..], "Key: is required"),
-        (&[("key", "good"), ("other", "x")], "other: is no field"),
-        (&[("key", "bad")], "did not take this"),
+        (&[("key", "good"), ("other", "x")], "other: is not a field"),
+        (&[("key", "bad")], "did not accept this"),
     ] {
         let page = browser.send(url(&link), fields).await.answer.is(422);
         assert!(page.text.contains(problem), "{problem}: {}", page.text);
@@ -270,7 +270,11 @@ async fn a_preview_of_a_link_does_not_use_it_up() {
     let link = link(&node).await;
     for _ in 0..2 {
         let page = Browser::new(&node).open_only(url(&link)).await.is(200);
-        assert!(page.text.contains("<button>Go on to Acme"), "{}", page.text);
+        assert!(
+            page.text.contains("<button>Continue to Acme"),
+            "{}",
+            page.text
+        );
         assert!(!page.headers.contains_key("set-cookie"));
     }
     Browser::new(&node).consent(url(&link)).await.is(200);

@@ -175,12 +175,12 @@ async fn a_broken_save_leaves_the_former_version_and_the_next_good_one_goes_live
     dev.expect(LIVE).await;
     desk.save("a.mjs", "export default { name: ");
     dev.expect("error:").await;
-    dev.expect("the former version goes on").await;
+    dev.expect("the former version keeps running").await;
     desk.post("one").await;
     dev.expect("first one").await;
     desk.save("a.mjs", "throw new Error(\"not loaded\");");
     dev.expect("not loaded").await;
-    dev.expect("the former version goes on").await;
+    dev.expect("the former version keeps running").await;
     desk.save("a.mjs", &source("second"));
     dev.expect(LIVE).await;
     desk.post("two").await;

@@ -120,7 +120,7 @@ async fn lists_take_several_picks_over_pages_and_typed_values() {
     dialogue.expect("by hand").await;
     // Nothing is picked yet.
     dialogue.send(ENTER);
-    dialogue.expect("pick at least one").await;
+    dialogue.expect("select at least one").await;
     // The first option, and more.
     dialogue.send(&[" ", UP, UP, " ", ENTER].concat());
     dialogue.expect("Board D").await;

@@ -65,7 +65,8 @@ async fn packages_move_to_the_latest_allowed_and_only_when_asked() {
         .await
         .ok();
     assert!(
-        seen.stderr.contains("latest allowed already"),
+        seen.stderr
+            .contains("already have their latest allowed versions"),
         "{}",
         seen.stderr
     );

@@ -75,7 +75,7 @@ export default { name: "Row", key: "tables-row", version: "0.0.1", type: "action
         json!({"table": "t", "row": "r"})
     );
     assert!(
-        seen.stderr.contains("runs with the values given"),
+        seen.stderr.contains("runs with the given values"),
         "{}",
         seen.stderr
     );

@@ -143,7 +143,7 @@ export default {
     const folder = /file:\S+\/worker\//.exec(new Error().stack)[0];
     const load = new Function("specifier", "return import(specifier)");
     const { createDataStore } = await load(folder + "data_store.ts");
-    const { currentInvocation } = await load(folder + "scope.ts");
+    const { currentInvocation } = await load(folder + "invocation_context.ts");
     const tried = [];
     for (const name of ["shared", "own"]) {
       const store = createDataStore(name, currentInvocation());
@@ -161,7 +161,7 @@ async fn a_store_that_no_prop_names_cannot_be_reached_through_the_runtime() {
     node.run(&keeper, json!({})).await;
     let intruder = node.deploy(INTRUDER, json!({"own": "own"})).await;
     node.run(&intruder, json!({})).await;
-    let refusal = "data store \"shared\": no prop of the component is configured with it; \
+    let refusal = "data store \"shared\": none of the component's props is configured with this data store; \
                    add a prop of type data_store";
     assert_eq!(
         payloads(&node.events(&intruder).await),

@@ -81,7 +81,7 @@ async fn a_configuration_error_is_told_without_a_stack() {
     let lines: Vec<_> = ran.stderr.lines().collect();
     assert_eq!(
         lines.last(),
-        Some(&"error: the component is not configured right: Choose a channel"),
+        Some(&"error: the component's configuration is wrong: Choose a channel"),
         "{lines:?}"
     );
     let errors = node.channel(&source, "$errors").await;

@@ -1,14 +1,14 @@
-//! What an app's answers mean. Pure: no address, no time.
+//! The meaning of an app's answers. Pure: no address, no time.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use headwater_model::app::{ACCESS_TOKEN, OAuth2, Probe, REFRESH_TOKEN, UID};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
-/// What an app says of credentials.
+/// An app's answer about credentials.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It takes them; who they are, if it tells.
+    /// It accepts them; with their identity, if it tells.
     Good(Option<Value>),
     /// It does not.
     Bad(String),
@@ -18,7 +18,7 @@ pub(crate) enum Verdict {
 
 /// Characters of an app's own words that are told.
 const WORDS_MAX: usize = 200;
-/// What stands in an app's words when it is the credentials that it does not take.
+/// The words in an app's answer that mean that it does not accept the credentials.
 const OF_CREDENTIALS: [&str; 8] = [
     "auth",
     "token",
@@ -32,19 +32,19 @@ const OF_CREDENTIALS: [&str; 8] = [
 /// Shorter ones would be found in ordinary words.
 const SECRET_MIN: usize = 6;
 
-/// What a token endpoint gives.
+/// The answer of a token endpoint.
 #[derive(Debug)]
 pub(crate) struct Grant {
-    /// Fields of `$auth`: the tokens, and what the definition finds in the answer.
+    /// Fields of `$auth`: the tokens, and the values that the definition finds in the answer.
     pub(crate) fields: Map<String, Value>,
-    /// How long the access token is good, in seconds, if that was said.
+    /// The lifetime of the access token, in seconds, if that was said.
     pub(crate) expires_in: Option<u64>,
 }
 
 /// Why a token endpoint gives nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenFailure {
-    /// What the user once consented to is over (`invalid_grant`).
+    /// The user's consent has ended (`invalid_grant`).
     Ended(String),
     /// The app does not take the node's request: its client, or the definition, is wrong.
     Rejected(String),
@@ -141,7 +141,7 @@ fn seconds(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// What an app says of a failure: in one line, not long, and without what was sent to it.
+/// An app's text about a failure: in one line, not long, and without the values that were sent to it.
 pub(crate) fn words(code: &str, description: Option<&str>, secrets: &[&str]) -> String {
     let text = match description {
         Some(description) => format!("{code}: {description}"),
@@ -157,13 +157,13 @@ pub(crate) fn words(code: &str, description: Option<&str>, secrets: &[&str]) -> 
     text.trim().to_owned()
 }
 
-/// What the answer to a probe says of the credentials.
+/// The verdict of a probe's answer about the credentials.
 pub(super) fn verdict(probe: &Probe, status: StatusCode, body: &[u8], secrets: &[&str]) -> Verdict {
     if status == StatusCode::UNAUTHORIZED {
         return Verdict::Bad(format!("the app answered with {status}"));
     }
     if status == StatusCode::FORBIDDEN {
-        // It knows who asks. Good credentials may not suffice for the question.
+        // It knows the caller. Good credentials may not suffice for the question.
         return Verdict::Unknown(format!(
             "the app answered with {status}; the scopes may not suffice"
         ));
@@ -193,14 +193,20 @@ fn not_ok(answer: &Value, secrets: &[&str]) -> Verdict {
     let why = match why {
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
-        None => return Verdict::Unknown("the app's answer does not say whether".to_owned()),
+        None => {
+            return Verdict::Unknown(
+                "the app's answer does not show whether it accepts the credentials".to_owned(),
+            );
+        }
     };
     let lower = why.to_lowercase();
     let is_about_credentials = OF_CREDENTIALS.iter().any(|sign| lower.contains(sign));
     let why = words(&why, None, secrets);
     match is_about_credentials {
-        true => Verdict::Bad(format!("the app does not take them: {why}")),
-        false => Verdict::Unknown(format!("the app does not say whether: {why}")),
+        true => Verdict::Bad(format!("the app does not accept the credentials: {why}")),
+        false => Verdict::Unknown(format!(
+            "the app does not say whether it accepts the credentials: {why}"
+        )),
     }
 }
 
@@ -348,14 +354,15 @@ mod tests {
             Verdict::Good(Some(json!("7")))
         );
         assert_eq!(judge(200, json!({"ok": {}})), Verdict::Good(None));
-        let bad = "the app does not take them: invalid_auth";
+        let bad = "the app does not accept the credentials: invalid_auth";
         assert_eq!(
             judge(200, json!({"ok": false, "error": "invalid_auth"})),
             Verdict::Bad(bad.to_owned())
         );
         let graphql =
             json!({"data": null, "errors": [{"message": "API key sesame-open is not valid"}]});
-        let bad = "the app does not take them: [{\"message\":\"API key … is not valid\"}]";
+        let bad =
+            "the app does not accept the credentials: [{\"message\":\"API key … is not valid\"}]";
         assert_eq!(judge(200, graphql), Verdict::Bad(bad.to_owned()));
         for no_news in [
             json!({"ok": false, "error": "ratelimited"}),

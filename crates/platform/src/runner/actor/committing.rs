@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Actor {
-    /// Takes the lease of the source and reads what every commit moves on. A source that another node runs, or that is
-    /// gone, has no runner here.
+    /// Takes the lease of the source and reads the state that every commit moves on. A source that
+    /// another node runs, or that is gone, has no runner here.
     pub(super) async fn open(&mut self) {
         let runnable = self.id.clone().into();
         let opened = async {
@@ -34,7 +34,7 @@ impl Actor {
         }
     }
 
-    /// Goes on from what a settlement has left.
+    /// Continues from the state that a settlement has left.
     async fn read_dedupe_state(&mut self) {
         let runnable = self.id.clone().into();
         match self.context.core.store.dedupe_state(&runnable).await {
@@ -52,8 +52,8 @@ impl Actor {
 
     pub(super) async fn committed(&mut self, batch: Batch) {
         if !self.commits.finish(batch) {
-            // The store refused: what this node believes of the source no longer holds.
-            // Not awaited: the engine may be waiting for a start that only this task drives.
+            // The store refused: the state that this node holds of the source is no longer true. Not
+            // awaited: the engine may be waiting for a start that only this task drives.
             let (context, id) = (Arc::clone(&self.context), self.id.clone());
             self.context
                 .core

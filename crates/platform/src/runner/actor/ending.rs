@@ -77,7 +77,7 @@ impl Actor {
             ended_at_ms: self.context.core.env.now_ms(),
             ..RunPart::of_hook(trigger, invocation_id, origin, run.started_at_ms)
         };
-        // Told now: what is held back of a failed deployment is never committed.
+        // Told now: the held effects of a failed deployment are never committed.
         self.context.core.metrics.ran(trigger, &told.outcome);
         journal::ended(&self.id, &part, &told.outcome);
         match hold {

@@ -32,7 +32,7 @@ impl Actor {
             match command {
                 Command::Run(invocation) => self.queue.push(invocation),
                 Command::Close(_, closed) | Command::Pause(closed) => waiting.push(closed),
-                // Whoever waits for an answer hears that there is none; the rest is the next runner's.
+                // Waiters for an answer hear that there is none; the rest is the next runner's.
                 Command::Hook(_) | Command::Settle(..) => {}
                 Command::Claim | Command::Load(_) | Command::Reload(_) | Command::Resume => {}
             }

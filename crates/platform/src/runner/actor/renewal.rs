@@ -1,5 +1,5 @@
-//! When the props of a source are made, and made again: at first, when an account changed or its credentials end, and
-//! when a run met a 401 with them.
+//! Computing the props of a source, and computing them again: at first, when an account changed or its
+//! credentials end, and when a run met a 401 with them.
 
 use std::sync::Arc;
 
@@ -21,7 +21,8 @@ use crate::{
 };
 
 impl Actor {
-    /// Reads the recorded version if none was given, and makes the props again if they have become stale.
+    /// Reads the recorded version if none was given, and computes the props again if they have become
+    /// stale.
     pub(super) async fn refresh(&mut self) {
         let now_at = self.context.core.env.now_at();
         let is_due = |loaded: &Arc<LoadedSource>| loaded.renew_at.is_some_and(|at| at <= now_at);
@@ -61,7 +62,7 @@ impl Actor {
         Box::pin(async move {
             match loaded {
                 None => context.load_recorded(&id).await,
-                // What is recorded may not be what runs: an update may be under way.
+                // The recorded version may differ from the running one: an update may be under way.
                 Some(loaded) => {
                     let (source, component) = (loaded.source.clone(), loaded.component.clone());
                     context.load(source, component).await.map(Some)
@@ -103,21 +104,21 @@ impl Actor {
             .metrics
             .ran(invocation.trigger.into(), &ended.outcome);
         journal::repeats(&self.id, &invocation, &ended.outcome);
-        // What it logged says why it is made again. The work itself stays in the queue.
+        // Its logs show why it is repeated. The work itself stays in the queue.
         self.commits.push(RunPart {
             effects: ended.effects,
             usage: ended.usage,
             lease: None,
             ..RunPart::of(&invocation, After::Nothing)
         });
-        // It did not lose its worker, and is no suspect.
+        // It did not lose its worker, and is not a suspect.
         invocation.tries -= 1;
         invocation.repeated = true;
         self.queue.push_front(invocation);
     }
 
-    /// Ends a run. If it met a 401, its accounts are looked at; if nothing of it can be seen, it waits for that and is made
-    /// once more with other credentials.
+    /// Ends a run. If it met a 401, its accounts are looked at; if nothing of it can be seen, it waits
+    /// for that and is repeated with other credentials.
     pub(super) fn end(&mut self, ended: EndedRun) {
         if !ended.outcome.is_unauthorized() {
             return self.finish(ended);

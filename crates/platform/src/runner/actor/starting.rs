@@ -1,4 +1,4 @@
-//! Starting runs: what may start now, with which worker and props.
+//! Starting runs: the choice of the next one, of its worker and its props.
 
 use headwater_engine::{Entry, Invocation};
 use headwater_model::{id::InvocationId, outcome::Outcome};
@@ -16,7 +16,8 @@ use crate::runner::{
 };
 
 impl Actor {
-    /// Starts what may run now. What lost a worker before runs alone, so that no other run pays for it.
+    /// Starts the runs that may start now. A run that lost a worker before runs alone, so that no other
+    /// run pays for it.
     pub(super) fn start_waiting(&mut self, loaded: &LoadedSource) {
         if self.flight.has_suspect() {
             return;
@@ -53,7 +54,7 @@ impl Actor {
                 .read_taken(&loaded.source.owner.user_id)
                 .await
         {
-            tracing::warn!(source = %self.id, %error, "what is left of a quota is not known");
+            tracing::warn!(source = %self.id, %error, "cannot determine the remaining quota");
         }
     }
 

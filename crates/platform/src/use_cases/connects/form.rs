@@ -1,4 +1,4 @@
-//! A link that is opened: what has to be entered, and what becomes of what was.
+//! A link that is opened: the fields to enter, and the checks of the entered values.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ use crate::{
     platform::Platform,
 };
 
-/// What the browser gets for a link.
+/// The answer to a browser that opens a link.
 #[derive(Debug)]
 pub enum LinkOpened {
     /// Something has to be entered, or only to be confirmed.
     Form(FieldsForm),
     /// The user goes to the app, with a cookie by which it is known again.
     Leave {
-        /// Where to.
+        /// The target.
         url: String,
         /// The cookie's name.
         cookie: String,
@@ -39,24 +39,24 @@ pub enum LinkOpened {
     Connected(Connected),
 }
 
-/// What has to be entered.
+/// The fields to enter.
 #[derive(Debug)]
 pub struct FieldsForm {
     /// The app.
     pub app: Arc<AppDefinition>,
     /// The account's name.
     pub account: String,
-    /// What is known already, without secrets.
+    /// The known values, without secrets.
     pub known: Map<String, Value>,
     /// Secrets that are known already, by name. They need not be entered.
     pub kept: Vec<String>,
-    /// What was wrong with what was entered last.
+    /// The fault of the values entered last.
     pub problem: Option<String>,
 }
 
 impl Platform {
-    /// A link was opened, for the app in its path. It is not used up: whatever shows previews of links opens
-    /// them too. Only the form's button goes on, even where nothing has to be entered.
+    /// A link was opened, for the app in its path. It is not used up: programs that show previews of
+    /// links open them too. Only the form's button goes on, even where nothing has to be entered.
     ///
     /// # Errors
     /// `Invalid` when it is of no use.
@@ -69,7 +69,7 @@ impl Platform {
     /// The form of a link was filled in.
     ///
     /// # Errors
-    /// As [`Platform::open_link`]. What can be entered better is asked for again.
+    /// As [`Platform::open_link`]. Fields that can be corrected are asked for again.
     pub async fn fill_in(
         self: &Arc<Self>,
         slug: &str,
@@ -127,7 +127,7 @@ impl Platform {
             None => None,
         };
         if let Some(Verdict::Bad(reason)) = &verdict {
-            let problem = format!("{} did not take this: {reason}", app.name);
+            let problem = format!("{} did not accept this: {reason}", app.name);
             return self.form(app, connect, fields, Some(problem));
         }
         if let Some(Verdict::Good(Some(uid))) = &verdict {
@@ -194,7 +194,7 @@ impl Platform {
     }
 }
 
-/// What the user in the browser is told of the account.
+/// The message about the account to the user in the browser.
 pub(super) fn told(app: &AppDefinition, account: &Account) -> Connected {
     let is_doubtful = app.probe.is_some() && account.health.status != HealthStatus::Healthy;
     Connected {
@@ -204,7 +204,8 @@ pub(super) fn told(app: &AppDefinition, account: &Account) -> Connected {
     }
 }
 
-/// What was entered over what was known. A secret that was known need not be entered; what else is left empty is empty.
+/// The entered values over the known ones. A known secret need not be entered; any other field left
+/// empty is empty.
 fn over(
     app: &AppDefinition,
     mut known: Map<String, Value>,

@@ -25,7 +25,7 @@ use crate::{
     platform::Platform,
 };
 
-/// What a browser brings back from an app.
+/// The parameters that a browser brings back from an app.
 #[derive(Debug, Clone, Default)]
 pub struct Callback {
     /// The parameters, as the app has given them.
@@ -110,7 +110,8 @@ impl Platform {
     /// The user came back from the app whose callback this is.
     ///
     /// # Errors
-    /// `Invalid` when nobody is expected with this state, `Failed` with why there is no account.
+    /// `Invalid` if nobody is expected with this state, `Failed` with the reason why there is no
+    /// account.
     pub async fn come_back(
         self: &Arc<Self>,
         slug: &str,
@@ -145,7 +146,7 @@ impl Platform {
             Err(Refused::Because(reason)) => Err(self.fail_connect(&connect, reason).await),
             Err(Refused::Platform(error)) => {
                 tracing::error!(connect_id = %connect.id, %error, "an account was not connected");
-                let reason = "The node failed; its log says why. Try again with a new link.";
+                let reason = "An error occurred on the node; its log has the cause. Try again with a new link.";
                 Err(self.fail_connect(&connect, reason.to_owned()).await)
             }
             Ok(connected) => Ok(connected),
@@ -201,7 +202,7 @@ impl Platform {
             // The app has just given a token; without a question there is no better news of it.
             None => Verdict::Good(None),
             Some(Verdict::Bad(reason)) => Verdict::Unknown(format!(
-                "{} gave a token, but {reason}; its scopes may not suffice",
+                "{} returned a token, but {reason}; its scopes may not suffice",
                 app.name
             )),
             Some(verdict) => verdict,
@@ -236,7 +237,7 @@ fn check_app(slug: &str, connect: &Connect) -> Result<(), Refused> {
     match connect.app == slug {
         true => Ok(()),
         false => Err(Refused::Because(format!(
-            "This connection is one of `{}`, but `{slug}` answered. Begin again with a new link.",
+            "This connection is for `{}`, but `{slug}` answered. Start again with a new link.",
             connect.app
         ))),
     }
@@ -256,19 +257,19 @@ fn code<'a>(app: &AppDefinition, callback: &'a Callback) -> Result<&'a str, Refu
     let error = callback.parameter("error");
     match (code, error) {
         (_, Some("access_denied")) => Err(Refused::Because(format!(
-            "You did not let the node in at {}, so nothing was connected. Follow a new link if you want to after all.",
+            "You declined access at {}, so no account was connected. To try again, request a new link.",
             app.name
         ))),
         (_, Some(error)) => {
             let said = words(error, callback.parameter("error_description"), &[]);
             Err(Refused::Because(format!(
-                "{} refused: {said}. If this comes again, the operator has to look at the app's scopes and at the \
-                 client's settings there.",
+                "{} refused: {said}. If this happens again, the operator must check the app's scopes \
+                 and the client's settings there.",
                 app.name
             )))
         }
         (None, None) => Err(Refused::Because(format!(
-            "{} sent no code back. Try again with a new link.",
+            "{} returned no code. Try again with a new link.",
             app.name
         ))),
         (Some(code), None) => Ok(code),
@@ -279,14 +280,14 @@ fn no_token(app: &AppDefinition, failure: &TokenFailure) -> Refused {
     let name = &app.name;
     Refused::Because(match failure {
         TokenFailure::Ended(reason) => {
-            format!("{name} did not take the code: {reason}. Try again with a new link.")
+            format!("{name} did not accept the code: {reason}. Try again with a new link.")
         }
         TokenFailure::Rejected(reason) => format!(
-            "{name} gave no token: {reason}. The operator has to compare client_id, client_secret and token_auth in \
-             the apps file with the client's settings there."
+            "{name} returned no token: {reason}. The operator must compare client_id, client_secret \
+             and token_auth in the apps file with the client's settings there."
         ),
         TokenFailure::Unreachable(reason) => {
-            format!("{name} gave no token: {reason}. Try again later with a new link.")
+            format!("{name} returned no token: {reason}. Try again later with a new link.")
         }
     })
 }

@@ -13,10 +13,10 @@ pub struct Connected {
     pub doubt: Option<String>,
 }
 
-/// Why the user in the browser gets no account. What to do next is said in it.
+/// The reason why the user in the browser gets no account, with the next step.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The link or what came back is of no use any more, or never was.
+    /// The link or the app's answer is not valid any more, or never was.
     #[error("{0}")]
     Invalid(&'static str),
     /// The way ended without an account.
@@ -27,9 +27,9 @@ pub enum ConnectError {
     Platform(#[from] PlatformError),
 }
 
-pub(super) const LINK_OVER: &str = "This link is not valid: it has been used, or its time is over. \
-     Ask for a new one where you got it, with `headwater accounts connect` for example.";
-pub(super) const STATE_OVER: &str = "What the app sent back belongs to no connection that is under way: it was used already, \
-     took too long, or was begun elsewhere. Begin again with a new link.";
-pub(super) const OTHER_BROWSER: &str = "This connection was begun in another browser. \
-     Follow a new link, and consent in the same browser.";
+pub(super) const LINK_OVER: &str = "This link is not valid: it was used already, or it has expired. \
+     Request a new link, for example with `headwater accounts connect`.";
+pub(super) const STATE_OVER: &str = "The app's answer does not belong to a connection in progress: it \
+     was used already, came too late, or was started elsewhere. Start again with a new link.";
+pub(super) const OTHER_BROWSER: &str = "This connection was started in another browser. Open a new \
+     link, and give your consent in the same browser.";

@@ -1,4 +1,4 @@
-//! What a connect knows that must not be read in the store.
+//! The data of a connect that must not be readable in the store.
 
 use headwater_model::id::ConnectId;
 use headwater_store::Connect;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{error::PlatformError, platform::Platform};
 
-/// What is known of a connect on its way.
+/// The data of a connect on its way.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Known {
     /// The app's fields as far as they are known.
@@ -15,7 +15,7 @@ pub(super) struct Known {
     /// The proof key, from leaving on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) verifier: Option<String>,
-    /// The hash of what the browser that left was given.
+    /// The hash of the token that the leaving browser was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) browser_hash: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The URLs of an app that depend on what a user enters.
+//! The URLs of an app that depend on a user's input.
 
 use headwater_model::{app::AppDefinition, error::Invalid};
 use serde_json::{Map, Value};

@@ -15,7 +15,7 @@ use crate::{
     use_cases::sources::{SourceView, UpdateSource, plan::Wanted},
 };
 
-/// Where an update leads.
+/// The target of an update.
 struct Target {
     component: SavedComponent,
     spec: SourceSpec,
@@ -86,7 +86,7 @@ impl Platform {
                     .await?
             }
             (false, true) => {
-                let reason = "is for the code that the source has; leave `component_*` out";
+                let reason = "is only for the source's present code; leave `component_*` out";
                 return Err(PlatformError::invalid("refresh_deps", reason));
             }
         };
@@ -152,7 +152,7 @@ impl Platform {
             if former.state != SourceState::Inactive
                 && let Err(error) = runner.hook(Hook::Deactivate, false).await
             {
-                tracing::warn!(source_id = %id, %error, "`deactivate` failed; the update goes on");
+                tracing::warn!(source_id = %id, %error, "`deactivate` failed; the update continues");
             }
         }
         if target.swaps {
@@ -192,7 +192,7 @@ impl Platform {
         if let Err(error) = self.reactivate(former).await {
             tracing::error!(source_id = %former.id, %error, "the former version could not be activated again");
         }
-        // What the failed version had begun is nobody's now.
+        // The work that the failed version had begun is nobody's now.
         self.core.nudges.nudge(Chore::Queue);
     }
 

@@ -1,4 +1,5 @@
-//! Deploying and deleting: the beginning and the end of a source's life (design section 7, "Lifecycle").
+//! Deploying and deleting: the beginning and the end of a source's life (docs/architecture.md, "A
+//! source is deployed or updated").
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ impl Platform {
     /// if a hook throws, the source is gone again.
     ///
     /// # Errors
-    /// `Invalid`, `InvalidProps`, or `Component` with what the component threw.
+    /// `Invalid`, `InvalidProps`, or `Component` with the component's error.
     pub async fn deploy_source(
         self: &Arc<Self>,
         caller: &Caller,
@@ -92,8 +93,8 @@ impl Platform {
         Ok(source)
     }
 
-    /// Deletes the source of a failed deployment; before that, if wanted, takes back what its hooks may have registered
-    /// outside.
+    /// Deletes the source of a failed deployment; before that, if wanted, takes back registrations of
+    /// its hooks outside.
     pub(super) async fn undo_deploy(
         self: &Arc<Self>,
         source: &Source,
@@ -145,16 +146,17 @@ impl Platform {
         if source.state != SourceState::Inactive
             && let Err(error) = self.deactivate_for_good(source).await
         {
-            tracing::warn!(source_id = %source.id, %error, "`deactivate` failed; the source is deleted all the same");
+            tracing::warn!(source_id = %source.id, %error, "`deactivate` failed; the source is deleted anyway");
         }
-        // Nothing is queued any more for a source that is being deleted, and nobody waits for what was.
+        // Nothing is queued any more for a source that is being deleted, and nobody waits for the
+        // queued work.
         self.runners.close(&source.id, Closing::Ended).await;
         self.empty(&source.id).await?;
         self.pass_on_the_last(&source.id).await?;
         self.remove(&source.id).await
     }
 
-    /// Deletes in steps what there may be much of, so that everybody else is served in between.
+    /// Deletes large sets in steps, so that everybody else is served in between.
     async fn empty(&self, id: &SourceId) -> Result<(), PlatformError> {
         let lease = self.leases.of(&id.clone().into()).await?;
         let store = &self.core.store;
@@ -162,7 +164,7 @@ impl Platform {
         Ok(())
     }
 
-    /// What a source emitted last reaches its listeners before its subscriptions go with it.
+    /// The last events of a source reach its listeners before its subscriptions go with it.
     async fn pass_on_the_last(self: &Arc<Self>, id: &SourceId) -> Result<(), PlatformError> {
         let emitter = id.clone().into();
         while self.core.store.awaits_dispatch(&emitter).await? {
@@ -177,7 +179,7 @@ impl Platform {
         let runner = self.runners.open(&source.id, loaded);
         runner.pause().await;
         let deactivated = runner.hook(Hook::Deactivate, false).await;
-        // Until what the hook did is committed, and what it threw.
+        // Waits until the effects of the hook are committed.
         runner.pause().await;
         deactivated
     }

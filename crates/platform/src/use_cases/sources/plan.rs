@@ -1,4 +1,4 @@
-//! From a component and configured values to what a source is made of.
+//! From a component and configured values to the spec of a source.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::{
     use_cases::prop_checks::CheckedProps,
 };
 
-/// What a source is to be made of.
+/// The planned parts of a source.
 pub(super) struct Wanted<'a> {
     pub(super) component: &'a SavedComponent,
-    /// Whose source it is.
+    /// The owner of the source.
     pub(super) owner: &'a Owner,
     pub(super) name: &'a str,
     /// Values by prop, former ones included.
@@ -40,7 +40,7 @@ impl Platform {
         Err(PlatformError::invalid("component_id", reason))
     }
 
-    /// Checks the values and makes the source's new spec. Endpoint tokens of a former version stay.
+    /// Checks the values and creates the source's new spec. Endpoint tokens of a former version stay.
     pub(super) async fn plan(
         self: &Arc<Self>,
         caller: &Caller,
@@ -113,8 +113,8 @@ impl Platform {
         })
     }
 
-    /// The values that an update leads to: given ones replace former ones by prop. Null takes a value away, but not a
-    /// secret's: responses show secrets as null, and what was read may be sent back.
+    /// The values that an update leads to: given ones replace former ones by prop. Null takes a value
+    /// away, but not a secret's: responses show secrets as null, and a response may be sent back.
     pub(crate) fn merged_props(
         &self,
         former: &Source,

@@ -1,4 +1,4 @@
-//! What a dead node left in the middle of a deployment, an update or a deletion.
+//! Sources that a dead node left in the middle of a deployment, an update or a deletion.
 
 use std::sync::Arc;
 
@@ -33,14 +33,15 @@ impl Platform {
         let mut settled = false;
         for source in batch {
             let _turn = self.lifecycles.lock(&source.id).await;
-            // A change of this start may have been under way when the list was made; it has settled its own.
+            // A change of this start may have been under way when the list was read; it has settled its
+            // own.
             let Some(source) = self.core.store.source(&source.id).await? else {
                 continue;
             };
             if matches!(source.state, SourceState::Active | SourceState::Inactive) {
                 continue;
             }
-            tracing::info!(source_id = %source.id, state = ?source.state, "settling what a former start left");
+            tracing::info!(source_id = %source.id, state = ?source.state, "settling the leftovers of a former start");
             if let Err(error) = self.recover(&source).await {
                 tracing::error!(source_id = %source.id, %error, "could not be settled");
             } else {
@@ -54,7 +55,7 @@ impl Platform {
         match source.state {
             SourceState::Deploying => {
                 let component = self.core.component_of(source).await?;
-                // How far its hooks came died with the node.
+                // The progress of its hooks died with the node.
                 self.undo_deploy(source, &component, true).await;
                 Ok(())
             }

@@ -1,5 +1,5 @@
-//! Which URLs a webhook may have (spec "Webhooks"). Names are judged by what they resolve to at each
-//! delivery; here only what can be told from the text.
+//! The URLs that a webhook may have. Names are judged at each delivery by the addresses that they
+//! resolve to; only the text is judged here.
 
 use headwater_engine::network::{NetworkPolicy, check_host};
 use url::Url;
@@ -11,12 +11,12 @@ const URL_BYTES: usize = 2048;
 /// The URL as it was given, checked.
 ///
 /// # Errors
-/// `Invalid`, saying what is wrong with it.
+/// `Invalid`, naming its fault.
 pub(super) fn checked(text: &str, policy: &NetworkPolicy) -> Result<String, PlatformError> {
     let invalid = |reason: &str| PlatformError::invalid("url", reason);
     if text.is_empty() {
         return Err(invalid(
-            "`url` is required: where events are POSTed to, such as https://example.com/events",
+            "`url` is required: the address that events are POSTed to, such as https://example.com/events",
         ));
     }
     if text.len() > URL_BYTES {

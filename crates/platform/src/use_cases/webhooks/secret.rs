@@ -11,7 +11,7 @@ const BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 /// The secret as it was given, checked.
 ///
 /// # Errors
-/// `Invalid`, saying what a secret looks like; the text itself is never repeated.
+/// `Invalid`, describing the form of a secret; the text itself is never repeated.
 pub(super) fn checked(text: String) -> Result<String, PlatformError> {
     let bytes = text
         .strip_prefix(PREFIX)

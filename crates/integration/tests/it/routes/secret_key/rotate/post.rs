@@ -125,7 +125,7 @@ async fn what_no_key_opens_is_counted_and_harms_nothing_else() {
     let output = node.output();
     assert!(output.contains(&lost), "{output}");
     assert!(
-        output.contains("cannot be used with this secret key"),
+        output.contains("are encrypted with another secret key"),
         "{output}"
     );
     assert_eq!(emitted(&node, &source).await, OPENED);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headwater_store::{SettledSource, Source, StoreError};
+use headwater_store::{Conflict, SettledSource, Source, StoreError};
 use tokio::sync::oneshot;
 
 use super::Actor;
@@ -27,6 +27,8 @@ impl Actor {
                 self.commits.reset(lease.clone(), state);
                 self.lease = Some(lease);
             }
+            // It was deleted after something was queued for it.
+            Err(StoreError::Conflict(Conflict::Gone(_))) => self.close(),
             Err(error) => {
                 tracing::error!(source_id = %self.id, %error, "the source cannot run on this node now");
                 self.close();

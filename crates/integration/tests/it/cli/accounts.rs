@@ -167,7 +167,7 @@ async fn an_account_is_connected_checked_and_connected_again_over_links() {
         .decide(&link(&mut denied).await, Decision::Deny)
         .await;
     Browser::new(&node).open(&back).await;
-    denied.expect("no account was connected").await;
+    denied.expect("nothing was connected").await;
     assert_eq!(denied.end().await.code(), Some(1));
 
     let mut again = node.start_cli(folder.path(), &reconnect);

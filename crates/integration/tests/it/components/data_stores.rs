@@ -143,7 +143,7 @@ export default {
     const folder = /file:\S+\/worker\//.exec(new Error().stack)[0];
     const load = new Function("specifier", "return import(specifier)");
     const { createDataStore } = await load(folder + "data_store.ts");
-    const { currentInvocation } = await load(folder + "invocation_context.ts");
+    const { currentInvocation } = await load(folder + "scope.ts");
     const tried = [];
     for (const name of ["shared", "own"]) {
       const store = createDataStore(name, currentInvocation());

@@ -92,6 +92,11 @@ impl Tally {
         }
         tally
     }
+
+    /// Whether the commit appends anything.
+    pub(crate) fn has_events(&self) -> bool {
+        self.events.iter().any(|count| *count > 0)
+    }
 }
 
 impl Metrics {

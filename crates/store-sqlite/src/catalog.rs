@@ -127,9 +127,8 @@ impl Catalog for SqliteStore {
         now_ms: u64,
         limit: u32,
     ) -> Result<Vec<Source>, StoreError> {
-        let mut living = self.living.besides(epoch, now_ms);
-        living.push(epoch);
-        self.read(move |connection| sources::unsettled(connection, &living, limit))
+        let others = self.living.besides(epoch, now_ms);
+        self.read(move |connection| sources::unsettled(connection, &others, limit))
             .await
     }
 }

@@ -55,6 +55,14 @@ impl EventLog for SqliteStore {
     }
 
     async fn release_scheduled(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+        // Looking costs no transaction; most looks find that nothing is due.
+        let next_due_ms = self.read(scheduled::next_due).await?;
+        if next_due_ms.is_none_or(|due_ms| due_ms > now_ms) {
+            return Ok(Progress {
+                next_due_ms,
+                ..Progress::default()
+            });
+        }
         self.write(move |connection| scheduled::release(connection, now_ms, limit))
             .await
     }

@@ -86,7 +86,7 @@ fn released(row: &Row<'_>) -> Result<NewEvent, StoreError> {
     })
 }
 
-fn next_due(connection: &Connection) -> Result<Option<u64>, StoreError> {
+pub(crate) fn next_due(connection: &Connection) -> Result<Option<u64>, StoreError> {
     let next: Option<i64> = connection
         .prepare_cached("SELECT deliver_at_ms FROM events WHERE deliver_at_ms IS NOT NULL ORDER BY deliver_at_ms LIMIT 1")
         .and_then(|mut statement| statement.query_row((), |row| row.get(0)).optional())

@@ -141,8 +141,9 @@ pub trait Catalog {
         page: &PageRequest<SourceId>,
     ) -> Result<Page<Source>, StoreError>;
 
-    /// Sources that a dead node left `Deploying`, `Updating` or `Deleting`; at most `limit`.
-    /// MUST NOT find those that a living node holds, `epoch` among them
+    /// Sources that are `Deploying`, `Updating` or `Deleting`; at most `limit`. The node that asks tells its own changes
+    /// under way from those that a dead node left: it may have leased a source before it came to settle it.
+    /// MUST NOT find those that another living node holds
     /// (`conformance::nodes::leases_of_a_living_node_survive_another_nodes_start`).
     async fn unsettled_sources(
         &self,

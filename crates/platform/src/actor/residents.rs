@@ -49,7 +49,9 @@ impl<K: Clone + Eq + Hash, H: Resident> Residents<K, H> {
 
     /// Looks at the actor, if there is one.
     pub(crate) fn find<T>(&self, id: &K, look: impl FnOnce(&H) -> T) -> Option<T> {
-        self.by_id.lock().get(id).map(look)
+        let by_id = self.by_id.lock();
+        let resident = by_id.get(id).filter(|resident| resident.is_alive());
+        resident.map(look)
     }
 
     /// Tells all of them something.

@@ -25,6 +25,9 @@ use crate::{
     metrics::{Metrics, Tally},
 };
 
+/// Parts that may wait for the store while runs go on starting: a custom response needs nothing of it.
+const PARTS_MAX: usize = 4096;
+
 /// A part whose commit is in flight.
 struct PartInFlight {
     part: RunPart,
@@ -37,6 +40,13 @@ struct PartInFlight {
 pub(super) struct Batch {
     entered: Vec<PartInFlight>,
     results: Vec<Result<(), StoreError>>,
+}
+
+impl Batch {
+    /// Whether it appends events, which others wait for.
+    pub(super) fn has_events(&self) -> bool {
+        self.entered.iter().any(|it| it.tally.has_events())
+    }
 }
 
 /// The commits of one source.
@@ -126,6 +136,11 @@ impl Commits {
     /// Waits for the batch in flight; forever if there is none.
     pub(super) async fn next(&mut self) -> Batch {
         self.batches.written().await
+    }
+
+    /// Whether so many parts wait for the store that no more runs may start.
+    pub(super) fn is_behind(&self) -> bool {
+        *self.uncommitted.borrow() > PARTS_MAX
     }
 
     /// Answers all that waited for the batch. True if all of it was committed.

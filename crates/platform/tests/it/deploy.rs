@@ -180,7 +180,7 @@ async fn an_emit_of_a_hook_without_an_id_under_a_strategy_fails_the_deployment()
         assert!(
             world
                 .store
-                .unsettled_sources(NodeEpoch(2), T0, 10)
+                .unsettled_sources(NodeEpoch(1), T0, 10)
                 .await
                 .unwrap()
                 .is_empty()
@@ -207,7 +207,7 @@ async fn a_failed_deployment_is_gone_even_if_deactivate_throws_too() {
     assert!(
         world
             .store
-            .unsettled_sources(NodeEpoch(2), T0, 10)
+            .unsettled_sources(NodeEpoch(1), T0, 10)
             .await
             .unwrap()
             .is_empty()

@@ -53,6 +53,7 @@ impl Actor {
     }
 
     pub(super) async fn committed(&mut self, batch: Batch) {
+        let has_events = batch.has_events();
         if !self.commits.finish(batch) {
             // The store refused: the state that this node holds of the source is no longer true. Not
             // awaited: the engine may be waiting for a start that only this task drives.
@@ -64,8 +65,10 @@ impl Actor {
             self.context.leases.forget(&self.id.clone().into());
             self.open().await;
         }
-        self.context.core.nudges.nudge(Chore::Dispatch);
-        self.context.core.nudges.nudge(Chore::Release);
+        if has_events {
+            self.context.core.nudges.nudge(Chore::Dispatch);
+            self.context.core.nudges.nudge(Chore::Release);
+        }
     }
 
     /// Commits everything that has ended.

@@ -1,6 +1,7 @@
 //! The end of a run: put off, started again, or committed.
 
 use headwater_model::origin::Origin;
+use serde_json::value::RawValue;
 
 use super::Actor;
 use crate::runner::{
@@ -39,6 +40,10 @@ impl Actor {
                         After::Nothing
                     }
                 };
+                // Only an error tells of the event: nothing else of the run needs it while it waits for the store.
+                if ended.effects.is_silent() && ended.outcome.error().is_none() {
+                    invocation.event = RawValue::NULL.to_owned().into();
+                }
                 self.commits.push(RunPart {
                     effects: ended.effects,
                     outcome: Some(invocation.given_up(ended.outcome)),

@@ -19,7 +19,6 @@ impl Actor {
     /// Ends for good: work goes back to the store, runs in flight are abandoned.
     pub(super) async fn leave(mut self) {
         self.context.endpoints.forget(&self.id);
-        self.context.residents.remove(&self.id);
         let (closing, closed) = self.closing.take().unzip();
         for ended in self.renewal.abandon() {
             self.finish(ended);
@@ -27,6 +26,8 @@ impl Actor {
         if !matches!(closing, Some(Closing::Ended)) {
             self.flush().await;
         }
+        // Not earlier: another runner would go on from a state that these commits move on.
+        self.context.residents.remove(&self.id);
         let mut waiting: Vec<oneshot::Sender<()>> = closed.into_iter().collect();
         while let Ok(command) = self.commands.try_recv() {
             match command {

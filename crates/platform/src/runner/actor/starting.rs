@@ -38,7 +38,8 @@ impl Actor {
         {
             self.start(loaded, invocation);
         }
-        while self.flight.http() < self.context.core.config.source_concurrency
+        while !self.commits.is_behind()
+            && self.flight.http() < self.context.core.config.source_concurrency
             && let Some(invocation) = self.queue.next_concurrent()
         {
             self.start(loaded, invocation);

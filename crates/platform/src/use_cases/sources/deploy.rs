@@ -60,8 +60,10 @@ impl Platform {
         match self.deploy_hooks(&source, &component, &mut reached).await {
             Ok(source) => Ok(SourceView::new(self, source).of_component(&component)),
             Err(error) => {
-                self.undo_deploy(&source, &component, reached.is_taken_back())
-                    .await;
+                let undone = self.undo_deploy(&source, &component, reached.is_taken_back());
+                if let Err(error) = undone.await {
+                    tracing::error!(source_id = %source.id, %error, "a failed deployment is cleaned up at the next start");
+                }
                 Err(error)
             }
         }
@@ -100,7 +102,7 @@ impl Platform {
         source: &Source,
         component: &SavedComponent,
         is_taken_back: bool,
-    ) {
+    ) -> Result<(), PlatformError> {
         if is_taken_back
             && let Ok(loaded) = self.runners.load(source.clone(), component.clone()).await
         {
@@ -113,9 +115,7 @@ impl Platform {
                 tracing::warn!(source_id = %source.id, %error, "`deactivate` after a failed deployment");
             }
         }
-        if let Err(error) = self.remove(&source.id).await {
-            tracing::error!(source_id = %source.id, %error, "a failed deployment is cleaned up at the next start");
-        }
+        self.remove(&source.id).await
     }
 
     /// Runs `deactivate` and deletes the source with everything it has (`DELETE /sources/{id}`),

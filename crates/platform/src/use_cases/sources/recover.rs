@@ -56,8 +56,7 @@ impl Platform {
             SourceState::Deploying => {
                 let component = self.core.component_of(source).await?;
                 // The progress of its hooks died with the node.
-                self.undo_deploy(source, &component, true).await;
-                Ok(())
+                self.undo_deploy(source, &component, true).await
             }
             SourceState::Updating => {
                 // It may have been inactive, with none of its timers scheduled.

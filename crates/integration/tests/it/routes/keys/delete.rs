@@ -30,7 +30,7 @@ async fn the_last_key_cannot_revoke_itself() {
     let first = node.get("/keys").await.is(200).items().remove(0);
     let error = node.delete(&path(&first)).await.is(409).error();
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("make another first"), "{message}");
+    assert!(message.contains("create another first"), "{message}");
     let made = node.post("/keys", json!({"name": "next"})).await.is(200);
     let made = made.data();
     node.delete(&path(&first)).await.is(204);

@@ -25,11 +25,8 @@ async fn a_summary_has_the_shape_of_the_design() {
     let node = Node::start().await;
     let source = node.deploy(EMITTER, json!({})).await;
     let options = json!({"id": 7, "name": "news", "summary": "Seven", "ts": 1_700_000_000_000_u64});
-    node.run(
-        &source,
-        json!({"emits": [[{"a": [1, null, "ü"]}, options]]}),
-    )
-    .await;
+    let emits = json!({"emits": [[{"a": [1, null, "ü"]}, options]]});
+    let report = node.run(&source, emits).await;
     let page = node
         .get(&format!("{}/event_summaries", source.path()))
         .await
@@ -49,6 +46,7 @@ async fn a_summary_has_the_shape_of_the_design() {
         "metadata": {
             "emit_id": id, "name": "news", "emitter_id": source.id,
             "summary": "Seven", "id": 7, "ts": 1_700_000_000_000_u64,
+            "run_id": report["invocation_id"],
         },
     });
     assert_eq!(item, expected);
@@ -65,7 +63,7 @@ async fn a_plain_event_has_no_further_metadata() {
     let source = emitted(&node, 1).await;
     let metadata = node.events(&source).await.remove(0)["metadata"].take();
     let names: Vec<_> = metadata.as_object().unwrap().keys().collect();
-    assert_eq!(names, ["emit_id", "name", "emitter_id"]);
+    assert_eq!(names, ["emit_id", "name", "emitter_id", "run_id"]);
     assert_eq!(metadata["name"], "");
 }
 

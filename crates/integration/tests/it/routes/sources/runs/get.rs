@@ -64,7 +64,7 @@ async fn runs_are_listed_newest_first_with_their_end_and_cause() {
             (&json!(emitted), &json!(dropped))
         );
     }
-    assert_eq!(newest["error"], "the app is away");
+    assert_eq!(newest["error"], "TypeError: the app is away");
     assert!(third.get("error").is_none(), "{third}");
     assert_eq!(hook["trigger"], "activate");
 }

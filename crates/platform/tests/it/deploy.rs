@@ -177,15 +177,14 @@ async fn an_emit_of_a_hook_without_an_id_under_a_strategy_fails_the_deployment()
             error.message.starts_with("$emit needs an `id`"),
             "{error:?}"
         );
-        assert!(
-            world
-                .store
-                .unsettled_sources(NodeEpoch(1), T0, 10)
-                .await
-                .unwrap()
-                .is_empty()
-        );
+        assert!(is_settled(&world).await);
     }
+}
+
+/// Whether the node has left no source in the middle of a change.
+async fn is_settled(world: &World) -> bool {
+    let unsettled = world.store.unsettled_sources(NodeEpoch(1), T0, 10);
+    unsettled.await.unwrap().is_empty()
 }
 
 #[tokio::test]
@@ -204,14 +203,7 @@ async fn a_failed_deployment_is_gone_even_if_deactivate_throws_too() {
     assert!(
         matches!(refused, Err(PlatformError::Component { error, .. }) if error.message == "first")
     );
-    assert!(
-        world
-            .store
-            .unsettled_sources(NodeEpoch(1), T0, 10)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(is_settled(&world).await);
 }
 
 #[tokio::test]

@@ -1,8 +1,10 @@
 //! Fencing: who has lost the right to a run writes nothing of it.
 
+use headwater_model::id::SourceId;
 use headwater_platform::PlatformError;
 use headwater_store::{
-    InvocationEnd, LeaseTerm, NODE_TIMEOUT_MS, NodeName, RunCommit, Usage, WorkLimit,
+    Claimed, InvocationEnd, LeaseTerm, NODE_TIMEOUT_MS, NodeName, RunCommit, RunnableLease, Usage,
+    WorkLimit,
 };
 use serde_json::json;
 
@@ -37,22 +39,26 @@ async fn a_run_that_a_later_start_took_over_is_refused_and_leaves_nothing() {
     assert_eq!(later.emitted(&id).await, [json!("taken over")]);
 }
 
+/// Lets the lease of the run in flight run out, and claims its invocation once more.
+async fn claimed_again(world: &World, id: &SourceId) -> (RunnableLease, Claimed) {
+    world.clock.advance(61_000);
+    let lease = world.lease(id).await;
+    let term = LeaseTerm {
+        epoch: lease.epoch,
+        expires_at_ms: T0 + 200_000,
+    };
+    let claimed = world
+        .store
+        .claim(&lease, term, T0 + 61_000, WorkLimit::of(1));
+    (lease.clone(), claimed.await.unwrap().remove(0))
+}
+
 #[tokio::test]
 async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("it")).await;
     let (run, report) = world.manual(&id, json!({})).await;
-    world.clock.advance(61_000);
-    let lease = world.lease(&id).await;
-    let term = LeaseTerm {
-        epoch: lease.epoch,
-        expires_at_ms: T0 + 200_000,
-    };
-    let taken = world
-        .store
-        .claim(&lease, term, T0 + 61_000, WorkLimit::of(1))
-        .await
-        .unwrap();
+    let (lease, taken) = claimed_again(&world, &id).await;
     run.emit(json!("late"));
     run.returns();
     assert!(matches!(
@@ -63,8 +69,8 @@ async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
 
     let end = RunCommit {
         lease,
-        run_id: taken[0].lease.invocation_id.clone(),
-        invocation: Some(InvocationEnd::ended(taken[0].lease.clone())),
+        run_id: taken.lease.invocation_id.clone(),
+        invocation: Some(InvocationEnd::ended(taken.lease.clone())),
         events: Vec::new(),
         dedupe: None,
         kv_writes: Vec::new(),
@@ -80,17 +86,7 @@ async fn after_a_refusal_dedupe_goes_on_from_what_the_store_has() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("it").dedupe("unique")).await;
     let (run, report) = world.manual(&id, json!({})).await;
-    world.clock.advance(61_000);
-    let lease = world.lease(&id).await;
-    let term = LeaseTerm {
-        epoch: lease.epoch,
-        expires_at_ms: T0 + 200_000,
-    };
-    world
-        .store
-        .claim(&lease, term, T0 + 61_000, WorkLimit::of(1))
-        .await
-        .unwrap();
+    claimed_again(&world, &id).await;
     run.emit_with(json!("a"), json!({ "id": "a" }));
     run.returns();
     assert!(done(report).await.is_err());
@@ -106,17 +102,7 @@ async fn after_a_refusal_a_fresh_worker_forgets_what_was_not_committed() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("it")).await;
     let (run, report) = world.manual(&id, json!({})).await;
-    world.clock.advance(61_000);
-    let lease = world.lease(&id).await;
-    let term = LeaseTerm {
-        epoch: lease.epoch,
-        expires_at_ms: T0 + 200_000,
-    };
-    world
-        .store
-        .claim(&lease, term, T0 + 61_000, WorkLimit::of(1))
-        .await
-        .unwrap();
+    claimed_again(&world, &id).await;
     run.set("key", json!("refused"));
     run.returns();
     assert!(done(report).await.is_err());

@@ -4,6 +4,7 @@ mod abuse;
 mod cold;
 mod custom_response;
 mod deliver;
+mod deployed;
 mod emits;
 mod end_to_end;
 mod feeds;
@@ -11,11 +12,21 @@ mod idle;
 mod ingest;
 mod listeners;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use crate::report::Report;
+
+/// Turns of each build where a benchmark knows one node only.
+const TURNS: usize = 3;
+
+/// Builds of the node under measurement.
+pub(crate) struct Builds {
+    pub(crate) ours: PathBuf,
+    /// The one to measure in turns with ours.
+    pub(crate) other: Option<PathBuf>,
+}
 
 /// In the order in which they run.
 pub(crate) const NAMES: [&str; 10] = [
@@ -31,18 +42,39 @@ pub(crate) const NAMES: [&str; 10] = [
     "abuse",
 ];
 
-/// Runs one of [`NAMES`], where it compares whole nodes also with the node of another build.
-pub(crate) async fn run(name: &str, against: Option<&Path>, report: &mut Report) -> Result<()> {
+/// Runs one of [`NAMES`].
+pub(crate) async fn run(name: &str, builds: &Builds, report: &mut Report) -> Result<()> {
     match name {
-        "custom-response" => custom_response::run(report).await,
-        "ingest" => ingest::run(report).await,
-        "end-to-end" => end_to_end::run(report, against).await,
-        "cold" => cold::run(report).await,
-        "emits" => emits::run(report).await,
-        "feeds" => feeds::run(report).await,
-        "idle" => idle::run(report).await,
-        "deliver" => deliver::run(report).await,
-        "abuse" => abuse::run(report, against).await,
-        _ => listeners::run(report).await,
+        "custom-response" => custom_response::run(builds, report).await,
+        "ingest" => ingest::run(builds, report).await,
+        "end-to-end" => end_to_end::run(builds, report).await,
+        "abuse" => abuse::run(builds, report).await,
+        "cold" => in_turns(builds, report, cold::run).await,
+        "emits" => in_turns(builds, report, emits::run).await,
+        "feeds" => in_turns(builds, report, feeds::run).await,
+        "idle" => in_turns(builds, report, idle::run).await,
+        "deliver" => in_turns(builds, report, deliver::run).await,
+        _ => in_turns(builds, report, listeners::run).await,
     }
+}
+
+/// Runs a benchmark of one node, or of both builds in turns.
+async fn in_turns(
+    builds: &Builds,
+    report: &mut Report,
+    bench: impl AsyncFn(&Path, &mut Report) -> Result<()>,
+) -> Result<()> {
+    let Some(other) = &builds.other else {
+        return bench(&builds.ours, report).await;
+    };
+    let (mut ours, mut others) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        for (build, turns) in [(&builds.ours, &mut ours), (other, &mut others)] {
+            let mut turn = Report::default();
+            bench(build, &mut turn).await?;
+            turns.push(turn);
+        }
+    }
+    report.add_turns(ours, &others);
+    Ok(())
 }

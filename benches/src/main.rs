@@ -3,8 +3,7 @@
 //! Starts the real release binary, what it is compared with, and the load; prints one table of
 //! absolute figures, their ratio and the budget. Builds nothing itself. Figures are reported and
 //! never asserted: a ratio measured in one run means something, a time on one machine does not.
-//! `--against` names the `headwater` of another build, which the benchmarks of whole nodes measure in turns
-//! with this one.
+//! `--against` names the `headwater` of another build, which every benchmark measures in turns with this one.
 
 #![allow(
     clippy::disallowed_methods,
@@ -28,7 +27,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::report::Report;
+use crate::{bench::Builds, report::Report};
 
 /// Everything runs on one thread, so that the load takes one core at most.
 #[tokio::main(flavor = "current_thread")]
@@ -83,11 +82,15 @@ impl Asked {
 
 async fn run(words: &[String]) -> Result<()> {
     let asked = Asked::read(words)?;
+    let builds = Builds {
+        ours: process::headwater()?,
+        other: asked.against,
+    };
     let mut report = Report::default();
     for name in bench::NAMES {
         if asked.names.is_empty() || asked.names.iter().any(|wanted| wanted == name) {
             eprintln!("==> {name} (load average {})", process::load_average());
-            bench::run(name, asked.against.as_deref(), &mut report).await?;
+            bench::run(name, &builds, &mut report).await?;
         }
     }
     println!("{report}");

@@ -68,13 +68,8 @@ pub(crate) struct Source {
 }
 
 impl Node {
-    /// Starts a node of this build with these flags besides.
-    pub(crate) async fn start(flags: &[&str]) -> Result<Self> {
-        Self::start_binary(&process::headwater()?, flags).await
-    }
-
-    /// Starts a node of whichever build.
-    pub(crate) async fn start_binary(binary: &Path, flags: &[&str]) -> Result<Self> {
+    /// Starts a node of that build with these flags besides.
+    pub(crate) async fn start(binary: &Path, flags: &[&str]) -> Result<Self> {
         Self::start_limited(binary, None, flags).await
     }
 

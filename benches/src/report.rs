@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::rounds::{Compared, Figures};
+use crate::{
+    rounds::{Compared, Figures},
+    statistics::median,
+};
 
 /// What a figure is held against.
 pub(crate) enum Budget {
@@ -26,29 +29,16 @@ pub(crate) struct Line {
 /// All lines.
 #[derive(Default)]
 pub(crate) struct Report {
-    lines: Vec<[String; 6]>,
+    lines: Vec<Line>,
 }
 
 impl Report {
     pub(crate) fn add(&mut self, line: Line) {
-        let (budget, met) = match line.budget {
-            Budget::AtLeast(least, text) => (format!("≥ {text}"), verdict(line.figure >= least)),
-            Budget::AtMost(most, text) => (format!("≤ {text}"), verdict(line.figure <= most)),
-            Budget::None => (String::new(), ""),
-        };
-        let cells = [
-            line.what,
-            line.ours,
-            line.bare,
-            line.shown,
-            budget,
-            met.to_owned(),
-        ];
-        eprintln!("    {}", cells.join(" │ "));
-        self.lines.push(cells);
+        eprintln!("    {}", line.cells().join(" │ "));
+        self.lines.push(line);
     }
 
-    /// Requests per second of both sides, and their ratio.
+    /// Requests per second of all sides, and the ratio of ours to the others.
     pub(crate) fn compare(&mut self, what: &str, compared: &Compared, budget: Budget) {
         let ratio = compared.ratio() * 100.0;
         self.add(Line {
@@ -59,6 +49,62 @@ impl Report {
             shown: format!("{ratio:.0} %"),
             budget,
         });
+        let Some(other) = &compared.other else {
+            return;
+        };
+        let ratio = compared.ours.per_second / other.per_second * 100.0;
+        self.add(Line {
+            what: format!("the same: {what}"),
+            ours: rate(&compared.ours),
+            bare: format!("the other build: {}", rate(other)),
+            figure: ratio,
+            shown: format!("{ratio:.0} %"),
+            budget: Budget::None,
+        });
+    }
+
+    /// The figures in the middle of what both builds reported in turns; the lines themselves are those of our last
+    /// turn.
+    pub(crate) fn add_turns(&mut self, mut ours: Vec<Self>, others: &[Self]) {
+        let middle = |turns: &[Self], line: usize| {
+            let figures = turns.iter().filter_map(|turn| turn.lines.get(line));
+            median(&figures.map(|line| line.figure).collect::<Vec<_>>())
+        };
+        let lines = ours.first().map_or(0, |turn| turn.lines.len());
+        let middles: Vec<(f64, f64)> = (0..lines)
+            .map(|line| (middle(&ours, line), middle(others, line)))
+            .collect();
+        let last = ours.pop().unwrap_or_default();
+        for (line, (ours, other)) in last.lines.into_iter().zip(middles) {
+            let what = format!("the same: {}", line.what);
+            self.lines.push(line);
+            self.add(Line {
+                what,
+                ours: format!("{ours:.2} in the middle"),
+                bare: format!("the other build: {other:.2}"),
+                figure: ours / other,
+                shown: format!("{:.0} %", ours / other * 100.0),
+                budget: Budget::None,
+            });
+        }
+    }
+}
+
+impl Line {
+    fn cells(&self) -> [String; 6] {
+        let (budget, met) = match self.budget {
+            Budget::AtLeast(least, text) => (format!("≥ {text}"), verdict(self.figure >= least)),
+            Budget::AtMost(most, text) => (format!("≤ {text}"), verdict(self.figure <= most)),
+            Budget::None => (String::new(), ""),
+        };
+        [
+            self.what.clone(),
+            self.ours.clone(),
+            self.bare.clone(),
+            self.shown.clone(),
+            budget,
+            met.to_owned(),
+        ]
     }
 }
 
@@ -89,13 +135,14 @@ impl fmt::Display for Report {
         let head =
             ["what", "headwater", "compared with", "figure", "budget", ""].map(str::to_owned);
         let mut widths = head.each_ref().map(|cell| cell.chars().count());
-        for line in &self.lines {
+        let lines: Vec<[String; 6]> = self.lines.iter().map(Line::cells).collect();
+        for line in &lines {
             for (width, cell) in widths.iter_mut().zip(line) {
                 *width = cell.chars().count().max(*width);
             }
         }
         let rule = widths.map(|width| "-".repeat(width));
-        for line in [&head, &rule].into_iter().chain(&self.lines) {
+        for line in [&head, &rule].into_iter().chain(&lines) {
             f.write_str("|")?;
             for (width, cell) in widths.iter().zip(line) {
                 write!(f, " {cell:<width$} |")?;

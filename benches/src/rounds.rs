@@ -1,4 +1,4 @@
-//! Two servers under the same load in turns, so that what else the machine does meets both.
+//! Servers under the same load in turns, so that what else the machine does meets all.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(crate) const WARM_UP: Duration = Duration::from_secs(2);
 pub(crate) const ROUND: Duration = Duration::from_secs(2);
 pub(crate) const ROUNDS: usize = 5;
 
-/// One of the two.
+/// One of the servers.
 pub(crate) struct Side<'a> {
     pub(crate) process: &'a Process,
     pub(crate) load: Load,
@@ -31,31 +31,43 @@ pub(crate) struct Figures {
     pub(crate) cpu: f64,
 }
 
-/// Both sides of a comparison.
+/// All sides of a comparison.
 pub(crate) struct Compared {
     pub(crate) ours: Figures,
     pub(crate) bare: Figures,
+    /// Those of another build of the node.
+    pub(crate) other: Option<Figures>,
 }
 
 impl Compared {
-    /// Requests per second, ours to theirs.
+    /// Requests per second, ours to the bare server's.
     pub(crate) fn ratio(&self) -> f64 {
         self.ours.per_second / self.bare.per_second
     }
 }
 
 /// Loads them in turns.
-pub(crate) async fn compare(ours: &Side<'_>, bare: &Side<'_>) -> Result<Compared> {
-    let (mut our_rounds, mut bare_rounds) = (Vec::new(), Vec::new());
-    ours.load.run(WARM_UP).await?;
-    bare.load.run(WARM_UP).await?;
-    for _ in 0..ROUNDS {
-        our_rounds.push(ours.round().await?);
-        bare_rounds.push(bare.round().await?);
+pub(crate) async fn compare(
+    ours: &Side<'_>,
+    bare: &Side<'_>,
+    other: Option<&Side<'_>>,
+) -> Result<Compared> {
+    let sides: Vec<&Side<'_>> = [ours, bare].into_iter().chain(other).collect();
+    let mut rounds: Vec<Vec<Figures>> = sides.iter().map(|_| Vec::new()).collect();
+    for side in &sides {
+        side.load.run(WARM_UP).await?;
     }
+    for _ in 0..ROUNDS {
+        for (side, rounds) in sides.iter().zip(&mut rounds) {
+            rounds.push(side.round().await?);
+        }
+    }
+    let mut figures = rounds.into_iter().map(best);
+    let mut next = || figures.next().context("a side without rounds")?;
     Ok(Compared {
-        ours: best(our_rounds)?,
-        bare: best(bare_rounds)?,
+        ours: next()?,
+        bare: next()?,
+        other: figures.next().transpose()?,
     })
 }
 

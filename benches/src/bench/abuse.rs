@@ -13,9 +13,9 @@ use anyhow::Result;
 use serde_json::json;
 
 use self::attack::Attack;
+use super::Builds;
 use crate::{
     node::{Api, Node, Source},
-    process::headwater,
     report::{Budget, Line, Report},
     statistics::{median, quantile},
     wire::{self, Connection},
@@ -35,11 +35,10 @@ const ANSWERS: &str = r#"export default {
   run() { this.http.respond({ status: 200, body: "hello" }); },
 };"#;
 
-pub(super) async fn run(report: &mut Report, against: Option<&Path>) -> Result<()> {
-    let ours = headwater()?;
+pub(super) async fn run(builds: &Builds, report: &mut Report) -> Result<()> {
     for attack in Attack::ALL {
-        let seen = under(attack, &ours).await?;
-        let other = match against {
+        let seen = under(attack, &builds.ours).await?;
+        let other = match &builds.other {
             Some(binary) => Some(under(attack, binary).await?),
             None => None,
         };

@@ -37,12 +37,12 @@ export default {
   run() { this.http.respond({ status: 200, body: typeof axios }); },
 };"#;
 
-pub(super) async fn run(report: &mut Report) -> Result<()> {
+pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
     for (what, code) in [
         ("a component without imports", SMALL),
         ("one that imports @pipedream/platform", USUAL),
     ] {
-        let mut node = Node::start(&FLAGS).await?;
+        let mut node = Node::start(binary, &FLAGS).await?;
         let component = node.api.save(code).await?;
         let times = first_requests(&mut node, &component).await?;
         let own = own_work(node.data_dir()).await?;

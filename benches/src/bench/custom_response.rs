@@ -2,13 +2,11 @@
 
 use anyhow::Result;
 
+use super::{Builds, deployed::Deployed};
 use crate::{
-    load::Load,
-    node::Node,
     process::{Process, deno_script},
     report::{Budget, Line, Report},
     rounds::{Side, compare},
-    wire,
 };
 
 const COMPONENT: &str = r#"export default {
@@ -21,26 +19,20 @@ const COMPONENT: &str = r#"export default {
 };"#;
 const BODY: &str = r#"{"name":"world","n":41}"#;
 
-pub(super) async fn run(report: &mut Report) -> Result<()> {
-    let mut node = Node::start(&[]).await?;
-    let component = node.api.save(COMPONENT).await?;
-    let source = node.api.deploy(&component).await?;
-    let (deno, deno_address) = Process::start(&mut deno_script("bare_deno.ts")?).await?;
-    let load = |address, path: &str, connections| Load {
-        address,
-        request: wire::request("POST", address, path, "", BODY),
-        connections,
+pub(super) async fn run(builds: &Builds, report: &mut Report) -> Result<()> {
+    let ours = Deployed::start(&builds.ours, COMPONENT).await?;
+    let other = match &builds.other {
+        Some(binary) => Some(Deployed::start(binary, COMPONENT).await?),
+        None => None,
     };
+    let (deno, deno_address) = Process::start(&mut deno_script("bare_deno.ts")?).await?;
     for connections in [32, 1] {
-        let ours = Side {
-            process: node.process(),
-            load: load(node.address(), &source.path, connections),
-        };
         let bare = Side {
             process: &deno,
-            load: load(deno_address, &source.path, connections),
+            load: ours.load_at(deno_address, connections, BODY),
         };
-        let compared = compare(&ours, &bare).await?;
+        let other = other.as_ref().map(|other| other.side(connections, BODY));
+        let compared = compare(&ours.side(connections, BODY), &bare, other.as_ref()).await?;
         if connections > 1 {
             let budget = Budget::AtLeast(25.0, "25 %");
             report.compare(
@@ -54,7 +46,14 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
         report.add(Line {
             what: "customResponse, 1 connection: added p50".to_owned(),
             ours: format!("p50 {:.3} ms", compared.ours.p50 / 1e3),
-            bare: format!("p50 {:.3} ms", compared.bare.p50 / 1e3),
+            bare: match &compared.other {
+                None => format!("p50 {:.3} ms", compared.bare.p50 / 1e3),
+                Some(other) => format!(
+                    "p50 {:.3} ms, the other build {:.3} ms",
+                    compared.bare.p50 / 1e3,
+                    other.p50 / 1e3
+                ),
+            },
             figure: added,
             shown: format!("{added:.3} ms"),
             budget: Budget::AtMost(0.5, "0.5 ms"),

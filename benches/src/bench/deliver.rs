@@ -1,6 +1,9 @@
 //! From `$emit` to the POST at a webhook, beside the same POSTs sent by a bare client in a loop.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -38,10 +41,10 @@ export default {
   },
 };"#;
 
-pub(super) async fn run(report: &mut Report) -> Result<()> {
-    single(report).await?;
+pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
+    single(binary, report).await?;
     for webhooks in [1, 8] {
-        many(report, webhooks).await?;
+        many(binary, report, webhooks).await?;
     }
     Ok(())
 }
@@ -57,9 +60,9 @@ pub(super) async fn subscribe(api: &mut Api, source: &Source, url: &str) -> Resu
 }
 
 /// One event at a time.
-async fn single(report: &mut Report) -> Result<()> {
+async fn single(binary: &Path, report: &mut Report) -> Result<()> {
     let mut receiver = Receiver::start().await?;
-    let mut node = Node::start(&FLAGS).await?;
+    let mut node = Node::start(binary, &FLAGS).await?;
     let component = node.api.save(SINGLE_CODE).await?;
     let source = node.api.deploy(&component).await?;
     subscribe(&mut node.api, &source, &receiver.url("/")).await?;
@@ -99,9 +102,9 @@ async fn single(report: &mut Report) -> Result<()> {
 }
 
 /// A thousand events a run, to so many webhooks.
-async fn many(report: &mut Report, webhooks: usize) -> Result<()> {
+async fn many(binary: &Path, report: &mut Report, webhooks: usize) -> Result<()> {
     let mut receiver = Receiver::start().await?;
-    let mut node = Node::start(&FLAGS).await?;
+    let mut node = Node::start(binary, &FLAGS).await?;
     let component = node.api.save(MANY_CODE).await?;
     let source = node.api.deploy(&component).await?;
     for number in 0..webhooks {

@@ -1,6 +1,9 @@
 //! Events per second from `$emit` to the disk: runs that emit a thousand.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -32,9 +35,9 @@ export default {{
     )
 }
 
-pub(super) async fn run(report: &mut Report) -> Result<()> {
+pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
     for (what, dedupe) in [("none", ""), ("unique", r#"dedupe: "unique","#)] {
-        let mut node = Node::start(&[]).await?;
+        let mut node = Node::start(binary, &[]).await?;
         let component = node.api.save(&component(dedupe)).await?;
         let source = node.api.deploy(&component).await?;
         let path = format!("/v1/sources/{}/run", source.id);

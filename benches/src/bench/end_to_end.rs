@@ -10,11 +10,11 @@ use std::{
 
 use anyhow::Result;
 
+use super::Builds;
 use crate::{
     bare,
     load::Load,
     node::{Api, Node, Source},
-    process::headwater,
     report::{Budget, Line, Report},
     rounds::{self, Compared, Figures, ROUND, ROUNDS, Side, WARM_UP},
     statistics::median,
@@ -34,11 +34,11 @@ const SIZES: [Size; 3] = [Size(32, 24), Size(256, 24), Size(32, 20_000)];
 #[derive(Clone, Copy)]
 struct Size(usize, usize);
 
-pub(super) async fn run(report: &mut Report, against: Option<&Path>) -> Result<()> {
+pub(super) async fn run(builds: &Builds, report: &mut Report) -> Result<()> {
     let (bare, bare_address) = bare::start().await?;
     for size in SIZES {
-        let mut ours = Counting::start(&headwater()?, size).await?;
-        let mut other = match against {
+        let mut ours = Counting::start(&builds.ours, size).await?;
+        let mut other = match &builds.other {
             Some(binary) => Some(Counting::start(binary, size).await?),
             None => None,
         };
@@ -75,29 +75,23 @@ fn tell(
     bare: Figures,
 ) -> Result<()> {
     let (ours, seen) = ours.figures()?;
-    let compared = Compared { ours, bare };
-    let what = format!("accepted, run and emitted, {which}, same server doing nothing");
-    report.compare(&what, &compared, Budget::None);
     let (other, other_seen) = match other {
         Some(other) => {
-            let (other, other_seen) = other.figures()?;
-            let compared = Compared {
-                ours: compared.ours,
-                bare: other,
-            };
-            let what = format!("the same, {which}, the other build");
-            report.compare(&what, &compared, Budget::None);
-            (other_seen.shown(), Some(other_seen.median))
+            let (figures, middle) = other.figures()?;
+            (Some(figures), Some(middle))
         }
-        None => (String::new(), None),
+        None => (None, None),
     };
+    let what = format!("accepted, run and emitted, {which}, same server doing nothing");
+    let compared = Compared { ours, bare, other };
+    report.compare(&what, &compared, Budget::None);
     report.add(Line {
         what: format!("rounds of it in the middle, {which}"),
         ours: seen.shown(),
-        bare: other,
+        bare: other_seen.as_ref().map(Middle::shown).unwrap_or_default(),
         figure: seen.median,
         shown: match other_seen {
-            Some(other) => format!("{:.0} %", seen.median / other * 100.0),
+            Some(other) => format!("{:.0} %", seen.median / other.median * 100.0),
             None => format!("{:.0}/s", seen.median),
         },
         budget: Budget::None,
@@ -140,7 +134,7 @@ impl Middle {
 
 impl Counting {
     async fn start(binary: &Path, size: Size) -> Result<Self> {
-        let mut node = Node::start_binary(binary, &[]).await?;
+        let mut node = Node::start(binary, &[]).await?;
         let component = node.api.save(COUNTS).await?;
         let source = node.api.deploy(&component).await?;
         Ok(Self {

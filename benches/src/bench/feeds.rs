@@ -1,6 +1,7 @@
 //! What readers of one source's stream cost a node, and how soon they have what was emitted.
 
 use std::{
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -47,8 +48,8 @@ impl Count {
     }
 }
 
-pub(super) async fn run(report: &mut Report) -> Result<()> {
-    let mut node = Node::start(&[]).await?;
+pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
+    let mut node = Node::start(binary, &[]).await?;
     let component = node.api.save(COMPONENT).await?;
     let source = node.api.deploy(&component).await?;
     // The worker is there from now on.
@@ -66,17 +67,20 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
     }
     let burst = round(&mut node, &source, &count, BURST).await?;
     let rate = (READERS * BURST) as f64 / burst.took.as_secs_f64();
-    for (what, shown) in [
+    for (what, figure, shown) in [
         (
             format!("memory per idle reader, {READERS} readers of one source"),
+            per_reader,
             format!("{per_reader:.1} KiB"),
         ),
         (
             format!("emit to the last of {READERS} readers, p50 and p95"),
+            median(&times),
             format!("{:.0} and {:.0} ms", median(&times), quantile(&times, 0.95)),
         ),
         (
             format!("{BURST} events of one run to {READERS} readers"),
+            rate,
             format!("{rate:.0} messages/s"),
         ),
     ] {
@@ -85,7 +89,7 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
             what,
             ours,
             bare,
-            figure: 0.0,
+            figure,
             shown,
             budget: Budget::None,
         });

@@ -2,14 +2,11 @@
 
 use anyhow::Result;
 
+use super::{Builds, deployed::Deployed};
 use crate::{
     bare,
-    load::Load,
-    node::{Node, Source},
-    process::Process,
     report::{Budget, Report},
-    rounds::{Compared, Side, compare},
-    wire,
+    rounds::{Side, compare},
 };
 
 /// Its runs begin and then wait: what is measured is taking requests in.
@@ -21,50 +18,23 @@ const WAITS: &str = r#"export default {
 
 const BODY: &str = r#"{"name":"world","n":41}"#;
 
-pub(super) async fn run(report: &mut Report) -> Result<()> {
+pub(super) async fn run(builds: &Builds, report: &mut Report) -> Result<()> {
     let (bare, bare_address) = bare::start().await?;
     for connections in [32, 256] {
-        let mut node = Node::start(&[]).await?;
-        let component = node.api.save(WAITS).await?;
-        let source = node.api.deploy(&component).await?;
-        let pair = Pair {
-            node: &node,
-            source: &source,
-            bare: &bare,
-            bare_address,
-            connections,
+        let ours = Deployed::start(&builds.ours, WAITS).await?;
+        let other = match &builds.other {
+            Some(binary) => Some(Deployed::start(binary, WAITS).await?),
+            None => None,
         };
-        let compared = pair.compare().await?;
+        let bare = Side {
+            process: &bare,
+            load: ours.load_at(bare_address, connections, BODY),
+        };
+        let other = other.as_ref().map(|other| other.side(connections, BODY));
+        let compared = compare(&ours.side(connections, BODY), &bare, other.as_ref()).await?;
         let what =
             format!("durable ingest, {connections} connections, same server without storing");
         report.compare(&what, &compared, Budget::AtLeast(50.0, "50 %"));
     }
     Ok(())
-}
-
-struct Pair<'a> {
-    node: &'a Node,
-    source: &'a Source,
-    bare: &'a Process,
-    bare_address: std::net::SocketAddr,
-    connections: usize,
-}
-
-impl Pair<'_> {
-    async fn compare(&self) -> Result<Compared> {
-        let load = |address| Load {
-            address,
-            request: wire::request("POST", address, &self.source.path, "", BODY),
-            connections: self.connections,
-        };
-        let ours = Side {
-            process: self.node.process(),
-            load: load(self.node.address()),
-        };
-        let bare = Side {
-            process: self.bare,
-            load: load(self.bare_address),
-        };
-        compare(&ours, &bare).await
-    }
 }

@@ -1,6 +1,9 @@
 //! Ten thousand webhooks on one source, of which one hangs.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -23,9 +26,9 @@ const CODE: &str = r#"export default {
   run() { this.$emit({ text: "An item of the usual kind" }); },
 };"#;
 
-pub(super) async fn run(report: &mut Report) -> Result<()> {
+pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
     let mut receiver = Receiver::start().await?;
-    let mut node = Node::start(&FLAGS).await?;
+    let mut node = Node::start(binary, &FLAGS).await?;
     let component = node.api.save(CODE).await?;
     let source = node.api.deploy(&component).await?;
     let path = format!("/v1/sources/{}/run", source.id);
@@ -54,12 +57,13 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
     let busy = node.process().resident_bytes();
     let mib = |bytes: u64| bytes as f64 / 1024.0 / 1024.0;
     let slowest = took.iter().copied().fold(0.0, f64::max);
-    for (what, ours, shown) in [
+    for (what, ours, figure, shown) in [
         (
             format!(
                 "one event to {WEBHOOKS} webhooks of which one hangs, until the last of the others has it"
             ),
             format!("{:.0} deliveries/s", (WEBHOOKS - 1) as f64 / slowest),
+            slowest,
             format!(
                 "{slowest:.2} s at most, run reported in {:.0} ms at most",
                 emitting.as_secs_f64() * 1e3
@@ -68,6 +72,7 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
         (
             format!("memory of a node with {WEBHOOKS} webhooks and subscriptions"),
             format!("{:.1} MiB, {:.1} without", mib(subscribed), mib(empty)),
+            mib(busy),
             format!("{:.1} MiB after {EVENTS} events", mib(busy)),
         ),
     ] {
@@ -75,7 +80,7 @@ pub(super) async fn run(report: &mut Report) -> Result<()> {
             what,
             ours,
             bare: String::new(),
-            figure: 0.0,
+            figure,
             shown,
             budget: Budget::None,
         });

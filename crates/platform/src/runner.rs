@@ -18,6 +18,7 @@ mod loading;
 mod map_size;
 mod part;
 mod queue;
+mod quiet_runs;
 mod renewal;
 mod report;
 mod run;

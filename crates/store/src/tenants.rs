@@ -112,6 +112,14 @@ pub struct Usage {
     pub compute_ms: u64,
 }
 
+impl Usage {
+    /// Adds that of other runs.
+    pub fn add(&mut self, other: Self) {
+        self.invocations += other.invocations;
+        self.compute_ms += other.compute_ms;
+    }
+}
+
 /// Users, keys, workspaces and usage.
 #[async_trait]
 pub trait Tenants {

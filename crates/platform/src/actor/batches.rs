@@ -43,6 +43,11 @@ impl<T, R> Batches<T, R> {
         self.waiting.iter()
     }
 
+    /// Whether a batch is being written.
+    pub(crate) fn is_writing(&self) -> bool {
+        !self.in_flight.is_idle()
+    }
+
     /// Whether a batch can be started.
     pub(crate) fn can_start(&self) -> bool {
         !self.waiting.is_empty() && self.in_flight.is_idle()

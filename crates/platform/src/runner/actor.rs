@@ -114,7 +114,9 @@ impl Actor {
                 }
                 () = due => {}
                 () = context.core.stopping.cancelled(), if !self.stopping => self.stopping = true,
-                batch = self.commits.next(), if !self.commits.is_idle() => self.committed(batch).await,
+                batch = self.commits.next(), if !self.commits.is_idle() => {
+                    if let Some(batch) = batch { self.committed(batch).await; }
+                }
                 renewed = self.renewal.next(), if !self.renewal.is_idle() => self.take_renewed(renewed).await,
             }
         }
@@ -123,6 +125,9 @@ impl Actor {
     /// Starts whatever may start now.
     async fn advance(&mut self) {
         self.queue.release_due();
+        if self.paused || self.stopping {
+            self.commits.hurry();
+        }
         self.refresh().await;
         if let Some(loaded) = &self.loaded {
             self.commits

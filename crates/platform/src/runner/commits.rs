@@ -17,6 +17,7 @@ use super::{
     loaded::MapState,
     map_size::MapSize,
     part::{After, RunPart},
+    quiet_runs::QuietRuns,
     report,
 };
 use crate::{
@@ -56,6 +57,7 @@ pub(super) struct Commits {
     /// Unknown until the runner has the source's lease.
     ledger: Option<Ledger>,
     map_size: MapSize,
+    quiet_runs: QuietRuns,
     batches: Batches<RunPart, Batch>,
     /// Those of the batch in flight.
     in_flight: Option<Arc<[RunCommit]>>,
@@ -68,6 +70,7 @@ impl Commits {
     pub(super) fn new(core: Arc<Core>, source_id: SourceId) -> Self {
         let map_size = MapSize::default();
         Self {
+            quiet_runs: QuietRuns::new(core.config.retained_runs),
             source_id,
             core,
             ledger: None,
@@ -87,7 +90,12 @@ impl Commits {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.batches.is_idle()
+        self.batches.is_idle() && self.quiet_runs.is_empty()
+    }
+
+    /// Leaves no quiet run waiting for others.
+    pub(super) fn hurry(&mut self) {
+        self.quiet_runs.hurry();
     }
 
     /// The leases of the invocations that end with parts of which the store has nothing yet.
@@ -101,12 +109,31 @@ impl Commits {
 
     /// Takes a part of a run, to be committed.
     pub(super) fn push(&mut self, part: RunPart) {
+        match part.is_quiet() {
+            true => {
+                conclude(
+                    &self.core.metrics,
+                    &self.source_id,
+                    &part,
+                    part.outcome.as_ref(),
+                );
+                self.quiet_runs.push(part);
+            }
+            false => self.await_commit(part),
+        }
+    }
+
+    fn await_commit(&mut self, part: RunPart) {
         self.batches.push(part);
         self.uncommitted.send_modify(|count| *count += 1);
     }
 
     /// Starts the next batch if none is in flight.
     pub(super) fn start(&mut self, source: &Source, now_ms: u64) {
+        if self.ledger.is_some() && !self.batches.is_writing() {
+            let quiet: Vec<RunPart> = self.quiet_runs.take_due();
+            quiet.into_iter().for_each(|part| self.await_commit(part));
+        }
         let Self {
             core,
             source_id,
@@ -121,13 +148,16 @@ impl Commits {
             let mut commits = Vec::with_capacity(parts.len());
             let mut entered = Vec::with_capacity(parts.len());
             for mut part in parts {
+                let is_quiet = part.is_quiet();
                 let LedgerEntry {
                     commit,
                     emitted,
                     tally,
                     outcome,
                 } = ledger.enter(source, &mut part, now_ms);
-                conclude(&core.metrics, source_id, &part, outcome.as_ref());
+                if !is_quiet {
+                    conclude(&core.metrics, source_id, &part, outcome.as_ref());
+                }
                 commits.push(commit);
                 entered.push(PartInFlight {
                     part,
@@ -149,9 +179,13 @@ impl Commits {
         });
     }
 
-    /// Waits for the batch in flight; forever if there is none.
-    pub(super) async fn next(&mut self) -> Batch {
-        self.batches.written().await
+    /// Waits for the batch in flight or, if there is none, until quiet runs are due; forever if there are none.
+    pub(super) async fn next(&mut self) -> Option<Batch> {
+        if self.batches.is_writing() {
+            return Some(self.batches.written().await);
+        }
+        self.quiet_runs.due().await;
+        None
     }
 
     /// Whether so many parts wait for the store that no more runs may start.

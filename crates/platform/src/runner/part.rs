@@ -36,10 +36,21 @@ pub(crate) struct RunPart {
     pub(crate) effects: Effects,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) usage: Usage,
+    /// Whether it is all of the run: no part of it was committed before.
+    pub(crate) is_whole: bool,
     pub(crate) after: After,
 }
 
 impl RunPart {
+    /// Whether nothing of it needs a commit but the run's record.
+    pub(super) fn is_quiet(&self) -> bool {
+        let returned = matches!(self.outcome, Some(Outcome::Returned { .. }));
+        let is_awaited = self.lease.is_some() || !matches!(self.after, After::Nothing);
+        let is_hook = self.trigger.of_invocation().is_none();
+        let has_effects = !self.effects.is_silent() || !self.effects.logs.is_empty();
+        returned && self.is_whole && !is_awaited && !is_hook && !has_effects
+    }
+
     /// The beginning of a part of work: nothing done, not ended.
     pub(super) fn of(invocation: &QueuedInvocation, after: After) -> Self {
         Self {
@@ -55,6 +66,7 @@ impl RunPart {
             effects: Effects::default(),
             outcome: None,
             usage: Usage::default(),
+            is_whole: true,
             after,
         }
     }
@@ -74,6 +86,7 @@ impl RunPart {
             effects: Effects::default(),
             outcome: None,
             usage: Usage::default(),
+            is_whole: true,
             after,
         }
     }
@@ -98,6 +111,7 @@ impl RunPart {
             effects: Effects::default(),
             outcome: None,
             usage: Usage::default(),
+            is_whole: true,
             after: After::Nothing,
         }
     }

@@ -79,10 +79,12 @@ impl Actor {
     pub(super) async fn flush(&mut self) {
         while !self.commits.is_idle() {
             let Some(loaded) = &self.loaded else { return };
+            self.commits.hurry();
             self.commits
                 .start(&loaded.source, self.context.core.env.now_ms());
-            let batch = self.commits.next().await;
-            self.committed(batch).await;
+            if let Some(batch) = self.commits.next().await {
+                self.committed(batch).await;
+            }
         }
     }
 

@@ -50,6 +50,7 @@ impl Actor {
                     usage: ended.usage,
                     started_at_ms: ended.started_at_ms,
                     ended_at_ms: self.context.core.env.now_ms(),
+                    is_whole: !ended.flushed,
                     ..RunPart::last(invocation, after)
                 });
             }

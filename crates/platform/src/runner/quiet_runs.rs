@@ -1,0 +1,166 @@
+//! Runs that leave nothing to be written but their record: custom responses of a busy source.
+//!
+//! A record costs a run as much as everything else of it. So the first one is written at once, those that follow it
+//! closely are written together, and of these only as many as retention would keep.
+
+use std::{collections::VecDeque, time::Duration};
+
+use headwater_store::Usage;
+use tokio::time::Instant;
+
+use super::part::RunPart;
+
+/// The pause between two writes of one source.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The quiet runs of one source that are not written yet, the oldest first.
+pub(super) struct QuietRuns {
+    parts: VecDeque<RunPart>,
+    /// As many as are written at most.
+    keep: usize,
+    /// The usage of those that are not written.
+    left_out: Usage,
+    due: Instant,
+}
+
+impl QuietRuns {
+    /// None yet. `keep` is the number of records that retention keeps.
+    pub(super) fn new(keep: u32) -> Self {
+        Self {
+            parts: VecDeque::new(),
+            // The last one carries the usage.
+            keep: keep.max(1) as usize,
+            left_out: Usage::default(),
+            due: Instant::now(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Adds the newest.
+    pub(super) fn push(&mut self, part: RunPart) {
+        if self.parts.len() == self.keep
+            && let Some(oldest) = self.parts.pop_front()
+        {
+            self.left_out.add(oldest.usage);
+        }
+        self.parts.push_back(part);
+    }
+
+    /// Makes them due at once.
+    pub(super) fn hurry(&mut self) {
+        self.due = Instant::now();
+    }
+
+    /// Waits until they are due; forever if there are none.
+    pub(super) async fn due(&self) {
+        match self.is_empty() {
+            true => std::future::pending().await,
+            false => tokio::time::sleep_until(self.due).await,
+        }
+    }
+
+    /// Takes them out if they are due.
+    pub(super) fn take_due(&mut self) -> Vec<RunPart> {
+        let mut taken = VecDeque::new();
+        if self.due <= Instant::now() && !self.is_empty() {
+            self.due = Instant::now() + PAUSE;
+            taken = std::mem::take(&mut self.parts);
+        }
+        if let Some(first) = taken.front_mut() {
+            first.usage.add(std::mem::take(&mut self.left_out));
+        }
+        taken.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures::FutureExt as _;
+    use headwater_model::{id::InvocationId, origin::Origin, outcome::Outcome};
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::runner::{effects::Effects, part::After};
+
+    fn quiet(number: u64) -> RunPart {
+        let part = RunPart {
+            invocation_id: InvocationId::new(number, 0),
+            trigger: headwater_store::RunTrigger::Http,
+            event: Arc::from(RawValue::NULL.to_owned()),
+            queued_at_ms: 1,
+            started_at_ms: 1,
+            ended_at_ms: 1,
+            hops: 0,
+            origin: Origin::default(),
+            lease: None,
+            effects: Effects::default(),
+            outcome: Some(Outcome::Returned { value: None }),
+            usage: Usage {
+                invocations: 1,
+                compute_ms: number,
+            },
+            is_whole: true,
+            after: After::Nothing,
+        };
+        assert!(part.is_quiet());
+        part
+    }
+
+    fn numbers(runs: &[RunPart]) -> Vec<InvocationId> {
+        runs.iter().map(|run| run.invocation_id.clone()).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_is_due_at_once_and_the_next_ones_together() {
+        let mut runs = QuietRuns::new(10);
+        assert!(runs.due().now_or_never().is_none(), "there are none");
+        runs.push(quiet(1));
+        runs.due().await;
+        assert_eq!(runs.take_due().len(), 1);
+        runs.push(quiet(2));
+        runs.push(quiet(3));
+        assert!(runs.due().now_or_never().is_none() && runs.take_due().is_empty());
+        runs.due().await;
+        let taken = runs.take_due();
+        assert_eq!(
+            numbers(&taken),
+            [InvocationId::new(2, 0), InvocationId::new(3, 0)]
+        );
+        assert!(runs.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_many_only_as_many_are_written_as_are_kept_and_all_are_counted() {
+        let mut runs = QuietRuns::new(2);
+        (1..=4).for_each(|number| runs.push(quiet(number)));
+        let taken = runs.take_due();
+        assert_eq!(
+            numbers(&taken),
+            [InvocationId::new(3, 0), InvocationId::new(4, 0)]
+        );
+        let mut usage = Usage::default();
+        taken.iter().for_each(|run| usage.add(run.usage));
+        assert_eq!(
+            usage,
+            Usage {
+                invocations: 4,
+                compute_ms: 10
+            }
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_hurries_does_not_wait() {
+        let mut runs = QuietRuns::new(2);
+        runs.push(quiet(1));
+        runs.take_due();
+        runs.push(quiet(2));
+        runs.hurry();
+        assert_eq!(runs.take_due().len(), 1);
+    }
+}

@@ -35,7 +35,7 @@ pub(crate) fn of(
         .queued_at_ms
         .min(ended.started_at_ms)
         .min(ended.ended_at_ms);
-    let to = match (run.has_scheduled, run.last_event) {
+    let to = match (ended.has_scheduled, run.last_event) {
         (true, _) => OPEN,
         (false, Some(last)) => last,
         (false, None) => return Ok(Vec::new()),

@@ -90,7 +90,7 @@ pub(crate) fn insert(
             ended.origin.trace.as_ref().map(ToString::to_string),
             of.last.map(|last| signed(last.ms)),
             of.last.map(|last| last.sequence),
-            of.has_scheduled,
+            of.has_scheduled || ended.has_scheduled,
         ])
         .map_err(&failed)
         .map(drop)
@@ -125,7 +125,6 @@ fn record(row: &Row<'_>) -> Result<RunRecord, StoreError> {
         runnable: parsed(row, "runnable_id")?,
         ended: ended(row)?,
         last_event,
-        has_scheduled: get(row, "has_scheduled")?,
     })
 }
 
@@ -143,6 +142,7 @@ fn ended(row: &Row<'_>) -> Result<EndedRun, StoreError> {
             count: get(row, "dropped")?,
             keys: json_opt(row, "dropped_keys")?.unwrap_or_default(),
         },
+        has_scheduled: get(row, "has_scheduled")?,
         origin: Origin {
             request_id: get::<Option<String>>(row, "request_id")?.map(Arc::from),
             trace: trace(row)?,

@@ -293,6 +293,7 @@ macro_rules! conformance_tests {
                 runs_are_paged_both_ways,
                 runs_are_listed_by_outcome_trigger_and_start,
                 a_runs_events_are_found,
+                events_that_an_earlier_part_scheduled_are_found,
                 failures_are_kept_apart_from_successes,
                 runs_end_with_their_source,
                 an_events_deliveries_are_found,

@@ -115,6 +115,8 @@ pub struct EndedRun {
     pub emitted: u32,
     /// The events that dedupe did not let through.
     pub dropped: Dropped,
+    /// Whether it emitted events to be released later, be it in an earlier commit.
+    pub has_scheduled: bool,
     /// The request behind it.
     pub origin: Origin,
 }
@@ -130,8 +132,6 @@ pub struct RunRecord {
     pub ended: EndedRun,
     /// The emitter's last event id at its end: the run's events are not behind it, but for those that were scheduled.
     pub last_event: Option<EventId>,
-    /// Whether it emitted events to be released later.
-    pub has_scheduled: bool,
 }
 
 /// Outcomes to list.
@@ -176,7 +176,9 @@ pub trait Runs {
     ) -> Result<Page<RunRecord>, StoreError>;
 
     /// Up to `limit` events that a run emitted and that are still in the log, oldest first.
-    /// MUST find scheduled ones, too, released or not (`conformance::runs::a_runs_events_are_found`).
+    /// MUST find scheduled ones, too, released or not (`conformance::runs::a_runs_events_are_found`), those of earlier
+    /// commits of a run that was never queued as well
+    /// (`conformance::runs::events_that_an_earlier_part_scheduled_are_found`).
     async fn run_events(&self, run: &RunRecord, limit: u32) -> Result<Vec<Event>, StoreError>;
 
     /// Deletes up to `limit` runs beyond the newest `keep` successes and the newest `keep_failed` failures per runnable.

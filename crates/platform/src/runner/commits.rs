@@ -161,6 +161,9 @@ impl Commits {
             if let Err(error) = result {
                 journal::refused(&self.source_id, &part, &error);
                 self.core.metrics.refused();
+                if let Some(ledger) = &mut self.ledger {
+                    ledger.forget(&part.invocation_id);
+                }
                 committed = false;
                 continue;
             }
@@ -200,7 +203,10 @@ impl Commits {
     /// Begins with the store's state: at first, and after a refused commit.
     pub(super) fn reset(&mut self, lease: RunnableLease, state: Option<dedupe::State>) {
         // The worker goes too, and the next begins with the store's state.
-        self.ledger = Some(Ledger::new(lease, state, self.map_size.clone()));
+        match &mut self.ledger {
+            Some(ledger) => ledger.restart(lease, state),
+            None => self.ledger = Some(Ledger::new(lease, state, self.map_size.clone())),
+        }
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Ledger {
     /// By key, the place of the last write that was committed.
     written: HashMap<String, u64>,
     map_size: MapSize,
-    /// What runs in flight have emitted, and lost to dedupe, in parts that are committed.
+    /// Events of runs that have not ended, in parts that are committed.
     flushed: HashMap<InvocationId, Emitted>,
 }
 
@@ -48,6 +48,24 @@ pub(super) struct Ledger {
 struct Emitted {
     events: u32,
     dropped: Dropped,
+    has_scheduled: bool,
+}
+
+impl Emitted {
+    /// Of one part.
+    fn of(events: &[NewEvent], dropped: Dropped) -> Self {
+        Self {
+            events: u32::try_from(events.len()).unwrap_or(u32::MAX),
+            dropped,
+            has_scheduled: events.iter().any(|event| event.scheduled.is_some()),
+        }
+    }
+
+    fn add(&mut self, later: Self) {
+        self.events = self.events.saturating_add(later.events);
+        self.dropped.add(later.dropped);
+        self.has_scheduled |= later.has_scheduled;
+    }
 }
 
 impl Ledger {
@@ -72,6 +90,18 @@ impl Ledger {
         self.state = state;
     }
 
+    /// Begins anew from the store's state after a refused commit. Runs that have not ended keep what they have committed.
+    pub(super) fn restart(&mut self, lease: RunnableLease, state: Option<dedupe::State>) {
+        self.lease = lease;
+        self.state = state;
+        self.written.clear();
+    }
+
+    /// Forgets the events of a run whose last part was refused.
+    pub(super) fn forget(&mut self, run: &InvocationId) {
+        self.flushed.remove(run);
+    }
+
     /// The commit of a part, and the state after it.
     pub(super) fn enter(
         &mut self,
@@ -90,7 +120,7 @@ impl Ledger {
             .into_iter()
             .partition(|emit| emit.options.delivery_ts.is_some());
         let filtered = self.dedupe(source.spec.dedupe, dedupe::order(emits));
-        let dropped = filtered.dropped;
+        let dropped = filtered.dropped.count;
         rejected.extend(filtered.rejected);
         let kv_writes = self.writes(kv, &mut rejected);
         let mut events: Vec<NewEvent> = filtered
@@ -100,6 +130,7 @@ impl Ledger {
             .collect();
         events.extend(scheduled.into_iter().map(|emit| to_be_released(emit, part)));
         let emitted = events.len() as u64;
+        let of_part = Emitted::of(&events, filtered.dropped);
         let outcome = part
             .outcome
             .clone()
@@ -112,8 +143,8 @@ impl Ledger {
         events.extend(error.map(|error| report::error_event(source, part, &error, now_ms)));
         events.extend(logs.iter().map(|logged| report::log_event(part, logged)));
         part.effects.logs = logs;
-        let tally = Tally::of(&events, dropped.count.into());
-        let ended = self.ended(source, part, outcome.as_ref(), emitted, dropped);
+        let tally = Tally::of(&events, dropped.into());
+        let ended = self.ended(source, part, outcome.as_ref(), of_part);
         let commit = RunCommit {
             lease: self.lease.clone(),
             run_id: part.invocation_id.clone(),
@@ -139,14 +170,14 @@ impl Ledger {
         source: &Source,
         part: &RunPart,
         outcome: Option<&Outcome>,
-        emitted: u64,
-        dropped: Dropped,
+        of_part: Emitted,
     ) -> Option<headwater_store::EndedRun> {
         let mut so_far = self.flushed.remove(&part.invocation_id).unwrap_or_default();
-        so_far.events += u32::try_from(emitted).unwrap_or(u32::MAX);
-        so_far.dropped.add(dropped);
+        so_far.add(of_part);
         let Some(outcome) = outcome else {
-            self.flushed.insert(part.invocation_id.clone(), so_far);
+            if so_far.events > 0 || so_far.dropped.count > 0 {
+                self.flushed.insert(part.invocation_id.clone(), so_far);
+            }
             return None;
         };
         Some(headwater_store::EndedRun {
@@ -159,6 +190,7 @@ impl Ledger {
             error: outcome.error().map(|error| error_text(&error)),
             emitted: so_far.events,
             dropped: so_far.dropped,
+            has_scheduled: so_far.has_scheduled,
             origin: part.origin.clone(),
         })
     }

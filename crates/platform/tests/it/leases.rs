@@ -40,7 +40,7 @@ async fn a_run_that_a_later_start_took_over_is_refused_and_leaves_nothing() {
 }
 
 /// Lets the lease of the run in flight run out, and claims its invocation once more.
-async fn claimed_again(world: &World, id: &SourceId) -> (RunnableLease, Claimed) {
+pub(crate) async fn claimed_again(world: &World, id: &SourceId) -> (RunnableLease, Claimed) {
     world.clock.advance(61_000);
     let lease = world.lease(id).await;
     let term = LeaseTerm {

@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::{
     component::Component,
     engine::{Call, PATIENCE, returned, thrown},
+    leases::claimed_again,
     world::{NOWHERE, T0, World, done},
 };
 
@@ -114,6 +115,49 @@ async fn a_request_that_was_answered_without_an_event_leaves_a_record() {
     assert_eq!((run.ended.emitted, run.ended.dropped.count), (0, 0));
     let shown = world.platform.run(&world.caller, &run.id).await.unwrap();
     assert!(shown.events.is_empty() && shown.logs.is_empty() && shown.errors.is_empty());
+}
+
+#[tokio::test]
+async fn an_event_that_was_scheduled_before_the_response_is_shown_with_its_run() {
+    let world = World::new().await;
+    let component = Component::named("it").custom_response();
+    let id = world.deploy(&component).await;
+    let token = world.token(&id).await;
+    let asking = world.requesting(&token, json!({}));
+    let run = world.engine.next().await;
+    run.emit_with(json!("later"), json!({ "delivery_ts": T0 + TICK }));
+    run.respond(200, "hello");
+    done(asking).await.unwrap();
+    run.returns();
+    world.barrier(&id).await;
+    let run = only(&world, &id, RunTrigger::Http).await;
+    assert_eq!(run.ended.emitted, 1);
+    world.clock.advance(TICK);
+    world.store.release_scheduled(T0 + TICK, 9).await.unwrap();
+    let shown = world.platform.run(&world.caller, &run.id).await.unwrap();
+    let channels: Vec<_> = shown.events.iter().map(|it| it.channel.name()).collect();
+    assert_eq!(channels, [""]);
+}
+
+#[tokio::test]
+async fn the_part_of_a_run_that_is_committed_counts_though_another_runs_commit_is_refused() {
+    let world = World::new().await;
+    let component = Component::named("it").custom_response();
+    let id = world.deploy(&component).await;
+    let token = world.token(&id).await;
+    let asking = world.requesting(&token, json!({}));
+    let asked = world.engine.next().await;
+    asked.emit(json!("before"));
+    asked.respond(200, "hello");
+    done(asking).await.unwrap();
+    let (refused, report) = world.manual(&id, json!({})).await;
+    claimed_again(&world, &id).await;
+    refused.returns();
+    assert!(done(report).await.is_err());
+    // The worker is gone, and the run is not started again.
+    world.barrier(&id).await;
+    let run = only(&world, &id, RunTrigger::Http).await;
+    assert_eq!((run.ended.outcome, run.ended.emitted), (RunOutcome::Lost, 1));
 }
 
 #[tokio::test]

@@ -235,6 +235,7 @@ fn end(lease: &RunnableLease, claimed: &Claimed) -> RunCommit {
             error: None,
             emitted: 1,
             dropped: Dropped::default(),
+            has_scheduled: false,
             origin: Origin::default(),
         }),
         now_ms: NOW,

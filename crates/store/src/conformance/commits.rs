@@ -426,6 +426,7 @@ pub async fn a_checkpoint_goes_on_with_its_state_when_it_is_due(factory: &dyn Fa
         error: None,
         emitted: 1,
         dropped: Dropped::default(),
+        has_scheduled: false,
         origin: queued.origin,
     };
     let end = RunCommit {
@@ -434,7 +435,7 @@ pub async fn a_checkpoint_goes_on_with_its_state_when_it_is_due(factory: &dyn Fa
     };
     commit(&*store, end).await.unwrap();
     let record = store.run(&queued.id).await.unwrap().unwrap();
-    assert!(record.has_scheduled, "its first part had");
+    assert!(record.ended.has_scheduled, "its first part had");
     let found = store.run_events(&record, 9).await.unwrap();
     assert_eq!(texts_of(&found), ["1"]);
 }

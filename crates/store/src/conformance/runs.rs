@@ -26,6 +26,7 @@ fn returned() -> EndedRun {
         error: None,
         emitted: 0,
         dropped: Dropped::default(),
+        has_scheduled: false,
         origin: Origin {
             request_id: Some("mine-1".into()),
             trace: Some(trace()),
@@ -103,7 +104,6 @@ pub async fn a_run_leaves_one_record_with_its_commit(factory: &dyn Factory) {
         runnable: runnable(&source),
         ended: end,
         last_event,
-        has_scheduled: false,
     };
     // What the same run commits later leaves its record as it is.
     let later = RunCommit {
@@ -247,6 +247,32 @@ pub async fn a_runs_events_are_found(factory: &dyn Factory) {
     let all = deletion(&source, ordinary(), (None, None));
     store.request_deletion(all).await.unwrap();
     assert_eq!(found(&plain, 9).await.unwrap(), ["2"]);
+}
+
+/// A run that was never queued says at its end that an earlier part scheduled events; they are found wherever they are.
+pub async fn events_that_an_earlier_part_scheduled_are_found(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
+    let first = RunCommit {
+        events: vec![event_later(Channel::named("orders"), T0 + SECOND, "1")],
+        ..run_of(&source, Vec::new(), T0 + 2)
+    };
+    let ended = EndedRun {
+        has_scheduled: true,
+        ..returned()
+    };
+    let last = RunCommit {
+        run_id: first.run_id.clone(),
+        ..last_commit(&source, ended)
+    };
+    commit(&*store, first).await.unwrap();
+    commit(&*store, last.clone()).await.unwrap();
+    for now_ms in [T0, T0 + MINUTE] {
+        store.release_scheduled(now_ms, 9).await.unwrap();
+        let record = store.run(&last.run_id).await.unwrap().unwrap();
+        let events = store.run_events(&record, 9).await.unwrap();
+        assert_eq!(texts_of(&events), ["1"]);
+    }
 }
 
 /// A page of failures is not pushed out by a thousand successes, nor the other way round.

@@ -23,6 +23,8 @@ mod emitters;
 mod event_log;
 mod event_row;
 mod events;
+#[cfg(feature = "faults")]
+mod faults;
 mod first_user;
 mod health;
 mod invocations;

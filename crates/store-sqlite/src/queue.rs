@@ -87,8 +87,7 @@ impl WorkQueue for SqliteStore {
         let count = commits.len();
         let living = self.living.clone();
         let written = self
-            .writer
-            .run_parts(move |connection| run_commit::commit_all(connection, &living, &commits))
+            .write_parts(move |connection| run_commit::commit_all(connection, &living, &commits))
             .await;
         match written {
             Ok(results) => results,

@@ -23,6 +23,8 @@ pub struct SqliteStore {
     readers: Option<Arc<Readers>>,
     pub(crate) health: Arc<Health>,
     pub(crate) living: Arc<Living>,
+    #[cfg(feature = "faults")]
+    pub(crate) faults: crate::faults::Faults,
     /// Where it is, if it has a file.
     pub(crate) path: Option<PathBuf>,
     /// Held until the writer has ended: fields are dropped in this order.
@@ -51,6 +53,8 @@ impl SqliteStore {
             readers: Some(Arc::new(readers)),
             health,
             living: Arc::default(),
+            #[cfg(feature = "faults")]
+            faults: crate::faults::Faults::default(),
             path: Some(path.to_owned()),
             _lock: Some(lock),
         })
@@ -69,6 +73,8 @@ impl SqliteStore {
             readers: None,
             health,
             living: Arc::default(),
+            #[cfg(feature = "faults")]
+            faults: crate::faults::Faults::default(),
             path: None,
             _lock: None,
         })
@@ -79,7 +85,21 @@ impl SqliteStore {
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        #[cfg(feature = "faults")]
+        self.faults.check()?;
         self.writer.run(step).await
+    }
+
+    /// Runs a step of parts that are kept or refused one by one.
+    pub(crate) async fn write_parts(
+        &self,
+        parts: impl FnOnce(&Connection) -> Result<Vec<Result<(), StoreError>>, StoreError>
+        + Send
+        + 'static,
+    ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+        #[cfg(feature = "faults")]
+        self.faults.check_commit()?;
+        self.writer.run_parts(parts).await
     }
 
     /// Runs a step that only reads.

@@ -38,6 +38,11 @@ impl<T, R> Batches<T, R> {
         self.waiting.is_empty() && self.in_flight.is_idle()
     }
 
+    /// The items that wait for the next batch.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &T> {
+        self.waiting.iter()
+    }
+
     /// Whether a batch can be started.
     pub(crate) fn can_start(&self) -> bool {
         !self.waiting.is_empty() && self.in_flight.is_idle()

@@ -30,6 +30,8 @@ use crate::actor::Heartbeat;
 
 /// A runner without work leaves after this; its worker stays as long as the engine likes.
 const IDLE_AFTER: Duration = Duration::from_secs(5);
+/// The rest of a lease at which it is overdue: every beat of the heartbeat leaves more.
+const OVERDUE_MS: u64 = 20_000;
 
 pub(super) struct Actor {
     context: Arc<RunnerContext>,
@@ -37,6 +39,8 @@ pub(super) struct Actor {
     commands: mpsc::UnboundedReceiver<Command>,
     /// The right to run the source, once the runner has it.
     lease: Option<RunnableLease>,
+    /// Until when its invocations are leased, epoch milliseconds.
+    leased_until_ms: u64,
     loaded: Option<Arc<LoadedSource>>,
     renewal: Renewal,
     queue: Queue,
@@ -65,6 +69,7 @@ impl Actor {
             flight: Flight::new(Arc::clone(&context)),
             commits: Commits::new(Arc::clone(&context.core), id.clone()),
             stopping: context.core.stopping.is_cancelled(),
+            leased_until_ms: context.core.lease_term().expires_at_ms,
             context,
             id,
             commands,
@@ -143,8 +148,11 @@ impl Actor {
         // A run that could not even be started has ended above: nothing else would commit it.
         self.commits
             .start(&loaded.source, self.context.core.env.now_ms());
-        if let Some(lease) = &self.lease {
-            self.queue.claim(lease);
+        if self.queue.wants_more()
+            && let Some(lease) = &self.lease
+        {
+            let overdue = self.overdue();
+            self.queue.claim(lease, overdue);
         }
     }
 
@@ -200,21 +208,36 @@ impl Actor {
         }
     }
 
-    async fn prolong_leases(&mut self) {
+    /// The leases of all its invocations: waiting, running, or with results that wait for the store.
+    fn leases(&self) -> Vec<Lease> {
         let running = self.flight.leases().chain(self.renewal.leases());
-        let leases: Vec<Lease> = running.chain(self.queue.leases()).collect();
-        if leases.is_empty() {
-            return;
+        let ended = running.chain(self.commits.leases());
+        ended.chain(self.queue.leases()).collect()
+    }
+
+    /// The same once some of them may have run out, because beats of the heartbeat have failed or come late.
+    fn overdue(&self) -> Vec<Lease> {
+        let soon_ms = self.context.core.env.now_ms() + OVERDUE_MS;
+        match soon_ms < self.leased_until_ms {
+            true => Vec::new(),
+            false => self.leases(),
         }
+    }
+
+    async fn prolong_leases(&mut self) {
+        let leases = self.leases();
         let until_ms = self.context.core.lease_term().expires_at_ms;
-        if let Err(error) = self
-            .context
-            .core
-            .store
-            .extend_leases(&leases, until_ms)
-            .await
+        if !leases.is_empty()
+            && let Err(error) = self
+                .context
+                .core
+                .store
+                .extend_leases(&leases, until_ms)
+                .await
         {
             tracing::warn!(source_id = %self.id, %error, "leases could not be prolonged");
+            return;
         }
+        self.leased_until_ms = until_ms;
     }
 }

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Instant};
 
 use headwater_model::{dedupe, id::SourceId, outcome::Outcome};
-use headwater_store::{Conflict, RunCommit, RunnableLease, Source, Store, StoreError};
+use headwater_store::{Conflict, Lease, RunCommit, RunnableLease, Source, Store, StoreError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -57,6 +57,8 @@ pub(super) struct Commits {
     ledger: Option<Ledger>,
     map_size: MapSize,
     batches: Batches<RunPart, Batch>,
+    /// Those of the batch in flight.
+    in_flight: Option<Arc<[RunCommit]>>,
     /// Counts the results that the store does not have yet.
     uncommitted: watch::Sender<usize>,
 }
@@ -71,6 +73,7 @@ impl Commits {
             ledger: None,
             map_size,
             batches: Batches::default(),
+            in_flight: None,
             uncommitted: watch::Sender::new(0),
         }
     }
@@ -87,6 +90,15 @@ impl Commits {
         self.batches.is_idle()
     }
 
+    /// The leases of the invocations that end with parts of which the store has nothing yet.
+    pub(super) fn leases(&self) -> impl Iterator<Item = Lease> {
+        let in_flight = self.in_flight.iter().flat_map(|commits| commits.iter());
+        let in_flight = in_flight.filter_map(|commit| commit.invocation.as_ref());
+        let waiting = self.batches.waiting();
+        let waiting = waiting.filter_map(|part| part.lease.clone());
+        in_flight.map(|end| end.lease.clone()).chain(waiting)
+    }
+
     /// Takes a part of a run, to be committed.
     pub(super) fn push(&mut self, part: RunPart) {
         self.batches.push(part);
@@ -99,6 +111,7 @@ impl Commits {
             core,
             source_id,
             ledger,
+            in_flight,
             ..
         } = self;
         let Some(ledger) = ledger else {
@@ -123,6 +136,8 @@ impl Commits {
                     outcome,
                 });
             }
+            let commits: Arc<[RunCommit]> = commits.into();
+            *in_flight = Some(Arc::clone(&commits));
             let core = Arc::clone(core);
             async move {
                 let begun = Instant::now();
@@ -145,6 +160,7 @@ impl Commits {
 
     /// Answers all that waited for the batch. True if all of it was committed.
     pub(super) fn finish(&mut self, batch: Batch) -> bool {
+        self.in_flight = None;
         self.uncommitted
             .send_modify(|count| *count -= batch.entered.len());
         let mut committed = true;
@@ -213,11 +229,10 @@ impl Commits {
 /// Commits; as long as the store is unavailable, tries again, because the runs have happened.
 async fn commit(
     store: &dyn Store,
-    commits: Vec<RunCommit>,
+    mut commits: Arc<[RunCommit]>,
     stopping: &CancellationToken,
 ) -> Vec<Result<(), StoreError>> {
     let mut results = Vec::with_capacity(commits.len());
-    let mut commits: Arc<[RunCommit]> = commits.into();
     loop {
         let step = store.commit_runs(Arc::clone(&commits)).await;
         let settled = step

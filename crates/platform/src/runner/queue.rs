@@ -202,9 +202,15 @@ impl Queue {
         invocation.inspect(|invocation| self.waiting.take(invocation))
     }
 
-    /// Claims more if there may be more and there is room.
-    pub(super) fn claim(&mut self, lease: &RunnableLease) {
-        if !self.more || self.is_claiming() {
+    /// Whether more is to be claimed, if there is room for it.
+    pub(super) fn wants_more(&self) -> bool {
+        self.more && !self.is_claiming()
+    }
+
+    /// Claims more if there may be more and there is room. Leases that may have run out are prolonged before that: a
+    /// claim would take their invocations for work that nobody has.
+    pub(super) fn claim(&mut self, lease: &RunnableLease, overdue: Vec<Lease>) {
+        if !self.wants_more() {
             return;
         }
         let Some(bytes) = self.waiting.room() else {
@@ -218,11 +224,11 @@ impl Queue {
         let (context, lease) = (Arc::clone(&self.context), lease.clone());
         self.claiming.start(async move {
             let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
-            let claimed = context
-                .core
-                .store
-                .claim(&lease, term, now_ms, limit)
-                .await?;
+            let store = &context.core.store;
+            if !overdue.is_empty() {
+                store.extend_leases(&overdue, term.expires_at_ms).await?;
+            }
+            let claimed = store.claim(&lease, term, now_ms, limit).await?;
             Ok((limit, claimed))
         });
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::{
     component::Component,
-    world::{T0, World, done},
+    world::{T0, World, done, with_faults},
 };
 
 #[tokio::test]
@@ -79,6 +79,29 @@ async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
         now_ms: T0,
     };
     assert!(world.store.commit_runs([end].into()).await[0].is_ok());
+}
+
+#[tokio::test]
+async fn a_run_whose_commit_waits_for_the_store_is_not_run_again_when_its_lease_runs_out() {
+    let (store, sqlite) = with_faults();
+    let world = World::on(&store).await;
+    let id = world.deploy(&Component::named("it").http().every(60)).await;
+    let token = world.token(&id).await;
+    world.request(&token, json!("asked")).await.unwrap();
+    let run = world.engine.next().await;
+    sqlite.set_away(true);
+    run.emit(json!("once"));
+    run.returns();
+    sqlite.commit_refused().await;
+    world.clock.advance(61_000);
+    sqlite.set_away(false);
+    // A tick has the source claim.
+    world.nudge().await;
+    let tick = world.engine.next().await;
+    assert_eq!(tick.event["interval_seconds"], json!(60), "{}", tick.event);
+    tick.returns();
+    world.barrier(&id).await;
+    assert_eq!(world.emitted(&id).await, [json!("once")]);
 }
 
 #[tokio::test]

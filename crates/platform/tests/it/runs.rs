@@ -157,7 +157,10 @@ async fn the_part_of_a_run_that_is_committed_counts_though_another_runs_commit_i
     // The worker is gone, and the run is not started again.
     world.barrier(&id).await;
     let run = only(&world, &id, RunTrigger::Http).await;
-    assert_eq!((run.ended.outcome, run.ended.emitted), (RunOutcome::Lost, 1));
+    assert_eq!(
+        (run.ended.outcome, run.ended.emitted),
+        (RunOutcome::Lost, 1)
+    );
 }
 
 #[tokio::test]

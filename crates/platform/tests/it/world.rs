@@ -75,6 +75,12 @@ pub(crate) fn memory() -> Arc<dyn Store> {
     Arc::new(SqliteStore::open_in_memory().unwrap())
 }
 
+/// The same, with the hand that takes its disk away.
+pub(crate) fn with_faults() -> (Arc<dyn Store>, Arc<SqliteStore>) {
+    let store = Arc::new(SqliteStore::open_in_memory().unwrap());
+    (Arc::clone(&store) as Arc<dyn Store>, store)
+}
+
 /// A node's life: what still goes on when the future ends dies with its runtime, as with `kill -9`.
 pub(crate) fn life<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()

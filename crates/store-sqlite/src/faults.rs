@@ -1,0 +1,47 @@
+//! A disk that is away when a test says so: nothing can be written, and everything can be read.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use headwater_store::StoreError;
+use tokio::sync::Notify;
+
+use crate::store::SqliteStore;
+
+/// Whether the disk is away.
+#[derive(Default)]
+pub(crate) struct Faults {
+    is_away: AtomicBool,
+    commit_refused: Notify,
+}
+
+impl Faults {
+    /// # Errors
+    /// `Unavailable` while the disk is away.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        match self.is_away.load(Ordering::SeqCst) {
+            true => Err(StoreError::unavailable("writing", "the disk is away")),
+            false => Ok(()),
+        }
+    }
+
+    /// The same for commits of runs.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub(crate) fn check_commit(&self) -> Result<(), StoreError> {
+        self.check()
+            .inspect_err(|_| self.commit_refused.notify_one())
+    }
+}
+
+impl SqliteStore {
+    /// Takes the disk away, or gives it back.
+    pub fn set_away(&self, is_away: bool) {
+        self.faults.is_away.store(is_away, Ordering::SeqCst);
+    }
+
+    /// Returns once a commit of runs has failed because the disk was away.
+    pub async fn commit_refused(&self) {
+        self.faults.commit_refused.notified().await;
+    }
+}

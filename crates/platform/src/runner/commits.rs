@@ -158,12 +158,15 @@ impl Commits {
         *self.uncommitted.borrow() > PARTS_MAX
     }
 
-    /// Answers all that waited for the batch. True if all of it was committed.
-    pub(super) fn finish(&mut self, batch: Batch) -> bool {
+    /// Answers all that waited for the batch.
+    ///
+    /// # Errors
+    /// The store refused a part; with the leases of invocations that nobody has any more.
+    pub(super) fn finish(&mut self, batch: Batch) -> Result<(), Vec<Lease>> {
         self.in_flight = None;
         self.uncommitted
             .send_modify(|count| *count -= batch.entered.len());
-        let mut committed = true;
+        let mut refused: Option<Vec<Lease>> = None;
         for (
             PartInFlight {
                 part,
@@ -180,13 +183,16 @@ impl Commits {
                 if let Some(ledger) = &mut self.ledger {
                     ledger.forget(&part.invocation_id);
                 }
-                committed = false;
+                let abandoned = refused.get_or_insert_default();
+                if matches!(error, StoreError::Conflict(Conflict::Behind)) {
+                    abandoned.extend(part.lease);
+                }
                 continue;
             }
             self.core.metrics.committed(&tally);
             answer(part, emitted, outcome);
         }
-        committed
+        refused.map_or(Ok(()), Err)
     }
 
     /// The commits of held hooks, for a settlement, and their counts once that is written. Nothing else

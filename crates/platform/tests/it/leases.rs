@@ -121,6 +121,29 @@ async fn after_a_refusal_dedupe_goes_on_from_what_the_store_has() {
 }
 
 #[tokio::test]
+async fn a_run_that_is_refused_because_of_an_earlier_one_is_run_again_at_once() {
+    let world = World::new().await;
+    let component = Component::named("it").http().dedupe("unique");
+    let id = world.deploy(&component).await;
+    let token = world.token(&id).await;
+    world.request(&token, json!("taken")).await.unwrap();
+    let taken = world.engine.next().await;
+    claimed_again(&world, &id).await;
+    world.request(&token, json!("behind")).await.unwrap();
+    let behind = world.engine.next().await;
+    for run in [taken, behind] {
+        run.emit_with(run.event.clone(), json!({ "id": run.event }));
+        run.returns();
+    }
+    let again = world.engine.next().await;
+    assert_eq!(again.event, json!("behind"));
+    again.emit_with(json!("behind"), json!({ "id": "behind" }));
+    again.returns();
+    world.barrier(&id).await;
+    assert_eq!(world.emitted(&id).await, [json!("behind")]);
+}
+
+#[tokio::test]
 async fn after_a_refusal_a_fresh_worker_forgets_what_was_not_committed() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("it")).await;

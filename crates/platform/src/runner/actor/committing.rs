@@ -54,7 +54,7 @@ impl Actor {
 
     pub(super) async fn committed(&mut self, batch: Batch) {
         let has_events = batch.has_events();
-        if !self.commits.finish(batch) {
+        if let Err(abandoned) = self.commits.finish(batch) {
             // The store refused: the state that this node holds of the source is no longer true. Not
             // awaited: the engine may be waiting for a start that only this task drives.
             let (context, id) = (Arc::clone(&self.context), self.id.clone());
@@ -64,6 +64,10 @@ impl Actor {
                 .spawn(async move { context.core.engine.evict(&id.into()).await });
             self.context.leases.forget(&self.id.clone().into());
             self.open().await;
+            for lease in &abandoned {
+                self.context.release(lease).await;
+                self.queue.wake();
+            }
         }
         if has_events {
             self.context.core.nudges.nudge(Chore::Dispatch);

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Instant};
 
 use headwater_model::{dedupe, id::SourceId, outcome::Outcome};
-use headwater_store::{Conflict, Lease, RunCommit, RunnableLease, Source, Store, StoreError};
+use headwater_store::{Conflict, Lease, RunCommit, RunnableLease, Source, StoreError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -141,7 +141,8 @@ impl Commits {
             let core = Arc::clone(core);
             async move {
                 let begun = Instant::now();
-                let results = commit(&*core.store, commits, &core.stopping).await;
+                let write = |commits| core.store.commit_runs(commits);
+                let results = commit(write, commits, &core.stopping).await;
                 core.metrics.answered(begun.elapsed());
                 Batch { entered, results }
             }
@@ -233,43 +234,51 @@ impl Commits {
 }
 
 /// Commits; as long as the store is unavailable, tries again, because the runs have happened.
-async fn commit(
-    store: &dyn Store,
-    mut commits: Arc<[RunCommit]>,
+async fn commit<W>(
+    write: impl Fn(Arc<[RunCommit]>) -> W,
+    commits: Arc<[RunCommit]>,
     stopping: &CancellationToken,
-) -> Vec<Result<(), StoreError>> {
-    let mut results = Vec::with_capacity(commits.len());
+) -> Vec<Result<(), StoreError>>
+where
+    W: Future<Output = Vec<Result<(), StoreError>>>,
+{
+    let mut results = write(Arc::clone(&commits)).await;
     loop {
-        let step = store.commit_runs(Arc::clone(&commits)).await;
-        let settled = step
-            .iter()
-            .take_while(|result| !matches!(result, Err(StoreError::Unavailable { .. })))
-            .count();
-        let mut step = step;
-        let unavailable = step.split_off(settled);
-        results.extend(step);
-        commits = commits[settled..].into();
-        // Later commits count the results that a refused one did not leave behind: only those tried
-        // together with it are told apart.
-        if results.iter().any(Result::is_err) {
-            let behind = || Err(Conflict::Behind.into());
-            results.extend(commits.iter().map(|_| behind()));
+        refuse_behind(&commits, &mut results);
+        let waiting: Vec<usize> = (0..results.len())
+            .filter(|place| matches!(results[*place], Err(StoreError::Unavailable { .. })))
+            .collect();
+        let Some(Err(error)) = waiting.first().map(|place| &results[*place]) else {
             return results;
-        }
-        match unavailable.into_iter().next() {
-            None => return results,
-            Some(Err(error)) => tracing::error!(%error, "a commit waits for the store"),
-            Some(Ok(())) => {}
-        }
+        };
+        tracing::error!(%error, "a commit waits for the store");
         if !store_returns(stopping).await {
-            let gone = || {
-                Err(StoreError::unavailable(
-                    "committing runs",
-                    "the node is stopping",
-                ))
-            };
-            results.extend(commits.iter().map(|_| gone()));
             return results;
+        }
+        let again: Vec<RunCommit> = waiting
+            .iter()
+            .map(|place| commits[*place].clone())
+            .collect();
+        for (place, result) in waiting.into_iter().zip(write(again.into()).await) {
+            results[place] = result;
+        }
+    }
+}
+
+/// Refuses, of those that are to be tried again, the ones that count results which a refused one did not leave behind:
+/// only of those tried together can the store tell.
+fn refuse_behind(commits: &[RunCommit], results: &mut [Result<(), StoreError>]) {
+    let mut is_behind = false;
+    let with_state = commits
+        .iter()
+        .zip(results)
+        .filter(|it| it.0.dedupe.is_some());
+    for (_, result) in with_state {
+        match result {
+            Ok(()) => {}
+            Err(StoreError::Unavailable { .. }) if !is_behind => {}
+            Err(StoreError::Unavailable { .. }) => *result = Err(Conflict::Behind.into()),
+            Err(StoreError::Conflict(_) | StoreError::Corrupt(_)) => is_behind = true,
         }
     }
 }
@@ -293,5 +302,108 @@ fn answer(mut part: RunPart, emitted: u64, outcome: Option<Outcome>) {
                 let _ = sender.send(report::report(&part, outcome, emitted));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use headwater_model::{
+        dedupe::Strategy,
+        id::{InvocationId, SourceId},
+    };
+    use headwater_store::{NodeEpoch, Usage};
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    fn of_run(number: u64, has_state: bool) -> RunCommit {
+        RunCommit {
+            lease: RunnableLease {
+                runnable: SourceId::new(1, 1).into(),
+                epoch: NodeEpoch(1),
+                fence: 1,
+            },
+            run_id: InvocationId::new(number, 1),
+            invocation: None,
+            events: Vec::new(),
+            dedupe: has_state.then(|| dedupe::State::new(Strategy::Unique)),
+            kv_writes: Vec::new(),
+            usage: Usage::default(),
+            ended: None,
+            now_ms: 1,
+        }
+    }
+
+    fn away() -> Result<(), StoreError> {
+        Err(StoreError::unavailable("testing", "the disk is away"))
+    }
+
+    /// Commits runs with or without a dedupe state at a store that answers so; with the runs of each attempt.
+    async fn committed(
+        have_state: [bool; 4],
+        answers: Vec<Vec<Result<(), StoreError>>>,
+    ) -> (Vec<Vec<u64>>, Vec<Result<(), StoreError>>) {
+        let commits: Vec<_> = (0..4)
+            .zip(have_state)
+            .map(|(number, it)| of_run(number, it))
+            .collect();
+        let tried = Mutex::new(Vec::new());
+        let answers = Mutex::new(VecDeque::from(answers));
+        let write = |commits: Arc<[RunCommit]>| {
+            let ids = commits.iter().map(|commit| commit.run_id.clone());
+            tried.lock().push(ids.collect::<Vec<_>>());
+            std::future::ready(answers.lock().pop_front().unwrap_or_default())
+        };
+        let numbers: Vec<_> = commits.iter().map(|commit| commit.run_id.clone()).collect();
+        let number = |id| numbers.iter().position(|one| *one == id).unwrap_or(9) as u64;
+        let results = commit(write, commits.into(), &CancellationToken::new()).await;
+        let tried = tried.into_inner().into_iter();
+        (
+            tried
+                .map(|ids| ids.into_iter().map(number).collect())
+                .collect(),
+            results,
+        )
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_waited_behind_a_refused_state_is_tried_again_unless_it_has_one() {
+        let refused = || Err(Conflict::LeaseLost.into());
+        let (tried, results) = committed(
+            [true, false, true, false],
+            vec![
+                vec![refused(), away(), away(), away()],
+                vec![Ok(()), Ok(())],
+            ],
+        )
+        .await;
+        assert_eq!(tried, [vec![0, 1, 2, 3], vec![1, 3]]);
+        assert!(matches!(
+            results[0],
+            Err(StoreError::Conflict(Conflict::LeaseLost))
+        ));
+        assert!(matches!(
+            results[2],
+            Err(StoreError::Conflict(Conflict::Behind))
+        ));
+        assert!(results[1].is_ok() && results[3].is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_behind_a_refused_run_without_a_state() {
+        let refused = || Err(Conflict::LeaseLost.into());
+        let (tried, results) = committed(
+            [false, true, true, false],
+            vec![
+                vec![refused(), away(), away(), away()],
+                vec![Ok(()), away(), away()],
+                vec![Ok(()), Ok(())],
+            ],
+        )
+        .await;
+        assert_eq!(tried, [vec![0, 1, 2, 3], vec![1, 2, 3], vec![2, 3]]);
+        assert!(results[0].is_err() && results[1..].iter().all(Result::is_ok));
     }
 }

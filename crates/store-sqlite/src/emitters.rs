@@ -125,8 +125,9 @@ pub(crate) fn lease(
     if !living.may_take(epoch) {
         return Err(Conflict::LeaseLost.into());
     }
-    if let Some(holder) = emitter.holder {
-        living.find_dead(holder, now_ms)?;
+    if let Some(holder) = emitter.holder
+        && living.find_dead(holder, now_ms)?
+    {
         free_invocations(connection, &lease, false)?;
     }
     lease.fence += 1;

@@ -70,16 +70,17 @@ impl Living {
         lives.nodes.get(&epoch).is_some_and(|node| !node.is_dead)
     }
 
-    /// Finds that the epoch is dead, which is final, or that it is alive.
-    pub(crate) fn find_dead(&self, epoch: NodeEpoch, now_ms: u64) -> Result<(), Conflict> {
+    /// Finds that the epoch is dead, which is final, or that it is alive. Tells whether its node may still have leases of
+    /// invocations: a node that stopped or started anew had them all freed.
+    pub(crate) fn find_dead(&self, epoch: NodeEpoch, now_ms: u64) -> Result<bool, Conflict> {
         let mut lives = self.0.lock();
         match lives.nodes.get_mut(&epoch) {
             Some(node) if node.is_alive(now_ms) => Err(Conflict::Held { by: epoch }),
             Some(node) => {
                 node.is_dead = true;
-                Ok(())
+                Ok(true)
             }
-            None => Ok(()),
+            None => Ok(false),
         }
     }
 

@@ -44,6 +44,11 @@ pub(crate) fn request(connection: &Connection, deletion: &EventDeletion) -> Resu
     Ok(())
 }
 
+/// Whether a step has anything to look at.
+pub(crate) fn is_requested(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(!requested(connection, 1)?.is_empty())
+}
+
 pub(crate) fn run(connection: &Connection, limit: u32) -> Result<Progress, StoreError> {
     let (mut left, mut finished) = (limit, 0);
     let requested = requested(connection, limit)?;

@@ -155,6 +155,10 @@ impl Deliveries for SqliteStore {
         dead_before_ms: u64,
         limit: u32,
     ) -> Result<Progress, StoreError> {
+        let has_work = move |connection: &_| trim::has_work(connection, keep, dead_before_ms);
+        if !self.read(has_work).await? {
+            return Ok(Progress::default());
+        }
         self.write(move |connection| trim::trim(connection, keep, dead_before_ms, limit))
             .await
     }

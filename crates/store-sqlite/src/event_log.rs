@@ -31,6 +31,10 @@ impl EventLog for SqliteStore {
     }
 
     async fn run_deletions(&self, limit: u32) -> Result<Progress, StoreError> {
+        // Looking costs no transaction; most looks find nothing.
+        if !self.read(deletion::is_requested).await? {
+            return Ok(Progress::default());
+        }
         self.write(move |connection| deletion::run(connection, limit))
             .await
     }
@@ -41,6 +45,10 @@ impl EventLog for SqliteStore {
         limit: u32,
         read_up_to: Option<LogPosition>,
     ) -> Result<Progress, StoreError> {
+        let has_work = move |connection: &_| retention::has_work(connection, keep, read_up_to);
+        if !self.read(has_work).await? {
+            return Ok(Progress::default());
+        }
         self.write(move |connection| retention::trim(connection, keep, limit, read_up_to))
             .await
     }

@@ -11,6 +11,16 @@ struct Log {
     class: u8,
 }
 
+/// Whether a step has anything to look at.
+pub(crate) fn has_work(
+    connection: &Connection,
+    keep: u32,
+    read_up_to: Option<LogPosition>,
+) -> Result<bool, StoreError> {
+    let passed = passed(connection, read_up_to)?;
+    Ok(keep != before(connection)? || !untrimmed(connection, passed, 1)?.is_empty())
+}
+
 pub(crate) fn trim(
     connection: &Connection,
     keep: u32,
@@ -49,13 +59,18 @@ fn passed(connection: &Connection, read_up_to: Option<LogPosition>) -> Result<i6
     Ok(read_up_to.map_or(dispatched, |read| dispatched.min(signed(read.0))))
 }
 
+/// The number of events to keep of the trimming before.
+fn before(connection: &Connection) -> Result<u32, StoreError> {
+    connection
+        .prepare_cached("SELECT keep FROM retention")
+        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
+        .map_err(failed("beginning to trim"))
+}
+
 /// Begins anew where trimming had left more events than are to be kept now.
 fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
-    let before: u32 = connection
-        .prepare_cached("SELECT keep FROM retention")
-        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
-        .map_err(&failed)?;
+    let before = before(connection)?;
     if keep < before {
         connection
             .execute(

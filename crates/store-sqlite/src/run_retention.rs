@@ -1,7 +1,7 @@
 //! Retention of runs: the newest of each runnable stay, failures apart from successes.
 
 use headwater_store::{Progress, StoreError};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::connection::failed;
 
@@ -16,16 +16,28 @@ pub(crate) fn note_untrimmed(connection: &Connection, runnable: &str) -> Result<
         .map(drop)
 }
 
+/// The numbers of runs to keep, per runnable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeptRuns {
+    pub(crate) successes: u32,
+    pub(crate) failures: u32,
+}
+
+/// Whether a step has anything to look at.
+pub(crate) fn has_work(connection: &Connection, keep: KeptRuns) -> Result<bool, StoreError> {
+    Ok(keep != before(connection)? || !untrimmed(connection, 1)?.is_empty())
+}
+
 pub(crate) fn trim(
     connection: &Connection,
-    keep: (u32, u32),
+    keep: KeptRuns,
     limit: u32,
 ) -> Result<Progress, StoreError> {
     begin_anew_if_fewer(connection, keep)?;
     let untrimmed = untrimmed(connection, limit)?;
     let mut left = limit;
     for runnable in &untrimmed {
-        for (has_failed, keep) in [(false, keep.0), (true, keep.1)] {
+        for (has_failed, keep) in [(false, keep.successes), (true, keep.failures)] {
             left -= delete_beyond(connection, runnable, has_failed, keep, left)?;
         }
         if left == 0 {
@@ -40,14 +52,25 @@ pub(crate) fn trim(
     })
 }
 
-/// Begins anew where trimming had left more runs than are to be kept now.
-fn begin_anew_if_fewer(connection: &Connection, keep: (u32, u32)) -> Result<(), StoreError> {
-    let failed = failed("beginning to trim runs");
-    let before: (u32, u32) = connection
+/// The numbers of the trimming before.
+fn before(connection: &Connection) -> Result<KeptRuns, StoreError> {
+    let kept = |row: &Row<'_>| {
+        Ok(KeptRuns {
+            successes: row.get(0)?,
+            failures: row.get(1)?,
+        })
+    };
+    connection
         .prepare_cached("SELECT keep_runs, keep_failed_runs FROM retention")
-        .and_then(|mut statement| statement.query_row((), |row| Ok((row.get(0)?, row.get(1)?))))
-        .map_err(&failed)?;
-    if keep.0 < before.0 || keep.1 < before.1 {
+        .and_then(|mut statement| statement.query_row((), kept))
+        .map_err(failed("beginning to trim runs"))
+}
+
+/// Begins anew where trimming had left more runs than are to be kept now.
+fn begin_anew_if_fewer(connection: &Connection, keep: KeptRuns) -> Result<(), StoreError> {
+    let failed = failed("beginning to trim runs");
+    let before = before(connection)?;
+    if keep.successes < before.successes || keep.failures < before.failures {
         let all = "INSERT INTO untrimmed_runs (runnable_id) SELECT DISTINCT runnable_id FROM runs WHERE TRUE
                    ON CONFLICT DO NOTHING";
         connection.execute(all, ()).map_err(&failed)?;
@@ -56,7 +79,7 @@ fn begin_anew_if_fewer(connection: &Connection, keep: (u32, u32)) -> Result<(), 
         connection
             .execute(
                 "UPDATE retention SET keep_runs = ?, keep_failed_runs = ?",
-                keep,
+                (keep.successes, keep.failures),
             )
             .map_err(&failed)?;
     }

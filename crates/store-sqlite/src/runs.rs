@@ -8,7 +8,11 @@ use headwater_model::{
 };
 use headwater_store::{Progress, RunFilter, RunRecord, Runs, StoreError};
 
-use crate::{run_events, run_records, run_retention, store::SqliteStore};
+use crate::{
+    run_events, run_records,
+    run_retention::{self, KeptRuns},
+    store::SqliteStore,
+};
 
 #[async_trait]
 impl Runs for SqliteStore {
@@ -43,7 +47,16 @@ impl Runs for SqliteStore {
         keep_failed: u32,
         limit: u32,
     ) -> Result<Progress, StoreError> {
-        self.write(move |connection| run_retention::trim(connection, (keep, keep_failed), limit))
+        let keep = KeptRuns {
+            successes: keep,
+            failures: keep_failed,
+        };
+        // Looking costs no transaction; most looks find nothing.
+        let has_work = move |connection: &_| run_retention::has_work(connection, keep);
+        if !self.read(has_work).await? {
+            return Ok(Progress::default());
+        }
+        self.write(move |connection| run_retention::trim(connection, keep, limit))
             .await
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::{
     engine::PATIENCE,
     receiver::{Receiver, states},
-    world::{T0, World},
+    world::{T0, World, with_faults},
 };
 
 /// Holds the timers of a test with paused time where they are, also while everything awaits a socket or the store.
@@ -113,4 +113,24 @@ async fn whatever_a_disabled_webhook_has_not_taken_is_given_up_without_delay() {
     shown(&world, "headwater_couriers 0").await;
     assert!(receiver.nothing_arrived().await);
     assert_eq!(held.passed(), Duration::ZERO, "it was done later");
+}
+
+#[tokio::test]
+async fn a_look_that_finds_nothing_to_do_writes_nothing() {
+    let (store, sqlite) = with_faults();
+    // The first steps note how much is kept.
+    for is_away in [false, true] {
+        sqlite.set_away(is_away);
+        for step in [
+            store.run_deletions(9).await,
+            store.trim(100, 9, None).await,
+            store.trim_runs(100, 100, 9).await,
+            store.trim_deliveries(100, T0, 9).await,
+            store.release_scheduled(T0, 9).await,
+            store.fire_timers(T0, 9).await,
+            store.dispatch(T0, 9, 9).await,
+        ] {
+            assert_eq!(step.unwrap().done, 0);
+        }
+    }
 }

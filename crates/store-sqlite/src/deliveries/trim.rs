@@ -6,6 +6,21 @@ use rusqlite::{Connection, ToSql, params};
 use super::give_up;
 use crate::{connection::failed, row::signed, webhook_rows};
 
+/// Whether a step has anything to look at.
+pub(super) fn has_work(
+    connection: &Connection,
+    keep: u32,
+    dead_before_ms: u64,
+) -> Result<bool, StoreError> {
+    if keep != before(connection)? || !untrimmed(connection, 1)?.is_empty() {
+        return Ok(true);
+    }
+    connection
+        .prepare_cached("SELECT 1 FROM deliveries WHERE state = 'dead' AND ended_at_ms < ? LIMIT 1")
+        .and_then(|mut statement| statement.exists([signed(dead_before_ms)]))
+        .map_err(failed("looking for deliveries to trim"))
+}
+
 pub(super) fn trim(
     connection: &Connection,
     keep: u32,
@@ -48,13 +63,18 @@ pub(super) fn trim(
     })
 }
 
+/// The number of deliveries to keep of the trimming before.
+fn before(connection: &Connection) -> Result<u32, StoreError> {
+    connection
+        .prepare_cached("SELECT keep_deliveries FROM retention")
+        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
+        .map_err(failed("beginning to trim"))
+}
+
 /// Begins anew where trimming had left more deliveries than are to be kept now.
 fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
-    let before: u32 = connection
-        .prepare_cached("SELECT keep_deliveries FROM retention")
-        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
-        .map_err(&failed)?;
+    let before = before(connection)?;
     if keep < before {
         let all = "INSERT INTO untrimmed_deliveries (webhook_id) SELECT id FROM webhooks WHERE TRUE ON CONFLICT DO NOTHING";
         connection.execute(all, ()).map_err(&failed)?;

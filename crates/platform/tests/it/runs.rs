@@ -17,7 +17,7 @@ use crate::{
     component::Component,
     engine::{Call, PATIENCE, returned, thrown},
     leases::claimed_again,
-    world::{NOWHERE, T0, World, done},
+    world::{NOWHERE, T0, World, done, replaced},
 };
 
 const TICK: u64 = 10_000;
@@ -229,6 +229,38 @@ async fn hooks_leave_records() {
     assert_eq!(runs_of(&world, &id, RunFilter::default()).await.len(), 3);
     let shown = world.platform.run(&world.caller, &deploy.id).await.unwrap();
     assert_eq!(shown.events.len(), 1);
+}
+
+#[tokio::test]
+async fn a_hook_of_an_update_that_failed_leaves_its_record_and_nothing_else() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("v1").hooks()).await;
+    world.engine.on("v2", Call::Activate, |run| {
+        run.emit(json!("half"));
+        run.set("key", json!("half"));
+        run.log("connecting");
+        thrown("refused")
+    });
+    let v2 = replaced(&Component::named("v2").hooks());
+    world.update(&id, v2).await.unwrap_err();
+    let filter = RunFilter {
+        trigger: Some(RunTrigger::Activate),
+        ..RunFilter::default()
+    };
+    let ran = runs_of(&world, &id, filter).await;
+    let (failed, returned): (Vec<_>, Vec<_>) =
+        ran.iter().partition(|run| run.ended.outcome.is_failure());
+    let ([failed], [first, again]) = (&failed[..], &returned[..]) else {
+        panic!("{ran:?}");
+    };
+    assert_eq!(failed.ended.error.as_deref(), Some("TypeError: refused"));
+    assert_eq!(first.ended.version, again.ended.version);
+    assert_ne!(failed.ended.version, first.ended.version);
+    assert_eq!(failed.ended.emitted, 0);
+    let shown = world.platform.run(&world.caller, &failed.id).await.unwrap();
+    assert_eq!((shown.logs.len(), shown.errors.len()), (1, 1));
+    assert!(world.emitted(&id).await.is_empty());
+    assert_eq!(world.key_values(&id).await, json!({}));
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 use super::Actor;
 use crate::runner::{
     command::{Closing, Command},
+    effects::Effects,
     invocation::CustomResponse,
 };
 
@@ -16,6 +17,17 @@ impl Actor {
         self.context.residents.leave(&self.id, may_leave)
     }
 
+    /// Lets the hooks of a change that failed leave their records, with their logs. Nothing else of them counts.
+    fn record_deferred(&mut self) {
+        for mut part in self.deferred.drain(..) {
+            part.effects = Effects {
+                logs: part.effects.logs,
+                ..Effects::default()
+            };
+            self.commits.push(part);
+        }
+    }
+
     /// Ends for good: work goes back to the store, runs in flight are abandoned.
     pub(super) async fn leave(mut self) {
         self.context.endpoints.forget(&self.id);
@@ -24,6 +36,7 @@ impl Actor {
             self.finish(ended);
         }
         if !matches!(closing, Some(Closing::Ended)) {
+            self.record_deferred();
             self.flush().await;
         }
         // Not earlier: another runner would go on from a state that these commits move on.

@@ -125,10 +125,12 @@ impl Catalog for SqliteStore {
         &self,
         epoch: NodeEpoch,
         now_ms: u64,
+        after: Option<&SourceId>,
         limit: u32,
     ) -> Result<Vec<Source>, StoreError> {
+        let after = after.map(ToString::to_string).unwrap_or_default();
         let others = self.living.besides(epoch, now_ms);
-        self.read(move |connection| sources::unsettled(connection, &others, limit))
+        self.read(move |connection| sources::unsettled(connection, &others, &after, limit))
             .await
     }
 }

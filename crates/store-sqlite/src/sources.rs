@@ -357,12 +357,13 @@ pub(crate) fn page(
 pub(crate) fn unsettled(
     connection: &Connection,
     living: &[NodeEpoch],
+    after: &str,
     limit: u32,
 ) -> Result<Vec<Source>, StoreError> {
     let failed = failed("looking for unsettled sources");
     let mut statement = connection
         .prepare_cached(
-            "SELECT * FROM sources WHERE state IN ('deploying', 'updating', 'deleting')
+            "SELECT * FROM sources WHERE state IN ('deploying', 'updating', 'deleting') AND id > ?3
                AND EXISTS (SELECT 1 FROM emitters
                            WHERE emitter_id = id AND (lease_epoch IS NULL
                                OR lease_epoch NOT IN (SELECT value FROM json_each(?1))))
@@ -370,7 +371,7 @@ pub(crate) fn unsettled(
         )
         .map_err(&failed)?;
     let mut rows = statement
-        .query(params![as_json(living), limit])
+        .query(params![as_json(living), limit, after])
         .map_err(&failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {

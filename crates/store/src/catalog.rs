@@ -141,7 +141,9 @@ pub trait Catalog {
         page: &PageRequest<SourceId>,
     ) -> Result<Page<Source>, StoreError>;
 
-    /// Sources that are `Deploying`, `Updating` or `Deleting`; at most `limit`. The node that asks tells its own changes
+    /// Sources that are `Deploying`, `Updating` or `Deleting`, in the order of their ids, behind `after`; at most `limit`.
+    /// MUST reach every one of them when called with the last it found
+    /// (`conformance::sources::all_unsettled_sources_are_reached_in_steps`). The node that asks tells its own changes
     /// under way from those that a dead node left: it may have leased a source before it came to settle it.
     /// MUST NOT find those that another living node holds
     /// (`conformance::nodes::leases_of_a_living_node_survive_another_nodes_start`).
@@ -149,6 +151,7 @@ pub trait Catalog {
         &self,
         epoch: NodeEpoch,
         now_ms: u64,
+        after: Option<&SourceId>,
         limit: u32,
     ) -> Result<Vec<Source>, StoreError>;
 }

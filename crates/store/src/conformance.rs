@@ -100,6 +100,7 @@ macro_rules! conformance_tests {
                 the_queue_is_kept_when_a_source_ends_active,
                 the_dedupe_state_is_reset_when_the_strategy_changes,
                 unsettled_sources_are_found,
+                all_unsettled_sources_are_reached_in_steps,
                 sources_are_listed_by_user_and_by_workspace,
                 deleting_a_source_removes_everything_of_it,
             }

@@ -183,7 +183,7 @@ async fn an_emit_of_a_hook_without_an_id_under_a_strategy_fails_the_deployment()
 
 /// Whether the node has left no source in the middle of a change.
 async fn is_settled(world: &World) -> bool {
-    let unsettled = world.store.unsettled_sources(NodeEpoch(1), T0, 10);
+    let unsettled = world.store.unsettled_sources(NodeEpoch(1), T0, None, 10);
     unsettled.await.unwrap().is_empty()
 }
 

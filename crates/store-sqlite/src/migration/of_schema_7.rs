@@ -190,7 +190,7 @@ async fn everything_of_a_source_is_there_whatever_its_state() {
             assert_eq!(events[0].run_id, None);
         }
     }
-    let unsettled = store.unsettled_sources(epoch, NOW, 10).await.unwrap();
+    let unsettled = store.unsettled_sources(epoch, NOW, None, 10).await.unwrap();
     let ids: Vec<_> = unsettled.into_iter().map(|source| source.id).collect();
     assert_eq!(ids, former.sources[2..]);
     let emitter = former.sources[0].clone().into();

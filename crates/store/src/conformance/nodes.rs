@@ -146,9 +146,12 @@ pub async fn leases_of_a_living_node_survive_another_nodes_start(factory: &dyn F
     let lease = one.enqueue(queued, held(&source, first)).await.unwrap();
     let other = factory.also_open(&one).await;
     let second = other.start_node(&another(), T0 + 1).await.unwrap();
-    let unsettled = other.unsettled_sources(second, T0 + 1, 9).await.unwrap();
+    let unsettled = other
+        .unsettled_sources(second, T0 + 1, None, 9)
+        .await
+        .unwrap();
     assert!(unsettled.is_empty());
-    let own = one.unsettled_sources(first, T0 + 1, 9).await.unwrap();
+    let own = one.unsettled_sources(first, T0 + 1, None, 9).await.unwrap();
     assert_eq!(own.len(), 1, "the holder knows that it is not done");
     assert!(claim_all(&*one, &source.id, first, T0 + 1).await.is_empty());
     let end = end_of_lease(&source, &lease.unwrap());
@@ -157,7 +160,10 @@ pub async fn leases_of_a_living_node_survive_another_nodes_start(factory: &dyn F
     let deploying = begin(&*one, first, &mine, "deploying").await;
     let dead_ms = T0 + NODE_TIMEOUT_MS;
     other.heartbeat(second, dead_ms).await.unwrap();
-    let unsettled = other.unsettled_sources(second, dead_ms, 9).await.unwrap();
+    let unsettled = other
+        .unsettled_sources(second, dead_ms, None, 9)
+        .await
+        .unwrap();
     let ids: Vec<_> = unsettled.into_iter().map(|source| source.id).collect();
     assert_eq!(ids, std::slice::from_ref(&deploying.id));
 }

@@ -311,7 +311,7 @@ pub async fn unsettled_sources_are_found(factory: &dyn Factory) {
     }
     let store = factory.reopen(store).await;
     let epoch = store.start_node(&node(), T0).await.unwrap();
-    let found = store.unsettled_sources(epoch, T0, 10).await.unwrap();
+    let found = store.unsettled_sources(epoch, T0, None, 10).await.unwrap();
     let mut found: Vec<_> = found
         .into_iter()
         .map(|source| (source.id, source.state))
@@ -319,9 +319,41 @@ pub async fn unsettled_sources_are_found(factory: &dyn Factory) {
     found.sort_by(|one, two| one.0.cmp(&two.0));
     assert_eq!(found, wanted);
     assert_eq!(
-        store.unsettled_sources(epoch, T0, 2).await.unwrap().len(),
+        store
+            .unsettled_sources(epoch, T0, None, 2)
+            .await
+            .unwrap()
+            .len(),
         2
     );
+}
+
+/// Sources that cannot be settled hide no others.
+pub async fn all_unsettled_sources_are_reached_in_steps(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let mine = owner();
+    let mut wanted = Vec::new();
+    for _ in 0..5 {
+        let source = deploy(&*store, epoch, &mine).await;
+        let updating = SourceState::Updating;
+        store
+            .set_source_state(&source.lease, updating)
+            .await
+            .unwrap();
+        wanted.push(source.source.id);
+    }
+    wanted.sort();
+    let mut found: Vec<SourceId> = Vec::new();
+    loop {
+        let step = store.unsettled_sources(epoch, T0, found.last(), 2).await;
+        let step = step.unwrap();
+        if step.is_empty() {
+            break;
+        }
+        assert!(step.len() <= 2);
+        found.extend(step.into_iter().map(|source| source.id));
+    }
+    assert_eq!(found, wanted);
 }
 
 /// Listings show what a user made or what lives in a workspace, once it is there and until it goes.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use headwater_model::id::SourceId;
 use headwater_store::{SettledSource, Source, SourceState, StoreError};
 
 use crate::{chore::Chore, error::PlatformError, platform::Platform};
@@ -13,24 +14,24 @@ impl Platform {
     /// Settles every source that a dead node left unsettled: a deployment is undone, an update goes
     /// back to the recorded version, a deletion goes on.
     pub(crate) async fn recover_sources(self: &Arc<Self>) -> Result<(), PlatformError> {
+        let mut last: Option<SourceId> = None;
         loop {
-            let batch = self.unsettled_sources().await?;
-            // A batch of which nothing settles would come again for ever.
-            if batch.is_empty() || !self.recover_batch(batch).await? {
+            let batch = self.unsettled_sources(last.as_ref()).await?;
+            let Some(of_batch) = batch.last() else {
                 return Ok(());
-            }
+            };
+            last = Some(of_batch.id.clone());
+            self.recover_batch(batch).await?;
         }
     }
 
-    async fn unsettled_sources(&self) -> Result<Vec<Source>, StoreError> {
+    async fn unsettled_sources(&self, after: Option<&SourceId>) -> Result<Vec<Source>, StoreError> {
         let (epoch, now_ms) = (self.core.epoch, self.core.env.now_ms());
         let store = &self.core.store;
-        store.unsettled_sources(epoch, now_ms, BATCH).await
+        store.unsettled_sources(epoch, now_ms, after, BATCH).await
     }
 
-    /// True if any of them was settled.
-    async fn recover_batch(self: &Arc<Self>, batch: Vec<Source>) -> Result<bool, PlatformError> {
-        let mut settled = false;
+    async fn recover_batch(self: &Arc<Self>, batch: Vec<Source>) -> Result<(), PlatformError> {
         for source in batch {
             let _turn = self.lifecycles.lock(&source.id).await;
             // A change of this start may have been under way when the list was read; it has settled its
@@ -44,11 +45,9 @@ impl Platform {
             tracing::info!(source_id = %source.id, state = ?source.state, "settling the leftovers of a former start");
             if let Err(error) = self.recover(&source).await {
                 tracing::error!(source_id = %source.id, %error, "could not be settled");
-            } else {
-                settled = true;
             }
         }
-        Ok(settled)
+        Ok(())
     }
 
     async fn recover(self: &Arc<Self>, source: &Source) -> Result<(), PlatformError> {

@@ -149,6 +149,18 @@ impl Commits {
         });
     }
 
+    /// Forgets the places of committed writes once there are many, but for those that a write may still be behind:
+    /// `uncommitted` is the place of the first one that has not been pushed.
+    pub(super) fn forget_writes(&mut self, uncommitted: impl FnOnce() -> u64) {
+        let Some(ledger) = self.ledger.as_mut().filter(|it| it.has_many_writes()) else {
+            return;
+        };
+        let waiting = self.batches.waiting();
+        let waiting = waiting.filter_map(|part| part.effects.first_write());
+        let first = waiting.chain([uncommitted()]).min();
+        ledger.forget_writes(first.unwrap_or_default());
+    }
+
     /// Waits for the batch in flight; forever if there is none.
     pub(super) async fn next(&mut self) -> Batch {
         self.batches.written().await

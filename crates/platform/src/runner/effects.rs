@@ -35,6 +35,11 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
+    /// The place of its first key-value write.
+    pub(super) fn first_write(&self) -> Option<u64> {
+        self.kv.first().map(|(place, _)| *place)
+    }
+
     /// Whether a commit would write nothing of it that others can see.
     pub(super) fn is_silent(&self) -> bool {
         self.emits.is_empty() && self.kv.is_empty() && self.rejected.is_empty()

@@ -120,6 +120,13 @@ impl Flight {
         })
     }
 
+    /// The place of the first key-value write that a run in flight has made, or will make.
+    pub(super) fn first_write(&self) -> u64 {
+        let runs = self.runs.values();
+        let first = runs.filter_map(|run| run.effects.first_write()).min();
+        first.unwrap_or(self.next_write)
+    }
+
     /// Starts a run; `invocation` is created for the id that the run gets.
     pub(super) fn start(
         &mut self,

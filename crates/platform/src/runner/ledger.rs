@@ -22,6 +22,9 @@ use super::{
 };
 use crate::metrics::Tally;
 
+/// Places of committed writes that are remembered at least.
+const WRITTEN_MAX: usize = 1024;
+
 /// A commit and what to say about it.
 pub(super) struct LedgerEntry {
     pub(super) commit: RunCommit,
@@ -38,6 +41,8 @@ pub(super) struct Ledger {
     state: Option<dedupe::State>,
     /// By key, the place of the last write that was committed.
     written: HashMap<String, u64>,
+    /// So many are looked at for those that may be forgotten.
+    written_max: usize,
     map_size: MapSize,
     /// Events of runs that have not ended, in parts that are committed.
     flushed: HashMap<InvocationId, Emitted>,
@@ -80,6 +85,7 @@ impl Ledger {
             flushed: HashMap::new(),
             state,
             written: HashMap::new(),
+            written_max: WRITTEN_MAX,
             map_size,
         }
     }
@@ -100,6 +106,17 @@ impl Ledger {
     /// Forgets the events of a run whose last part was refused.
     pub(super) fn forget(&mut self, run: &InvocationId) {
         self.flushed.remove(run);
+    }
+
+    /// Whether so many writes are remembered that some are to be forgotten.
+    pub(super) fn has_many_writes(&self) -> bool {
+        self.written.len() >= self.written_max
+    }
+
+    /// Forgets writes that came before `first`, the first that is still to be entered: none of those can be behind them.
+    pub(super) fn forget_writes(&mut self, first: u64) {
+        self.written.retain(|_, place| *place >= first);
+        self.written_max = WRITTEN_MAX.max(2 * self.written.len());
     }
 
     /// The commit of a part, and the state after it.
@@ -279,5 +296,64 @@ fn with_rejections(outcome: Outcome, rejected: &[Invalid]) -> Outcome {
     match (outcome, broken_rules(rejected)) {
         (Outcome::Returned { .. }, Some(error)) => Outcome::Threw { error },
         (outcome, _) => outcome,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_engine::KvChange;
+    use headwater_model::id::SourceId;
+    use headwater_store::NodeEpoch;
+
+    use super::*;
+
+    fn ledger() -> Ledger {
+        let lease = RunnableLease {
+            runnable: SourceId::new(1, 1).into(),
+            epoch: NodeEpoch(1),
+            fence: 1,
+        };
+        Ledger::new(lease, None, MapSize::default())
+    }
+
+    /// Enters a write of a key of its own in the place of that number. False: it was behind another one.
+    fn write(ledger: &mut Ledger, key: u64, place: u64) -> bool {
+        let change = KvChange {
+            seq: place,
+            key: key.to_string(),
+            value: Some(RawValue::NULL.to_owned()),
+        };
+        let mut rejected = Vec::new();
+        !ledger
+            .writes(vec![(place, change)], &mut rejected)
+            .is_empty()
+    }
+
+    #[test]
+    fn no_more_writes_are_remembered_than_others_may_be_behind() {
+        let mut ledger = ledger();
+        for place in 0..100_000 {
+            write(&mut ledger, place, place);
+            if ledger.has_many_writes() {
+                ledger.forget_writes(place - 10);
+            }
+        }
+        assert!(ledger.written.len() <= WRITTEN_MAX);
+        let last = 99_999;
+        assert!(!write(&mut ledger, last, last - 1), "it came before");
+        assert!(write(&mut ledger, last, last + 1));
+    }
+
+    #[test]
+    fn a_write_is_remembered_as_long_as_another_one_may_be_behind_it() {
+        let mut ledger = ledger();
+        for place in 1..10_000 {
+            write(&mut ledger, place, place);
+            if ledger.has_many_writes() {
+                // A run that wrote first of all has not ended.
+                ledger.forget_writes(0);
+            }
+        }
+        assert!((1..10_000).all(|key| !write(&mut ledger, key, 0)));
     }
 }

@@ -383,6 +383,28 @@ async fn the_last_write_of_a_key_wins_in_whatever_order_the_runs_end() {
 }
 
 #[tokio::test]
+async fn the_last_write_of_a_key_wins_over_one_of_a_run_that_outlasts_thousands() {
+    let world = World::new().await;
+    let id = world.deploy(&Component::named("it").http()).await;
+    let token = world.token(&id).await;
+    world.request(&token, json!("long")).await.unwrap();
+    let long = world.engine.next().await;
+    long.set("both", json!("long"));
+    for number in 0..3 {
+        let (run, report) = world.manual(&id, json!({})).await;
+        for key in 0..1_000 {
+            run.set(&format!("{number}-{key}"), json!(0));
+        }
+        run.set("both", json!(number));
+        run.returns();
+        done(report).await.unwrap();
+    }
+    long.returns();
+    world.barrier(&id).await;
+    assert_eq!(world.key_values(&id).await["both"], json!(2));
+}
+
+#[tokio::test]
 async fn a_later_deletion_of_a_key_wins_over_an_earlier_write() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("it").http()).await;

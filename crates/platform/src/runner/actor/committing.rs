@@ -69,6 +69,14 @@ impl Actor {
                 self.queue.wake();
             }
         }
+        let deferred = self.deferred.iter();
+        let deferred = deferred.filter_map(|part| part.effects.first_write());
+        self.commits.forget_writes(|| {
+            deferred
+                .chain([self.flight.first_write()])
+                .min()
+                .unwrap_or(0)
+        });
         if has_events {
             self.context.core.nudges.nudge(Chore::Dispatch);
             self.context.core.nudges.nudge(Chore::Release);

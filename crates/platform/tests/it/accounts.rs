@@ -1,12 +1,12 @@
 //! Accounts of an app with OAuth 2 under a clock that the test holds: when tokens are renewed, and who waits for that.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     component::Component,
     engine::thrown,
     receiver::{Receiver, answered},
-    world::{World, done},
+    world::{World, done, memory, with_faults},
 };
 use headwater_engine::StoreOperation;
 use headwater_model::{
@@ -18,6 +18,7 @@ use headwater_platform::{
     CallTarget, Callback, ComponentInput, ComponentRef, ConnectStatus, HealthStatus, LinkOpened,
     NewConnect,
 };
+use headwater_store::Store;
 use serde_json::{Value, json};
 
 /// A node and the token endpoint of the app that it knows.
@@ -27,6 +28,11 @@ async fn acme() -> (World, Receiver) {
 
 /// The same with a probe, of the endpoint's URL.
 async fn acme_with(probe: impl FnOnce(&str) -> Value) -> (World, Receiver) {
+    acme_on(memory(), probe).await
+}
+
+/// The same on that store.
+async fn acme_on(store: Arc<dyn Store>, probe: impl FnOnce(&str) -> Value) -> (World, Receiver) {
     let endpoint = Receiver::new().await;
     let oauth2 = json!({
         "authorize_url": "https://acme.example/authorize", "token_url": endpoint.url(),
@@ -36,7 +42,7 @@ async fn acme_with(probe: impl FnOnce(&str) -> Value) -> (World, Receiver) {
     let app = json!({"name": "Acme", "auth": "oauth2", "oauth2": oauth2, "probe": probe});
     let app: AppDefinition = serde_json::from_value(app).unwrap();
     let app = app.checked("acme").unwrap();
-    let world = World::with(|config| config.apps = AppCatalog::new([app])).await;
+    let world = World::start(store, |config| config.apps = AppCatalog::new([app])).await;
     (world, endpoint)
 }
 
@@ -184,6 +190,27 @@ async fn runs_in_flight_go_on_while_a_token_is_renewed() {
     run.respond(200, "");
     done(second).await.unwrap();
     run.returns();
+}
+
+#[tokio::test]
+async fn a_run_that_has_ended_is_committed_while_a_token_is_renewed() {
+    let (store, sqlite) = with_faults();
+    let (world, endpoint) = acme_on(store, |_| Value::Null).await;
+    let account = connected(&world, &endpoint, json!(3600)).await;
+    let source = world.try_deploy(&caller("c"), props(&account)).await;
+    let id = source.unwrap().source.id;
+    let (run, report) = world.manual(&id, json!({})).await;
+    world.clock.advance(3_500_000);
+    sqlite.set_away(true);
+    run.returns();
+    sqlite.commit_refused().await;
+    sqlite.set_away(false);
+    let next = world.running(&id, json!({}));
+    let renewing = endpoint.next().await;
+    done(report).await.unwrap();
+    renewing.answer(tokens(1, json!(3600)));
+    world.engine.next().await.returns();
+    done(next).await.unwrap();
 }
 
 #[tokio::test]

@@ -35,8 +35,9 @@ impl Actor {
         }
         self.stale = false;
         let loading = self.loading();
-        // Apps may take their time. Runs in flight must be heard meanwhile; without any, nothing is missed.
-        match self.flight.is_empty() {
+        // Apps may take their time. Runs in flight and answers of the store must be heard meanwhile; without any, nothing is
+        // missed.
+        match self.is_quiet() {
             true => {
                 let loaded = loading.await;
                 self.take_loaded(loaded).await;

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, ffi::OsString, io, path::PathBuf, sync::Arc, ti
 
 use async_trait::async_trait;
 use headwater_model::{limits::RunLimits, package::PackageReference};
+use tokio_util::task::TaskTracker;
 
 use crate::{
     api::{
@@ -106,6 +107,7 @@ impl DenoEngine {
             limits: config.limits.clone(),
             routes: config.routes,
             api_socket: config.api_socket,
+            lives: TaskTracker::new(),
         };
         let pool_config = PoolConfig {
             warm_workers: config.warm_workers,

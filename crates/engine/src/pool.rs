@@ -151,9 +151,9 @@ impl Pool {
         for worker in &workers {
             worker.dismiss();
         }
-        for worker in workers {
-            worker.removed().await;
-        }
+        // Those, too, that had not got ready when the pool was closed: they end unasked.
+        self.launch.lives.close();
+        self.launch.lives.wait().await;
     }
 
     pub(crate) fn counts(&self) -> PoolCounts {

@@ -53,7 +53,6 @@ pub(crate) struct Worker {
     /// The end of the process, once it is gone.
     exit: OnceLock<Exit>,
     gone: CancellationToken,
-    removed: CancellationToken,
 }
 
 impl Worker {
@@ -240,11 +239,6 @@ impl Worker {
     /// Waits until the process has ended and every run has its outcome.
     pub(crate) async fn gone(&self) {
         self.gone.cancelled().await;
-    }
-
-    /// Waits until the folder is removed, too.
-    pub(crate) async fn removed(&self) {
-        self.removed.cancelled().await;
     }
 
     fn end(&self, ending: Ending) {

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use headwater_model::limits::RunLimits;
+use tokio_util::task::TaskTracker;
 
 use super::{folder::WorkerFolder, protocol::ComponentNumber};
 use crate::{
@@ -23,6 +24,8 @@ pub(crate) struct WorkerLaunch {
     pub(crate) routes: Vec<Route>,
     /// The socket at which the node itself can be reached.
     pub(crate) api_socket: Option<PathBuf>,
+    /// The lives of the workers that were started so, each from its greeting until its folder is gone.
+    pub(crate) lives: TaskTracker,
 }
 
 impl WorkerLaunch {

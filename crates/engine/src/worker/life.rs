@@ -49,7 +49,6 @@ impl Worker {
         let worker = Arc::clone(&self);
         // A runtime that is shutting down leaves the folder to the next start.
         let _ = tokio::task::spawn_blocking(move || worker.folder.remove()).await;
-        self.removed.cancel();
     }
 
     /// Hears what gets to standard error past the runtime, and returns the last of it. A run that ends

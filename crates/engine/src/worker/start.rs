@@ -83,7 +83,6 @@ impl Worker {
             kill: CancellationToken::new(),
             exit: OnceLock::new(),
             gone,
-            removed: CancellationToken::new(),
         });
         worker.send(&HostFrame::Hello {
             version: protocol::VERSION,
@@ -99,7 +98,8 @@ impl Worker {
             stdout: pipes.stdout,
             ready: Some(report),
         };
-        tokio::spawn(Arc::clone(&worker).live(child, listening, stderr));
+        let life = Arc::clone(&worker).live(child, listening, stderr);
+        launch.lives.spawn(life);
         // Whoever waits may give up.
         let abandoned = worker.end_on_drop();
         match tokio::time::timeout(READY_TIMEOUT, ready).await {

@@ -125,6 +125,26 @@ async fn shutdown_ends_runs_removes_folders_and_refuses_more() {
     assert!(messages.recv().await.is_none());
 }
 
+/// The process that is noted in a worker's folder, if there is a worker.
+fn noted_process(work_dir: &Path) -> Option<u32> {
+    let mut folders = std::fs::read_dir(work_dir).unwrap().flatten();
+    let mark = folders.find_map(|it| std::fs::read_to_string(it.path().join("process")).ok())?;
+    mark.split(' ').next()?.parse().ok()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shutdown_waits_for_a_worker_that_is_being_started() {
+    let node = Node::with(|config| config.warm_workers = 1).await;
+    let process = loop {
+        if let Some(process) = noted_process(node.work_dir.path()) {
+            break process;
+        }
+        tokio::task::yield_now().await;
+    };
+    node.engine.shutdown().await;
+    assert!(!Path::new(&format!("/proc/{process}")).exists());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_archive_that_is_another_is_refused() {
     let node = Node::start().await;

@@ -25,7 +25,7 @@ use crate::{
     props::Props,
     quotas::Quotas,
     rate_limits::RateLimits,
-    runner::{RunnerServices, Runners},
+    runner::{RunnerContext, Runners},
     secrets::{KeyFile, KeyRing, SecretKeys},
     spans::Tracer,
 };
@@ -125,19 +125,21 @@ impl Platform {
         let data_stores = Arc::new(DataStores::new(Arc::clone(&core)));
         let accounts = Arc::new(Accounts::new(Arc::clone(&core), Arc::clone(&secret_keys))?);
         let props = Arc::new(Props::new(Arc::clone(&secret_keys), Arc::clone(&accounts)));
-        let services = RunnerServices {
+        let runners = Runners::new(RunnerContext {
+            core: Arc::clone(&core),
             leases: Arc::clone(&leases),
             quotas: Arc::clone(&quotas),
             endpoints: Arc::clone(&endpoints),
             accounts: Arc::clone(&accounts),
             data_stores: Arc::clone(&data_stores),
             props: Arc::clone(&props),
-        };
+            residents: Default::default(),
+        });
         Ok(Self {
             rate_limits: RateLimits::new(core.config.rate_limit),
             key_uses: KeyUses::new(Arc::clone(&core)),
             feeds: Feeds::new(Arc::clone(&core)),
-            runners: Runners::new(Arc::clone(&core), services),
+            runners,
             couriers: Couriers::new(Arc::clone(&core), Arc::clone(&secret_keys))?,
             lifecycles: Lifecycles::default(),
             connect_ended: tokio::sync::Notify::new(),

@@ -158,6 +158,18 @@ impl Platform {
 
     /// Stops claiming, lets runs and attempts finish for the configured grace, gives the rest back and ends the workers.
     pub async fn stop(&self) {
+        // Until the last commit: others would take over from a node that is silent.
+        tokio::select! {
+            () = self.leases.keep_alive() => {}
+            () = self.end_work() => {}
+        }
+        let core = &self.core;
+        if let Err(error) = core.store.stop_node(core.epoch).await {
+            tracing::warn!(%error, "cannot give the node's work back; other nodes wait until this one counts as dead");
+        }
+    }
+
+    async fn end_work(&self) {
         let core = &self.core;
         core.stopping.cancel();
         core.tasks.close();
@@ -174,9 +186,6 @@ impl Platform {
         core.engine.shutdown().await;
         if let Err(error) = self.key_uses.write().await {
             tracing::warn!(%error, "cannot record the last use of keys");
-        }
-        if let Err(error) = core.store.stop_node(core.epoch).await {
-            tracing::warn!(%error, "cannot give the node's work back; other nodes wait until this one counts as dead");
         }
     }
 

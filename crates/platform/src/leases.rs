@@ -1,7 +1,7 @@
 //! The sources and workflows that this node owns: one lease each, taken once per life of the node and carried by every
 //! write for them.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use headwater_model::id::RunnableId;
 use headwater_store::{Progress, RunnableLease, StoreError};
@@ -49,6 +49,17 @@ impl Leases {
     /// Forgets a lease that was lost, or whose runnable is gone.
     pub(crate) fn forget(&self, runnable: &RunnableId) {
         self.held.lock().remove(runnable);
+    }
+
+    /// Tells the store that the node lives for as long as this is waited for.
+    pub(crate) async fn keep_alive(&self) {
+        loop {
+            if let Err(error) = self.heartbeat().await {
+                tracing::warn!(%error, "the store does not hear that the node lives");
+            }
+            let wait = Duration::from_millis(HEARTBEAT_MS);
+            tokio::time::sleep(self.core.env.lasting(wait)).await;
+        }
     }
 
     /// Tells the store that the node lives.

@@ -68,7 +68,7 @@ pub use use_cases::{
     keys::{NewKey, create_admin_key},
     prop_warnings::prop_warnings,
     registry::PublishedComponent,
-    runs::{RunDelivery, RunError, RunEvent, RunView},
+    runs::{RunDeliveries, RunError, RunEvent, RunLog, RunView},
     secret_rotation::{Rotation, holds_secrets},
     sources::{DeploySource, SourceView, UpdateSource},
     users::{FirstUserOptions, NewUser, PlanView, UserView},

@@ -25,7 +25,7 @@ use crate::{
     props::Props,
     quotas::Quotas,
     rate_limits::RateLimits,
-    runner::{RunnerServices, Runners},
+    runner::{RunnerContext, Runners},
     secrets::{KeyFile, KeyRing, SecretKeys},
     spans::Tracer,
 };
@@ -125,19 +125,21 @@ impl Platform {
         let data_stores = Arc::new(DataStores::new(Arc::clone(&core)));
         let accounts = Arc::new(Accounts::new(Arc::clone(&core), Arc::clone(&secret_keys))?);
         let props = Arc::new(Props::new(Arc::clone(&secret_keys), Arc::clone(&accounts)));
-        let services = RunnerServices {
+        let runners = Runners::new(RunnerContext {
+            core: Arc::clone(&core),
             leases: Arc::clone(&leases),
             quotas: Arc::clone(&quotas),
             endpoints: Arc::clone(&endpoints),
             accounts: Arc::clone(&accounts),
             data_stores: Arc::clone(&data_stores),
             props: Arc::clone(&props),
-        };
+            residents: Default::default(),
+        });
         Ok(Self {
             rate_limits: RateLimits::new(core.config.rate_limit),
             key_uses: KeyUses::new(Arc::clone(&core)),
             feeds: Feeds::new(Arc::clone(&core)),
-            runners: Runners::new(Arc::clone(&core), services),
+            runners,
             couriers: Couriers::new(Arc::clone(&core), Arc::clone(&secret_keys))?,
             lifecycles: Lifecycles::default(),
             connect_ended: tokio::sync::Notify::new(),
@@ -156,6 +158,18 @@ impl Platform {
 
     /// Stops claiming, lets runs and attempts finish for the configured grace, gives the rest back and ends the workers.
     pub async fn stop(&self) {
+        // Until the last commit: others would take over from a node that is silent.
+        tokio::select! {
+            () = self.leases.keep_alive() => {}
+            () = self.end_work() => {}
+        }
+        let core = &self.core;
+        if let Err(error) = core.store.stop_node(core.epoch).await {
+            tracing::warn!(%error, "cannot give the node's work back; other nodes wait until this one counts as dead");
+        }
+    }
+
+    async fn end_work(&self) {
         let core = &self.core;
         core.stopping.cancel();
         core.tasks.close();
@@ -172,9 +186,6 @@ impl Platform {
         core.engine.shutdown().await;
         if let Err(error) = self.key_uses.write().await {
             tracing::warn!(%error, "cannot record the last use of keys");
-        }
-        if let Err(error) = core.store.stop_node(core.epoch).await {
-            tracing::warn!(%error, "cannot give the node's work back; other nodes wait until this one counts as dead");
         }
     }
 

@@ -35,7 +35,7 @@ use tokio::sync::mpsc;
 pub use self::run_report::RunReport;
 use self::{
     actor::Actor,
-    command::{Residents, Runner, RunnerHandle},
+    command::{Runner, RunnerHandle},
     waiting::Waiting,
 };
 pub(crate) use self::{
@@ -45,27 +45,7 @@ pub(crate) use self::{
     invocation::{CustomResponse, QueuedInvocation, Reply},
     loaded::LoadedSource,
 };
-use crate::{
-    accounts::{Accounts, UsedAccount},
-    core::Core,
-    data_stores::DataStores,
-    endpoints::Endpoints,
-    error::PlatformError,
-    leases::Leases,
-    origin,
-    props::Props,
-    quotas::Quotas,
-};
-
-/// The services that runners use.
-pub(crate) struct RunnerServices {
-    pub(crate) leases: Arc<Leases>,
-    pub(crate) quotas: Arc<Quotas>,
-    pub(crate) endpoints: Arc<Endpoints>,
-    pub(crate) accounts: Arc<Accounts>,
-    pub(crate) data_stores: Arc<DataStores>,
-    pub(crate) props: Arc<Props>,
-}
+use crate::{accounts::UsedAccount, error::PlatformError, origin};
 
 /// The runners of this node.
 #[derive(Clone)]
@@ -74,26 +54,9 @@ pub(crate) struct Runners {
 }
 
 impl Runners {
-    pub(crate) fn new(core: Arc<Core>, services: RunnerServices) -> Self {
-        let RunnerServices {
-            leases,
-            quotas,
-            endpoints,
-            accounts,
-            data_stores,
-            props,
-        } = services;
+    pub(crate) fn new(context: RunnerContext) -> Self {
         Self {
-            context: Arc::new(RunnerContext {
-                core,
-                leases,
-                quotas,
-                endpoints,
-                accounts,
-                data_stores,
-                props,
-                residents: Residents::default(),
-            }),
+            context: Arc::new(context),
         }
     }
 
@@ -191,7 +154,7 @@ impl Runners {
     /// Makes a version ready to run.
     ///
     /// # Errors
-    /// As [`Props::finals`].
+    /// As [`crate::props::Props::finals`].
     pub(crate) async fn load(
         &self,
         source: Source,

@@ -17,7 +17,8 @@ use headwater_model::{
 };
 use headwater_store::{
     AttemptRecord, ClaimLimit, ClaimedDelivery, Deliveries, Delivery, DeliveryLease,
-    DisabledWebhook, LeaseTerm, Progress, RecordedAttempts, Replay, StoreError, WebhookBacklog,
+    DisabledWebhook, EventDelivery, LeaseTerm, Progress, RecordedAttempts, Replay, StoreError,
+    WebhookBacklog,
 };
 
 use crate::store::SqliteStore;
@@ -124,12 +125,17 @@ impl Deliveries for SqliteStore {
     async fn deliveries_of(
         &self,
         emitter: &EmitterId,
-        event: EventId,
+        events: &[EventId],
         limit: u32,
-    ) -> Result<Vec<Delivery>, StoreError> {
-        let emitter = emitter.clone();
-        self.read(move |connection| listing::of_event(connection, emitter.as_str(), event, limit))
-            .await
+    ) -> Result<Vec<Vec<EventDelivery>>, StoreError> {
+        let (emitter, events) = (emitter.clone(), events.to_vec());
+        self.read(move |connection| {
+            let events = events.into_iter();
+            let of_each =
+                events.map(|event| listing::of_event(connection, emitter.as_str(), event, limit));
+            of_each.collect()
+        })
+        .await
     }
 
     async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError> {

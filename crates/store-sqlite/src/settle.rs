@@ -53,7 +53,7 @@ pub(crate) fn settle(
         )?;
         if !settled.active {
             connection.execute(
-                "DELETE FROM invocations WHERE runnable_id = ? AND lease_epoch IS NULL
+                "DELETE FROM invocations WHERE runnable_id = ? AND lease_epoch IS NULL AND state IS NULL
                                          AND trigger IN ('timer', 'event')",
                 [id],
             )?;

@@ -98,7 +98,8 @@ pub trait Catalog {
     /// (`conformance::timers::timers_are_unscheduled_while_a_source_is_inactive`).
     /// MUST drop queued ticks and events without a lease when it ends inactive, and keep requests, which were
     /// acknowledged: they wait until it is active again
-    /// (`conformance::sources::the_queue_is_dropped_when_a_source_ends_inactive`).
+    /// (`conformance::sources::the_queue_is_dropped_when_a_source_ends_inactive`), as do those that have begun and left a
+    /// checkpoint (`conformance::sources::checkpoints_outlast_an_inactive_source`).
     /// MUST refuse with `LeaseLost` whoever does not hold the source, as all that changes its life
     /// (`conformance::nodes::a_dead_nodes_runnable_is_taken_over`). `Gone` when the source is.
     async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError>;

@@ -97,6 +97,7 @@ macro_rules! conformance_tests {
                 settling_commits_what_the_hooks_did,
                 settling_is_all_or_nothing,
                 the_queue_is_dropped_when_a_source_ends_inactive,
+                checkpoints_outlast_an_inactive_source,
                 the_queue_is_kept_when_a_source_ends_active,
                 the_dedupe_state_is_reset_when_the_strategy_changes,
                 unsettled_sources_are_found,

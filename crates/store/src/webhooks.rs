@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
-    id::{DeliveryId, EmitterId, EventId, SubscriptionId, WebhookId},
+    id::{DeliveryId, EmitterId, EventId, InvocationId, SubscriptionId, WebhookId},
     page::{Page, PageRequest},
     trace::TraceParent,
     webhook::{DeliveryOrder, DeliveryState},
@@ -222,6 +222,8 @@ pub struct Delivery {
     pub subscription_id: SubscriptionId,
     /// The event.
     pub event: DeliveredEvent,
+    /// The run that emitted it, as long as the log has it.
+    pub run_id: Option<InvocationId>,
     /// Where it is in its life.
     pub state: DeliveryState,
     /// Every attempt, oldest first.
@@ -230,6 +232,17 @@ pub struct Delivery {
     pub next_attempt_at_ms: Option<u64>,
     /// When it was dispatched, epoch milliseconds.
     pub created_at_ms: u64,
+}
+
+/// A delivery as its event leads to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventDelivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// To which webhook.
+    pub webhook_id: WebhookId,
+    /// Where it is in its life.
+    pub state: DeliveryState,
 }
 
 /// Deliveries of a webhook to make once more: those that have ended, of events indexed within both ends.
@@ -363,16 +376,18 @@ pub trait Deliveries {
     async fn webhook_backlogs(&self, ids: &[WebhookId]) -> Result<Vec<WebhookBacklog>, StoreError>;
 
     /// A delivery.
+    /// MUST name the run that emitted its event (`conformance::runs::an_events_deliveries_are_found`), in pages too.
     async fn delivery(&self, id: &DeliveryId) -> Result<Option<Delivery>, StoreError>;
 
-    /// Up to `limit` deliveries of an event, in the order of their dispatch; none when the event is gone from the log.
+    /// Of each of an emitter's events, up to `limit` deliveries in the order of their dispatch; none when the event is gone
+    /// from the log.
     /// MUST find those of the event alone (`conformance::runs::an_events_deliveries_are_found`).
     async fn deliveries_of(
         &self,
         emitter: &EmitterId,
-        event: EventId,
+        events: &[EventId],
         limit: u32,
-    ) -> Result<Vec<Delivery>, StoreError>;
+    ) -> Result<Vec<Vec<EventDelivery>>, StoreError>;
 
     /// Makes a delivery that has ended pending again, due at once, with the whole schedule before it. One that is pending
     /// becomes due at once. `Gone` when it is, `Inactive` when its webhook is.

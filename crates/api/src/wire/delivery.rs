@@ -3,7 +3,7 @@
 use headwater_model::{
     channel::Channel,
     event::EventData,
-    id::{DeliveryId, EmitterId, EventId, SubscriptionId, WebhookId},
+    id::{DeliveryId, EmitterId, EventId, InvocationId, SubscriptionId, WebhookId},
     webhook::DeliveryState,
 };
 use headwater_platform::ReplayRequest;
@@ -97,6 +97,10 @@ pub(crate) struct Delivery {
     /// The channel; empty for the default one.
     #[schema(value_type = String)]
     event_name: Channel,
+    /// The run that emitted the event, as long as the log has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<id::Invocation>)]
+    run_id: Option<InvocationId>,
     #[schema(inline, value_type = State)]
     state: DeliveryState,
     /// The time of its dispatch, in epoch milliseconds.
@@ -153,6 +157,7 @@ impl Delivery {
             emitter_id: event.emitter,
             event_id: event.id,
             event_name: event.channel,
+            run_id: delivery.run_id,
             state: delivery.state,
             created_at_ms: delivery.created_at_ms,
             next_attempt_at_ms: delivery.next_attempt_at_ms,

@@ -120,7 +120,7 @@ pub(crate) struct RunDetail {
     /// Its events, oldest first, without those on `$logs` and `$errors`.
     events: Vec<RunEvent>,
     /// Its lines on `$logs`, oldest first.
-    logs: Vec<LogLine>,
+    logs: Vec<RunLog>,
     /// Its errors on `$errors`, oldest first.
     errors: Vec<RunError>,
     /// Whether it left more events, log lines and errors than the 500 that are shown.
@@ -145,6 +145,20 @@ struct RunEvent {
     has_more_deliveries: bool,
 }
 
+/// A line that a run logged.
+#[derive(Debug, Serialize, ToSchema)]
+struct RunLog {
+    /// The event on `$logs`.
+    #[schema(value_type = id::Event)]
+    id: EventId,
+    #[serde(flatten)]
+    line: LogLine,
+    /// In the order of their dispatch.
+    deliveries: Vec<RunDelivery>,
+    /// Whether there are more deliveries than the 10 that are shown.
+    has_more_deliveries: bool,
+}
+
 /// A delivery of an event of a run.
 #[derive(Debug, Serialize, ToSchema)]
 struct RunDelivery {
@@ -163,6 +177,10 @@ struct RunError {
     #[schema(value_type = id::Event)]
     id: EventId,
     error: ComponentError,
+    /// In the order of their dispatch.
+    deliveries: Vec<RunDelivery>,
+    /// Whether there are more deliveries than the 10 that are shown.
+    has_more_deliveries: bool,
 }
 
 /// The way in which a run ended.
@@ -229,26 +247,44 @@ impl From<headwater_platform::RunView> for RunDetail {
             run: view.run.into(),
             dropped_ids,
             events: view.events.into_iter().map(RunEvent::from).collect(),
-            logs: view.logs.into_iter().map(LogLine::from).collect(),
+            logs: view.logs.into_iter().map(RunLog::from).collect(),
             errors: view.errors.into_iter().map(RunError::from).collect(),
             has_more: view.has_more,
         }
     }
 }
 
-impl From<headwater_platform::RunEvent> for RunEvent {
-    fn from(event: headwater_platform::RunEvent) -> Self {
-        let deliveries = event.deliveries.into_iter().map(|delivery| RunDelivery {
+impl RunDelivery {
+    fn all(deliveries: headwater_platform::RunDeliveries) -> Vec<Self> {
+        let shown = deliveries.shown.into_iter();
+        let shown = shown.map(|delivery| Self {
             id: delivery.id,
             webhook_id: delivery.webhook_id,
             state: delivery.state,
         });
+        shown.collect()
+    }
+}
+
+impl From<headwater_platform::RunEvent> for RunEvent {
+    fn from(event: headwater_platform::RunEvent) -> Self {
         Self {
             id: event.id,
             event_name: event.channel,
             summary: event.summary,
-            deliveries: deliveries.collect(),
-            has_more_deliveries: event.has_more_deliveries,
+            has_more_deliveries: event.deliveries.has_more,
+            deliveries: RunDelivery::all(event.deliveries),
+        }
+    }
+}
+
+impl From<headwater_platform::RunLog> for RunLog {
+    fn from(log: headwater_platform::RunLog) -> Self {
+        Self {
+            id: log.id,
+            line: log.line.into(),
+            has_more_deliveries: log.deliveries.has_more,
+            deliveries: RunDelivery::all(log.deliveries),
         }
     }
 }
@@ -258,6 +294,8 @@ impl From<headwater_platform::RunError> for RunError {
         Self {
             id: error.id,
             error: error.error.into(),
+            has_more_deliveries: error.deliveries.has_more,
+            deliveries: RunDelivery::all(error.deliveries),
         }
     }
 }

@@ -55,14 +55,14 @@ pub(crate) enum Closing {
 
 /// The way to a runner.
 #[derive(Clone)]
-pub(super) struct Runner {
+pub(crate) struct Runner {
     pub(super) commands: mpsc::UnboundedSender<Command>,
     /// Work that waits in its memory.
     pub(super) waiting: Arc<Waiting>,
 }
 
 /// The runners of this node.
-pub(super) type Residents = actor::Residents<SourceId, Runner>;
+pub(crate) type Residents = actor::Residents<SourceId, Runner>;
 
 impl Resident for Runner {
     fn is_alive(&self) -> bool {

@@ -26,7 +26,7 @@ pub(crate) struct RunnerContext {
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) data_stores: Arc<DataStores>,
     pub(crate) props: Arc<Props>,
-    pub(super) residents: Residents,
+    pub(crate) residents: Residents,
 }
 
 impl RunnerContext {

@@ -53,46 +53,23 @@ impl RunPart {
 
     /// The beginning of a part of work: nothing done, not ended.
     pub(super) fn of(invocation: &QueuedInvocation, after: After) -> Self {
+        let (id, origin) = (invocation.invocation_id.clone(), invocation.origin.clone());
         Self {
-            invocation_id: invocation.invocation_id.clone(),
-            trigger: invocation.trigger.into(),
-            event: invocation.event.clone(),
-            queued_at_ms: invocation.queued_at_ms,
-            started_at_ms: invocation.queued_at_ms,
-            ended_at_ms: invocation.queued_at_ms,
+            event: Arc::clone(&invocation.event),
             hops: invocation.hops,
-            origin: invocation.origin.clone(),
             lease: invocation.lease.clone(),
-            effects: Effects::default(),
-            outcome: None,
-            usage: Usage::default(),
-            is_whole: true,
             after,
+            ..Self::begun(
+                invocation.trigger.into(),
+                id,
+                origin,
+                invocation.queued_at_ms,
+            )
         }
     }
 
-    /// The last part of work.
-    pub(super) fn last(invocation: QueuedInvocation, after: After) -> Self {
-        Self {
-            invocation_id: invocation.invocation_id,
-            trigger: invocation.trigger.into(),
-            event: invocation.event,
-            queued_at_ms: invocation.queued_at_ms,
-            started_at_ms: invocation.queued_at_ms,
-            ended_at_ms: invocation.queued_at_ms,
-            hops: invocation.hops,
-            origin: invocation.origin,
-            lease: invocation.lease,
-            effects: Effects::default(),
-            outcome: None,
-            usage: Usage::default(),
-            is_whole: true,
-            after,
-        }
-    }
-
-    /// The beginning of a part of a hook.
-    pub(super) fn of_hook(
+    /// The beginning of a part of a hook, which nothing has queued.
+    pub(super) fn begun(
         trigger: RunTrigger,
         invocation_id: InvocationId,
         origin: Origin,

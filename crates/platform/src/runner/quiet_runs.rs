@@ -78,34 +78,25 @@ impl QuietRuns {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use futures::FutureExt as _;
     use headwater_model::{id::InvocationId, origin::Origin, outcome::Outcome};
-    use serde_json::value::RawValue;
+    use headwater_store::RunTrigger;
 
     use super::*;
-    use crate::runner::{effects::Effects, part::After};
 
     fn quiet(number: u64) -> RunPart {
         let part = RunPart {
-            invocation_id: InvocationId::new(number, 0),
-            trigger: headwater_store::RunTrigger::Http,
-            event: Arc::from(RawValue::NULL.to_owned()),
-            queued_at_ms: 1,
-            started_at_ms: 1,
-            ended_at_ms: 1,
-            hops: 0,
-            origin: Origin::default(),
-            lease: None,
-            effects: Effects::default(),
             outcome: Some(Outcome::Returned { value: None }),
             usage: Usage {
                 invocations: 1,
                 compute_ms: number,
             },
-            is_whole: true,
-            after: After::Nothing,
+            ..RunPart::begun(
+                RunTrigger::Http,
+                InvocationId::new(number, 0),
+                Origin::default(),
+                1,
+            )
         };
         assert!(part.is_quiet());
         part

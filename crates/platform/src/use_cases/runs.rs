@@ -3,12 +3,11 @@
 use headwater_model::{
     channel::{Channel, ChannelClass},
     event::Event,
-    id::{DeliveryId, EmitterId, EventId, InvocationId, RunnableId, SourceId, WebhookId},
+    id::{EmitterId, EventId, InvocationId, RunnableId, SourceId},
     outcome::ComponentError,
     page::{Page, PageRequest},
-    webhook::DeliveryState,
 };
-use headwater_store::{Delivery, RunFilter, RunRecord};
+use headwater_store::{EventDelivery, RunFilter, RunRecord};
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{caller::Caller, error::PlatformError, log_line::LogLine, platform::Platform};
@@ -26,7 +25,7 @@ pub struct RunView {
     /// Its events, oldest first, without those of the following two channels.
     pub events: Vec<RunEvent>,
     /// The lines that it put on `$logs`, oldest first.
-    pub logs: Vec<LogLine>,
+    pub logs: Vec<RunLog>,
     /// Its errors on `$errors`, oldest first.
     pub errors: Vec<RunError>,
     /// Whether there are more events, lines or errors than these.
@@ -42,21 +41,28 @@ pub struct RunEvent {
     pub channel: Channel,
     /// The emit's `summary`.
     pub summary: Option<String>,
-    /// Its deliveries to webhooks, in the order of their dispatch.
-    pub deliveries: Vec<RunDelivery>,
-    /// Whether there are more deliveries than these.
-    pub has_more_deliveries: bool,
+    /// Its deliveries.
+    pub deliveries: RunDeliveries,
 }
 
-/// A delivery of an event of a run.
+/// The deliveries of an event of a run to webhooks.
 #[derive(Debug)]
-pub struct RunDelivery {
-    /// Its id.
-    pub id: DeliveryId,
-    /// To which webhook.
-    pub webhook_id: WebhookId,
-    /// Where it is in its life.
-    pub state: DeliveryState,
+pub struct RunDeliveries {
+    /// In the order of their dispatch.
+    pub shown: Vec<EventDelivery>,
+    /// Whether there are more than these.
+    pub has_more: bool,
+}
+
+/// A line that a run logged.
+#[derive(Debug)]
+pub struct RunLog {
+    /// The event on `$logs`.
+    pub id: EventId,
+    /// The line itself.
+    pub line: LogLine,
+    /// Its deliveries.
+    pub deliveries: RunDeliveries,
 }
 
 /// An error of a run.
@@ -66,22 +72,14 @@ pub struct RunError {
     pub id: EventId,
     /// The error itself.
     pub error: ComponentError,
+    /// Its deliveries.
+    pub deliveries: RunDeliveries,
 }
 
 /// The part of an event on `$errors` that tells of the error itself.
 #[derive(Deserialize)]
 struct ErrorEvent {
     error: ComponentError,
-}
-
-impl From<Delivery> for RunDelivery {
-    fn from(delivery: Delivery) -> Self {
-        Self {
-            id: delivery.id,
-            webhook_id: delivery.webhook_id,
-            state: delivery.state,
-        }
-    }
 }
 
 impl Platform {
@@ -111,18 +109,12 @@ impl Platform {
             errors: Vec::new(),
             has_more,
         };
-        for event in events {
-            match event.channel.class() {
-                ChannelClass::Logs => view.logs.push(read(&event)?),
-                ChannelClass::Errors => view.errors.push(RunError {
-                    id: event.id,
-                    error: read::<ErrorEvent>(&event)?.error,
-                }),
-                ChannelClass::Ordinary | ChannelClass::Scheduled => {
-                    view.events
-                        .push(self.with_deliveries(&emitter, event).await?);
-                }
-            }
+        let ids: Vec<EventId> = events.iter().map(|event| event.id).collect();
+        let store = &self.core.store;
+        let deliveries = store.deliveries_of(&emitter, &ids, DELIVERIES_MAX + 1);
+        for (event, deliveries) in events.into_iter().zip(deliveries.await?) {
+            let (shown, has_more) = up_to(deliveries, DELIVERIES_MAX);
+            view.add(event, RunDeliveries { shown, has_more })?;
         }
         Ok(view)
     }
@@ -144,22 +136,30 @@ impl Platform {
             Err(other) => Err(other),
         }
     }
+}
 
-    async fn with_deliveries(
-        &self,
-        emitter: &EmitterId,
-        event: Event,
-    ) -> Result<RunEvent, PlatformError> {
-        let store = &self.core.store;
-        let deliveries = store.deliveries_of(emitter, event.id, DELIVERIES_MAX + 1);
-        let (deliveries, has_more_deliveries) = up_to(deliveries.await?, DELIVERIES_MAX);
-        Ok(RunEvent {
-            id: event.id,
-            channel: event.channel,
-            summary: event.summary,
-            deliveries: deliveries.into_iter().map(RunDelivery::from).collect(),
-            has_more_deliveries,
-        })
+impl RunView {
+    fn add(&mut self, event: Event, deliveries: RunDeliveries) -> Result<(), PlatformError> {
+        let id = event.id;
+        match event.channel.class() {
+            ChannelClass::Logs => self.logs.push(RunLog {
+                id,
+                line: read(&event)?,
+                deliveries,
+            }),
+            ChannelClass::Errors => self.errors.push(RunError {
+                id,
+                error: read::<ErrorEvent>(&event)?.error,
+                deliveries,
+            }),
+            ChannelClass::Ordinary | ChannelClass::Scheduled => self.events.push(RunEvent {
+                id,
+                channel: event.channel,
+                summary: event.summary,
+                deliveries,
+            }),
+        }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     component::Component,
     engine::{Call, returned},
-    world::{World, done},
+    world::{World, done, with_faults},
 };
 
 async fn asked() -> (World, headwater_model::id::SourceId, String) {
@@ -180,6 +180,49 @@ async fn requests_beyond_what_fits_into_memory_are_refused() {
         }
     }
     assert!((300..400).contains(&refused), "{refused} were refused");
+}
+
+#[tokio::test]
+async fn requests_are_refused_once_too_many_runs_wait_for_the_store() {
+    /// Runs that may wait for their commits, and requests that may wait for runs.
+    const MAY_WAIT: (usize, usize) = (4096, 256);
+    /// Requests that go on while their number reaches a bound.
+    const ON_THEIR_WAY: usize = 32;
+    let (store, sqlite) = with_faults();
+    let world = World::on(&store).await;
+    let component = Component::named("it").custom_response();
+    let id = world.deploy(&component).await;
+    let token = world.token(&id).await;
+    world.engine.on("it", Call::Run, |run| {
+        run.respond(200, "");
+        returned()
+    });
+    // The endpoint and its worker are there, so that a request needs nothing of the store.
+    world.request(&token, json!({})).await.unwrap();
+    world.barrier(&id).await;
+    sqlite.set_away(true);
+    let mut asking = Vec::new();
+    for _ in 0..MAY_WAIT.0 + MAY_WAIT.1 + 100 {
+        asking.push(world.requesting(&token, json!({})));
+        for _ in 0..ON_THEIR_WAY {
+            tokio::task::yield_now().await;
+        }
+    }
+    sqlite.set_away(false);
+    let (mut answered, mut refused) = (0, 0);
+    for asked in asking {
+        match done(asked).await {
+            Ok(Ingress::Responded(_)) => answered += 1,
+            Err(PlatformError::Unavailable(_)) => refused += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    let most = MAY_WAIT.0 + MAY_WAIT.1 + ON_THEIR_WAY;
+    assert!((MAY_WAIT.0..=most).contains(&answered), "{answered}");
+    assert!(refused > 0);
+    world.barrier(&id).await;
+    let runs = u64::try_from(answered).unwrap() + 3;
+    assert_eq!(world.invocations_used().await, runs, "each was committed");
 }
 
 #[tokio::test]

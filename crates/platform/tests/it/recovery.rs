@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     component::Component,
-    engine::{Call, FakeEngine, Run, returned},
+    engine::{Call, FakeEngine, PATIENCE, Run, returned},
     world::{T0, World, life, memory, replaced, switched, token_seen},
 };
 
@@ -226,6 +226,43 @@ fn a_change_that_the_next_start_is_asked_for_meanwhile_is_not_undone() {
         world.barrier(recovered).await;
         settled(&world, paused).await.unwrap();
         assert_eq!(world.state(paused).await, Some(SourceState::Inactive));
+    });
+}
+
+#[test]
+fn a_source_that_this_start_runs_already_is_settled_all_the_same() {
+    /// More than recovery reads at once.
+    const SOURCES: usize = 101;
+    let store = memory();
+    let last = life(async {
+        let world = World::on(&store).await;
+        let component = Component::named("it").hooks().http();
+        let mut ids = Vec::new();
+        for _ in 0..SOURCES {
+            let id = world.deploy(&component).await;
+            let lease = world.lease(&id).await;
+            let updating = SourceState::Updating;
+            store.set_source_state(&lease, updating).await.unwrap();
+            ids.push(id);
+        }
+        ids.into_iter().max().unwrap()
+    });
+    life(async {
+        let (world, first) = restarted(&store, "it", Call::Activate).await;
+        let token = world.token(&last).await;
+        world.request(&token, json!({})).await.unwrap();
+        world.engine.next().await.returns();
+        world.barrier(&last).await;
+        assert_eq!(world.state(&last).await, Some(SourceState::Updating));
+        world.engine.on("it", Call::Activate, |_| returned());
+        first.returns();
+        let is_settled = async {
+            while world.state(&last).await != Some(SourceState::Active) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let settled = tokio::time::timeout(PATIENCE, is_settled).await;
+        settled.expect("recovery comes to the last source");
     });
 }
 

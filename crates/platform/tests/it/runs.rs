@@ -88,7 +88,7 @@ async fn a_tick_leaves_a_record_with_the_events_that_dedupe_left_out() {
         .map(|event| (event.channel.name(), event.summary.as_deref()))
         .collect();
     assert_eq!(events, [("", Some("A")), ("news", None)]);
-    let logged: Vec<_> = shown.logs.iter().map(|line| &*line.message).collect();
+    let logged: Vec<_> = shown.logs.iter().map(|log| &*log.line.message).collect();
     assert_eq!(logged, ["polling"]);
     assert!(shown.errors.is_empty() && !shown.has_more);
     let log = world.log(&id, None).await;
@@ -284,13 +284,13 @@ async fn a_run_is_shown_with_the_deliveries_of_its_events_up_to_a_bound() {
         panic!("{shown:?}");
     };
     let expected = world.deliveries(&first).await.remove(0);
-    assert_eq!(one.deliveries.len(), 1);
-    assert_eq!(one.deliveries[0].id, expected.id);
-    assert_eq!(one.deliveries[0].webhook_id, first);
-    assert_eq!(one.deliveries[0].state, DeliveryState::Pending);
-    assert!(!one.has_more_deliveries);
-    assert_eq!(many.deliveries.len(), 10);
-    assert!(many.has_more_deliveries);
+    assert_eq!(one.deliveries.shown.len(), 1);
+    assert_eq!(one.deliveries.shown[0].id, expected.id);
+    assert_eq!(one.deliveries.shown[0].webhook_id, first);
+    assert_eq!(one.deliveries.shown[0].state, DeliveryState::Pending);
+    assert!(!one.deliveries.has_more);
+    assert_eq!(many.deliveries.shown.len(), 10);
+    assert!(many.deliveries.has_more);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use headwater_model::id::RunnableId;
 use headwater_platform::{Ingress, PlatformError};
+use headwater_store::{Conflict, NODE_TIMEOUT_MS, NodeName, StoreError};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -38,6 +39,38 @@ async fn runs_in_flight_finish_and_are_committed() {
     run.returns();
     done(stopped).await;
     assert_eq!(world.emitted(&id).await, [json!("finished")]);
+}
+
+#[tokio::test]
+async fn a_node_that_stops_is_alive_until_its_last_commit() {
+    const STEP_MS: u64 = NODE_TIMEOUT_MS - 1;
+    let world = World::with(|config| config.shutdown_grace = Duration::from_secs(3600)).await;
+    let id = world.deploy(&Component::named("it").http()).await;
+    let token = world.token(&id).await;
+    world.request(&token, json!({})).await.unwrap();
+    let run = world.engine.next().await;
+    let stopped = stopping(&world);
+    tokio::task::yield_now().await;
+    // Time for a heartbeat.
+    tokio::time::pause();
+    world.clock.advance(STEP_MS);
+    tokio::time::advance(Duration::from_millis(NODE_TIMEOUT_MS)).await;
+    tokio::task::yield_now().await;
+    tokio::time::resume();
+    let name = NodeName::new("another");
+    let later_ms = T0 + 2 * STEP_MS;
+    let epoch = world.store.start_node(&name, later_ms).await.unwrap();
+    let runnable = id.clone().into();
+    let taken = world.store.lease_runnable(&runnable, epoch, later_ms);
+    let held = taken.await.unwrap_err();
+    assert!(
+        matches!(held, StoreError::Conflict(Conflict::Held { .. })),
+        "{held:?}"
+    );
+    run.emit(json!("last"));
+    run.returns();
+    done(stopped).await;
+    assert_eq!(world.emitted(&id).await, [json!("last")]);
 }
 
 #[tokio::test]

@@ -6,25 +6,31 @@ use headwater_model::{
     page::{Page, PageRequest, Position},
     webhook::DeliveryState,
 };
-use headwater_store::{Attempt, Delivery, StoreError};
+use headwater_store::{Attempt, Delivery, EventDelivery, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use super::event;
 use crate::{
     connection::failed,
-    row::{get, named, parsed, signed, unsigned},
+    row::{get, named, parsed, parsed_opt, signed, unsigned},
     webhook_rows::{self, Standing},
 };
 
-/// Deliveries with their events, of webhooks that are there.
-const LISTED: &str = "SELECT deliveries.position AS delivery_position, deliveries.id AS id, webhook_id, subscription_id,
-                             CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead'
-                                  ELSE state END AS state,
-                             due_at_ms, is_again, again_at_ms, created_at_ms, delivered_events.*
-                      FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position
-                                      CROSS JOIN webhooks ON webhooks.id = webhook_id";
+/// Where a delivery is in its life.
+const STATE: &str = "CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead' ELSE state END";
 /// Sorts behind every id.
 const LAST: &str = "~";
+
+/// Deliveries with their events, of webhooks that are there, and with their runs.
+fn listed() -> String {
+    format!(
+        "SELECT deliveries.position AS delivery_position, deliveries.id AS id, webhook_id, subscription_id, {STATE} AS state,
+                due_at_ms, is_again, again_at_ms, created_at_ms, delivered_events.*,
+                (SELECT run_id FROM events WHERE events.position = event_position) AS run_id
+         FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position
+                         CROSS JOIN webhooks ON webhooks.id = webhook_id"
+    )
+}
 
 pub(super) fn page(
     connection: &Connection,
@@ -50,8 +56,9 @@ pub(super) fn page(
         .map(|part| format!("SELECT id AS listed FROM deliveries WHERE {part} AND {bound}"))
         .collect();
     let sql = format!(
-        "{LISTED} WHERE deliveries.id IN (SELECT listed FROM ({} ORDER BY listed {order} LIMIT ?4))
+        "{} WHERE deliveries.id IN (SELECT listed FROM ({} ORDER BY listed {order} LIMIT ?4))
          ORDER BY deliveries.id {order}",
+        listed(),
         arms.join(" UNION ALL ")
     );
     let failed = failed("reading deliveries");
@@ -133,7 +140,7 @@ fn count(
 pub(super) fn by_id(connection: &Connection, id: &str) -> Result<Option<Delivery>, StoreError> {
     let failed = failed("reading a delivery");
     let mut statement = connection
-        .prepare_cached(&format!("{LISTED} WHERE deliveries.id = ?"))
+        .prepare_cached(&format!("{} WHERE deliveries.id = ?", listed()))
         .map_err(&failed)?;
     let mut rows = statement.query([id]).map_err(&failed)?;
     let row = rows.next().map_err(&failed)?;
@@ -146,11 +153,13 @@ pub(super) fn of_event(
     emitter: &str,
     event: EventId,
     limit: u32,
-) -> Result<Vec<Delivery>, StoreError> {
+) -> Result<Vec<EventDelivery>, StoreError> {
     let failed = failed("reading the deliveries of an event");
     let mut statement = connection
         .prepare_cached(&format!(
-            "{LISTED} WHERE deliveries.event_position IN (
+            "SELECT deliveries.id AS id, webhook_id, {STATE} AS state
+             FROM deliveries CROSS JOIN webhooks ON webhooks.id = webhook_id
+             WHERE event_position IN (
                  SELECT position FROM events
                  WHERE emitter_id = ?1 AND class IN ({ordinary}, {errors}, {logs}) AND ms = ?2 AND sequence = ?3)
              ORDER BY deliveries.position LIMIT ?4",
@@ -164,7 +173,11 @@ pub(super) fn of_event(
         .map_err(&failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        found.push(delivery(connection, row)?);
+        found.push(EventDelivery {
+            id: parsed(row, "id")?,
+            webhook_id: parsed(row, "webhook_id")?,
+            state: named(&get::<String>(row, "state")?)?,
+        });
     }
     Ok(found)
 }
@@ -183,6 +196,7 @@ fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreErr
         webhook_id: parsed(row, "webhook_id")?,
         subscription_id: parsed(row, "subscription_id")?,
         event: event::of(row)?,
+        run_id: parsed_opt(row, "run_id")?,
         state,
         attempts: attempts(connection, get(row, "delivery_position")?)?,
         next_attempt_at_ms: (state == DeliveryState::Pending).then_some(due_at_ms),

@@ -198,8 +198,8 @@ async fn everything_of_a_source_is_there_whatever_its_state() {
         ms: THEN,
         sequence: 0,
     };
-    let found = store.deliveries_of(&emitter, event, 10).await.unwrap();
-    assert_eq!(found.len(), 1);
+    let found = store.deliveries_of(&emitter, &[event], 10).await.unwrap();
+    assert_eq!(found[0].len(), 1);
 }
 
 /// The commit of a claimed run that emits one event and has ended.

@@ -326,7 +326,7 @@ pub async fn runs_end_with_their_source(factory: &dyn Factory) {
     assert_eq!(store.trim_runs(0, 0, 9).await.unwrap().done, 1);
 }
 
-/// The deliveries of one event, to whomever.
+/// The deliveries of each event, to whomever; and each of them leads back to the run.
 pub async fn an_events_deliveries_are_found(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
@@ -335,22 +335,44 @@ pub async fn an_events_deliveries_are_found(factory: &dyn Factory) {
     for _ in 0..3 {
         webhooks.push(listening_webhook(&*store, &mine, &source).await.id);
     }
-    emit(&*store, &source, &["1", "2"], T0).await;
+    let run = RunCommit {
+        events: vec![event("1"), event("2")],
+        ..last_commit(&source, returned())
+    };
+    let run_id = run.run_id.clone();
+    commit(&*store, run).await.unwrap();
     dispatch_all(&*store, 100).await;
     let events = ids(&*store, &source).await;
     let emitter = emitter(&source);
-    let found = store.deliveries_of(&emitter, events[1], 9).await.unwrap();
-    let to: Vec<_> = found.iter().map(|one| one.webhook_id.clone()).collect();
-    assert_eq!(to, webhooks);
-    assert!(found.iter().all(|one| one.event.id == events[1]));
-    let some = store.deliveries_of(&emitter, events[0], 2).await.unwrap();
-    assert_eq!(some.len(), 2);
+    let found = store.deliveries_of(&emitter, &events, 9).await.unwrap();
+    for (found, event) in found.iter().zip(&events) {
+        let to: Vec<_> = found.iter().map(|one| one.webhook_id.clone()).collect();
+        assert_eq!(to, webhooks);
+        for one in found {
+            let delivery = store.delivery(&one.id).await.unwrap().unwrap();
+            assert_eq!((delivery.event.id, delivery.state), (*event, one.state));
+            assert_eq!(delivery.run_id.as_ref(), Some(&run_id));
+        }
+    }
+    let page = PageRequest::first(9);
+    let listed = store.deliveries(&webhooks[0], None, &page).await.unwrap();
+    assert!(
+        listed
+            .items
+            .iter()
+            .all(|it| it.run_id.as_ref() == Some(&run_id))
+    );
+    let some = store
+        .deliveries_of(&emitter, &events[..1], 2)
+        .await
+        .unwrap();
+    assert_eq!(some[0].len(), 2);
     let nothing = EventId {
         ms: T0,
         sequence: 99,
     };
-    let none = store.deliveries_of(&emitter, nothing, 9).await.unwrap();
-    assert!(none.is_empty());
+    let none = store.deliveries_of(&emitter, &[nothing], 9).await.unwrap();
+    assert_eq!(none, [[]]);
 }
 
 /// What hooks did is recorded with the settlement, and not when that is refused.

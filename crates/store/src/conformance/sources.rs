@@ -4,8 +4,8 @@ use headwater_model::{channel::Channel, dedupe, id::SourceId, subscription::Emit
 
 use super::{Factory, fixture::*};
 use crate::{
-    ChannelFilter, Endpoint, KvWrite, NewInvocation, NewSource, NodeEpoch, Owner, RunCommit,
-    SettledSource, Source, SourceFilter, SourceState, Store, Trigger,
+    AfterRun, ChannelFilter, Endpoint, InvocationEnd, KvWrite, NewInvocation, NewSource, NodeEpoch,
+    Owner, RunCommit, SettledSource, Source, SourceFilter, SourceState, Store, Trigger,
 };
 
 fn endpoint(prop: &str, token: &str) -> Endpoint {
@@ -223,6 +223,35 @@ pub async fn the_queue_is_dropped_when_a_source_ends_inactive(factory: &dyn Fact
         .await
         .unwrap();
     assert_eq!(claim_all(&*store, &other.id, epoch, T0).await.len(), 1);
+}
+
+/// A tick that has begun and left a checkpoint is none that waits.
+pub async fn checkpoints_outlast_an_inactive_source(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
+    let tick = NewInvocation {
+        trigger: Trigger::Timer,
+        ..manual(&source.id, "1")
+    };
+    store.enqueue(tick, None).await.unwrap();
+    let begun = claim_all(&*store, &source.id, epoch, T0).await.remove(0);
+    let checkpoint = RunCommit {
+        invocation: Some(InvocationEnd {
+            lease: begun.lease.clone(),
+            then: AfterRun::Checkpoint {
+                state: json("2"),
+                due_at_ms: 0,
+            },
+        }),
+        ..end_of(&begun)
+    };
+    commit(&*store, checkpoint).await.unwrap();
+    for active in [false, true] {
+        let end = settled(&source, active, T0);
+        store.settle_source(end).await.unwrap();
+    }
+    let again = claim_all(&*store, &source.id, epoch, T0).await;
+    assert_eq!(again[0].state.as_ref().unwrap().get(), "2");
 }
 
 /// An update that ends active keeps what waits.

@@ -51,7 +51,7 @@ impl Actor {
                     started_at_ms: ended.started_at_ms,
                     ended_at_ms: self.context.core.env.now_ms(),
                     is_whole: !ended.flushed,
-                    ..RunPart::last(invocation, after)
+                    ..RunPart::of(&invocation, after)
                 });
             }
         }
@@ -81,7 +81,7 @@ impl Actor {
             outcome: Some(told.outcome.clone()),
             usage: run.usage,
             ended_at_ms: self.context.core.env.now_ms(),
-            ..RunPart::of_hook(trigger, invocation_id, origin, run.started_at_ms)
+            ..RunPart::begun(trigger, invocation_id, origin, run.started_at_ms)
         };
         // Told now: the held effects of a failed deployment are never committed.
         self.context.core.metrics.ran(trigger, &told.outcome);

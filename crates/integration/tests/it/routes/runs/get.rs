@@ -65,6 +65,14 @@ async fn a_run_has_its_events_their_deliveries_its_log_and_its_errors() {
     assert!(run["logs"][0]["ts"].is_u64(), "{run}");
     let error = &node.channel(&source, "$errors").await[0];
     assert_eq!(run["errors"][0]["id"], error["id"]);
+    for channel in ["errors", "logs"] {
+        let event = &run[channel][0];
+        assert_eq!(
+            (&event["deliveries"], &event["has_more_deliveries"]),
+            (&json!([]), &json!(false))
+        );
+    }
+    assert_eq!(delivered["run_id"], id);
     let thrown = &run["errors"][0]["error"];
     assert_eq!(
         (&thrown["name"], &thrown["message"]),
@@ -75,6 +83,7 @@ async fn a_run_has_its_events_their_deliveries_its_log_and_its_errors() {
         "{thrown}"
     );
     let logs = node.channel(&source, "$logs").await;
+    assert_eq!(run["logs"][0]["id"], logs[0]["id"]);
     for event in events.iter().chain(&logs).chain([error]) {
         assert_eq!(event["metadata"]["run_id"], id, "{event}");
     }

@@ -65,8 +65,8 @@ use crate::{
     api::{Build, BuildRequest, EngineError, Rejection},
     confine::Confinement,
     deno::{Bundler, BundlerSource},
+    fair_queue::{FairQueue, Full, Permit},
     network::{CaCertificates, NetworkPolicy},
-    turns::{Full, Turn, Turns},
 };
 
 /// The bytes that a component and its packages may have, unpacked. Every node unpacks them, and cold starts read them;
@@ -104,7 +104,7 @@ pub struct Builder {
     tool: DenoTool,
     fetcher: ModuleFetcher,
     describer: Arc<dyn Describe>,
-    turns: Turns,
+    queue: FairQueue,
     answers: RegistryAnswers,
     code_bytes_max: u64,
 }
@@ -144,7 +144,7 @@ impl Builder {
             tool,
             fetcher: ModuleFetcher::new(config.network, config.ca.as_ref())?,
             describer,
-            turns: Turns::new(CONCURRENT_BUILDS, WAITING_MAX),
+            queue: FairQueue::new(CONCURRENT_BUILDS, WAITING_MAX),
             answers: RegistryAnswers::default(),
             code_bytes_max: config.code_bytes_max,
         })
@@ -183,9 +183,9 @@ impl Builder {
         self.tool.bundler.is_missing()
     }
 
-    async fn turn(&self, owner: &str) -> Result<Turn, EngineError> {
-        let turn = self.turns.take(owner).await;
-        turn.map_err(|Full| {
+    async fn permit(&self, owner: &str) -> Result<Permit, EngineError> {
+        let permit = self.queue.acquire(owner).await;
+        permit.map_err(|Full| {
             EngineError::Busy(format!(
                 "{WAITING_MAX} components of yours wait to be built, which is as many as may; try again when some are"
             ))
@@ -194,7 +194,7 @@ impl Builder {
 
     async fn attempt(&self, request: BuildRequest) -> BuildResult<Build> {
         self.prepare().await?;
-        let _turn = self.turn(&request.owner).await?;
+        let _permit = self.permit(&request.owner).await?;
         let staging = self.staging().await?;
         let built = self.build_in(staging.path(), request).await;
         // With the packages beside it, it has many files.
@@ -244,7 +244,9 @@ impl Builder {
             let bundled = match bundling.with_packages(&folder.join("bundle")).await {
                 Ok(bundled) => bundled,
                 Err(failure) => {
-                    return Err(missing_file::told(failure, &sources.packages, &resolved).await);
+                    return Err(
+                        missing_file::explained(failure, &sources.packages, &resolved).await,
+                    );
                 }
             };
             let Some(reason) = &bundled.obstacle else {

@@ -84,7 +84,7 @@ impl DenoEngine {
     /// # Errors
     /// A folder cannot be created, or something that processes need cannot be set up.
     pub async fn start(config: EngineConfig) -> Result<Arc<Self>, EngineError> {
-        Self::start_sharing(config, pool::apart).await
+        Self::start_sharing(config, pool::unshared).await
     }
 
     /// The same with another decision which sources share a worker.

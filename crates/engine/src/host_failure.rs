@@ -41,23 +41,23 @@ const FRAME: &[char] = &['│', '╵'];
 const UNDERLINE: &[char] = &['~', '^'];
 const QUOTES: &[char] = &['"', '\'', '`'];
 
-/// The meaning of a program's last words, if it is the machine that failed.
-pub(crate) fn told_by(stderr: &str) -> Option<&'static str> {
-    let own = own_words(stderr);
+/// The failure of the machine that a program's output reports, if it does.
+pub(crate) fn detect(stderr: &str) -> Option<&'static str> {
+    let own = own_text(stderr);
     let known = SIGNS.iter().find(|(sign, _)| own.contains(sign));
     known.map(|(_, reason)| *reason)
 }
 
 /// The meaning of the bundler's last words, if it got no memory.
 pub(crate) fn out_of_memory(stderr: &str) -> Option<&'static str> {
-    let own = own_words(stderr);
+    let own = own_text(stderr);
     let found = OUT_OF_MEMORY.iter().any(|sign| own.contains(sign));
     found.then_some(NO_MEMORY)
 }
 
-/// A program's words without those that it only quotes: lines of source, and what is between quotes. Whoever writes
-/// a component chooses them.
-pub(crate) fn own_words(text: &str) -> String {
+/// A program's own output, without the parts that it only quotes: lines of source and text between quotes, which the
+/// author of a component controls.
+pub(crate) fn own_text(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let is_underlined = |at: usize| lines.get(at + 1).is_some_and(|next| is_underline(next));
     let own = lines.iter().enumerate().filter(|(at, line)| {
@@ -106,7 +106,7 @@ fn is_apostrophe(line: &str, at: usize) -> bool {
 
 /// The meaning of a failure in the cache folder.
 pub(crate) fn in_cache(error: &io::Error) -> String {
-    told_by(&error.to_string()).map_or_else(
+    detect(&error.to_string()).map_or_else(
         || {
             format!(
                 "the node cannot use its cache folder ({}); see its log",
@@ -121,22 +121,22 @@ pub(crate) fn in_cache(error: &io::Error) -> String {
 mod tests {
     use std::io;
 
-    use super::{in_cache, told_by};
+    use super::{detect, in_cache};
 
     #[test]
     fn what_is_short_is_named_and_where_is_not() {
         let full = io::Error::from_raw_os_error(28);
         let copying = format!("failed to copy esbuild binary from '/data/a' to '/data/b': {full}");
-        for told in [told_by(&copying).unwrap().to_owned(), in_cache(&full)] {
+        for told in [detect(&copying).unwrap().to_owned(), in_cache(&full)] {
             assert!(told.contains("disk") && told.contains("full"), "{told}");
             assert!(!told.contains("/data"), "{told}");
         }
         let denied = in_cache(&io::Error::from(io::ErrorKind::PermissionDenied));
         assert!(denied.contains("permission denied"), "{denied}");
-        let bundler = told_by("failed to copy esbuild binary from '/a': No such file (os error 2)");
+        let bundler = detect("failed to copy esbuild binary from '/a': No such file (os error 2)");
         assert!(bundler.unwrap().contains("bundler"));
         assert_eq!(
-            told_by("Expected ';' but found '}' at component.mjs:1:2"),
+            detect("Expected ';' but found '}' at component.mjs:1:2"),
             None
         );
     }
@@ -151,14 +151,14 @@ mod tests {
             "error: Could not resolve 'it's 'no space left on device' (os error 28)'",
             "error: No matching export in \"a\" for import \"(os error 28)\"",
         ] {
-            assert_eq!(told_by(quoting), None, "{quoting}");
+            assert_eq!(detect(quoting), None, "{quoting}");
         }
         for own in [
             "✘ [ERROR] Failed to write to output file: write /data/a: no space left on device",
             "error: it couldn't write 'a'\n\nCaused by:\n    No space left on device (os error 28)",
             "runtime: failed to create new OS thread (have 2 already; errno=11)",
         ] {
-            assert!(told_by(own).is_some(), "{own}");
+            assert!(detect(own).is_some(), "{own}");
         }
     }
 }

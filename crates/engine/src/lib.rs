@@ -12,13 +12,13 @@ pub mod confine;
 pub mod data_store;
 pub mod deno;
 mod deno_engine;
+mod fair_queue;
 mod host_failure;
 mod lock;
 pub mod network;
 mod pool;
 mod runtime_files;
 mod sandbox;
-mod turns;
 mod worker;
 
 pub use api::*;

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     api::{EngineError, Invocation, RunSink, WorkerOwner, WorkerSpec},
-    turns::Turns,
+    fair_queue::FairQueue,
     worker::WorkerLaunch,
 };
 use artifacts::ArtifactCache;
@@ -29,17 +29,17 @@ pub(crate) use config::PoolConfig;
 use shares::Shares;
 use sharing::SharedWorkers;
 pub use sharing::Sharing;
-pub(crate) use sharing::apart;
+pub(crate) use sharing::unshared;
 use slots::Slots;
 use upkeep::Upkeep;
 use warm::WarmWorkers;
 
-/// Workers that get their code at a time, in turns of their tenants.
+/// Workers that receive their code at a time; tenants take turns.
 const MADE_READY_AT_A_TIME: usize = 4;
 /// Key-value maps that are read and handed over at a time.
 const MAPS_AT_A_TIME: usize = 2;
 /// The time that a worker may take to read what it is told, on a machine under load.
-const TOLD_WITHIN: Duration = Duration::from_secs(10);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pool.
 pub(crate) struct Pool {
@@ -49,7 +49,7 @@ pub(crate) struct Pool {
     slots: Arc<Slots>,
     shares: Arc<Shares>,
     shared: SharedWorkers,
-    turns: Turns,
+    queue: FairQueue,
     /// Turns to load key-value maps.
     maps: Semaphore,
     upkeep: Arc<Upkeep>,
@@ -75,7 +75,7 @@ impl Pool {
             artifacts: ArtifactCache::new(config.artifacts_dir.clone()),
             warm: WarmWorkers::start(Arc::clone(&launch), config.warm_workers, closing.clone()),
             shared: SharedWorkers::new(sharing),
-            turns: Turns::new(MADE_READY_AT_A_TIME, usize::MAX),
+            queue: FairQueue::new(MADE_READY_AT_A_TIME, usize::MAX),
             maps: Semaphore::new(MAPS_AT_A_TIME),
             upkeep: Upkeep::start(
                 config,
@@ -117,7 +117,7 @@ impl Pool {
                 return Ok(());
             }
             // The deeds of a dying worker's runs have to be known before the next one is given the state.
-            owner.wait_for_dying().await;
+            owner.wait_for_draining().await;
             let placement = self.placed(&slot, spec).await?;
             owner.replace(&spec.artifact_hash, placement.clone());
             self.upkeep.nudge();

@@ -74,7 +74,7 @@ impl Worker {
         kv: &Map<String, Value>,
     ) -> Result<(), EngineError> {
         if component == ComponentNumber::FIRST {
-            self.tell_routes(launch)?;
+            self.send_routes(launch)?;
         }
         let entry = launch.seen_code(&self.folder, component);
         let entry = entry.join(artifact::ENTRY);
@@ -87,12 +87,12 @@ impl Worker {
             kv,
             kv_limit_bytes: KEY_VALUE_BYTES,
         })?;
-        self.runs.lock().told(component);
+        self.runs.lock().load_sent(component);
         Ok(())
     }
 
-    /// Tells the worker which hosts its components find elsewhere.
-    fn tell_routes(&self, launch: &WorkerLaunch) -> Result<(), EngineError> {
+    /// Sends the worker the hosts that its components reach under another address.
+    fn send_routes(&self, launch: &WorkerLaunch) -> Result<(), EngineError> {
         let api_socket = launch.linked_api_socket(&self.folder);
         let api_socket = api_socket.as_deref().and_then(Path::to_str);
         let routes = launch.routes.iter();
@@ -223,8 +223,8 @@ impl Worker {
         self.kill.clone().drop_guard()
     }
 
-    /// Waits until everything that it was told is written to it, or it is gone.
-    pub(crate) async fn told(&self) {
+    /// Waits until all queued frames are written to the worker, or it is gone.
+    pub(crate) async fn flushed(&self) {
         Arc::clone(&self.outbox).written(self.gone.clone()).await;
     }
 

@@ -63,7 +63,7 @@ pub(crate) fn by_token(connection: &Connection, hash: &str) -> Result<Option<Con
     )
 }
 
-pub(crate) fn leave(
+pub(crate) fn await_callback(
     connection: &Connection,
     id: &str,
     state_hash: &str,
@@ -77,7 +77,7 @@ pub(crate) fn leave(
     Ok(left.map_err(failed("opening a connect"))? > 0)
 }
 
-pub(crate) fn come_back(
+pub(crate) fn take_callback(
     connection: &Connection,
     state_hash: &str,
     now_at: u64,

@@ -157,7 +157,7 @@ impl Step<'_> {
                 pairs::enqueue(self.connection, event, pair, self.now_ms)?;
                 self.woken.insert(pair.source()?);
             } else if queued.is_none() && pair.source_owner.is_some() {
-                self.tell_hop_limit(event, &mut partial)?;
+                self.report_hop_limit(event, &mut partial)?;
             }
         }
         pairs::keep_event(self.connection, event, deliveries)?;
@@ -194,8 +194,8 @@ impl Step<'_> {
         may
     }
 
-    /// Says once per event, on `$errors`, that it goes no further. Events on the platform's own channels end silently.
-    fn tell_hop_limit(&self, event: &Passing, partial: &mut Partial) -> Result<(), StoreError> {
+    /// Reports once per event, on `$errors`, that it goes no further. Events on the platform's own channels end silently.
+    fn report_hop_limit(&self, event: &Passing, partial: &mut Partial) -> Result<(), StoreError> {
         if partial.told || event.channel.class() != ChannelClass::Ordinary {
             return Ok(());
         }

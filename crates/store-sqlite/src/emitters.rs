@@ -244,13 +244,13 @@ pub(crate) fn pass_on(connection: &Connection, departure: Departure<'_>) -> Resu
     let Departure {
         workspace_id,
         user_id,
-        heir,
+        successor,
     } = departure;
     connection
         .execute(
             "UPDATE emitters SET user_id = ?3
              WHERE emitter_id IN (SELECT id FROM sources WHERE workspace_id = ?1 AND user_id = ?2)",
-            [workspace_id, user_id, heir],
+            [workspace_id, user_id, successor],
         )
         .map_err(failed("passing emitters on"))
         .map(drop)

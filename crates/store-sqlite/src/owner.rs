@@ -10,7 +10,7 @@ use crate::row::{parsed, parsed_opt};
 pub(crate) struct Departure<'a> {
     pub(crate) workspace_id: &'a str,
     pub(crate) user_id: &'a str,
-    pub(crate) heir: &'a str,
+    pub(crate) successor: &'a str,
 }
 
 /// The columns `user_id` and `workspace_id`.

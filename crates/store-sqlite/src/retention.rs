@@ -17,7 +17,7 @@ pub(crate) fn trim(
     limit: u32,
     read_up_to: Option<LogPosition>,
 ) -> Result<Progress, StoreError> {
-    begin_anew_if_fewer(connection, keep)?;
+    restart_if_fewer(connection, keep)?;
     let passed = passed(connection, read_up_to)?;
     let logs = untrimmed(connection, passed, limit)?;
     let mut left = limit;
@@ -49,8 +49,8 @@ fn passed(connection: &Connection, read_up_to: Option<LogPosition>) -> Result<i6
     Ok(read_up_to.map_or(dispatched, |read| dispatched.min(signed(read.0))))
 }
 
-/// Begins anew where trimming had left more events than are to be kept now.
-fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
+/// Restarts trimming if earlier trims kept more events than are to be kept now.
+fn restart_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
     let before: u32 = connection
         .prepare_cached("SELECT keep FROM retention")

@@ -21,7 +21,7 @@ pub(crate) fn trim(
     keep: (u32, u32),
     limit: u32,
 ) -> Result<Progress, StoreError> {
-    begin_anew_if_fewer(connection, keep)?;
+    restart_if_fewer(connection, keep)?;
     let untrimmed = untrimmed(connection, limit)?;
     let mut left = limit;
     for runnable in &untrimmed {
@@ -40,8 +40,8 @@ pub(crate) fn trim(
     })
 }
 
-/// Begins anew where trimming had left more runs than are to be kept now.
-fn begin_anew_if_fewer(connection: &Connection, keep: (u32, u32)) -> Result<(), StoreError> {
+/// Restarts trimming if earlier trims kept more runs than are to be kept now.
+fn restart_if_fewer(connection: &Connection, keep: (u32, u32)) -> Result<(), StoreError> {
     let failed = failed("beginning to trim runs");
     let before: (u32, u32) = connection
         .prepare_cached("SELECT keep_runs, keep_failed_runs FROM retention")

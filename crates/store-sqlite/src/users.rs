@@ -111,12 +111,12 @@ pub(crate) fn delete(connection: &Connection, user_id: &UserId) -> Result<bool, 
     let mut alone = Vec::new();
     for workspace in workspaces::of_user(connection, id)? {
         let workspace_id = workspace.id.as_str();
-        match workspaces::heir(connection, workspace_id, id)? {
-            Some(heir) => {
+        match workspaces::successor(connection, workspace_id, id)? {
+            Some(successor) => {
                 let departure = Departure {
                     workspace_id,
                     user_id: id,
-                    heir: &heir,
+                    successor: &successor,
                 };
                 workspaces::leave(connection, departure)?;
             }

@@ -137,23 +137,24 @@ pub(crate) fn remove_member(
     if !is_member {
         return Ok(false);
     }
-    let heir = heir(connection, workspace_id.as_str(), user_id.as_str())?.ok_or_else(|| {
-        Conflict::Last(Last::Member {
-            workspace_id: workspace_id.clone(),
-            user_id: user_id.clone(),
-        })
-    })?;
+    let successor =
+        successor(connection, workspace_id.as_str(), user_id.as_str())?.ok_or_else(|| {
+            Conflict::Last(Last::Member {
+                workspace_id: workspace_id.clone(),
+                user_id: user_id.clone(),
+            })
+        })?;
     let departure = Departure {
         workspace_id: workspace_id.as_str(),
         user_id: user_id.as_str(),
-        heir: &heir,
+        successor: &successor,
     };
     leave(connection, departure)?;
     Ok(true)
 }
 
-/// Of the other members, the one who has been a user longest.
-pub(crate) fn heir(
+/// The other member that has been a user longest.
+pub(crate) fn successor(
     connection: &Connection,
     workspace_id: &str,
     user_id: &str,
@@ -163,18 +164,18 @@ pub(crate) fn heir(
             "SELECT user_id FROM memberships WHERE workspace_id = ? AND user_id <> ? ORDER BY user_id LIMIT 1",
         )
         .and_then(|mut statement| {
-            let heir = statement.query_row([workspace_id, user_id], |row| row.get(0));
-            heir.optional()
+            let successor = statement.query_row([workspace_id, user_id], |row| row.get(0));
+            successor.optional()
         })
         .map_err(failed("looking for another member"))
 }
 
-/// Ends a membership and passes the user's things in the workspace on.
+/// Ends a membership and hands the user's resources in the workspace over.
 pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result<(), StoreError> {
     let Departure {
         workspace_id,
         user_id,
-        heir,
+        successor,
     } = departure;
     let failed = failed("ending a membership");
     emitters::pass_on(connection, departure)?;
@@ -190,7 +191,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
                 &format!(
                     "UPDATE {table} SET user_id = ?3 WHERE workspace_id = ?1 AND user_id = ?2"
                 ),
-                [workspace_id, user_id, heir],
+                [workspace_id, user_id, successor],
             )
             .map_err(&failed)?;
     }
@@ -208,7 +209,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
                 "UPDATE OR IGNORE subscriptions SET user_id = ?3
                  WHERE user_id = ?2 AND listener IN ({LIVES_IN_IT}) AND emitter IN ({LIVES_IN_IT} UNION ALL SELECT ?1)"
             ),
-            [workspace_id, user_id, heir],
+            [workspace_id, user_id, successor],
         )
         .map_err(&failed)?;
     connection

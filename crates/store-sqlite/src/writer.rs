@@ -72,8 +72,10 @@ impl Writer {
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.run_noting(step, |result| result.as_ref().err().and_then(said))
-            .await
+        self.run_noting(step, |result| {
+            result.as_ref().err().and_then(database_error)
+        })
+        .await
     }
 
     /// Runs a step of parts that are kept or refused one by one.
@@ -91,7 +93,7 @@ impl Writer {
                 .err()
                 .into_iter()
                 .chain(of_parts)
-                .find_map(said)
+                .find_map(database_error)
         };
         self.run_noting(parts, cause).await
     }
@@ -148,8 +150,8 @@ fn gone() -> StoreError {
     )
 }
 
-/// The database's own words, if it is why.
-fn said(error: &StoreError) -> Option<String> {
+/// The text of the database's error, if it is the cause.
+fn database_error(error: &StoreError) -> Option<String> {
     match error {
         StoreError::Unavailable { source, .. } => Some(source.to_string()),
         StoreError::Conflict(_) | StoreError::Corrupt(_) => None,
@@ -234,19 +236,19 @@ fn commit(connection: &Connection, cause: Option<&str>) -> Result<(), String> {
     committed.map_err(|error| error.to_string())
 }
 
-/// The reason why nothing of a step is kept.
-enum Undone {
-    AtItsOwnWish,
+/// The reason why a step is rolled back.
+enum Rollback {
+    Requested,
     Failed(StoreError),
 }
 
-impl From<StoreError> for Undone {
+impl From<StoreError> for Rollback {
     fn from(error: StoreError) -> Self {
         Self::Failed(error)
     }
 }
 
-/// Runs a step on its own terms. One that panics is rolled back, and its caller told by the dropped answer.
+/// Runs a step in a savepoint. One that panics is rolled back; its caller learns of it from the dropped answer.
 fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> Answer {
     let mut answer: Option<Answer> = None;
     let kept = savepoint(connection, || {
@@ -256,13 +258,13 @@ fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> 
         *cause = outcome.cause.or(cause.take());
         match outcome.is_kept {
             true => Ok(()),
-            false => Err(Undone::AtItsOwnWish),
+            false => Err(Rollback::Requested),
         }
     });
     match (answer, kept) {
         // The step's own error is what its caller wants to see.
-        (Some(answer), Ok(()) | Err(Undone::AtItsOwnWish)) => answer,
-        (Some(answer), Err(Undone::Failed(error))) => {
+        (Some(answer), Ok(()) | Err(Rollback::Requested)) => answer,
+        (Some(answer), Err(Rollback::Failed(error))) => {
             // Where the database has ended the transaction there is no savepoint any more, which is not why.
             let error = match cause.as_deref() {
                 Some(cause) => StoreError::unavailable("writing", cause.to_owned()),

@@ -177,10 +177,10 @@ pub trait Accounts {
     /// The connect whose link has the token of that hash, however far it has come.
     async fn connect_by_token(&self, token_hash: &str) -> Result<Option<Connect>, StoreError>;
 
-    /// The user leaves for the app with a state of that hash, and `sealed` is what is known now.
-    /// MUST let only one of those go who opened the link, and nobody after its time; false: not this one
+    /// Records that the user was sent to the app with a state of that hash, and the connect's sealed data.
+    /// MUST succeed for only one opening of the link, and for none after its time; false: not this one
     /// (`conformance::accounts::a_link_is_followed_once`).
-    async fn leave_for_app(
+    async fn await_callback(
         &self,
         id: &ConnectId,
         state_hash: &str,
@@ -188,10 +188,13 @@ pub trait Accounts {
         now_at: u64,
     ) -> Result<bool, StoreError>;
 
-    /// The user comes back with the state of that hash.
-    /// MUST give it to one only, and to nobody after its time (`conformance::accounts::a_state_counts_once`).
-    async fn come_back(&self, state_hash: &str, now_at: u64)
-    -> Result<Option<Connect>, StoreError>;
+    /// Takes the connect that awaits the state of that hash.
+    /// MUST return it to one caller only, and to none after its time (`conformance::accounts::a_state_counts_once`).
+    async fn take_callback(
+        &self,
+        state_hash: &str,
+        now_at: u64,
+    ) -> Result<Option<Connect>, StoreError>;
 
     /// Ends a connect, together with what becomes of the account.
     /// MUST write both or nothing; `Ended` when it has ended already, `Gone` when its account is

@@ -298,7 +298,7 @@ impl StepOutput {
 
     /// The host's error behind a failed step, whatever the step was for.
     fn failure_of_host(&self) -> Option<EngineError> {
-        let reason = host_failure::told_by(&self.stderr).filter(|_| !self.success)?;
+        let reason = host_failure::detect(&self.stderr).filter(|_| !self.success)?;
         tracing::warn!(stderr = self.error(), "a step of a build failed");
         Some(EngineError::Unavailable {
             context: "building a component".into(),
@@ -316,7 +316,7 @@ impl StepOutput {
         if self.success {
             return None;
         }
-        let own = host_failure::own_words(&self.stderr);
+        let own = host_failure::own_text(&self.stderr);
         let found = signs.iter().any(|sign| own.contains(sign));
         found.then(|| unavailable(&self.error()))
     }

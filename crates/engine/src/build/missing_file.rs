@@ -11,8 +11,8 @@ use super::{
 /// Files that a message names.
 const NAMED_MAX: usize = 20;
 
-/// The failure, which says what the package has instead when a missing file of one is its cause.
-pub(super) async fn told(
+/// The failure; if a missing file of a package caused it, with the files that the package has instead.
+pub(super) async fn explained(
     failure: BuildFailure,
     packages: &[PackageImport],
     resolved: &Resolved,

@@ -116,7 +116,7 @@ impl Describe for ThrowawayWorkers {
             let pid = child.id();
             let is_ready = AtomicBool::new(false);
             tokio::select! {
-                described = talk(&mut child, &code, &is_ready) => described.map(Some),
+                described = exchange(&mut child, &code, &is_ready) => described.map(Some),
                 described = out_of_time(pid, &is_ready) => Ok(described),
             }
         })
@@ -167,7 +167,7 @@ async fn out_of_time(pid: Option<u32>, is_ready: &AtomicBool) -> Option<Describe
     }
 }
 
-async fn talk(
+async fn exchange(
     child: &mut Child,
     folder: &Path,
     is_ready: &AtomicBool,

@@ -193,7 +193,7 @@ impl Bundler {
             .args(["cache", "--quiet", "--no-config", "--no-lock"])
             .arg(format!("npm:{package}@{BUNDLER_VERSION}"))
             .envs(self.source.registry_env.iter().cloned());
-        let told = told(command).await?;
+        let told = stderr_of(command).await?;
         let inside = format!("{package}/{BUNDLER_VERSION}/bin/esbuild");
         let downloaded = staging.join("npm");
         let found = on_disk(&self.deno_dir, move || {
@@ -212,7 +212,7 @@ impl Bundler {
     /// Lets every user reach the bundler, and has Deno take it from its cache.
     async fn is_found(&self) -> Result<(), EngineError> {
         let folder = self.deno_dir.join(BUNDLER_FOLDER);
-        on_disk(&self.deno_dir, move || let_in(&folder)).await?;
+        on_disk(&self.deno_dir, move || open_to_all(&folder)).await?;
         let trial = Trial {
             deno: self.source.deno.clone(),
             deno_dir: self.deno_dir.clone(),
@@ -222,8 +222,8 @@ impl Bundler {
     }
 }
 
-/// The text of the command on standard error, which is nothing when it succeeds.
-async fn told(mut command: Command) -> Result<String, EngineError> {
+/// The command's standard error; empty when it succeeds.
+async fn stderr_of(mut command: Command) -> Result<String, EngineError> {
     let failed = |error: io::Error| EngineError::Spawn(format!("Deno: {error}"));
     let child = command.spawn().map_err(failed)?;
     let ended = end_of(child, FETCH_TIMEOUT).await.map_err(failed)?;
@@ -235,7 +235,7 @@ async fn told(mut command: Command) -> Result<String, EngineError> {
         return Ok(String::new());
     }
     // A failure of the machine is told as one. The package's own name is that of the bundler.
-    match host_failure::told_by(&ended.stderr.replace("esbuild", "")) {
+    match host_failure::detect(&ended.stderr.replace("esbuild", "")) {
         Some(reason) => {
             tracing::warn!(told = ended.stderr, "getting the bundler failed");
             Err(unavailable(reason))
@@ -244,16 +244,16 @@ async fn told(mut command: Command) -> Result<String, EngineError> {
     }
 }
 
-/// Lets every user into a folder and the folders in it, whatever the node's own files are like: steps of a build
-/// are another user where the node is root.
-fn let_in(folder: &Path) -> io::Result<()> {
+/// Makes a folder and its subfolders readable for every user, whatever the node's umask: build steps run as another
+/// user when the node is root.
+fn open_to_all(folder: &Path) -> io::Result<()> {
     if folder.metadata()?.permissions().mode() & OPEN != OPEN {
         fs::set_permissions(folder, fs::Permissions::from_mode(OPEN))?;
     }
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            let_in(&entry.path())?;
+            open_to_all(&entry.path())?;
         }
     }
     Ok(())
@@ -294,7 +294,7 @@ fn another(reason: &str) -> EngineError {
 mod tests {
     use std::{fs, os::unix::fs::PermissionsExt as _};
 
-    use super::let_in;
+    use super::open_to_all;
 
     #[test]
     fn whoever_runs_steps_reaches_a_bundler_that_was_placed_for_its_owner_alone() {
@@ -306,7 +306,7 @@ mod tests {
         for folder in [&outer, &folder] {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
         }
-        let_in(&outer).unwrap();
+        open_to_all(&outer).unwrap();
         for folder in [&outer, &folder] {
             let mode = fs::metadata(folder).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o755, "{}", folder.display());

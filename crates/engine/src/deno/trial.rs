@@ -145,7 +145,7 @@ fn judge(ended: &Ended) -> Result<(), EngineError> {
         )));
     }
     Err(unavailable(
-        host_failure::told_by(told).unwrap_or("Deno does not run it; see the node's log"),
+        host_failure::detect(told).unwrap_or("Deno does not run it; see the node's log"),
     ))
 }
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::shares::Place;
 use crate::{
     api::{EngineError, Invocation, RunSink},
-    turns::Turn,
+    fair_queue::Permit,
     worker::{ComponentNumber, Worker},
 };
 
@@ -33,7 +33,7 @@ impl Placement {
     }
 
     /// Keeps the turn until the component is loaded, and the place of its worker until that is gone.
-    pub(super) fn hold(&self, turn: Turn, place: Option<Place>) {
+    pub(super) fn hold(&self, permit: Permit, place: Option<Place>) {
         let Self { worker, component } = self.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -41,7 +41,7 @@ impl Placement {
                 () = worker.gone() => {}
                 () = tokio::time::sleep(TURN_MAX) => {}
             }
-            drop(turn);
+            drop(permit);
             if let Some(place) = place {
                 worker.gone().await;
                 drop(place);

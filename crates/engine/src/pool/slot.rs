@@ -111,8 +111,8 @@ impl Owner<'_> {
         }
     }
 
-    /// Waits for workers that take no more runs, but whose runs may not have ended yet.
-    pub(super) async fn wait_for_dying(&self) {
+    /// Waits for workers that take no more runs to end the ones they have.
+    pub(super) async fn wait_for_draining(&self) {
         let placements = Vec::from_iter(self.slot.places.lock().all().cloned());
         gone(&placements).await;
     }

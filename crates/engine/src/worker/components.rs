@@ -39,7 +39,7 @@ impl Components {
     }
 
     /// The worker has been told to load the component.
-    pub(super) fn told(&mut self, number: ComponentNumber) {
+    pub(super) fn load_sent(&mut self, number: ComponentNumber) {
         if let Some(component) = self.by_number.get_mut(&number) {
             component.is_told = true;
         }

@@ -15,7 +15,7 @@ const OUT_OF_MEMORY: &[&str] = &[
     "memory allocation of ",
 ];
 /// The beginning of V8's words on its own end.
-const LAST_WORDS: &[&str] = &["<--- Last few GCs --->", "# Fatal "];
+const V8_FATAL_MESSAGES: &[&str] = &["<--- Last few GCs --->", "# Fatal "];
 
 /// The cause why a worker takes no more runs and has to go.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,10 +69,10 @@ pub(super) fn outcome_of_loss(
         Some(Ending::Excess { message, .. }) => lost(message.clone()),
         Some(Ending::Protocol(reason)) => lost(format!("the worker was ended: {reason}")),
         Some(Ending::Dismissed) => lost("the worker was ended by the platform".into()),
-        None if !is_alone => lost(format!("the worker {}", exit.in_words())),
+        None if !is_alone => lost(format!("the worker {}", exit.describe())),
         None if exit.was_killed() => lost(format!(
             "the worker {} from outside, as the kernel does when the machine has no memory left",
-            exit.in_words()
+            exit.describe()
         )),
         None if exit.ran_out_of_memory() => limit(
             Limit::Memory,
@@ -88,14 +88,16 @@ pub(super) fn outcome_of_loss(
     }
 }
 
-/// Tells whether these are V8's words about its own end, and nothing that the component said.
-pub(super) fn are_last_words(said: &str) -> bool {
-    LAST_WORDS.iter().any(|words| said.contains(words))
+/// Whether the text is V8's report of its own end, as opposed to the component's output.
+pub(super) fn is_v8_fatal(text: &str) -> bool {
+    V8_FATAL_MESSAGES
+        .iter()
+        .any(|message| text.contains(message))
 }
 
 impl Exit {
     /// Its exit code or signal.
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self.status.map(|status| (status.code(), status.signal())) {
             Some((Some(code), _)) => format!("exited with code {code}"),
             Some((None, Some(signal))) => format!("was ended by signal {signal}"),
@@ -108,7 +110,7 @@ impl Exit {
         let code = self.status.and_then(|status| status.code());
         match code == Some(FAILED.into()) {
             true => EngineError::Spawn(self.stderr.trim().to_owned()),
-            false => EngineError::WorkerLost(format!("it {} before it was ready", self.in_words())),
+            false => EngineError::WorkerLost(format!("it {} before it was ready", self.describe())),
         }
     }
 
@@ -116,7 +118,7 @@ impl Exit {
     fn ran_out_of_memory(&self) -> bool {
         OUT_OF_MEMORY
             .iter()
-            .any(|words| self.stderr.contains(words))
+            .any(|message| self.stderr.contains(message))
     }
 
     /// Tells whether the kernel ended it for a file beyond the limit.
@@ -141,7 +143,7 @@ impl Exit {
         };
         ComponentError {
             name: "WorkerExited".to_owned(),
-            message: format!("the component's process {}{said}", self.in_words()),
+            message: format!("the component's process {}{said}", self.describe()),
             ..ComponentError::default()
         }
     }

@@ -183,23 +183,23 @@ pub(super) async fn exit_of(
     exited.unwrap_or_default()
 }
 
-/// The last that is read from `stderr`; all of it also goes to the node's own log, at its lowest level.
+/// The end of `stderr`; all of it also goes to the node's own log, at its lowest level.
 pub(crate) async fn tail(stderr: impl AsyncRead + Unpin) -> String {
-    tail_heard(stderr, |_| {}).await
+    tail_with(stderr, |_| {}).await
 }
 
-/// The last that is read from `stderr`, all of which is also told to `hear` as it comes.
-pub(super) async fn tail_heard(
+/// The end of `stderr`; all of it is also passed to `on_output` as it arrives.
+pub(super) async fn tail_with(
     mut stderr: impl AsyncRead + Unpin,
-    mut hear: impl FnMut(&[u8]),
+    mut on_output: impl FnMut(&[u8]),
 ) -> String {
     let mut kept: Vec<u8> = Vec::new();
     let mut chunk = vec![0; STDERR_TAIL_BYTES];
     while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
-        let said = &chunk[..read];
-        tracing::debug!(stderr = %String::from_utf8_lossy(said).trim_end(), "a worker says");
-        hear(said);
-        kept.extend_from_slice(said);
+        let output = &chunk[..read];
+        tracing::debug!(stderr = %String::from_utf8_lossy(output).trim_end(), "a worker says");
+        on_output(output);
+        kept.extend_from_slice(output);
         if kept.len() > 2 * STDERR_TAIL_BYTES {
             kept.drain(..kept.len() - STDERR_TAIL_BYTES);
         }

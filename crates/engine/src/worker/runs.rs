@@ -118,8 +118,8 @@ impl Runs {
     }
 
     /// The worker has been told to load the component.
-    pub(super) fn told(&mut self, component: ComponentNumber) {
-        self.components.told(component);
+    pub(super) fn load_sent(&mut self, component: ComponentNumber) {
+        self.components.load_sent(component);
     }
 
     /// Cancelled once the component's module has been evaluated; `None` for one that is not there.

@@ -16,7 +16,7 @@ pub(super) fn step(
 ) -> Result<Progress, StoreError> {
     let sql = "SELECT position FROM data_store_records WHERE expires_at_ms <= ?1 LIMIT ?2";
     let expired = positions(connection, sql, signed(now_ms), limit)?;
-    count_out(connection, &expired)?;
+    subtract_counts(connection, &expired)?;
     delete(connection, &expired)?;
     let left = limit - u32::try_from(expired.len()).unwrap_or(limit);
     let (swept, more) = match left {
@@ -41,7 +41,7 @@ pub(super) fn expired_of(
          WHERE expires_at_ms <= ?1 AND store_id = {store_id} LIMIT ?2"
     );
     let expired = positions(connection, &sql, signed(now_ms), AT_ONCE)?;
-    count_out(connection, &expired)?;
+    subtract_counts(connection, &expired)?;
     delete(connection, &expired)
 }
 
@@ -83,8 +83,8 @@ fn positions(
     rows.collect::<Result<_, _>>().map_err(&failed)
 }
 
-/// Takes the rows out of what their stores count.
-fn count_out(connection: &Connection, positions: &[i64]) -> Result<(), StoreError> {
+/// Subtracts the rows from their stores' counts.
+fn subtract_counts(connection: &Connection, positions: &[i64]) -> Result<(), StoreError> {
     let failed = failed("counting what is swept");
     let sql = "UPDATE data_stores
                SET records = records - 1,

@@ -12,7 +12,7 @@ pub(super) fn trim(
     dead_before_ms: u64,
     limit: u32,
 ) -> Result<Progress, StoreError> {
-    begin_anew_if_fewer(connection, keep)?;
+    restart_if_fewer(connection, keep)?;
     let mut left = limit;
     left -= delete(
         connection,
@@ -48,8 +48,8 @@ pub(super) fn trim(
     })
 }
 
-/// Begins anew where trimming had left more deliveries than are to be kept now.
-fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
+/// Restarts trimming if earlier trims kept more deliveries than are to be kept now.
+fn restart_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
     let before: u32 = connection
         .prepare_cached("SELECT keep_deliveries FROM retention")

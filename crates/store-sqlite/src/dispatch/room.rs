@@ -64,7 +64,7 @@ impl Rooms {
         if !room.told {
             room.told = true;
             note(connection, owner, true)?;
-            tell(connection, event, id, self.queued_max, now_ms)?;
+            report_full(connection, event, id, self.queued_max, now_ms)?;
         }
         Ok(false)
     }
@@ -102,7 +102,7 @@ fn note(connection: &Connection, owner: &str, told: bool) -> Result<(), StoreErr
         .map(drop)
 }
 
-fn tell(
+fn report_full(
     connection: &Connection,
     event: &Passing,
     listener: &str,

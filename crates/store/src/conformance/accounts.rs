@@ -207,7 +207,7 @@ pub async fn a_link_is_followed_once(factory: &dyn Factory) {
     assert_eq!(found.as_ref(), Some(&connect));
     assert_eq!(store.connect_by_token("other").await.unwrap(), None);
     let leave = async |state: &str, now_at| {
-        let left = store.leave_for_app(&connect.id, state, vec![2], now_at);
+        let left = store.await_callback(&connect.id, state, vec![2], now_at);
         left.await.unwrap()
     };
     assert!(!leave("late", 100).await);
@@ -222,10 +222,10 @@ pub async fn a_state_counts_once(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     for (token, state) in [("a", "one"), ("b", "two")] {
         let connect = begun(&store, token, None).await;
-        let left = store.leave_for_app(&connect.id, state, vec![2], 1);
+        let left = store.await_callback(&connect.id, state, vec![2], 1);
         assert!(left.await.unwrap());
     }
-    let back = async |state: &str, now_at| store.come_back(state, now_at).await.unwrap();
+    let back = async |state: &str, now_at| store.take_callback(state, now_at).await.unwrap();
     assert_eq!(back("three", 1).await, None);
     assert_eq!(back("one", 100).await, None);
     let found = back("one", 99).await.unwrap();

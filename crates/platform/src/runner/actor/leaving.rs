@@ -13,7 +13,7 @@ impl Actor {
     pub(super) fn leave_if_idle(&self) -> bool {
         let commands = &self.commands;
         let may_leave = || commands.is_empty();
-        self.context.residents.leave(&self.id, may_leave)
+        self.context.residents.remove_if(&self.id, may_leave)
     }
 
     /// Ends for good: work goes back to the store, runs in flight are abandoned.

@@ -128,8 +128,8 @@ impl Runners {
         self.find_or_start(id, |runner| runner.send(command));
     }
 
-    /// Queues an invocation durably, leased to this node, and hands it to the source's runner. A caller
-    /// that goes away meanwhile does not leave it leased but not running.
+    /// Queues an invocation durably. If the source's runner has room, the invocation is leased to this node and
+    /// sent to the runner; otherwise the runner claims it later. Continues if the caller goes away.
     ///
     /// # Errors
     /// `Conflict` when the source is gone or takes no triggers.

@@ -1,8 +1,8 @@
-//! Building a saved component: its modules are gathered, its packages resolved and locked, everything
-//! is made one archive, and the archive is described in a throw-away sandbox.
+//! Building a saved component: its modules are gathered, its packages resolved and locked, all files are packed
+//! into one archive, and the archive is described in a throw-away sandbox.
 //!
 //! Responsible for: everything between [`BuildRequest`] and [`Build`]. Not for: keeping builds, or
-//! what a component does when it runs. Builds run two at a time: they cost CPU and memory that the
+//! running components. Builds run two at a time: they cost CPU and memory that the
 //! node's runs need. Owners take turns.
 
 mod bundle;
@@ -82,11 +82,11 @@ const WAITING_MAX: usize = 32;
 /// The configuration of a builder.
 #[derive(Debug, Clone)]
 pub struct BuilderConfig {
-    /// Keeps the steps of a build from the machine.
+    /// Confines the steps of a build.
     pub confinement: Arc<Confinement>,
     /// The folder of downloaded packages and of builds; created if need be.
     pub cache_dir: PathBuf,
-    /// The cache folder of Deno's that may have the bundler already.
+    /// A cache folder of Deno that may already contain the bundler.
     pub kept_in: Option<PathBuf>,
     /// Environment variables for the registry client, as the user has them: the home folder for `.npmrc`,
     /// the registry, proxies and certificates. Deno gets no other variable.
@@ -95,7 +95,7 @@ pub struct BuilderConfig {
     pub code_bytes_max: u64,
     /// The addresses that fetching a `component_url` may reach.
     pub network: NetworkPolicy,
-    /// The certificates that it trusts besides those of the web's authorities.
+    /// The certificates that it trusts in addition to those of the public authorities.
     pub ca: Option<CaCertificates>,
 }
 
@@ -110,7 +110,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder that has components described by `describer`.
+    /// A builder that uses `describer` to describe components.
     ///
     /// # Errors
     /// The cache folder cannot be created, or the TLS stack cannot be set up.
@@ -121,7 +121,7 @@ impl Builder {
         };
         let builds_dir = config.cache_dir.join(layout::BUILDS);
         std::fs::create_dir_all(&builds_dir).map_err(unusable)?;
-        // Links on the way would make Deno's names of files differ from ours.
+        // With links in the path, Deno's file names would differ from ours.
         let cache_dir = config.cache_dir.canonicalize().map_err(unusable)?;
         let deno_dir = cache_dir.join("deno-dir");
         std::fs::create_dir_all(&deno_dir)
@@ -165,7 +165,7 @@ impl Builder {
         }
     }
 
-    /// Has packages resolved by what the registry says now, whatever it said a short while ago.
+    /// Resolves packages with the registry's present answers, ignoring cached ones.
     pub fn forget_registry_answers(&self) {
         self.answers.expire();
     }
@@ -173,12 +173,12 @@ impl Builder {
     /// The bundler that every build needs, fetched if it is not there.
     ///
     /// # Errors
-    /// It cannot be had.
+    /// The bundler is unavailable.
     pub async fn prepare(&self) -> Result<(), EngineError> {
         self.tool.bundler.ready().await.map(drop)
     }
 
-    /// Tells whether the last [`Builder::prepare`] failed.
+    /// Whether the last [`Builder::prepare`] failed.
     pub fn lacks_bundler(&self) -> bool {
         self.tool.bundler.is_missing()
     }
@@ -229,7 +229,7 @@ impl Builder {
             .await
     }
 
-    /// Resolves the packages and bundles them in; those that they turn out to import undeclared are added to `sources`.
+    /// Resolves the packages and bundles them in; packages that they import undeclared are added to `sources`.
     async fn bundled(
         &self,
         folder: &Path,
@@ -261,7 +261,7 @@ impl Builder {
             });
             if undeclared.is_empty() {
                 if bundled.reached.is_none() && !sources.packages.is_empty() {
-                    // The bundler does not say why it lacks a package.
+                    // The bundler does not report why a package is missing.
                     download(&self.tool, folder, &sources.packages).await?;
                 }
                 return Ok((bundled, resolved));
@@ -285,7 +285,7 @@ impl Builder {
         }
     }
 
-    /// A folder that is gone when the build is done.
+    /// A folder that is removed at the end of the build.
     async fn staging(&self) -> BuildResult<tempfile::TempDir> {
         self.tool.scratch("build-").await
     }

@@ -1,5 +1,5 @@
-//! Failures of the machine that a component gets in touch with: what is told of them, which names the thing
-//! that is short and no path. The rest is for the log of whoever runs the node.
+//! Failures of the machine that affect a component: the message for its author, which names the scarce resource and
+//! no path. The details go to the node's log.
 
 use std::io;
 
@@ -8,7 +8,7 @@ const DISK_FULL: &str =
 const BUNDLER_LOST: &str = "the bundler does not start; see the node's log, and try again";
 const NO_MEMORY: &str = "the machine has no memory left; try again in a moment";
 
-/// Words by which programs tell of it, and their meaning.
+/// Error texts of programs, and their meaning.
 const SIGNS: &[(&str, &str)] = &[
     ("(os error 28)", DISK_FULL),
     ("no space left on device", DISK_FULL),
@@ -33,7 +33,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("failed to send build request to esbuild", BUNDLER_LOST),
     ("esbuild package tarball", BUNDLER_LOST),
 ];
-/// The bundler's words for having got no memory: the machine has none, or what it reads takes more than it may have.
+/// The bundler's texts about failed allocations: the machine is out of memory, or the input needs more than the limit.
 const OUT_OF_MEMORY: &[&str] = &["runtime: out of memory", "runtime: cannot allocate memory"];
 /// The marks of lines in which the bundler shows source.
 const FRAME: &[char] = &['│', '╵'];
@@ -48,7 +48,7 @@ pub(crate) fn detect(stderr: &str) -> Option<&'static str> {
     known.map(|(_, reason)| *reason)
 }
 
-/// The meaning of the bundler's last words, if it got no memory.
+/// The failure that the bundler's output reports, if it ran out of memory.
 pub(crate) fn out_of_memory(stderr: &str) -> Option<&'static str> {
     let own = own_text(stderr);
     let found = OUT_OF_MEMORY.iter().any(|sign| own.contains(sign));
@@ -67,7 +67,7 @@ pub(crate) fn own_text(text: &str) -> String {
         .collect()
 }
 
-/// Tells whether a line is one of source with its number: `  12 | code`.
+/// Whether a line is one of source with its number: `  12 | code`.
 fn is_numbered(line: &str) -> bool {
     let rest = line
         .trim_start()
@@ -80,7 +80,7 @@ fn is_underline(line: &str) -> bool {
     !line.is_empty() && line.chars().all(|c| UNDERLINE.contains(&c))
 }
 
-/// The line without all that is between the first and the last quote of a kind: a quotation may have quotes, too.
+/// The line without the text between the first and the last quote of a kind: a quotation may contain quotes, too.
 fn without_quotes(line: &str) -> String {
     let mut line = line.to_owned();
     for quote in QUOTES {
@@ -98,7 +98,7 @@ fn without_quotes(line: &str) -> String {
     line
 }
 
-/// Tells whether the mark is inside a word, as in `can't`.
+/// Whether the mark is inside a word, as in `can't`.
 fn is_apostrophe(line: &str, at: usize) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
     is_letter(line[..at].chars().next_back()) && is_letter(line[at + 1..].chars().next())

@@ -1,7 +1,7 @@
 //! The node's workers: warm ones that belong to no source yet, and those of the sources that run.
 //!
-//! Responsible for: which worker an invocation gets, which components share one, and how long workers live. Not for: what goes on
-//! between a worker and its host (`worker.rs`), or whether a run should start at all: callers bound that.
+//! Responsible for: which worker an invocation gets, which components share one, and how long workers live. Not for:
+//! the session of a worker with its host (`worker.rs`), or admission of runs, which callers bound.
 
 mod artifacts;
 mod config;
@@ -38,7 +38,7 @@ use warm::WarmWorkers;
 const MADE_READY_AT_A_TIME: usize = 4;
 /// Key-value maps that are read and handed over at a time.
 const MAPS_AT_A_TIME: usize = 2;
-/// The time that a worker may take to read what it is told, on a machine under load.
+/// The time that a worker may take to read its input, on a machine under load.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pool.
@@ -116,7 +116,7 @@ impl Pool {
             {
                 return Ok(());
             }
-            // The deeds of a dying worker's runs have to be known before the next one is given the state.
+            // The writes of a dying worker's runs have to arrive before the next one gets the state.
             owner.wait_for_draining().await;
             let placement = self.placed(&slot, spec).await?;
             owner.replace(&spec.artifact_hash, placement.clone());
@@ -127,7 +127,7 @@ impl Pool {
         }
     }
 
-    /// Takes the source out of its workers, and waits until those that end thereby are gone.
+    /// Removes the source from its workers, and waits for those that end with it.
     pub(crate) async fn evict(&self, owner: &WorkerOwner) {
         let Some(slot) = self.slots.get(owner) else {
             return;

@@ -1,4 +1,4 @@
-//! Accounts and the ways to them, behind the trait.
+//! The accounts trait on SQLite: accounts and connects.
 
 use async_trait::async_trait;
 use headwater_model::{

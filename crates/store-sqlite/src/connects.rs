@@ -1,4 +1,4 @@
-//! Connects: ways through a browser to an account, each step taken once.
+//! Connects: connecting an account in a browser; each step succeeds once.
 
 use headwater_model::id::ConnectId;
 use headwater_store::{Account, Conflict, Connect, ConnectEnd, ConnectStep, Entity, StoreError};

@@ -87,7 +87,7 @@ fn last(row: &Row<'_>) -> Result<Option<EventId>, StoreError> {
     }
 }
 
-/// The emitter that a step is about, if whoever takes the step holds it.
+/// The emitter of the lease, if the lease is the current one.
 pub(crate) fn held(
     connection: &Connection,
     living: &Living,
@@ -160,7 +160,7 @@ pub(crate) fn release(connection: &Connection, lease: &RunnableLease) -> Result<
     }
 }
 
-/// Frees the leased invocations of a runnable. Those that are given back do not count as starts.
+/// Frees the leased invocations of a runnable. Released ones do not count as starts.
 fn free_invocations(
     connection: &Connection,
     lease: &RunnableLease,
@@ -178,7 +178,7 @@ fn free_invocations(
         .map(drop)
 }
 
-/// The last event id of an emitter, which must be there.
+/// The last event id of an existing emitter.
 pub(crate) fn last_id(connection: &Connection, id: &str) -> Result<Option<EventId>, StoreError> {
     match read(connection, id)? {
         Some(emitter) => Ok(emitter.last),
@@ -197,7 +197,7 @@ pub(crate) fn is_there(connection: &Connection, id: &str) -> Result<bool, StoreE
         .map_err(failed("looking an emitter up"))
 }
 
-/// Moves the last event id on, and replaces the dedupe state if there is one.
+/// Advances the last event id, and replaces the dedupe state if a new one is given.
 pub(crate) fn move_on(
     connection: &Connection,
     id: &str,
@@ -239,7 +239,7 @@ pub(crate) fn forget_dedupe_state(connection: &Connection, id: &str) -> Result<(
         .map(drop)
 }
 
-/// Passes the emitters of a user's sources in a workspace on to the heir, before the sources change hands themselves.
+/// Transfers the emitters of a user's sources in a workspace to the successor, before the sources themselves.
 pub(crate) fn pass_on(connection: &Connection, departure: Departure<'_>) -> Result<(), StoreError> {
     let Departure {
         workspace_id,

@@ -1,11 +1,11 @@
-//! Retention of runs: the newest of each runnable stay, failures apart from successes.
+//! Retention of runs: keeps the newest of each runnable, failures apart from successes.
 
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, params};
 
 use crate::connection::failed;
 
-/// Notes that a runnable has runs that were not there when its runs were last trimmed.
+/// Notes that a runnable has runs that are newer than its last trim.
 pub(crate) fn note_untrimmed(connection: &Connection, runnable: &str) -> Result<(), StoreError> {
     connection
         .prepare_cached(

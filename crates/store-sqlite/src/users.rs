@@ -1,4 +1,4 @@
-//! Users: who there is, and what goes with one that is deleted.
+//! Users, and the deletion of a user with its resources.
 
 use headwater_model::{
     id::UserId,
@@ -84,7 +84,7 @@ pub(crate) fn page(
     page_of(connection, &listing, page, UserId::as_str, user)
 }
 
-/// The user who was there first.
+/// The oldest user.
 pub(crate) fn oldest(connection: &Connection) -> Result<Option<User>, StoreError> {
     let sql = "SELECT * FROM users WHERE ?1 IS NOT NULL ORDER BY id LIMIT 1";
     one(connection, sql, "")

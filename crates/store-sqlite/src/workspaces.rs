@@ -1,4 +1,4 @@
-//! Workspaces and their members, and what becomes of a member's things when it leaves.
+//! Workspaces and their members, and the transfer of a leaving member's resources.
 
 use headwater_model::{
     id::{UserId, WorkspaceId},
@@ -17,7 +17,7 @@ use crate::{
     row::{get, parsed, signed, unsigned},
 };
 
-/// Things of workspace `?1` that can emit or listen.
+/// The emitters and listeners of workspace `?1`.
 const LIVES_IN_IT: &str = "SELECT id FROM sources WHERE workspace_id = ?1
                            UNION ALL SELECT id FROM webhooks WHERE workspace_id = ?1";
 
@@ -202,7 +202,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
             [workspace_id, user_id],
         )
         .map_err(&failed)?;
-    // The heir may have one like it.
+    // The successor may have an equal one.
     connection
         .execute(
             &format!(
@@ -238,7 +238,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
         .map(drop)
 }
 
-/// Deletes a workspace in which nothing runs.
+/// Deletes a workspace without sources.
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
     components::delete_unused(connection, "workspace_id", id)?;
     stores::delete_all_of(connection, id)?;

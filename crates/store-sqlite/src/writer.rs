@@ -1,4 +1,4 @@
-//! Group commit: one thread writes; what waits while it commits shares the next transaction.
+//! Group commit: one thread writes; steps that arrive while it commits share the next transaction.
 //!
 //! Each step runs in a savepoint of its own, so that one that fails takes nothing else with it.
 //! A step is answered only after the transaction is on disk.
@@ -22,35 +22,35 @@ use crate::{
     health::{Health, checkpoint},
 };
 
-/// Steps waiting before those who ask have to wait themselves.
+/// The number of queued steps beyond which callers wait.
 const WAITING: usize = 4096;
 /// Steps per transaction.
 const GROUP: usize = 512;
-/// When nothing was to be written for so long, what was written is copied into the main file.
+/// The idle time after which writes are copied into the main file.
 pub(crate) const IDLE: Duration = Duration::from_secs(1);
 
-/// Called with whether the transaction is on disk.
+/// Called with the result of the transaction.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Runs in a savepoint.
 type Step = Box<dyn FnOnce(&Connection) -> Outcome + Send>;
 
 /// The end of a step.
 struct Outcome {
-    /// Whether what it wrote is kept.
+    /// Whether its writes are kept.
     is_kept: bool,
-    /// The database's words where it could not write all that it was to.
+    /// The database's error text, if it could not write everything.
     cause: Option<String>,
     answer: Answer,
 }
 
-/// The way to the writer thread, which ends with it.
+/// A handle on the writer thread, which ends with it.
 pub(crate) struct Writer {
     steps: Option<SyncSender<Step>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Gives the connection to a thread of its own. `idle`: after which time without work that is used.
+    /// Moves the connection to a thread of its own. `idle`: the time without work after which writes are copied.
     pub(crate) fn start(
         connection: Connection,
         health: Arc<Health>,
@@ -98,7 +98,7 @@ impl Writer {
         self.run_noting(parts, cause).await
     }
 
-    /// Runs a step whose result tells the words of a database that could not write.
+    /// Runs a step whose result may carry the error text of a failed write.
     async fn run_noting<T: Send + 'static>(
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -134,7 +134,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// Waits until what is queued is written: nobody else may open the file before.
+    /// Waits until queued steps are written: the file must not be opened before that.
     fn drop(&mut self) {
         self.steps = None;
         if let Some(thread) = self.thread.take() {
@@ -205,7 +205,7 @@ fn write_in_groups(
     }
 }
 
-/// The next step to run; `None` once nobody can send one. When there is none for so long, that time is used.
+/// The next step to run; `None` once all senders are gone. Calls `copy` after an idle time.
 fn next(waiting: &Receiver<Step>, idle: Option<Duration>, copy: impl FnOnce()) -> Option<Step> {
     if let Some(idle) = idle {
         match waiting.recv_timeout(idle) {
@@ -223,7 +223,7 @@ fn begin(connection: &Connection) -> Result<(), StoreError> {
         .map_err(failed("beginning a transaction"))
 }
 
-/// Commits, or tells why nothing is written. `cause`: the database's last error within the transaction.
+/// Commits, or returns the reason why nothing is written. `cause`: the database's last error in the transaction.
 fn commit(connection: &Connection, cause: Option<&str>) -> Result<(), String> {
     if connection.is_autocommit() {
         let unknown = "an error of the database ended the transaction";
@@ -262,10 +262,10 @@ fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> 
         }
     });
     match (answer, kept) {
-        // The step's own error is what its caller wants to see.
+        // The caller gets the step's own error.
         (Some(answer), Ok(()) | Err(Rollback::Requested)) => answer,
         (Some(answer), Err(Rollback::Failed(error))) => {
-            // Where the database has ended the transaction there is no savepoint any more, which is not why.
+            // If the database has ended the transaction, the missing savepoint is a consequence, not the cause.
             let error = match cause.as_deref() {
                 Some(cause) => StoreError::unavailable("writing", cause.to_owned()),
                 None => error,
@@ -289,7 +289,7 @@ pub(crate) fn savepoint<T, E: From<StoreError>>(
     let result = part();
     if result.is_err() {
         if connection.is_autocommit() {
-            // The database has ended the transaction with its savepoints. Why, the part's own error says.
+            // The database has ended the transaction with its savepoints; the part's own error has the cause.
             return result;
         }
         run("ROLLBACK TO part").map_err(failed("rolling back"))?;

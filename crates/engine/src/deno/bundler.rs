@@ -1,5 +1,5 @@
-//! The bundler that Deno runs, esbuild: pinned as Deno is, and put where Deno looks for it, so that Deno
-//! never fetches one by itself. Not responsible for running it.
+//! The bundler that Deno runs, esbuild: pinned like Deno, and placed where Deno looks for it, so that Deno never
+//! fetches one by itself. Not responsible for running it.
 //!
 //! Deno is the client that fetches it: it is there whenever the bundler is needed, and it honours the
 //! user's npm settings. The bytes count only once their digest is the pinned one.
@@ -32,7 +32,7 @@ use crate::{api::EngineError, confine::Confinement, host_failure};
 const FETCH_TIMEOUT: Duration = Duration::from_secs(180);
 /// Folders above a package in Deno's cache: a registry's host, and those of its path.
 const DEPTH_MAX: usize = 8;
-/// The permissions of a folder that everybody may enter.
+/// The permissions of a folder that every user may enter.
 const OPEN: u32 = 0o755;
 
 /// The origin of the bundler.
@@ -51,12 +51,12 @@ pub struct BundlerSource {
 pub struct Bundler {
     source: BundlerSource,
     deno_dir: PathBuf,
-    /// Keeps the trial from the machine.
+    /// Confines the trial.
     confinement: Option<Arc<Confinement>>,
     /// The file that was verified last.
     verified: Mutex<Option<Identity>>,
     failed: FailedTries,
-    /// Tells whether the last try to get it failed.
+    /// Whether the last try to obtain it failed.
     is_missing: AtomicBool,
 }
 
@@ -88,7 +88,7 @@ impl Bundler {
         }
     }
 
-    /// The same, tried out like any step of a build.
+    /// The same, with trials confined like any step of a build.
     pub(crate) fn confined(self, confinement: Arc<Confinement>) -> Self {
         Self {
             confinement: Some(confinement),
@@ -96,16 +96,16 @@ impl Bundler {
         }
     }
 
-    /// Tells whether the last try to get it failed; while it is being fetched, builds wait.
+    /// Whether the last try to obtain it failed; while it is being fetched, builds wait.
     pub fn is_missing(&self) -> bool {
         self.is_missing.load(Ordering::Relaxed)
     }
 
-    /// The binary, which is the pinned one and where Deno finds it; fetched first if need be. Whoever asks
-    /// while somebody else prepares it waits for that, and fails with it.
+    /// The binary, which is the pinned one and where Deno finds it; fetched first if need be. Concurrent
+    /// callers wait for the one that prepares it, and fail with it.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`], saying what to do, when it cannot be had, or what can be had is another.
+    /// [`EngineError::Unavailable`], with the next step, when it is unavailable, or has another digest.
     pub async fn ready(&self) -> Result<PathBuf, EngineError> {
         let release = Release::of_this_machine()?;
         let path = place(&self.deno_dir, &release);
@@ -178,7 +178,7 @@ impl Bundler {
         Ok(is_copied && verify(to.to_owned(), release.bundler_sha256).await.is_ok())
     }
 
-    /// Has Deno download the package into `staging`, and says where the binary is.
+    /// Has Deno download the package into `staging`, and returns the binary's path.
     async fn fetch(&self, staging: &Path, release: &Release) -> Result<PathBuf, EngineError> {
         let package = format!("@esbuild/{}", release.bundler_platform);
         tracing::info!("fetching the bundler, esbuild {BUNDLER_VERSION} (about 4 MB, once) …");
@@ -209,7 +209,7 @@ impl Bundler {
         })
     }
 
-    /// Lets every user reach the bundler, and has Deno take it from its cache.
+    /// Makes the bundler accessible for every user, and checks that Deno uses it from its cache.
     async fn is_found(&self) -> Result<(), EngineError> {
         let folder = self.deno_dir.join(BUNDLER_FOLDER);
         on_disk(&self.deno_dir, move || open_to_all(&folder)).await?;
@@ -234,7 +234,7 @@ async fn stderr_of(mut command: Command) -> Result<String, EngineError> {
     if ended.status.success() {
         return Ok(String::new());
     }
-    // A failure of the machine is told as one. The package's own name is that of the bundler.
+    // A failure of the machine is reported as one. The package's name is also that of the bundler.
     match host_failure::detect(&ended.stderr.replace("esbuild", "")) {
         Some(reason) => {
             tracing::warn!(told = ended.stderr, "getting the bundler failed");

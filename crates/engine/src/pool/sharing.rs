@@ -1,7 +1,7 @@
 //! Components that share a worker: the decision, and the workers that are shared.
 //!
-//! Not responsible for the things that components in one worker have in common: `runtime/tests/shared_worker_test.ts`
-//! tells them.
+//! Not responsible for the state that components in one worker have in common, which
+//! `runtime/tests/shared_worker_test.ts` lists.
 
 use std::{
     collections::HashMap,
@@ -12,8 +12,8 @@ use parking_lot::Mutex;
 
 use crate::{api::WorkerSpec, worker::Worker};
 
-/// The decision with whom a component shares its worker: with those of its tenant for which the answer is the same text,
-/// or with nobody. It is asked whenever the component needs a worker.
+/// The rule for sharing workers: components of one tenant with the same key share one; `None` gives a component its
+/// own. Called whenever a component needs a worker.
 pub type Sharing = fn(&WorkerSpec) -> Option<String>;
 
 /// Every source has a worker of its own.

@@ -1,4 +1,4 @@
-//! Causes of workers' ends, and their meaning for the runs that they had.
+//! Causes of workers' ends, and the resulting outcomes of their runs.
 
 use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
 
@@ -7,17 +7,17 @@ use rustix::process::Signal;
 
 use crate::{api::EngineError, confine::FAILED};
 
-/// Words of V8 and Deno when there is no memory left, in their several places.
+/// Messages of V8 and Deno when they run out of memory.
 const OUT_OF_MEMORY: &[&str] = &[
     "heap out of memory",
     "Fatal JavaScript out of memory",
     "Fatal process out of memory",
     "memory allocation of ",
 ];
-/// The beginning of V8's words on its own end.
+/// The beginnings of V8's messages about its own end.
 const V8_FATAL_MESSAGES: &[&str] = &["<--- Last few GCs --->", "# Fatal "];
 
-/// The cause why a worker takes no more runs and has to go.
+/// The reason why a worker takes no more runs and has to end.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Ending {
     /// A run went over a limit that costs the process.
@@ -26,9 +26,9 @@ pub(super) enum Ending {
         limit: Limit,
         message: String,
     },
-    /// The process holds more than a worker may, and nobody can say which run's that is.
+    /// The process exceeds a worker's limits, and the responsible run cannot be determined.
     Excess { limit: Limit, message: String },
-    /// The worker says what the protocol does not know, or can no longer be heard.
+    /// The worker violates the protocol, or its output can no longer be read.
     Protocol(String),
     /// The pool no longer wants it.
     Dismissed,
@@ -39,7 +39,7 @@ pub(super) enum Ending {
 pub(super) struct Exit {
     /// Its code or signal; `None` when that could not be found out.
     pub(super) status: Option<ExitStatus>,
-    /// The last of what it wrote to standard error.
+    /// The end of its standard error.
     pub(super) stderr: String,
 }
 
@@ -105,7 +105,7 @@ impl Exit {
         }
     }
 
-    /// The failure of a process that ended before it was ready. A launcher says what it could not do.
+    /// The failure of a process that ended before it was ready. A launcher reports the step that failed.
     pub(super) fn as_failed_start(&self) -> EngineError {
         let code = self.status.and_then(|status| status.code());
         match code == Some(FAILED.into()) {
@@ -114,21 +114,21 @@ impl Exit {
         }
     }
 
-    /// Tells whether the process ended because it could have no more memory.
+    /// Whether the process ended because it ran out of memory.
     fn ran_out_of_memory(&self) -> bool {
         OUT_OF_MEMORY
             .iter()
             .any(|message| self.stderr.contains(message))
     }
 
-    /// Tells whether the kernel ended it for a file beyond the limit.
+    /// Whether the kernel ended it for a file beyond the limit.
     fn overfilled_a_file(&self) -> bool {
         let signal = self.status.and_then(|status| status.signal());
         signal == Some(Signal::XFSZ.as_raw())
     }
 
-    /// Tells whether it was ended by a signal that the node did not send, and that no component can send itself:
-    /// whoever is out of memory, it need not be this one.
+    /// Whether it was ended by a signal that neither the node nor a component can have sent: the machine may have run
+    /// out of memory because of another process.
     fn was_killed(&self) -> bool {
         let signal = self.status.and_then(|status| status.signal());
         signal == Some(Signal::KILL.as_raw())

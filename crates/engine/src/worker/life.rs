@@ -1,4 +1,4 @@
-//! The life of a worker from its greeting to its end: what it says, its deadlines, what remains.
+//! The life of a worker from its greeting to its end: its output, its deadlines, its cleanup.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Worker {
                             .take()
                             .filter(|_| frame.version == Some(protocol::VERSION))
                         {
-                            // Whoever started the worker may have given up.
+                            // The caller that started the worker may have given up.
                             let _ = ready.send(());
                         }
                     }

@@ -5,10 +5,10 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{connection::failed, row::signed};
 
-/// Rows that one write sweeps to make room.
+/// The number of rows that one write sweeps to make room.
 const AT_ONCE: u32 = 1_000;
 
-/// Deletes up to `limit` rows that nobody sees any more.
+/// Deletes up to `limit` rows that reads no longer show.
 pub(super) fn step(
     connection: &Connection,
     now_ms: u64,
@@ -30,7 +30,7 @@ pub(super) fn step(
     })
 }
 
-/// Deletes some of what has expired of one store.
+/// Deletes some of the expired records of one store.
 pub(super) fn expired_of(
     connection: &Connection,
     store_id: i64,
@@ -45,7 +45,7 @@ pub(super) fn expired_of(
     delete(connection, &expired)
 }
 
-/// Deletes rows of a store that is gone; how many, and whether there may be more.
+/// Deletes rows of a deleted store. Returns their number, and whether there may be more.
 fn leftovers(connection: &Connection, limit: u32) -> Result<(u64, bool), StoreError> {
     let failed = failed("sweeping data stores");
     let store_id: Option<i64> = connection

@@ -1,4 +1,4 @@
-//! Deliveries as they are listed.
+//! Listing deliveries.
 
 use headwater_model::{
     channel::ChannelClass,
@@ -16,14 +16,14 @@ use crate::{
     webhook_rows::{self, Standing},
 };
 
-/// Deliveries with their events, of webhooks that are there.
+/// Deliveries with their events, of existing webhooks.
 const LISTED: &str = "SELECT deliveries.position AS delivery_position, deliveries.id AS id, webhook_id, subscription_id,
                              CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead'
                                   ELSE state END AS state,
                              due_at_ms, is_again, again_at_ms, created_at_ms, delivered_events.*
                       FROM deliveries CROSS JOIN delivered_events ON delivered_events.position = event_position
                                       CROSS JOIN webhooks ON webhooks.id = webhook_id";
-/// Sorts behind every id.
+/// A text that sorts after every id.
 const LAST: &str = "~";
 
 pub(super) fn page(
@@ -172,7 +172,7 @@ pub(super) fn of_event(
 fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreError> {
     let state: DeliveryState = named(&get::<String>(row, "state")?)?;
     let created_at_ms = unsigned(row, "created_at_ms")?;
-    // One that is due at once is so since it waits.
+    // The wait of a delivery that is due at once began then.
     let since_ms = match get(row, "is_again")? {
         true => unsigned(row, "again_at_ms")?,
         false => created_at_ms,

@@ -1,5 +1,5 @@
 /**
- * How many invocations of an HTTP component one worker process does per second.
+ * Measures how many invocations of an HTTP component one worker process handles per second.
  *
  * Speaks the framed protocol over real pipes with a fixed number of invocations in
  * flight. The counting side shares the machine, so the figure is a lower bound for

@@ -3,7 +3,7 @@
  *
  * Bindings of a built-in module cannot be replaced; the import map sends components
  * here instead. Evaluated after the runtime has replaced the functions on the module
- * object, which are exported over the module's own. Not responsible for what they do.
+ * object, which are exported over the module's own. Not responsible for their behaviour.
  */
 
 import fs from "node:fs";

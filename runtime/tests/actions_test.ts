@@ -1,4 +1,4 @@
-/** What an action finds in `$`, and what of it leaves the worker. */
+/** The `$` of an action, and its effects that leave the worker. */
 
 import assert from "node:assert/strict";
 import { SpawnedWorker, startComponent } from "./spawned_worker.ts";

@@ -1,9 +1,9 @@
-/** Components in one worker: things kept apart, be they of the same code. */
+/** Components in one worker: state kept apart, even for components of the same code. */
 
 import assert from "node:assert/strict";
 import { type Frame, SpawnedWorker, startComponents } from "./spawned_worker.ts";
 
-/** Says who it is after every kind of wait. */
+/** Reports its own identity after every kind of wait. */
 const WHO = `
   import { EventEmitter, once } from "node:events"; import fs from "node:fs";
   import { env } from "node:process"; import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** `data_store` props: what becomes of each call, and of the host's answers. */
+/** `data_store` props: their calls and the host's answers. */
 
 import assert from "node:assert/strict";
 import { type Frame, type SpawnedWorker, startComponent } from "./spawned_worker.ts";

@@ -1,4 +1,4 @@
-/** What a component may pass as the second argument of `$emit`. */
+/** The second argument of `$emit`. */
 
 import assert from "node:assert/strict";
 import { startComponent } from "./spawned_worker.ts";

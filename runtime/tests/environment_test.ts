@@ -1,4 +1,4 @@
-/** The process as component code finds it: variables, temporary files. */
+/** The process as component code sees it: variables, temporary files. */
 
 import assert from "node:assert/strict";
 import { startComponent } from "./spawned_worker.ts";

@@ -1,4 +1,4 @@
-/** What is told of the things that components throw and log. */
+/** The reports of values that components throw and log. */
 
 import assert from "node:assert/strict";
 import { SpawnedWorker, startComponent } from "./spawned_worker.ts";

@@ -1,9 +1,9 @@
-/** `http_request` props: what is sent, and what comes back. */
+/** `http_request` props: requests and their responses. */
 
 import assert from "node:assert/strict";
 import { startComponent } from "./spawned_worker.ts";
 
-/** The request goes to a stand-in, which tells what it got: workers reach no loopback here. */
+/** The request goes to a stand-in that records it: workers cannot reach loopback here. */
 const COMPONENT = `
   globalThis.fetch = async (url, init) => {
     const request = new Request(url, init);

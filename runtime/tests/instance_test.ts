@@ -1,4 +1,4 @@
-/** What component code finds on `this`. */
+/** The `this` of component code. */
 
 import assert from "node:assert/strict";
 import { startComponent } from "./spawned_worker.ts";

@@ -1,4 +1,4 @@
-/** What component code writes becomes log frames, and never frames of another kind. */
+/** Output of component code becomes log frames, and never frames of another kind. */
 
 import assert from "node:assert/strict";
 import { startComponent } from "./spawned_worker.ts";

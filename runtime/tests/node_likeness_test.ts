@@ -1,4 +1,4 @@
-/** What packages written for Node take for granted, and what they are told they cannot have. */
+/** Assumptions of packages written for Node, and the refusals of features that they cannot have. */
 
 import assert from "node:assert/strict";
 import { startComponent } from "./spawned_worker.ts";

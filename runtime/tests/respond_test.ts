@@ -1,4 +1,4 @@
-/** What a component may pass to `respond`. */
+/** The argument of `respond`. */
 
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";

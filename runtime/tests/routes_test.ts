@@ -1,4 +1,4 @@
-/** Host names that lead elsewhere: to a socket of the machine, or to an address. */
+/** Host names with routes: to a socket of the machine, or to an address. */
 
 import assert from "node:assert/strict";
 import { SpawnedWorker } from "./spawned_worker.ts";
@@ -142,7 +142,7 @@ Deno.test("hosts with an address are reached there, by fetch, HTTP and sockets",
     assert.deepEqual(value, {
       fetched: ["GET", host, "/x", "", null, null],
       posted: ["POST", host, "/x", "a=b", form, "secret"],
-      // What is meant for one origin is not told to another.
+      // Credentials for one origin are not sent to another.
       moved: [elsewhere, true, [
         "POST",
         "other.example.com:81",

@@ -1,8 +1,8 @@
 /**
- * Components in one worker: things in common, and the harm that one can do to another.
+ * Components in one worker: shared state, and the harm that one can do to another.
  *
- * They are of one owner, and the process is the boundary between owners. The harm held
- * here as possible tells who may share a worker.
+ * They belong to one owner: the process is the boundary between owners. The harm shown
+ * here to be possible decides which components may share a worker.
  */
 
 import assert from "node:assert/strict";

@@ -1,10 +1,10 @@
-/** Code of a component that watches what the runtime hands to built-ins. */
+/** Code of a component that records the values which the runtime passes to built-ins. */
 
 import { TOKEN } from "./spawned_worker.ts";
 
 /**
  * Replaces every method and accessor of the intrinsics that lie between a frame and its
- * bytes. `seen` tells which of them was handed the token or an object of the runtime's.
+ * bytes. `seen` lists those that were passed the token or an object of the runtime.
  */
 export const SPIES = `
   const { apply, ownKeys, getOwnPropertyDescriptor, defineProperty, getPrototypeOf } = Reflect;

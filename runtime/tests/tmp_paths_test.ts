@@ -1,4 +1,4 @@
-/** Which paths are taken to the worker's own temporary folder. */
+/** The paths that are mapped to the worker's own temporary folder. */
 
 import assert from "node:assert/strict";
 import { createPathMap } from "../worker/tmp_paths.ts";

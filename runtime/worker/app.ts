@@ -1,8 +1,8 @@
 /**
  * App objects as `this.<app>`: the account's credentials and the app's methods.
  *
- * Responsible for methods whose `this` is the app object. Not responsible for where
- * credentials come from: `$auth` arrives with the invocation and is in no other place.
+ * Responsible for methods whose `this` is the app object. Not responsible for
+ * the origin of credentials: `$auth` arrives with the invocation and is stored nowhere else.
  */
 
 import { type AppDefinition, isObject } from "./component.ts";

@@ -8,14 +8,14 @@
 import { isObject } from "./component.ts";
 import { withoutStream } from "./stream_shapes.ts";
 
-/** The value, or what of it may be shown. */
+/** The value, or the part of it that may be shown. */
 export function withoutRequest(value: unknown): unknown {
   if (!isObject(value)) return value;
   try {
     if (value.isAxiosError === true) return errorOnly(value);
     return isResponse(value) ? answerOf(value) : value;
   } catch {
-    // A getter that throws: whoever shows the value copes with it.
+    // A getter that throws is handled where the value is shown.
     return value;
   }
 }

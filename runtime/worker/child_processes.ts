@@ -1,8 +1,8 @@
 /**
- * Processes, which components cannot start.
+ * Refusal of starting processes.
  *
- * Responsible for saying so, whichever function of `child_process` is asked: what
- * Deno makes of a refused start reads like a fault of the package. Not responsible
+ * Responsible for a clear error from every function of `child_process`: Deno's error
+ * about a refused start reads like a fault of the package. Not responsible
  * for the refusal itself, which is the sandbox's.
  */
 

@@ -2,8 +2,8 @@
  * A component as its module exports it.
  *
  * Responsible for importing the entry module and finding the component in it,
- * whatever the export form. Not responsible for checking its props (`describe.ts`)
- * nor for running it.
+ * whatever the export form. Not responsible for describing its props
+ * (`describe.ts`) nor for running it.
  */
 
 export type ComponentFunction = (this: unknown, ...args: unknown[]) => unknown;
@@ -83,7 +83,7 @@ export function isAction(component: Component): boolean {
   return component.type === "action";
 }
 
-/** Why this component cannot be run, or undefined when it can. */
+/** The reason why this component cannot be run, or undefined when it can. */
 export function missingRun(component: Component): string | undefined {
   if (isFunction(component.run) || component.type === "app") return undefined;
   return `the ${isAction(component) ? "action" : "source"} has no run method`;

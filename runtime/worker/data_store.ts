@@ -10,7 +10,7 @@ import type { Invocation } from "./invocation.ts";
 import { toJson } from "./json.ts";
 import type { StoreOperation, StoreRequest } from "./protocol.ts";
 
-/** As the host has it; a larger value would end the run instead of failing the call. */
+/** The host's limit; a larger value would end the run instead of failing the call. */
 const MAX_VALUE_BYTES = 1024 * 1024;
 
 type Entry = [key: string, value: unknown];
@@ -22,7 +22,7 @@ interface Page<Item> {
 }
 
 export function createDataStore(name: string, invocation: Invocation): object {
-  // The error is made here so that its stack leads to whoever called.
+  // The error is created here so that its stack leads to the caller.
   const ask: Ask = async (request) => {
     const answer = await invocation.askStore({ store: name, ...request });
     if (answer.error === undefined) return answer.value;
@@ -101,7 +101,7 @@ function keyOf(key: unknown): string {
   throw new TypeError(`a data store's key must be a string, not ${typeof key}`);
 }
 
-/** What has no JSON, like `undefined`, is kept as null: the key is there. */
+/** A value without JSON, like `undefined`, is stored as null, so that the key exists. */
 function valueJson(store: string, key: unknown, value: unknown): string {
   const json = toJson(value, `data store "${store}": the value of "${key}"`) ?? "null";
   if (json.length <= MAX_VALUE_BYTES) return json;

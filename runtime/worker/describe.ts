@@ -1,5 +1,5 @@
 /**
- * What a component says about itself, as the host stores it.
+ * A component's description, as the host stores it.
  *
  * Responsible for a JSON description with every propDefinition inlined. Not
  * responsible for judging it: required fields and prop values are the host's rules.
@@ -46,14 +46,14 @@ export function describeComponent(component: Component): string {
   return toJson(description, "the component's description")!;
 }
 
-/** An event as the component emits it, unless it is too large to be kept with the rest. */
+/** A sample event of the component, unless it is too large to be stored with the rest. */
 function sampleOf(sample: unknown): unknown {
   const json = jsonable(sample);
   const text = toJson(json, "sampleEmit") ?? "";
   return text.length <= MAX_SAMPLE_BYTES ? json : undefined;
 }
 
-/** In declaration order; entries without a definition are declarations of nothing. */
+/** In declaration order; entries without a definition are skipped. */
 export function describeProps(props: unknown): PropDescription[] {
   if (!isObject(props)) return [];
   return Object.entries(props)

@@ -1,5 +1,5 @@
 /**
- * The second argument of `$emit`: what a component may write and what it means.
+ * The second argument of `$emit`: its forms and their meaning.
  *
  * Published components pass rows straight from databases and APIs, so a value with
  * one obvious reading is taken; one without is an error that names the field. Not
@@ -8,7 +8,7 @@
 
 import type { EmitOptions } from "./protocol.ts";
 
-/** @param warn is told of what is left out because it cannot be read */
+/** @param warn is called for each value that is ignored because it cannot be read */
 export function normalizeEmitOptions(
   options: unknown,
   warn: (text: string) => void,
@@ -29,7 +29,7 @@ export function normalizeEmitOptions(
   if (ts === null) warn(`${unreadable("ts", given.ts)}; the event has none`);
   else if (ts !== undefined) wire.ts = ts;
   const deliveryTs = readTime(given.delivery_ts);
-  // To deliver at the wrong moment is worse than to fail; a `ts` only tells an order.
+  // A delivery at the wrong time is worse than a failure; a `ts` only gives an order.
   if (deliveryTs === null) {
     throw new TypeError(unreadable("delivery_ts", given.delivery_ts));
   }
@@ -57,7 +57,7 @@ function readText(field: string, value: unknown): string | undefined {
   return String(value);
 }
 
-/** Null for what cannot be read. */
+/** Null for an unreadable value. */
 function readTime(value: unknown): number | null | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   const time = epochMs(value);
@@ -94,7 +94,7 @@ function kindOf(value: unknown): string {
 
 const RESERVED = ["$errors", "$logs", "$in"];
 
-/** Why nothing may be emitted on that channel, with the stack of whoever tried. */
+/** The error about emitting on that channel, with the caller's stack. */
 export function reservedChannel(name: string | undefined): Error | undefined {
   if (name === undefined || !RESERVED.includes(name)) return undefined;
   return new EmitError(

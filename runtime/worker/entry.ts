@@ -1,8 +1,8 @@
 /**
- * The ways into a component's code: `run`, its hooks, its computed props.
+ * The entry points of a component's code: `run`, its hooks, its computed props.
  *
- * Responsible for which function is called with what, and which of its results are
- * passed on. Not responsible for the invocation around the call.
+ * Responsible for choosing the function and its arguments, and for passing its results
+ * on. Not responsible for the invocation around the call.
  */
 
 import {
@@ -38,7 +38,7 @@ export function callEntry(
   }
 }
 
-/** The result as JSON. A source may return what it likes; nobody asked for it. */
+/** The result as JSON. A source's result is ignored, so that it may be anything. */
 export function resultJson(
   value: unknown,
   component: Component,

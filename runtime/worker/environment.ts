@@ -1,9 +1,9 @@
 /**
  * The process environment that component code sees.
  *
- * Each component has variables of its own: those of the process when it began, those
- * that the host gives it, and what it sets. Native code, such as the clock's time zone,
- * knows one environment only, in which the last write counts, whoever wrote. Also
+ * Each component has its own variables: those of the process at its start, those
+ * that the host gives it, and those that it sets. Native code, such as the clock's time zone,
+ * knows one environment only, in which the last write of any component counts. Also
  * responsible for the CommonJS names that bundled packages refer to. Not responsible
  * for credentials: those come with an invocation.
  */
@@ -69,8 +69,8 @@ function asObject(own: OwnMap<string, string>): Record<string, string> {
 }
 
 /**
- * How the host started the runtime is no business of the component; certificates are
- * read when the first connection is made and have to stay.
+ * Variables for starting the runtime are hidden from the component; those for certificates
+ * have to stay, because they are read at the first connection.
  */
 function isHostVariable(name: string): boolean {
   if (name === "DENO_CERT" || name === "DENO_TLS_CA_STORE") return false;

@@ -1,14 +1,13 @@
 /**
  * Calls that would end the process end the run instead.
  *
- * A worker that vanished would cost the other runs in it; the run that asked for it
- * fails with an error that says what it called. Not responsible for a worker that is
- * really killed.
+ * An exit of the worker would end its other runs; the calling run fails with an error
+ * that names the call. Not responsible for a worker that is really killed.
  */
 
 import process from "node:process";
 
-/** Ends the run that called; what it throws goes to the caller. */
+/** Ends the calling run; throws an error to the caller. */
 export type ExitHandler = (call: string) => never;
 
 export function installExitGuard(onExit: ExitHandler): void {

@@ -1,5 +1,5 @@
 /**
- * Anything a component can throw, as the error the host stores and shows.
+ * Any value that a component can throw, as the error that the host stores and shows.
  *
  * Responsible for a name, a message and a stack in the component's own terms: paths
  * relative to its folder, none of the runtime's frames. Not responsible for deciding
@@ -14,13 +14,13 @@ import { asTmp } from "./tmp_paths.ts";
 
 const RUNTIME_FOLDER = new URL(".", import.meta.url).href;
 
-/** Stack frames that are ours: the runtime's own and the one that carries its context. */
+/** Stack frames of the runtime, and the one that carries its context. */
 function isRuntimeFrame(line: string): boolean {
   return line.includes(RUNTIME_FOLDER) ||
     line.includes("(ext:deno_node/async_hooks.ts");
 }
 
-/** Causes, or gathered errors, that a stack tells of. */
+/** The number of causes, or aggregated errors, in a stack. */
 const MAX_REASONS = 5;
 
 // The module loader colours its messages.
@@ -43,7 +43,7 @@ export class FailureFormat {
     try {
       return this.#describe(thrown);
     } catch {
-      // Proxies and throwing getters: the run still failed and must say so.
+      // Proxies and throwing getters: the run still failed, and needs an error.
       return { name: "Error", message: "a value that cannot be read", stack: "" };
     }
   }
@@ -77,7 +77,7 @@ export class FailureFormat {
     const error: WireError = {
       name: typeof name === "string" && name !== "" ? name : "Error",
       message: this.clean(text),
-      // A ConfigurationError tells people what to change; where it was thrown does not.
+      // A ConfigurationError tells the user what to change; its stack would not help.
       stack: typeof stack === "string" && exposeStack !== false
         ? this.clean(stack + reasonsOf(thrown))
         : "",
@@ -103,7 +103,7 @@ function isStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 100 && (value as number) < 600;
 }
 
-/** What an error says it came from: its cause, that one's cause, or the errors it gathers. */
+/** The causes of an error: its cause, that one's cause, or its aggregated errors. */
 function reasonsOf(error: object): string {
   let text = "";
   const { errors } = error as { errors?: unknown };

@@ -1,9 +1,9 @@
 /**
- * `fetch` made of Node's request functions: one request to its response, redirects
- * followed, content decoded.
+ * `fetch` implemented with Node's request functions: one request to its response, with
+ * redirects and content decoding.
  *
- * For hosts whose connections only Node's functions can be led to. Not responsible for
- * where a connection goes.
+ * For hosts whose routes only Node's functions can follow. Not responsible for routing
+ * connections.
  */
 
 import http from "node:http";
@@ -15,7 +15,7 @@ import { USER_AGENT } from "./node_fetch.ts";
 const REDIRECTS_MAX = 20;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
-/** Headers that say something of a body which is no longer sent. */
+/** Headers about a body which is no longer sent. */
 const OF_BODY = ["encoding", "language", "length", "location", "type"];
 const OF_ORIGIN = ["authorization", "cookie", "host", "proxy-authorization"];
 
@@ -42,7 +42,7 @@ export async function fetchOverNode(request: Request): Promise<Response> {
   throw new TypeError(`more than ${REDIRECTS_MAX} redirects`);
 }
 
-/** One request on the way to the response. */
+/** One request of a redirect chain. */
 interface Hop {
   url: URL;
   method: string;

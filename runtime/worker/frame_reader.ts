@@ -1,7 +1,7 @@
 /**
  * Cuts the host's byte stream into frames: a 4-byte big-endian length, then JSON.
  *
- * Not responsible for reading standard input nor for what the frames say; the host
+ * Not responsible for reading standard input nor for the frames' contents; the host
  * is trusted, so malformed JSON is a thrown error and ends the worker.
  */
 
@@ -74,7 +74,7 @@ export class FrameReader {
     return missing > LENGTH_BYTES ? missing : LENGTH_BYTES;
   }
 
-  /** Leaves nothing in memory of the frames that have been read. */
+  /** Clears the bytes of frames that have been read. */
   forgetRead(): void {
     const former = this.#buffer;
     this.#move(this.#capacity);
@@ -88,7 +88,7 @@ export class FrameReader {
     this.#move(capacity);
   }
 
-  /** To a buffer of that size, with what has not been read. */
+  /** Moves the unread bytes to a buffer of that size. */
   #move(capacity: number): void {
     const used = this.#end - this.#start;
     const unread = new Bytes(this.#memory, this.#start, used);

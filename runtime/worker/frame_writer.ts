@@ -4,7 +4,7 @@
  * Responsible for keeping the token inside a closure and for joining the frames of
  * one microtask turn into one write. Asks no view for its buffer or its length: those
  * are accessors, which a component may replace and which would be handed the token. Not
- * responsible for what the frames contain.
+ * responsible for the frames' contents.
  */
 
 import { Bytes, encodeInto, Memory, microtask } from "./intrinsics.ts";

@@ -1,8 +1,8 @@
 /**
- * `this.<prop>` of an `http_request` prop: a request that was configured, ready to be made.
+ * `this.<prop>` of an `http_request` prop: a configured request, ready to be sent.
  *
  * Responsible for turning the configured fields into a request and its response into
- * what components expect. Not responsible for checking them, which the host has done.
+ * the shape that components expect. Not responsible for validation, which is the host's.
  */
 
 import { isObject } from "./component.ts";
@@ -34,7 +34,7 @@ async function execute(config: Record<string, unknown>): Promise<unknown> {
   return withResponse(data, response);
 }
 
-/** Fields come as a list or as an object; what is switched off is left out. */
+/** Fields come as a list or as an object; disabled ones are left out. */
 function fieldsOf(given: unknown): Fields {
   if (!isObject(given)) return [];
   if (!Array.isArray(given)) {
@@ -61,7 +61,7 @@ function bodyOf(config: Record<string, unknown>, headers: Headers): Body {
   if (body === undefined || body === null) return undefined;
   if (!isObject(body)) return textBody(String(body), headers);
   const type = typeof body.contentType === "string" ? body.contentType : undefined;
-  // Forms of both names are about: what configures requests has called it either.
+  // Both names are in use in stored configurations.
   switch (body.type ?? body.mode) {
     case "fields":
       return fieldsBody(fieldsOf(body.fields), type, headers);
@@ -95,7 +95,7 @@ function setDefault(headers: Headers, contentType: string): void {
   if (!headers.has("content-type")) headers.set("content-type", contentType);
 }
 
-/** JSON whatever the response calls itself, as components are used to. */
+/** JSON, whatever the response's content type, as components expect. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,9 +1,9 @@
 /**
  * The `this` of a component's code.
  *
- * What can be known from the definition is prepared once per component; each
- * invocation then gets an object of its own, so that nothing a run writes to `this`
- * reaches another. Not responsible for prop values, which the host has made final.
+ * Everything that depends on the definition alone is prepared once per component; each
+ * invocation then gets its own object, so that a run's writes to `this` do not reach
+ * another. Not responsible for prop values, which the host has made final.
  */
 
 import { createAppFactory } from "./app.ts";
@@ -17,7 +17,7 @@ import type { PropValues } from "./protocol.ts";
 
 export type Instance = Record<string, unknown>;
 
-/** Makes the value that `this.<prop>` has during one invocation. */
+/** Creates the value of `this.<prop>` for one invocation. */
 type Binding = (value: unknown, invocation: Invocation) => unknown;
 
 class BaseInstance {
@@ -88,7 +88,7 @@ function bindingOf(name: string, definition: unknown): Binding | undefined {
   return undefined;
 }
 
-/** Of whatever is no prop, describing the component says what is wrong with it. */
+/** Entries that are not props are reported when the component is described. */
 function typeOf(name: string, definition: unknown): string | undefined {
   try {
     return resolveProp(name, definition).type;
@@ -97,7 +97,7 @@ function typeOf(name: string, definition: unknown): string | undefined {
   }
 }
 
-/** Some values stand for something that only the host has, whoever declared the prop. */
+/** Some values stand for a resource of the host, whether the prop is static or added. */
 function bindValue(value: unknown, invocation: Invocation): unknown {
   if (!isObject(value)) return value;
   const { $data_store: store, $http_request: request } = value;

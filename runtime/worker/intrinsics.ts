@@ -2,8 +2,8 @@
  * References to the built-ins the runtime itself depends on, taken before any
  * component code is loaded.
  *
- * A component may patch prototypes and globals as it likes; what the runtime calls
- * on the path between a frame and its bytes must not change under it, or a patched
+ * A component may patch prototypes and globals as it likes; the runtime's calls
+ * on the path between a frame and its bytes must not be affected, or a patched
  * `Uint8Array.prototype.set` would be handed the session token. Not responsible for
  * hiding these built-ins from components.
  */

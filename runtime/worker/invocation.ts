@@ -1,9 +1,9 @@
 /**
- * One run of a component's code: what it may still do, and how it ends.
+ * One run of a component's code: its effects and its outcome.
  *
  * Responsible for attributing effects to the run, for refusing them once it has ended
  * and for sending exactly one outcome. Not responsible for calling the component
- * (`entry.ts`) nor for validating what it passes (`emit.ts`, `respond.ts`).
+ * (`entry.ts`) nor for validating its arguments (`emit.ts`, `respond.ts`).
  */
 
 import { normalizeEmitOptions, reservedChannel } from "./emit.ts";
@@ -16,7 +16,7 @@ import type { LogLevel, ReplyFrame, StoreRequest, WireError } from "./protocol.t
 import { normalizeResponse } from "./respond.ts";
 import { withoutStreams } from "./stream_shapes.ts";
 
-/** What the host says to a request. */
+/** The host's answer to a request. */
 export type Answer = Pick<ReplyFrame, "value" | "error">;
 
 export interface InvocationHost {
@@ -82,7 +82,7 @@ export class Invocation {
     this.#host.outbox.exported(this.#id, name, json);
   }
 
-  /** The run goes on to its end, but what follows it in a workflow does not. */
+  /** The run continues to its end, but later steps of a workflow do not run. */
   exit(reason: unknown): void {
     if (this.#refuse("$.flow.exit")) return;
     this.#host.outbox.exited(this.#id, reason === undefined ? "" : String(reason));
@@ -101,7 +101,7 @@ export class Invocation {
     outbox.kv({ id: this.#id, component, seq, key: name, value: json });
   }
 
-  /** Asks the host; the promise resolves with its answer, be it an error. */
+  /** Sends the host a request; the promise resolves with its answer, even an error. */
   askStore(asked: StoreRequest): Promise<Answer> {
     if (this.#hasEnded) {
       const error = `${asked.op} was called after the run had ended and did nothing`;
@@ -130,7 +130,7 @@ export class Invocation {
     }
   }
 
-  /** Something failed outside the awaited path: the run may go on but cannot succeed. */
+  /** Records a failure outside the awaited path: the run may continue but cannot succeed. */
   failLater(error: WireError): void {
     if (this.#hasEnded) {
       this.log(

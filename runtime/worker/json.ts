@@ -25,7 +25,7 @@ export function quote(text: string): string {
 
 /**
  * A value as JSON, or undefined for `undefined`.
- * @param what names the call and the value in the error, as in `$emit: event`
+ * @param what the call and the value, for the error, as in `$emit: event`
  */
 export function toJson(value: unknown, what: string): string | undefined {
   if (value === undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
  * The component's key-value map, as this worker holds it.
  *
- * Values are kept as JSON text: whoever gets one gets a copy, and changing it later
- * changes nothing here. All keys and values together have a bound, which the host
+ * Values are kept as JSON text: a read returns a copy, and later changes of it have no
+ * effect here. All keys and values together have a bound, which the host
  * holds again when it commits. Not responsible for durability; every change is numbered
  * so that the host can apply them in order.
  */
@@ -23,7 +23,7 @@ export class KeyValueMap {
   #limitBytes = Infinity;
   #seq = 0;
 
-  /** Replaces everything with what the host has stored, be it more than may be. */
+  /** Replaces the map with the host's, even if that is beyond the bound. */
   load(values: Record<string, unknown>, limitBytes = Infinity): void {
     this.#values.clear();
     this.#bytes = 0;

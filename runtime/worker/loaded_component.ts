@@ -1,10 +1,10 @@
 /**
  * One component of the worker: its code's instance and everything that belongs to it alone.
  *
- * Responsible for loading the code, for frames that come meanwhile, and for keeping
+ * Responsible for loading the code, for frames that arrive meanwhile, and for keeping
  * its key-value map, variables, timers and the paths in its errors apart from those of
- * the other components. Not responsible for runs (`invocation.ts`) nor for how the code
- * is called (`entry.ts`).
+ * the other components. Not responsible for runs (`invocation.ts`) nor for calling the
+ * code (`entry.ts`).
  */
 
 import { type Component, importComponent } from "./component.ts";
@@ -28,7 +28,7 @@ export interface Code {
 export class LoadedComponent {
   readonly scope: ComponentScope;
   readonly failures = new FailureFormat();
-  /** The things that the component's runs share. */
+  /** The state that the component's runs share. */
   readonly host: InvocationHost;
   #code: Code | undefined;
   /** Calls to be made once it is known whether the component could be loaded. */
@@ -65,12 +65,12 @@ export class LoadedComponent {
     return this.#waiting !== undefined;
   }
 
-  /** Has this done after loading. */
+  /** Calls the function after loading. */
   afterLoading(then: () => void): void {
     this.#waiting?.set(this.#waiting.size, then);
   }
 
-  /** Loading has ended, well or badly: does what waited for it, in order. */
+  /** Ends loading, successful or not: makes the waiting calls, in order. */
   endLoading(): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;

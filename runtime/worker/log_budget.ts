@@ -1,8 +1,8 @@
 /**
- * How much more one run may log.
+ * The remaining log budget of one run.
  *
- * Counts UTF-8 bytes, cuts the line that crosses the limit at a character and says
- * once that it did. Not responsible for where the lines go.
+ * Counts UTF-8 bytes, cuts the line that crosses the limit at a character and adds one
+ * notice about it. Not responsible for sending the lines.
  */
 
 import { Bytes, encodeInto, encodeUtf8 } from "./intrinsics.ts";

@@ -63,7 +63,7 @@ try {
   const hello = await firstFrame();
   if (hello !== undefined) await serve(openSession(hello));
 } catch (error) {
-  // Only the host can cause this; what a component throws never gets here.
+  // Only the host can cause this; errors of a component never get here.
   writeStderr(encodeUtf8(`headwater worker: ${error}\n`));
   exitProcess(1);
 }

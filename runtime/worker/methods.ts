@@ -1,9 +1,9 @@
 /**
- * Methods that stay bound to their object when taken off it.
+ * Methods that stay bound to their object when detached from it.
  *
  * Components write `const { request } = this` and hand `this.request` to others.
  * Binding each method of each `this` on each run would cost more than the run, so a
- * prototype binds on first use. Not responsible for what the methods are.
+ * prototype binds on first use. Not responsible for the methods themselves.
  */
 
 import { type ComponentFunction, isFunction, isObject } from "./component.ts";

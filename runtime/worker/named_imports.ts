@@ -1,9 +1,9 @@
 /**
- * Makes functions that components import from built-ins by name the replaced ones.
+ * Lets components import the replaced functions from built-ins by name.
  *
- * The import map names the modules that re-export them. They are loaded here, once
- * everything is replaced and before the component: what the runtime has loaded a
- * component may import, while the sandbox lets it read no file of the runtime.
+ * The import map names the modules that re-export them. They are loaded here, after all
+ * replacements and before the component: a component may import modules that the runtime
+ * has loaded, but the sandbox does not let it read the runtime's files.
  */
 
 export async function loadNamedImports(): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * `fetch` as servers know it from Node: its `user-agent` is `node`.
+ * `fetch` with the `user-agent` of Node, `node`.
  *
- * Some APIs refuse agents that they do not know. Not responsible for where a request
- * goes (`routed_fetch.ts`).
+ * Some APIs refuse unknown agents. Not responsible for routing requests
+ * (`routed_fetch.ts`).
  */
 
 import { inOurWords } from "./refusals.ts";

@@ -1,9 +1,9 @@
 /**
  * The global object as Node has it.
  *
- * Responsible for taking away what only browsers and Deno have: packages take a worker
- * for a browser that has a `self`, and what browsers keep per origin (`localStorage`,
- * `caches`) would be one for all tenants. Not responsible for `Deno` and the global
+ * Responsible for removing globals that only browsers and Deno have: packages take a
+ * worker with a `self` for a browser, and storage per origin (`localStorage`, `caches`)
+ * would be shared by all tenants. Not responsible for `Deno` and the global
  * event listeners, which Deno's own Node layer looks up at every call.
  */
 
@@ -76,7 +76,7 @@ function installNavigator(): void {
   });
 }
 
-/** Text that is not a URL is refused in Node's words, which packages compare with. */
+/** Text that is not a URL is refused with Node's message, which packages compare. */
 function installUrl(): void {
   const Native = globalThis.URL;
   const NodeUrl: typeof URL = new Proxy(Native, {

@@ -1,9 +1,9 @@
 /**
- * Where Deno's Node layer differs from Node in ways that packages trip over.
+ * Differences of Deno's Node layer from Node that break packages.
  *
- * Responsible for questions about files that may not be read, which Node answers with
- * no and Deno with an exception, and for warnings that Node keeps from code in
- * packages. Not responsible for what a component may do.
+ * Responsible for checks of unreadable files, where Node returns false and Deno throws,
+ * and for warnings that Node does not show for code in packages. Not responsible for a
+ * component's permissions.
  */
 
 import fs from "node:fs";

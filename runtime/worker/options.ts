@@ -2,7 +2,7 @@
  * Props that are computed: async `options` methods and `additionalProps`.
  *
  * Responsible for calling them with the `this` and the arguments that components
- * expect. Not responsible for caching, paging or validating what they return.
+ * expect. Not responsible for caching, paging or validating their results.
  */
 
 import {
@@ -62,13 +62,13 @@ async function additionalProps(
   const before = texts(own);
   const added = await component.additionalProps.call(instance, own);
   const after = texts(own);
-  // Some say what they show and hide in the definitions they are given, and return nothing.
+  // Some only change the definitions they are given, and return nothing.
   const changed = Object.entries(own)
     .filter(([name]) => after.get(name) !== before.get(name));
   return { ...Object.fromEntries(changed), ...(isObject(added) ? added : {}) };
 }
 
-/** The props' descriptions as text, to tell whether they are still the same. */
+/** The props' descriptions as text, to detect changes. */
 function texts(props: Record<string, unknown>): Map<string, string> {
   return new Map(
     describeProps(props).map((prop) => [prop.name, JSON.stringify(prop)]),

@@ -1,11 +1,11 @@
 /**
- * What the worker can tell the host: one method per frame.
+ * Frames from the worker to the host: one method each.
  *
  * Frames are joined from strings rather than stringified from objects, because a
  * component that defines `Object.prototype.toJSON` must not be able to change them.
  *
- * What a run has done (emit, kv, log) is written at once, so that a run killed in an
- * endless loop does not take it along; how it ended may wait for its turn to end.
+ * A run's effects (emit, kv, log) are written at once, so that they survive a run killed
+ * in an endless loop; its outcome may wait for the end of the turn.
  */
 
 import type { FrameWriter } from "./frame_writer.ts";
@@ -86,7 +86,7 @@ export class Outbox {
     );
   }
 
-  /** A line of no run, of which at most the component is known. */
+  /** A line without a run, of which at most the component is known. */
   strayLog(component: number | undefined, level: LogLevel, text: string): void {
     const field = component === undefined ? "" : `,"component":${component}`;
     this.#writer.writeNow(

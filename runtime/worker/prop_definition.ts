@@ -1,9 +1,8 @@
 /**
  * Prop definitions with their `propDefinition` references followed.
  *
- * Responsible for the inheritance rule (what the component writes wins over what the
- * app defines) and for remembering where an `options` method came from, since that
- * decides its `this`. Not responsible for prop values.
+ * Responsible for the inheritance rule (the component's definition wins over the app's)
+ * and for remembering the origin of an `options` method, which decides its `this`. Not responsible for prop values.
  */
 
 import {
@@ -15,7 +14,7 @@ import {
 
 const MAX_REFERENCES = 16;
 
-/** An app's prop definition that a prop took over, with what the prop gave it. */
+/** An app's prop definition that a prop refers to, with the prop's arguments. */
 export interface Reference {
   app: AppDefinition;
   inputValues: unknown;

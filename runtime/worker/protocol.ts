@@ -2,7 +2,7 @@
  * The wire shapes of the worker protocol, as the host defines them.
  *
  * Responsible for naming every frame and its fields. Not responsible for bytes
- * (`frame_reader.ts`, `frame_writer.ts`) nor for what a frame makes the worker do.
+ * (`frame_reader.ts`, `frame_writer.ts`) nor for handling frames.
  */
 
 import type { Route } from "./routes.ts";
@@ -29,7 +29,7 @@ export interface RoutesFrame {
 
 export interface LoadFrame {
   type: "load";
-  /** Chosen by the host, and never again for another one in the same worker. */
+  /** Chosen by the host, and never reused in the same worker. */
   component: number;
   entry: string;
   env: Record<string, string>;
@@ -117,11 +117,11 @@ export type StoreOperation =
   | "keys"
   | "entries";
 
-/** What a run asks of a data store. */
+/** A run's request to a data store. */
 export interface StoreRequest {
   store: string;
   op: StoreOperation;
-  /** Of listings: only what comes behind this one. */
+  /** For listings: only keys after this one. */
   key?: string | undefined;
   /** As JSON text. */
   value?: string;

@@ -1,8 +1,8 @@
 /**
- * Refusals of the sandbox, in words for the author of a component.
+ * Refusals of the sandbox, worded for the author of a component.
  *
- * Deno advises whoever starts the process, which the author does not. Not responsible
- * for what is refused.
+ * Deno's advice is for the person who starts the process. Not responsible for the
+ * refusals themselves.
  */
 
 const ADVICE = /, run again with the --allow-(\w+) flag/g;

@@ -2,7 +2,7 @@
  * The argument of `respond`: an HTTP response as components write it.
  *
  * Responsible for the status, the header values and the body's encoding. Not
- * responsible for sending it nor for what the host does without one.
+ * responsible for sending it nor for the host's default response.
  */
 
 import { Buffer } from "node:buffer";
@@ -67,7 +67,7 @@ function readBytes(body: unknown): Buffer | undefined {
   return body instanceof ArrayBuffer ? Buffer.from(body) : undefined;
 }
 
-/** A body also says what it is, unless the component already did; HTML is text unless it does. */
+/** The body as text. Adds a content type unless the component set one; HTML needs an explicit one. */
 function readText(body: unknown, headers: Record<string, string | string[]>): string {
   if (body === undefined || body === null) return "";
   if (typeof body === "string") {

@@ -1,9 +1,9 @@
 /**
  * `fetch` to hosts that have a route.
  *
- * Deno's own can be told of a socket. It cannot be told of an address without giving the
- * name for TLS away, so there a request goes out through Node's functions instead, whose
- * connections are routed. Other hosts are reached by Deno's own, as ever.
+ * Deno's own `fetch` accepts a socket. It does not accept an address without losing the
+ * name for TLS, so that such a request goes through Node's functions instead, whose
+ * connections are routed. Other hosts are reached through Deno's own.
  */
 
 import { fetchOverNode } from "./fetch_over_node.ts";

@@ -1,8 +1,8 @@
 /**
- * Requests of `node:http` and `node:https` to hosts that are a socket of this machine.
+ * Requests of `node:http` and `node:https` to hosts routed to a socket of this machine.
  *
  * HTTP clients use the two functions through the module object, where they are replaced.
- * What they send is plain HTTP with the `Host` header that was meant.
+ * They send plain HTTP with the original `Host` header.
  */
 
 import http from "node:http";
@@ -68,7 +68,7 @@ function overSocket(
   defaultPort: number,
   socketPath: string,
 ): RequestOptions {
-  // What belongs to the connection the caller had in mind does not fit this one.
+  // Options for the original connection do not apply to this one.
   const { agent: _a, agents: _b, createConnection: _c, lookup: _d, ...kept } = options;
   return { ...kept, protocol: "http:", defaultPort, socketPath };
 }

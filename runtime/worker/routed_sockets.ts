@@ -1,8 +1,8 @@
 /**
- * Connections to hosts that are at another address.
+ * Connections to hosts routed to another address.
  *
- * Everything of Node that opens a connection, be it plain, TLS, HTTP or HTTP/2, ends in
- * `Socket.prototype.connect`, by which time the name for TLS is settled. Not responsible
+ * Every connection of Node, whether plain, TLS, HTTP or HTTP/2, ends in
+ * `Socket.prototype.connect`, when the name for TLS is already set. Not responsible
  * for `fetch`, which opens its connections outside of JavaScript.
  */
 
@@ -10,7 +10,7 @@ import net from "node:net";
 import type { AddressRoute, RouteTable } from "./routes.ts";
 
 type Connect = (this: net.Socket, ...args: unknown[]) => net.Socket;
-/** Options and callback, as Node's own functions hand them to each other. */
+/** Options and callback, as Node's own functions pass them on. */
 type Normalized = [options: Record<string, unknown>, callback: unknown];
 
 const { _normalizeArgs: normalize } = net as unknown as {

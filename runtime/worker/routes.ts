@@ -1,11 +1,11 @@
 /**
- * Host names whose requests go elsewhere than name resolution says.
+ * Host names whose requests are routed to another address.
  *
  * A route leads to a Unix socket of this machine, where the node's own API answers in
  * plain HTTP, or to an address, where everything else is as if the name had resolved to
- * it: TLS names and `Host` stay. Responsible for what a route is and for which host has
- * one. Not responsible for getting connections onto it (`routed_*.ts`), nor for whether
- * an address may be reached: the sandbox judges that as ever.
+ * it: TLS names and `Host` stay. Responsible for the type of a route and the lookup by
+ * host. Not responsible for routing connections (`routed_*.ts`), nor for permission to
+ * reach an address, which the sandbox decides.
  */
 
 import { routeFetch } from "./routed_fetch.ts";
@@ -20,7 +20,7 @@ export interface SocketRoute {
 export interface AddressRoute {
   host: string;
   address: string;
-  /** The port whatever the caller asked for; without it, the caller's. */
+  /** The port in place of the caller's; without it, the caller's. */
   port?: number;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Whose code is running: which component, and which run of it.
+ * The component and the run whose code is running.
  *
  * Carried by the engine's async context through awaits, timers and callbacks, so that a
  * log line or a stray rejection finds its run, and a variable its component, while
  * others are at work. Code whose context is lost belongs to the component that is loaded
- * if there is only one, and to none that can be named otherwise. Not responsible for
- * what components and runs do.
+ * if there is only one, and otherwise to none. Not responsible for the behaviour of
+ * components and runs.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -26,14 +26,14 @@ export class ComponentScope {
     return this.#isUnloaded;
   }
 
-  /** Forgets the component: code of it that goes on all the same does so in nobody's name. */
+  /** Forgets the component: code of it that still runs belongs to no component. */
   unload(): void {
     this.#isUnloaded = true;
     loaded.delete(this.number);
     findOnly();
   }
 
-  /** The component's value under this key; created when it is first asked for. */
+  /** The component's value under this key; created on first use. */
   belonging<Value>(key: object, create: () => Value): Value {
     let value = this.#belongings.get(key) as Value | undefined;
     if (value === undefined) {
@@ -78,7 +78,7 @@ export function runWithin<Result>(
   return enter(new Scope(component, invocation), body) as Result;
 }
 
-/** From now on code may be this component's. */
+/** Registers a component whose code may run from now on. */
 export function addComponent(component: ComponentScope): void {
   loaded.set(component.number, component);
   findOnly();
@@ -89,7 +89,7 @@ function findOnly(): void {
   if (loaded.size === 1) loaded.forEach((component) => onlyLoaded = component);
 }
 
-/** A value that each component has of its own, and one more for code that is nobody's. */
+/** One value per component, and one for code without a component. */
 export function perComponent<Value>(create: () => Value): () => Value {
   const key = {};
   let ofNobody: Value | undefined;

@@ -2,8 +2,7 @@
  * The worker's life: components of one owner, and many invocations of each.
  *
  * Responsible for answering the host's frames, in order for each component, and for
- * knowing which runs are in flight. Not responsible for bytes, nor for how a component
- * is called.
+ * tracking the runs in flight. Not responsible for bytes, nor for calling components.
  */
 
 import { setImmediate } from "node:timers";
@@ -42,7 +41,7 @@ export class Session {
   #outbox: Outbox;
   #components = new OwnMap<number, LoadedComponent>();
   #inFlight = new OwnMap<number, Invocation>();
-  /** For failures that nobody can tell whose they are. */
+  /** For failures without a known run. */
   #failures = new FailureFormat();
 
   constructor(outbox: Outbox) {
@@ -146,7 +145,7 @@ export class Session {
     this.#inFlight.set(id, invocation);
     promiseThen(
       runWithin(loaded.scope, invocation, () => this.#run(invocation, loaded, frame)),
-      // Rejections that nobody handles come up between the run's last step and the next turn.
+      // Unhandled rejections surface between the run's last step and the next turn.
       (outcome: Outcome) => setImmediate(() => invocation.end(outcome)),
     );
   }
@@ -192,7 +191,7 @@ export class Session {
     return (this.#current()?.failures ?? this.#failures).describe(thrown);
   }
 
-  /** The component whose code is running. A scope that a component made up is nobody's. */
+  /** The component whose code is running. A scope forged by a component counts as none. */
   #current(): LoadedComponent | undefined {
     const scope = currentComponent();
     if (scope === undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
  * Standard streams for component code: writes become log lines, input is empty.
  *
- * The real standard output carries frames. Bytes that reach it some other way do no
- * harm, the host reports them as noise; this is about attributing them to a run. The
+ * The real standard output carries frames. Bytes that reach it in another way are
+ * harmless, because the host logs them as noise; this attributes them to a run. The
  * real standard input carries the host's frames, and a library that reads from it would
  * swallow them. Not responsible for `console`.
  */

@@ -1,15 +1,15 @@
 /**
- * The `$` that an action's `run` gets: what it tells the step it runs as.
+ * The `$` of an action's `run`: the interface to its step.
  *
- * Responsible for the object's shape and for checking what is passed to it. Not
- * responsible for where exports go, nor for steps of workflows: an action that runs
+ * Responsible for the object's shape and for checking its arguments. Not
+ * responsible for the use of exports, nor for steps of workflows: an action that runs
  * alone has neither a request to respond to nor a workflow to pause.
  */
 
 import { isObject } from "./component.ts";
 import type { Invocation } from "./invocation.ts";
 
-/** What the host says of the step, as the invocation's event. */
+/** The host's data about the step, as the invocation's event. */
 export interface StepEvent {
   /** Exports and results of earlier steps by name. */
   steps: Record<string, unknown>;

@@ -1,8 +1,8 @@
 /**
- * Rejections nobody awaited and exceptions thrown out of callbacks.
+ * Unhandled rejections and exceptions thrown in callbacks.
  *
- * They must not end the worker, which other runs share. Not responsible for which run
- * they belong to.
+ * They must not end the worker, which other runs share. Not responsible for finding the
+ * run they belong to.
  */
 
 export type StrayFailureHandler = (thrown: unknown) => void;

@@ -1,10 +1,10 @@
 /**
- * Streams, sockets and messages of Node in values that others are shown.
+ * Streams, sockets and messages of Node in values that are shown to others.
  *
  * Their internals hold the request as it was sent, credentials in its headers. A
  * response whose body is a stream is exported as such an object, or a plain copy that a
- * package made of it; both are told by the fields that only those objects have. Not
- * responsible for what a component puts into a value by itself.
+ * package made of it; both are recognized by fields that only those objects have. Not
+ * responsible for data that a component puts into a value itself.
  */
 
 import { isObject } from "./component.ts";
@@ -12,7 +12,7 @@ import { jsonParse, jsonStringify } from "./intrinsics.ts";
 
 const MARKS = ["_readableState", "_writableState", "_httpMessage", "_headerSent"];
 
-/** JSON text in which such objects are replaced by what came with a response, or a word. */
+/** JSON text in which such objects are replaced by the response's data, or a placeholder. */
 export function withoutStreams(json: string | undefined): string | undefined {
   if (json === undefined || !MARKS.some((mark) => json.includes(`"${mark}"`))) {
     return json;
@@ -20,7 +20,7 @@ export function withoutStreams(json: string | undefined): string | undefined {
   return jsonStringify(shown(jsonParse(json)));
 }
 
-/** A value, or in place of a stream what may be shown of it. */
+/** A value, or for a stream the part that may be shown. */
 export function withoutStream(value: unknown): unknown {
   if (!isObject(value) || !MARKS.some((mark) => mark in value)) return value;
   const { statusCode, statusMessage, headers } = value;

@@ -1,9 +1,9 @@
 /**
  * Timers that belong to the run which started them.
  *
- * A component that leaves an interval behind must not go on after its run: pending
- * timers are cut when the run ends, and none can be started for it afterwards. Timers
- * started while the module loads belong to no run and go on until the component is
+ * An interval must not continue after the run that started it: pending timers are
+ * cancelled when the run ends, and none can be started for it afterwards. Timers
+ * started while the module loads belong to no run and continue until the component is
  * unloaded: one that is due afterwards does nothing. An error of a timer or an immediate
  * fails its run; immediates are not cut, as they come at once. Not responsible for the
  * promise timers of `node:timers/promises`, whose continuations find their run ended.

@@ -3,8 +3,8 @@
  *
  * Published components write to hard-coded `/tmp/name`, where the sandbox lets no
  * worker write. Functions reached through `Deno`, the `node:fs` object and its
- * `promises` take such paths to TMPDIR instead. Not reachable this way are functions
- * imported from `node:fs` by name: those bindings cannot be replaced from inside.
+ * `promises` map such paths to TMPDIR instead. Functions imported from `node:fs` by name
+ * are not covered: those bindings cannot be replaced from inside.
  */
 
 import fs from "node:fs";
@@ -28,7 +28,7 @@ export function installTmpPaths(): void {
   const folder = process.env.TMPDIR?.replace(/\/+$/, "");
   if (!folder) return;
   let map: MapPath = (path) => path;
-  // Where the process has a root of its own, its folder is `/tmp` already; what is refused is told in our words
+  // In a root of the process's own, its folder is `/tmp` already; refusals are reworded
   // all the same.
   if (folder !== "/tmp") {
     realFolder = folder;
@@ -47,7 +47,7 @@ export function installTmpPaths(): void {
   );
 }
 
-/** Leaves paths alone that are in the folder of this module. */
+/** Does not change paths in the folder of this module. */
 export function keepCodeFolder(entry: string): void {
   if (entry.startsWith("file:")) keptFolders.push(fileURLToPath(new URL(".", entry)));
 }
@@ -131,7 +131,7 @@ function rethrow(thrown: unknown): never {
   throw retold(thrown, shownText);
 }
 
-/** Of errors: the folder as the component knows it, and no advice for whoever started the process. */
+/** For errors: the folder as the component knows it, without Deno's advice on flags. */
 function shownText(text: string): string {
   return asTmp(withoutAdvice(text));
 }

@@ -1,5 +1,5 @@
 /**
- * Loads what nearly every component imports, before there is a component.
+ * Loads the modules that nearly every component imports, before a component is loaded.
  *
  * The first import of a Node built-in initialises a good part of the compatibility
  * layer; a pooled worker has paid for it when its first invocation comes.

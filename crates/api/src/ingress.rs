@@ -50,19 +50,22 @@ struct Target<'a> {
     place: Place<'a>,
 }
 
-/// The parts that requests at endpoints need of the node.
-pub(crate) struct Door {
+/// The parts of the node that requests at endpoints need.
+pub(crate) struct IngressState {
     pub(crate) platform: Arc<Platform>,
     pub(crate) bodies: Arc<Bodies>,
     pub(crate) sites: Sites,
 }
 
 /// `/e/{token}` and everything below.
-pub(crate) async fn at_path(State(door): State<Arc<Door>>, request: Request) -> Response {
+pub(crate) async fn at_path(
+    State(ingress): State<Arc<IngressState>>,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let url = format!(
         "{}{}",
-        door.platform.config().public_url,
+        ingress.platform.config().public_url,
         whole_path(&parts)
     );
     match address::split(parts.uri.path()) {
@@ -73,16 +76,16 @@ pub(crate) async fn at_path(State(door): State<Arc<Door>>, request: Request) -> 
                 url,
                 place: Place::Path { token },
             };
-            door.answer(target, &parts, body).await
+            ingress.answer(target, &parts, body).await
         }
         None => ApiError::NoEndpoint.into_response(),
     }
 }
 
 /// Everything at `{token}.{domain}`.
-pub(crate) async fn at_host(door: &Door, token: String, request: Request) -> Response {
+pub(crate) async fn at_host(ingress: &IngressState, token: String, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let domain = door.platform.config().endpoint_domain.as_deref();
+    let domain = ingress.platform.config().endpoint_domain.as_deref();
     let domain = domain.unwrap_or_default();
     let target = Target {
         token: &token,
@@ -90,7 +93,7 @@ pub(crate) async fn at_host(door: &Door, token: String, request: Request) -> Res
         url: format!("https://{token}.{domain}{}", whole_path(&parts)),
         place: Place::Host,
     };
-    door.answer(target, &parts, body).await
+    ingress.answer(target, &parts, body).await
 }
 
 fn whole_path(parts: &Parts) -> &str {
@@ -103,7 +106,7 @@ pub(crate) fn place_of(path: &str) -> Place<'_> {
     Place::Path { token }
 }
 
-impl Door {
+impl IngressState {
     async fn answer(&self, target: Target<'_>, parts: &Parts, body: Body) -> Response {
         let place = target.place;
         match self.take(target, parts, body).await {

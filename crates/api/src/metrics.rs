@@ -134,7 +134,7 @@ fn class(status: StatusCode) -> usize {
     usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1
 }
 
-/// Tells the front which route answered.
+/// Tells the edge which route answered.
 pub(crate) async fn name_route(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let mut response = next.run(request).await;

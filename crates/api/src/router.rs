@@ -1,5 +1,5 @@
 //! The whole interface on one screen, grouped by caller, with the layers before the handlers. The API's
-//! operations are listed in `operations`; the steps before a request is routed are `front`'s business.
+//! operations are listed in `operations`; the steps before a request is routed are in `edge`.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::{
     auth,
     body::{self, Bodies, BodyLimits},
     connections::ConnectionCounts,
+    edge::{self, Edge},
     error::ApiError,
     fields,
-    front::{self, Front},
-    ingress::{self, Door, Sites},
+    ingress::{self, IngressState, Sites},
     metrics::{self, Metrics, Observed},
     openapi,
     operations::{self, V1},
@@ -42,24 +42,27 @@ pub struct Settings {
 pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
     let bodies = Bodies::new(settings.bodies);
     let metrics = Arc::new(Metrics::new(&settings.connections, &bodies));
-    let door = Arc::new(Door {
+    let ingress = Arc::new(IngressState {
         platform: Arc::clone(&platform),
         bodies: Arc::clone(&bodies),
         sites: Sites::of(platform.config(), settings.sets_endpoints_apart),
     });
-    let front = Arc::new(Front::new(Arc::clone(&door), Arc::clone(&metrics)));
+    let edge = Arc::new(Edge::new(Arc::clone(&ingress), Arc::clone(&metrics)));
     let observed = Observed {
         platform: Arc::clone(&platform),
         metrics,
     };
     let described = Described::new(&platform.config().public_url, openapi::document);
-    let endpoint = || any(ingress::at_path).with_state(Arc::clone(&door));
+    let endpoint = || any(ingress::at_path).with_state(Arc::clone(&ingress));
     let routes = Router::from(operations::health())
         .merge(operations::metrics().with_state(observed))
         .merge(operations::description().with_state(Arc::new(described)))
         // Browsers in which an account is connected.
-        .route("/connect/{app}", get(connect::open).post(connect::fill_in))
-        .route("/connect/{app}/callback", get(connect::come_back))
+        .route(
+            "/connect/{app}",
+            get(connect::open).post(connect::submit_form),
+        )
+        .route("/connect/{app}/callback", get(connect::handle_callback))
         // Clients of the API.
         .nest(V1, v1(&platform))
         // The following routes are counted without it.
@@ -73,7 +76,7 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
         .method_not_allowed_fallback(no_method)
         .with_state(platform);
     // Layers of a router run after routing; a layer that changes the path must wrap the router itself.
-    Router::new().fallback_service(from_fn_with_state(front, front::receive).layer(routes))
+    Router::new().fallback_service(from_fn_with_state(edge, edge::receive).layer(routes))
 }
 
 /// The API for its clients. Paths are written without the trailing slash that requests may carry.

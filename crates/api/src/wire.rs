@@ -26,7 +26,7 @@ mod workspace;
 
 pub(crate) use self::{
     account::{
-        Account, Connect, ConnectAccount, ConnectLink, CreateAccount, DeletedAccount, Patience,
+        Account, Connect, ConnectAccount, ConnectLink, CreateAccount, DeletedAccount, WaitQuery,
     },
     app::{App, AppsQuery},
     call::{CallRequest, ComponentProps, OptionsRequest, PropOptions, PropsRequest},

@@ -1,6 +1,12 @@
 //! The command line: every subcommand, flag and environment variable, with the text of `--help`.
 //! Nothing here acts; values that depend on a component (props) stay text until it is known.
 
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    rustdoc::bare_urls,
+    reason = "doc comments of arguments are help texts, in which markup would show"
+)]
+
 mod data_stores;
 mod developing;
 mod props;

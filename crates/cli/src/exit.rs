@@ -30,7 +30,7 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> Exit {
     if is_broken_pipe(&error) {
         return Exit::Success;
     }
-    tell(&error);
+    print_error(&error);
     match find::<UsageError>(&error) {
         Some(_) => Exit::Usage,
         None => Exit::Failure,
@@ -38,7 +38,7 @@ pub(crate) fn report(result: anyhow::Result<Exit>) -> Exit {
 }
 
 /// Prints an error, and the person's next step.
-pub(crate) fn tell(error: &anyhow::Error) {
+pub(crate) fn print_error(error: &anyhow::Error) {
     output::note(&format!("error: {error:#}"));
     if let Some(client_error) = find::<ClientError>(error) {
         if let Some(stack) = client_error.stack() {

@@ -119,7 +119,7 @@ impl Node {
         let public = tokio::spawn(self.server.clone().serve(listener));
         // Components may call the API until their runs have ended, so this one is not shut down gracefully.
         let internal = socket.map(|socket| {
-            let server = self.server.clone().outlasting();
+            let server = self.server.clone().past_shutdown();
             tokio::spawn(server.serve_components(socket))
         });
         stop_signal().await?;
@@ -199,7 +199,7 @@ async fn first_user(
     if given.is_none() {
         let kept_in = data_dir.shown_key_path();
         // A journal would keep it for all readers of journals.
-        notes.note(&match notes.are_read_and_gone() {
+        notes.note(&match notes.are_transient() {
             true => format!("API key of the first user (shown once, kept in {kept_in}): {api_key}"),
             false => format!("the API key of the first user is in {kept_in}"),
         });

@@ -19,25 +19,25 @@ use url::Url;
 
 use crate::data_store::StoreRequest;
 
-/// An error of the host's side. A component's own fault is an [`Outcome`] or a [`Rejection`], never this.
+/// An error of the host. A component's own fault is an [`Outcome`] or a [`Rejection`], never this.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A process could not be started (or the JavaScript runtime is missing).
     #[error("could not start a worker: {0}")]
     Spawn(String),
-    /// A worker answered something that is not the protocol.
+    /// A worker's answer violates the protocol.
     #[error("worker protocol violated: {0}")]
     Protocol(String),
     /// A worker went away before it could be used.
     #[error("worker lost: {0}")]
     WorkerLost(String),
-    /// Too much of the same owner's waits; the text says of what.
+    /// Too many requests of the same owner wait; the text says of which kind.
     #[error("{0}")]
     Busy(String),
     /// Package registry, file system or store failed while building or loading.
     #[error("{context}: {reason}")]
     Unavailable {
-        /// The deed that failed.
+        /// The step that failed.
         context: String,
         /// The cause, with the next step.
         reason: String,
@@ -58,7 +58,7 @@ pub enum ComponentCode {
 pub struct BuildRequest {
     /// Its code.
     pub code: ComponentCode,
-    /// Version ranges, by package, of what the code imports without one; the latest release otherwise.
+    /// Version ranges by package, for imports without one; otherwise the latest release is used.
     pub ranges: BTreeMap<String, String>,
     /// The owner of the build. Owners take turns.
     pub owner: String,
@@ -86,7 +86,7 @@ pub struct Artifact {
 /// A component that was resolved, locked and described.
 #[derive(Debug, Clone)]
 pub struct Build {
-    /// The code as saved: the given text, or what the URL answered.
+    /// The code as saved: the given text, or the response of the URL.
     pub code: String,
     /// The archive that workers run.
     pub artifact: Artifact,
@@ -103,7 +103,7 @@ pub enum BuildStage {
     Fetch,
     /// The code does not parse, or an import cannot be resolved.
     Resolve,
-    /// Evaluating the module threw, or what it exports is not a component.
+    /// Evaluating the module threw, or its export is not a component.
     Evaluate,
 }
 
@@ -190,22 +190,22 @@ pub struct Invocation {
     pub props: Map<String, Value>,
 }
 
-/// The parts of a component in a worker that only the store has. Asked for at most once each time it is loaded.
+/// The parts of a component that only the store has. Each is read at most once per load.
 #[async_trait]
 pub trait WorkerState: Send + Sync {
-    /// The archive of the code folder; asked only if this node has not unpacked it yet.
+    /// The archive of the code folder; read only if this node has not unpacked it yet.
     async fn artifact(&self) -> Result<Bytes, EngineError>;
     /// The source's whole key-value map, every committed write included.
     async fn key_values(&self) -> Result<Map<String, Value>, EngineError>;
 }
 
-/// The owner of a place in a worker, which no two share. Whether a worker has places for several is the engine's decision;
-/// it never has them for two tenants.
+/// The owner of a place in a worker; a place has one owner. The engine decides whether a worker has several places, but
+/// never gives places in one worker to two tenants.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum WorkerOwner {
-    /// A source's, run after run.
+    /// A source, which keeps its place across runs.
     Source(SourceId),
-    /// One call's alone, such as an action that is run once; its caller evicts the worker.
+    /// A single call, such as one run of an action; its caller evicts the worker.
     Call(InvocationId),
 }
 
@@ -215,12 +215,12 @@ impl From<SourceId> for WorkerOwner {
     }
 }
 
-/// The place in a worker that an invocation needs: the one that its owner has already, or a new one.
+/// The place in a worker that an invocation needs: its owner's existing one, or a new one.
 #[derive(Clone)]
 pub struct WorkerSpec {
     /// The owner of the place.
     pub owner: WorkerOwner,
-    /// With whom it shares what one tenant may have, and whose turns it takes.
+    /// The tenant whose limits and turns it shares.
     pub tenant: Arc<str>,
     /// [`Artifact::hash`] of the code.
     pub artifact_hash: String,
@@ -267,7 +267,7 @@ pub struct KvChange {
     pub value: Option<Box<RawValue>>,
 }
 
-/// A value that an action gave to later steps, or to whoever runs it alone.
+/// A value that an action exported to later steps, or to the caller of a single run.
 #[derive(Debug, Clone)]
 pub struct Export {
     /// Its name; `$summary` is for people.
@@ -276,7 +276,7 @@ pub struct Export {
     pub value: Option<Box<RawValue>>,
 }
 
-/// A message of a run to its caller, in the order in which the component did it. `Outcome` is the last.
+/// A message of a run to its caller, in the order of the component's calls. `Outcome` is the last.
 #[derive(Debug)]
 pub enum RunMessage {
     /// `$emit` was called.
@@ -294,9 +294,9 @@ pub enum RunMessage {
     KvChanged(KvChange),
     /// `$.export` was called.
     Exported(Export),
-    /// `$.flow.exit` was called, with this reason: nothing is to follow the run.
+    /// `$.flow.exit` was called, with this reason: no further step is to run.
     Exited(String),
-    /// A data store was asked for something; the run waits for the answer.
+    /// A data store operation was requested; the run waits for the answer.
     StoreAsked(StoreRequest),
     /// The run ended. When its worker died with it, everything sent before still counts.
     Outcome(Outcome),
@@ -316,11 +316,11 @@ pub struct EngineStatus {
     pub source_workers: usize,
     /// Runs in flight.
     pub runs: usize,
-    /// Host names that components reach elsewhere than they resolve to.
+    /// Host names that are routed to other addresses for components.
     pub routes: usize,
-    /// Certificates that are trusted besides those of the web's authorities.
+    /// Certificates trusted in addition to those of the public authorities.
     pub ca_certificates: usize,
-    /// Tells whether components can be built: false once the bundler could not be had; saved sources run without.
+    /// Whether components can be built: false if the bundler is unavailable; saved sources run without it.
     pub can_build: bool,
     /// Sandbox layers that apply on this machine, by name, and whether they are on.
     pub sandbox: BTreeMap<String, bool>,
@@ -335,8 +335,8 @@ pub trait Engine: Send + Sync + 'static {
     /// [`EngineError`] when the host failed; a component at fault is `Ok(Err(Rejection))`.
     async fn build(&self, request: BuildRequest) -> Result<Result<Build, Rejection>, EngineError>;
 
-    /// Makes the next builds ask the package registry anew: its answers of a short while ago are old then.
-    /// An engine that keeps no answers has nothing to do.
+    /// Makes the next builds query the package registry again, ignoring cached answers.
+    /// Does nothing in an engine without such a cache.
     fn forget_registry_answers(&self) {}
 
     /// Resolves a package and lists its modules that look like components (`sources/` and `actions/`).
@@ -354,7 +354,7 @@ pub trait Engine: Send + Sync + 'static {
     /// Starts a run. Returns once the worker has it; its messages, the last an `Outcome`, go to `sink`.
     ///
     /// # Errors
-    /// No worker could be had; nothing was sent to `sink` and nothing of the component has run.
+    /// No worker was available; nothing was sent to `sink`, and no code of the component has run.
     async fn invoke(
         &self,
         worker: &WorkerSpec,
@@ -362,7 +362,7 @@ pub trait Engine: Send + Sync + 'static {
         sink: RunSink,
     ) -> Result<(), EngineError>;
 
-    /// Takes the owner out of its worker, if it has one. A worker that nobody else is in, or in which the owner has runs,
+    /// Removes the owner from its worker, if it has one. A worker without other owners, or in which the owner has runs,
     /// ends: all of its runs end `Lost`, and the call waits until it is gone.
     async fn evict(&self, owner: &WorkerOwner);
 

@@ -1,7 +1,7 @@
-//! The archive of a code folder: packing, unpacking, and what is in it.
+//! The archive of a code folder: its contents, packing and unpacking.
 //!
 //! The folder's layout is fixed: [`ENTRY`] is the component, always an ECMAScript module with the
-//! component's own files bundled in, and [`SOURCE_MAP`] its source map. In the bundle form that is all;
+//! component's own files bundled in, and [`SOURCE_MAP`] its source map. The bundle form has no other files;
 //! in the node_modules form there are `node_modules/` and `package.json` beside it. Equal folders give
 //! equal bytes: entries are sorted and carry no times, owners or modes. Not responsible for where archives are kept.
 
@@ -115,7 +115,7 @@ fn append(
     archive.append_data(&mut header, path, content.as_slice())
 }
 
-/// Tells whether the link at `path` with this `target` leads to something in the same folder.
+/// Whether the link at `path` with this `target` leads to a place in the same folder.
 fn stays_inside(path: &Path, target: &Path) -> bool {
     let mut depth = path.components().count().saturating_sub(1);
     for component in target.components() {

@@ -1,8 +1,8 @@
-//! Building a saved component: its modules are gathered, its packages resolved and locked, everything
-//! is made one archive, and the archive is described in a throw-away sandbox.
+//! Building a saved component: its modules are gathered, its packages resolved and locked, all files are packed
+//! into one archive, and the archive is described in a throw-away sandbox.
 //!
 //! Responsible for: everything between [`BuildRequest`] and [`Build`]. Not for: keeping builds, or
-//! what a component does when it runs. Builds run two at a time: they cost CPU and memory that the
+//! running components. Builds run two at a time: they cost CPU and memory that the
 //! node's runs need. Owners take turns.
 
 mod bundle;
@@ -65,8 +65,8 @@ use crate::{
     api::{Build, BuildRequest, EngineError, Rejection},
     confine::Confinement,
     deno::{Bundler, BundlerSource},
+    fair_queue::{FairQueue, Full, Permit},
     network::{CaCertificates, NetworkPolicy},
-    turns::{Full, Turn, Turns},
 };
 
 /// The bytes that a component and its packages may have, unpacked. Every node unpacks them, and cold starts read them;
@@ -82,11 +82,11 @@ const WAITING_MAX: usize = 32;
 /// The configuration of a builder.
 #[derive(Debug, Clone)]
 pub struct BuilderConfig {
-    /// Keeps the steps of a build from the machine.
+    /// Confines the steps of a build.
     pub confinement: Arc<Confinement>,
     /// The folder of downloaded packages and of builds; created if need be.
     pub cache_dir: PathBuf,
-    /// The cache folder of Deno's that may have the bundler already.
+    /// A cache folder of Deno that may already contain the bundler.
     pub kept_in: Option<PathBuf>,
     /// Environment variables for the registry client, as the user has them: the home folder for `.npmrc`,
     /// the registry, proxies and certificates. Deno gets no other variable.
@@ -95,7 +95,7 @@ pub struct BuilderConfig {
     pub code_bytes_max: u64,
     /// The addresses that fetching a `component_url` may reach.
     pub network: NetworkPolicy,
-    /// The certificates that it trusts besides those of the web's authorities.
+    /// The certificates that it trusts in addition to those of the public authorities.
     pub ca: Option<CaCertificates>,
 }
 
@@ -104,13 +104,13 @@ pub struct Builder {
     tool: DenoTool,
     fetcher: ModuleFetcher,
     describer: Arc<dyn Describe>,
-    turns: Turns,
+    queue: FairQueue,
     answers: RegistryAnswers,
     code_bytes_max: u64,
 }
 
 impl Builder {
-    /// A builder that has components described by `describer`.
+    /// A builder that uses `describer` to describe components.
     ///
     /// # Errors
     /// The cache folder cannot be created, or the TLS stack cannot be set up.
@@ -121,7 +121,7 @@ impl Builder {
         };
         let builds_dir = config.cache_dir.join(layout::BUILDS);
         std::fs::create_dir_all(&builds_dir).map_err(unusable)?;
-        // Links on the way would make Deno's names of files differ from ours.
+        // With links in the path, Deno's file names would differ from ours.
         let cache_dir = config.cache_dir.canonicalize().map_err(unusable)?;
         let deno_dir = cache_dir.join("deno-dir");
         std::fs::create_dir_all(&deno_dir)
@@ -144,7 +144,7 @@ impl Builder {
             tool,
             fetcher: ModuleFetcher::new(config.network, config.ca.as_ref())?,
             describer,
-            turns: Turns::new(CONCURRENT_BUILDS, WAITING_MAX),
+            queue: FairQueue::new(CONCURRENT_BUILDS, WAITING_MAX),
             answers: RegistryAnswers::default(),
             code_bytes_max: config.code_bytes_max,
         })
@@ -165,7 +165,7 @@ impl Builder {
         }
     }
 
-    /// Has packages resolved by what the registry says now, whatever it said a short while ago.
+    /// Resolves packages with the registry's present answers, ignoring cached ones.
     pub fn forget_registry_answers(&self) {
         self.answers.expire();
     }
@@ -173,19 +173,19 @@ impl Builder {
     /// The bundler that every build needs, fetched if it is not there.
     ///
     /// # Errors
-    /// It cannot be had.
+    /// The bundler is unavailable.
     pub async fn prepare(&self) -> Result<(), EngineError> {
         self.tool.bundler.ready().await.map(drop)
     }
 
-    /// Tells whether the last [`Builder::prepare`] failed.
+    /// Whether the last [`Builder::prepare`] failed.
     pub fn lacks_bundler(&self) -> bool {
         self.tool.bundler.is_missing()
     }
 
-    async fn turn(&self, owner: &str) -> Result<Turn, EngineError> {
-        let turn = self.turns.take(owner).await;
-        turn.map_err(|Full| {
+    async fn permit(&self, owner: &str) -> Result<Permit, EngineError> {
+        let permit = self.queue.acquire(owner).await;
+        permit.map_err(|Full| {
             EngineError::Busy(format!(
                 "{WAITING_MAX} components of yours wait to be built, which is as many as may; try again when some are"
             ))
@@ -194,7 +194,7 @@ impl Builder {
 
     async fn attempt(&self, request: BuildRequest) -> BuildResult<Build> {
         self.prepare().await?;
-        let _turn = self.turn(&request.owner).await?;
+        let _permit = self.permit(&request.owner).await?;
         let staging = self.staging().await?;
         let built = self.build_in(staging.path(), request).await;
         // With the packages beside it, it has many files.
@@ -229,7 +229,7 @@ impl Builder {
             .await
     }
 
-    /// Resolves the packages and bundles them in; those that they turn out to import undeclared are added to `sources`.
+    /// Resolves the packages and bundles them in; packages that they import undeclared are added to `sources`.
     async fn bundled(
         &self,
         folder: &Path,
@@ -244,7 +244,9 @@ impl Builder {
             let bundled = match bundling.with_packages(&folder.join("bundle")).await {
                 Ok(bundled) => bundled,
                 Err(failure) => {
-                    return Err(missing_file::told(failure, &sources.packages, &resolved).await);
+                    return Err(
+                        missing_file::explained(failure, &sources.packages, &resolved).await,
+                    );
                 }
             };
             let Some(reason) = &bundled.obstacle else {
@@ -259,7 +261,7 @@ impl Builder {
             });
             if undeclared.is_empty() {
                 if bundled.reached.is_none() && !sources.packages.is_empty() {
-                    // The bundler does not say why it lacks a package.
+                    // The bundler does not report why a package is missing.
                     download(&self.tool, folder, &sources.packages).await?;
                 }
                 return Ok((bundled, resolved));
@@ -283,7 +285,7 @@ impl Builder {
         }
     }
 
-    /// A folder that is gone when the build is done.
+    /// A folder that is removed at the end of the build.
     async fn staging(&self) -> BuildResult<tempfile::TempDir> {
         self.tool.scratch("build-").await
     }

@@ -1,9 +1,9 @@
-//! Confinement by the kernel: every process that runs or reads strangers' code sees a few files, belongs
-//! to a user of its own where the node is root, and can ask little of the kernel.
+//! Confinement by the kernel: every process that runs or reads untrusted code sees few files, runs as a separate
+//! user if the node is root, and has few system calls.
 //!
 //! A process is started through a launcher: the node's own binary, which confines itself while it has one
-//! thread and no code of anybody else, and becomes the program. Responsible for how, and for what this
-//! machine offers. Not for which process may see what; [`crate::sandbox`] and the builder say so.
+//! thread and no foreign code, and becomes the program. Responsible for the mechanisms, and for detecting those that
+//! this machine offers. Not for the files that each process may see: the sandbox and the builder decide that.
 
 #[cfg(target_os = "linux")]
 mod failure;
@@ -59,10 +59,10 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// Finds out how this machine confines `deno`. Blocks for as long as starting it takes.
+    /// Determines how this machine confines `deno`. Blocks while Deno is started once.
     ///
     /// # Errors
-    /// The machine cannot confine, and that is not allowed; or nothing can be started at all.
+    /// The machine cannot confine, and running unconfined is not allowed; or Deno cannot be started.
     pub fn start(config: &ConfinementConfig, deno: &Path) -> Result<Arc<Self>, EngineError> {
         let deno = deno
             .canonicalize()
@@ -105,7 +105,7 @@ impl Confinement {
         &self.deno
     }
 
-    /// The path under which a process sees what is at `host`: `own` where it has a root of its own.
+    /// The path under which a process sees `host`: `own` if it has a root of its own.
     pub(crate) fn inside(&self, host: &Path, own: &str) -> PathBuf {
         match self.found.method {
             Method::Namespaces => own.into(),
@@ -113,22 +113,22 @@ impl Confinement {
         }
     }
 
-    /// Gives files to the user that processes run as.
+    /// Changes the owner of files to the user that processes run as.
     pub(crate) fn give(&self, path: &Path) -> io::Result<()> {
         ownership::give(path, self.found.user)
     }
 
-    /// Gives a folder and what is directly in it.
+    /// The same for a folder and its direct entries only.
     pub(crate) fn give_shallow(&self, folder: &Path) -> io::Result<()> {
         ownership::give_shallow(folder, self.found.user)
     }
 
-    /// Tells whether a process can be kept from abstract sockets while it has others of their family.
+    /// Whether a process can be denied abstract sockets while it has other Unix sockets.
     pub(crate) fn scopes_sockets(&self) -> bool {
         self.found.scopes_sockets
     }
 
-    /// Tells whether processes are restricted in what they may ask of the kernel.
+    /// Whether processes' system calls are filtered.
     pub(crate) fn filters_calls(&self) -> bool {
         self.found.filters_calls()
     }
@@ -139,7 +139,7 @@ impl Confinement {
     }
 }
 
-/// Comes back at once: there is nothing to confine with.
+/// Returns at once: this system has no confinement.
 #[cfg(not(target_os = "linux"))]
 pub fn launch(_arguments: impl Iterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
     std::process::ExitCode::from(FAILED)

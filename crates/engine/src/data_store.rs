@@ -1,6 +1,6 @@
-//! Requests of a run to the data stores of its owner, and the way back to it.
+//! Requests of a run to the data stores of its owner, and their answers.
 //!
-//! Not responsible for whose stores they are, nor for what is in them: the caller of [`crate::Engine::invoke`] is asked.
+//! Not responsible for the stores' owners or contents: the caller of [`crate::Engine::invoke`] answers.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A request for a data store. It is answered once; a run whose request is dropped is told that nobody answered.
+/// A request for a data store. It is answered once; dropping it fails the run's call.
 #[derive(Debug)]
 pub struct StoreRequest {
     /// The store's name, as the prop was configured.
     pub store: String,
     /// The operation.
     pub operation: StoreOperation,
-    /// The way of the answer.
+    /// The channel for the answer.
     pub reply: Replier,
 }
 
 /// An operation on a data store.
 #[derive(Debug, Clone)]
 pub enum StoreOperation {
-    /// The value of a key; nothing when there is none.
+    /// The value of a key, if there is one.
     Get {
         /// The key.
         key: String,
     },
-    /// Tells whether there is a record of this key.
+    /// Whether there is a record of this key.
     Has {
         /// The key.
         key: String,
@@ -38,17 +38,17 @@ pub enum StoreOperation {
         key: String,
         /// The value, as JSON text.
         value: Box<RawValue>,
-        /// After how many seconds it is to be gone, if ever.
+        /// Seconds after which it expires, if ever.
         ttl_seconds: Option<f64>,
     },
-    /// Changes when a record is gone, and says whether it is there.
+    /// Changes a record's expiry, and returns whether it exists.
     SetTtl {
         /// The key.
         key: String,
-        /// After how many seconds; `None` for never.
+        /// Seconds after which it expires; `None` for never.
         ttl_seconds: Option<f64>,
     },
-    /// Deletes a record, and says whether it was there.
+    /// Deletes a record, and returns whether it existed.
     Delete {
         /// The key.
         key: String,
@@ -59,18 +59,18 @@ pub enum StoreOperation {
     Size,
     /// Some keys: `{"items": […], "after": KEY}`, without `after` when these were the last.
     Keys {
-        /// Only those behind this one.
+        /// Only keys after this one.
         after: Option<String>,
     },
     /// Some records as `[key, value]`, in the same form.
     Entries {
-        /// Only those behind this key.
+        /// Only records after this key.
         after: Option<String>,
     },
 }
 
 impl StoreOperation {
-    /// Tells whether it changes what a later operation sees.
+    /// Whether it changes the results of later operations.
     pub fn is_write(&self) -> bool {
         match self {
             Self::Set { .. } | Self::SetTtl { .. } | Self::Delete { .. } | Self::Clear => true,
@@ -83,19 +83,19 @@ impl StoreOperation {
     }
 }
 
-/// An answer: JSON text or nothing (`undefined`), or what the component is told went wrong.
+/// An answer: JSON text or nothing (`undefined`), or an error message for the component.
 pub type StoreReply = Result<Option<Box<RawValue>>, String>;
 
 type Send = Box<dyn FnOnce(StoreReply) + std::marker::Send>;
 
-/// The way back to the run that asked.
+/// The channel to the run that made the request.
 pub struct Replier {
     send: Option<Send>,
     room: Option<BoxFuture<'static, ()>>,
 }
 
 impl Replier {
-    /// Answers go to `send`, where there is room once `room` has ended.
+    /// Answers go to `send`, which has room once `room` has completed.
     pub fn new(
         send: impl FnOnce(StoreReply) + std::marker::Send + 'static,
         room: impl Future<Output = ()> + std::marker::Send + 'static,
@@ -106,15 +106,15 @@ impl Replier {
         }
     }
 
-    /// Waits until the run's worker has taken most of what it was answered before: one that asks and never reads must not
-    /// fill the node's memory.
+    /// Waits until the run's worker has read most of its earlier answers: one that never reads must not fill the node's
+    /// memory.
     pub async fn room(&mut self) {
         if let Some(room) = self.room.take() {
             room.await;
         }
     }
 
-    /// Answers the run. It may have ended meanwhile, and then nobody hears.
+    /// Answers the run. If it has ended meanwhile, the answer is dropped.
     pub fn answer(mut self, reply: StoreReply) {
         if let Some(send) = self.send.take() {
             send(reply);
@@ -152,7 +152,7 @@ pub(crate) enum OperationName {
 }
 
 impl OperationName {
-    /// The operation with what its frame carries; `None` when something is missing.
+    /// The operation with its arguments from the frame; `None` when one is missing.
     pub(crate) fn with(
         self,
         key: Option<String>,

@@ -1,8 +1,8 @@
 //! Finding Deno, or installing it.
 //!
 //! Responsible for: a Deno of the pinned release, from where the user says, from PATH, from the cache
-//! folder, or fetched by the package client at hand; and the bundler that it runs. Not for: what they are run for.
-//! Reads no environment: the caller hands in what it found there.
+//! folder, or fetched by the package client at hand; and the bundler that it runs. Not for: their use.
+//! Does not read the environment: the caller passes it in.
 
 mod bundler;
 mod cache_files;
@@ -32,7 +32,7 @@ use crate::api::EngineError;
 /// The time that `deno --version` may take; a cold page cache under load needs seconds, a broken binary hangs.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A Deno that fits.
+/// A Deno of a suitable version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deno {
     /// The executable.
@@ -41,10 +41,10 @@ pub struct Deno {
     pub version: String,
 }
 
-/// Finds Deno, installing it when there is none; `progress` is told what takes long.
+/// Finds Deno, installing it when there is none; `progress` is called before long steps.
 ///
 /// # Errors
-/// [`EngineError::Spawn`], saying what to do, when there is no Deno that fits and none can be installed.
+/// [`EngineError::Spawn`], with the next step, when there is no suitable Deno and none can be installed.
 pub async fn locate(
     search: &DenoSearch,
     progress: &(dyn Fn(&str) + Sync),

@@ -1,6 +1,6 @@
 //! The engine that the platform runs on: components in Deno processes.
 //!
-//! Responsible for: putting the builder, the sandbox and the pool together. Not for what they do.
+//! Responsible for: putting the builder, the sandbox and the pool together. Not for their work.
 
 use std::{collections::BTreeMap, ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ use crate::{
 
 /// The memory of a worker besides V8's heap: Deno itself, code, buffers.
 const BESIDES_HEAP_MIB: u64 = 256;
-/// The time after which the bundler is asked for again that could not be had.
+/// The time after which an unavailable bundler is tried again.
 const PREPARED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Disk that a worker's temporary files may take.
 const TMP_MIB: u64 = 1024;
@@ -35,10 +35,10 @@ const TMP_MIB: u64 = 1024;
 pub struct EngineConfig {
     /// Deno, as [`crate::deno::locate`] found it.
     pub deno: Deno,
-    /// The way in which processes are kept from the machine.
+    /// The confinement of processes.
     pub confinement: ConfinementConfig,
-    /// The folder of things that survive a restart and may be deleted while the node is down: packages, unpacked
-    /// code, the runtime's files. Created if need be.
+    /// The folder of files that survive a restart and may be deleted while the node is down: packages, unpacked code,
+    /// the runtime's files. Created if need be.
     pub cache_dir: PathBuf,
     /// The cache folder of Deno's that may have the bundler already: see [`BuilderConfig::kept_in`].
     pub kept_in: Option<PathBuf>,
@@ -48,7 +48,7 @@ pub struct EngineConfig {
     pub limits: RunLimits,
     /// The addresses that components, and fetches of component code, may reach.
     pub network: NetworkPolicy,
-    /// Workers that are kept ready for sources that have none.
+    /// The number of workers kept ready for sources without one.
     pub warm_workers: usize,
     /// Memory of all sources' workers together, beyond which idle ones are ended.
     pub workers_memory_mib: u64,
@@ -56,7 +56,7 @@ pub struct EngineConfig {
     pub workers_per_tenant: usize,
     /// The time that a source's worker waits for the next invocation before it is ended.
     pub worker_idle: Duration,
-    /// The authorities whose certificates both trust besides the web's.
+    /// The authorities that both trust in addition to the public ones.
     pub ca: Option<CaCertificates>,
     /// The destinations of components' requests to some host names.
     pub routes: Vec<Route>,
@@ -85,10 +85,10 @@ impl DenoEngine {
     /// # Errors
     /// A folder cannot be created, or something that processes need cannot be set up.
     pub async fn start(config: EngineConfig) -> Result<Arc<Self>, EngineError> {
-        Self::start_sharing(config, pool::apart).await
+        Self::start_sharing(config, pool::unshared).await
     }
 
-    /// The same with another decision which sources share a worker.
+    /// The same with another rule for sharing workers.
     ///
     /// # Errors
     /// The same as of [`Self::start`].
@@ -140,7 +140,7 @@ impl DenoEngine {
         }))
     }
 
-    /// Puts on disk the files that the first process needs.
+    /// Writes the files that the first process needs.
     fn prepare(
         mut config: EngineConfig,
     ) -> Result<(EngineConfig, Arc<Sandbox>, Arc<Builder>), EngineError> {
@@ -192,7 +192,7 @@ impl DenoEngine {
     }
 }
 
-/// Tells whether components reach no Unix socket but the node's: without one they need none at all.
+/// Whether components reach no Unix socket except the node's; without that one they need none at all.
 fn closes_sockets(sandbox: &Sandbox, api_socket: Option<&PathBuf>, routes: &[Route]) -> bool {
     let leads_to_node = routes
         .iter()

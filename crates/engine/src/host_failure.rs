@@ -1,5 +1,5 @@
-//! Failures of the machine that a component gets in touch with: what is told of them, which names the thing
-//! that is short and no path. The rest is for the log of whoever runs the node.
+//! Failures of the machine that affect a component: the message for its author, which names the scarce resource and
+//! no path. The details go to the node's log.
 
 use std::io;
 
@@ -8,7 +8,7 @@ const DISK_FULL: &str =
 const BUNDLER_LOST: &str = "the bundler does not start; see the node's log, and try again";
 const NO_MEMORY: &str = "the machine has no memory left; try again in a moment";
 
-/// Words by which programs tell of it, and their meaning.
+/// Error texts of programs, and their meaning.
 const SIGNS: &[(&str, &str)] = &[
     ("(os error 28)", DISK_FULL),
     ("no space left on device", DISK_FULL),
@@ -33,7 +33,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("failed to send build request to esbuild", BUNDLER_LOST),
     ("esbuild package tarball", BUNDLER_LOST),
 ];
-/// The bundler's words for having got no memory: the machine has none, or what it reads takes more than it may have.
+/// The bundler's texts about failed allocations: the machine is out of memory, or the input needs more than the limit.
 const OUT_OF_MEMORY: &[&str] = &["runtime: out of memory", "runtime: cannot allocate memory"];
 /// The marks of lines in which the bundler shows source.
 const FRAME: &[char] = &['│', '╵'];
@@ -41,23 +41,23 @@ const FRAME: &[char] = &['│', '╵'];
 const UNDERLINE: &[char] = &['~', '^'];
 const QUOTES: &[char] = &['"', '\'', '`'];
 
-/// The meaning of a program's last words, if it is the machine that failed.
-pub(crate) fn told_by(stderr: &str) -> Option<&'static str> {
-    let own = own_words(stderr);
+/// The failure of the machine that a program's output reports, if it does.
+pub(crate) fn detect(stderr: &str) -> Option<&'static str> {
+    let own = own_text(stderr);
     let known = SIGNS.iter().find(|(sign, _)| own.contains(sign));
     known.map(|(_, reason)| *reason)
 }
 
-/// The meaning of the bundler's last words, if it got no memory.
+/// The failure that the bundler's output reports, if it ran out of memory.
 pub(crate) fn out_of_memory(stderr: &str) -> Option<&'static str> {
-    let own = own_words(stderr);
+    let own = own_text(stderr);
     let found = OUT_OF_MEMORY.iter().any(|sign| own.contains(sign));
     found.then_some(NO_MEMORY)
 }
 
-/// A program's words without those that it only quotes: lines of source, and what is between quotes. Whoever writes
-/// a component chooses them.
-pub(crate) fn own_words(text: &str) -> String {
+/// A program's own output, without the parts that it only quotes: lines of source and text between quotes, which the
+/// author of a component controls.
+pub(crate) fn own_text(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let is_underlined = |at: usize| lines.get(at + 1).is_some_and(|next| is_underline(next));
     let own = lines.iter().enumerate().filter(|(at, line)| {
@@ -67,7 +67,7 @@ pub(crate) fn own_words(text: &str) -> String {
         .collect()
 }
 
-/// Tells whether a line is one of source with its number: `  12 | code`.
+/// Whether a line is one of source with its number: `  12 | code`.
 fn is_numbered(line: &str) -> bool {
     let rest = line
         .trim_start()
@@ -80,7 +80,7 @@ fn is_underline(line: &str) -> bool {
     !line.is_empty() && line.chars().all(|c| UNDERLINE.contains(&c))
 }
 
-/// The line without all that is between the first and the last quote of a kind: a quotation may have quotes, too.
+/// The line without the text between the first and the last quote of a kind: a quotation may contain quotes, too.
 fn without_quotes(line: &str) -> String {
     let mut line = line.to_owned();
     for quote in QUOTES {
@@ -98,7 +98,7 @@ fn without_quotes(line: &str) -> String {
     line
 }
 
-/// Tells whether the mark is inside a word, as in `can't`.
+/// Whether the mark is inside a word, as in `can't`.
 fn is_apostrophe(line: &str, at: usize) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
     is_letter(line[..at].chars().next_back()) && is_letter(line[at + 1..].chars().next())
@@ -106,7 +106,7 @@ fn is_apostrophe(line: &str, at: usize) -> bool {
 
 /// The meaning of a failure in the cache folder.
 pub(crate) fn in_cache(error: &io::Error) -> String {
-    told_by(&error.to_string()).map_or_else(
+    detect(&error.to_string()).map_or_else(
         || {
             format!(
                 "the node cannot use its cache folder ({}); see its log",
@@ -121,22 +121,22 @@ pub(crate) fn in_cache(error: &io::Error) -> String {
 mod tests {
     use std::io;
 
-    use super::{in_cache, told_by};
+    use super::{detect, in_cache};
 
     #[test]
     fn what_is_short_is_named_and_where_is_not() {
         let full = io::Error::from_raw_os_error(28);
         let copying = format!("failed to copy esbuild binary from '/data/a' to '/data/b': {full}");
-        for told in [told_by(&copying).unwrap().to_owned(), in_cache(&full)] {
+        for told in [detect(&copying).unwrap().to_owned(), in_cache(&full)] {
             assert!(told.contains("disk") && told.contains("full"), "{told}");
             assert!(!told.contains("/data"), "{told}");
         }
         let denied = in_cache(&io::Error::from(io::ErrorKind::PermissionDenied));
         assert!(denied.contains("permission denied"), "{denied}");
-        let bundler = told_by("failed to copy esbuild binary from '/a': No such file (os error 2)");
+        let bundler = detect("failed to copy esbuild binary from '/a': No such file (os error 2)");
         assert!(bundler.unwrap().contains("bundler"));
         assert_eq!(
-            told_by("Expected ';' but found '}' at component.mjs:1:2"),
+            detect("Expected ';' but found '}' at component.mjs:1:2"),
             None
         );
     }
@@ -151,14 +151,14 @@ mod tests {
             "error: Could not resolve 'it's 'no space left on device' (os error 28)'",
             "error: No matching export in \"a\" for import \"(os error 28)\"",
         ] {
-            assert_eq!(told_by(quoting), None, "{quoting}");
+            assert_eq!(detect(quoting), None, "{quoting}");
         }
         for own in [
             "✘ [ERROR] Failed to write to output file: write /data/a: no space left on device",
             "error: it couldn't write 'a'\n\nCaused by:\n    No space left on device (os error 28)",
             "runtime: failed to create new OS thread (have 2 already; errno=11)",
         ] {
-            assert!(told_by(own).is_some(), "{own}");
+            assert!(detect(own).is_some(), "{own}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Running JavaScript, seen from the host.
+//! Running JavaScript, from the host's side.
 //!
 //! Responsible for: finding or installing Deno, building a saved component (resolving, locking,
 //! describing), worker processes and their protocol, the sandbox and the limits of a run.
-//! Deliberately ignorant of: sources' lifecycles, the store, what an emitted event means, and
-//! JavaScript semantics, which live in `runtime/`.
+//! Deliberately ignorant of: sources' lifecycles, the store, the meaning of events, and JavaScript semantics,
+//! which live in `runtime/`.
 
 pub mod api;
 pub mod artifact;
@@ -12,13 +12,13 @@ pub mod confine;
 pub mod data_store;
 pub mod deno;
 mod deno_engine;
+mod fair_queue;
 mod host_failure;
 mod lock;
 pub mod network;
 mod pool;
 mod runtime_files;
 mod sandbox;
-mod turns;
 mod worker;
 
 pub use api::*;

@@ -1,5 +1,5 @@
-//! The packages that a component is locked to, read out of the lock that its build left. How it came about is
-//! `build`'s business.
+//! The packages that a component is locked to, read from the lock file of its build. Creating that file is the task
+//! of `build`.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct LockedPackage {
     pub range: Option<String>,
 }
 
-/// The parts of Deno's lock file that say versions.
+/// The parts of Deno's lock file with versions.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Lock {

@@ -1,9 +1,9 @@
-//! The addresses that components, webhooks and our own fetches of component code may reach, under which
-//! names, and whose certificates they trust.
+//! The addresses that components, webhooks and the node's own fetches of component code may reach, their routes, and
+//! the certificates that they trust.
 //!
 //! Responsible for: the policy, the question [`NetworkPolicy::is_allowed`], the flag values by which
 //! Deno enforces it, and an HTTP client that enforces it at connect time. Not for: the worker's
-//! other permissions, or what is done with a response.
+//! other permissions, or the use of a response.
 
 mod certificates;
 pub mod cidr;
@@ -72,7 +72,7 @@ pub enum NetworkPolicy {
 }
 
 impl NetworkPolicy {
-    /// Tells whether `address` may be reached. IPv4 addresses written as IPv6 are judged as IPv4.
+    /// Whether `address` may be reached. IPv4 addresses written as IPv6 are judged as IPv4.
     pub fn is_allowed(&self, address: IpAddr) -> bool {
         let address = embedded_v4(address).map_or(address, IpAddr::V4);
         match self {
@@ -107,9 +107,9 @@ impl NetworkPolicy {
         ranges.chain(addresses).collect()
     }
 
-    /// Tells whether the sandbox must refuse IPv6 sockets to workers, because Deno's flags cannot express this
+    /// Whether the sandbox must refuse IPv6 sockets to workers, because Deno's flags cannot express this
     /// policy for IPv6: private IPv6 networks (unique local, link-local) would otherwise be open.
-    /// Not so once a user has allowed an IPv6 range, which is to be reached.
+    /// False once an operator has allowed an IPv6 range, which must be reachable.
     pub fn needs_ipv6_off(&self) -> bool {
         match self {
             Self::All => false,

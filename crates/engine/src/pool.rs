@@ -1,7 +1,7 @@
 //! The node's workers: warm ones that belong to no source yet, and those of the sources that run.
 //!
-//! Responsible for: which worker an invocation gets, which components share one, and how long workers live. Not for: what goes on
-//! between a worker and its host (`worker.rs`), or whether a run should start at all: callers bound that.
+//! Responsible for: which worker an invocation gets, which components share one, and how long workers live. Not for:
+//! the session of a worker with its host (`worker.rs`), or admission of runs, which callers bound.
 
 mod artifacts;
 mod config;
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     api::{EngineError, Invocation, RunSink, WorkerOwner, WorkerSpec},
-    turns::Turns,
+    fair_queue::FairQueue,
     worker::WorkerLaunch,
 };
 use artifacts::ArtifactCache;
@@ -29,17 +29,17 @@ pub(crate) use config::PoolConfig;
 use shares::Shares;
 use sharing::SharedWorkers;
 pub use sharing::Sharing;
-pub(crate) use sharing::apart;
+pub(crate) use sharing::unshared;
 use slots::Slots;
 use upkeep::Upkeep;
 use warm::WarmWorkers;
 
-/// Workers that get their code at a time, in turns of their tenants.
+/// Workers that receive their code at a time; tenants take turns.
 const MADE_READY_AT_A_TIME: usize = 4;
 /// Key-value maps that are read and handed over at a time.
 const MAPS_AT_A_TIME: usize = 2;
-/// The time that a worker may take to read what it is told, on a machine under load.
-const TOLD_WITHIN: Duration = Duration::from_secs(10);
+/// The time that a worker may take to read its input, on a machine under load.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pool.
 pub(crate) struct Pool {
@@ -49,7 +49,7 @@ pub(crate) struct Pool {
     slots: Arc<Slots>,
     shares: Arc<Shares>,
     shared: SharedWorkers,
-    turns: Turns,
+    queue: FairQueue,
     /// Turns to load key-value maps.
     maps: Semaphore,
     upkeep: Arc<Upkeep>,
@@ -75,7 +75,7 @@ impl Pool {
             artifacts: ArtifactCache::new(config.artifacts_dir.clone()),
             warm: WarmWorkers::start(Arc::clone(&launch), config.warm_workers, closing.clone()),
             shared: SharedWorkers::new(sharing),
-            turns: Turns::new(MADE_READY_AT_A_TIME, usize::MAX),
+            queue: FairQueue::new(MADE_READY_AT_A_TIME, usize::MAX),
             maps: Semaphore::new(MAPS_AT_A_TIME),
             upkeep: Upkeep::start(
                 config,
@@ -116,8 +116,8 @@ impl Pool {
             {
                 return Ok(());
             }
-            // The deeds of a dying worker's runs have to be known before the next one is given the state.
-            owner.wait_for_dying().await;
+            // The writes of a dying worker's runs have to arrive before the next one gets the state.
+            owner.wait_for_draining().await;
             let placement = self.placed(&slot, spec).await?;
             owner.replace(&spec.artifact_hash, placement.clone());
             self.upkeep.nudge();
@@ -127,7 +127,7 @@ impl Pool {
         }
     }
 
-    /// Takes the source out of its workers, and waits until those that end thereby are gone.
+    /// Removes the source from its workers, and waits for those that end with it.
     pub(crate) async fn evict(&self, owner: &WorkerOwner) {
         let Some(slot) = self.slots.get(owner) else {
             return;

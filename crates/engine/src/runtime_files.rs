@@ -1,6 +1,6 @@
 //! The TypeScript that runs inside Deno, carried in the binary and written out for Deno to read.
 //!
-//! Responsible for: one folder per content, whole or not there at all. Not for: what the runtime does.
+//! Responsible for: one complete folder per content. Not for: the runtime's behaviour.
 
 use std::{
     fs, io,
@@ -52,15 +52,15 @@ impl RuntimeFiles {
         Path::new("worker/main.ts")
     }
 
-    /// Leads components' built-in modules through the runtime, in the folder.
+    /// The import map that routes built-in modules through the runtime, in the folder.
     #[expect(clippy::unused_self, reason = "it belongs to the folder")]
     pub(crate) fn import_map(&self) -> &'static Path {
         Path::new("import_map.json")
     }
 }
 
-/// Lets everybody read a folder and what is in it, whatever the node's own files are like: whoever runs
-/// code is another user than the node, and reaches no folder that it is not given.
+/// Makes a folder and its contents readable for every user, whatever the node's umask: code runs as another user than
+/// the node, and reaches only folders that it is given.
 pub(crate) fn readable(folder: &Path) -> io::Result<()> {
     let mut waiting = vec![folder.to_owned()];
     while let Some(path) = waiting.pop() {
@@ -86,7 +86,7 @@ pub(crate) fn publish(staging: tempfile::TempDir, folder: &Path) -> io::Result<(
     let staging = staging.keep();
     let renamed = fs::rename(&staging, folder);
     if renamed.is_err() {
-        // The loser's folder is left; failing to remove it changes nothing.
+        // The other process was first; failing to remove this folder is harmless.
         let _ = fs::remove_dir_all(&staging);
     }
     if folder.is_dir() { Ok(()) } else { renamed }

@@ -1,7 +1,7 @@
-//! Starting JavaScript processes that cannot do harm.
+//! Starting JavaScript processes in a sandbox.
 //!
-//! Responsible for: Deno's command line, and what of the machine a process that runs a component sees.
-//! Not for: how the kernel is told so, what is said to a process, or when it has to end.
+//! Responsible for: Deno's command line, and the files that a component's process sees. Not for: kernel confinement,
+//! the protocol with a process, or when it has to end.
 
 mod command_line;
 mod config;
@@ -53,7 +53,7 @@ impl Sandbox {
     /// Starts a process.
     ///
     /// # Errors
-    /// The process cannot be started, or Deno cannot be told of a path.
+    /// The process cannot be started, or a path cannot be passed to Deno.
     pub(crate) async fn spawn(&self, permissions: &Permissions) -> Result<Child, EngineError> {
         let failed = |error: io::Error| EngineError::Spawn(format!("Deno: {error}"));
         let mut command = self
@@ -70,32 +70,32 @@ impl Sandbox {
         spawned.map_err(failed)
     }
 
-    /// The place where a process sees its code that is at `code`.
+    /// The path under which a process sees its code at `code`.
     pub(crate) fn seen_code(&self, code: &Path) -> PathBuf {
         self.command_line.seen_code(code)
     }
 
-    /// The place where it sees the folder of further components that is at `beside`.
+    /// The path under which it sees the folder of further components at `beside`.
     pub(crate) fn seen_beside(&self, beside: &Path) -> PathBuf {
         self.command_line.seen_beside(beside)
     }
 
-    /// The place where it sees the folder of sockets that is at `sockets`.
+    /// The path under which it sees the folder of sockets at `sockets`.
     pub(crate) fn seen_sockets(&self, sockets: &Path) -> PathBuf {
         self.command_line.seen_sockets(sockets)
     }
 
-    /// Gives files that processes use to the user that they run as.
+    /// Changes the owner of files to the user that processes run as.
     pub(crate) fn give(&self, path: &Path) -> io::Result<()> {
         self.command_line.config.confinement.give(path)
     }
 
-    /// Tells whether a process that has a socket of the node's can be kept from others of this machine.
+    /// Whether a process with a socket of the node can be denied other sockets of this machine.
     pub(crate) fn scopes_sockets(&self) -> bool {
         self.command_line.config.confinement.scopes_sockets()
     }
 
-    /// Tells whether processes are restricted in what they may ask of the kernel.
+    /// Whether processes' system calls are filtered.
     pub(crate) fn filters_calls(&self) -> bool {
         self.command_line.config.confinement.filters_calls()
     }

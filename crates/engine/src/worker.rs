@@ -1,7 +1,7 @@
 //! A worker: one Deno process that runs components of one owner, many runs at a time.
 //!
 //! Responsible for: the session with the process from its start to its end, and that every run that
-//! was accepted ends. Not for: whose components it has, or when it is no longer wanted (`pool.rs`).
+//! was accepted ends. Not for: the owners of its components, or the time of its end (`pool.rs`).
 
 mod components;
 mod ending;
@@ -61,7 +61,7 @@ impl Worker {
         self.runs.lock().add_component()
     }
 
-    /// Gives the worker a component whose code is in [`Self::folder`] by now. The first one comes before all others.
+    /// Sends the worker a component whose code is in [`Self::folder`]. The first one comes before all others.
     ///
     /// # Errors
     /// The folder has no URL, or the frame cannot be made.
@@ -73,7 +73,7 @@ impl Worker {
         kv: &Map<String, Value>,
     ) -> Result<(), EngineError> {
         if component == ComponentNumber::FIRST {
-            self.tell_routes(launch)?;
+            self.send_routes(launch)?;
         }
         let entry = launch.seen_code(&self.folder, component);
         let entry = entry.join(artifact::ENTRY);
@@ -86,12 +86,12 @@ impl Worker {
             kv,
             kv_limit_bytes: KEY_VALUE_BYTES,
         })?;
-        self.runs.lock().told(component);
+        self.runs.lock().load_sent(component);
         Ok(())
     }
 
-    /// Tells the worker which hosts its components find elsewhere.
-    fn tell_routes(&self, launch: &WorkerLaunch) -> Result<(), EngineError> {
+    /// Sends the worker the hosts that its components reach under another address.
+    fn send_routes(&self, launch: &WorkerLaunch) -> Result<(), EngineError> {
         let api_socket = launch.linked_api_socket(&self.folder);
         let api_socket = api_socket.as_deref().and_then(Path::to_str);
         let routes = launch.routes.iter();
@@ -104,7 +104,7 @@ impl Worker {
         self.send(&HostFrame::Routes { routes })
     }
 
-    /// Starts a run of a component. `false` when this worker takes no more of it: nothing was done then.
+    /// Starts a run of a component. `false`, without effect, when this worker takes no more runs of it.
     ///
     /// # Errors
     /// The invocation cannot be made a frame.
@@ -142,12 +142,12 @@ impl Worker {
         &self.folder
     }
 
-    /// Tells whether the worker may be given runs.
+    /// Whether the worker may be given runs.
     pub(crate) fn is_open(&self) -> bool {
         self.runs.lock().ending().is_none()
     }
 
-    /// Tells whether its process has not ended.
+    /// Whether its process is alive.
     pub(crate) fn is_alive(&self) -> bool {
         process::is_alive(self.pid)
     }
@@ -167,7 +167,7 @@ impl Worker {
         process::private_memory(self.pid)
     }
 
-    /// Tells whether the worker's temporary files take more than `limit` bytes.
+    /// Whether the worker's temporary files take more than `limit` bytes.
     pub(crate) fn tmp_exceeds(&self, limit: u64) -> bool {
         self.folder.tmp_exceeds(limit)
     }
@@ -177,12 +177,12 @@ impl Worker {
         self.end(Ending::Dismissed);
     }
 
-    /// Ends the worker because of what it holds.
+    /// Ends the worker because it exceeds a limit.
     pub(crate) fn dismiss_for_excess(&self, limit: Limit, message: String) {
         self.end(Ending::Excess { limit, message });
     }
 
-    /// Ends the worker unless it has runs, and says whether it does.
+    /// Ends the worker unless it has runs, and returns whether it ends.
     pub(crate) fn dismiss_if_idle(&self) -> bool {
         let mut runs = self.runs.lock();
         let is_idle = runs.len() == 0;
@@ -193,8 +193,8 @@ impl Worker {
         is_idle
     }
 
-    /// Takes a component out of the worker unless it has runs, and says whether it did. A worker whose last one it was
-    /// ends; another one keeps the module in its memory.
+    /// Removes a component from the worker unless it has runs, and returns whether it did. The worker ends with its
+    /// last component; otherwise it keeps the module in its memory.
     pub(crate) fn unload_if_idle(&self, component: ComponentNumber) -> bool {
         let removal = self.runs.lock().remove_component(component);
         match removal {
@@ -210,24 +210,24 @@ impl Worker {
         true
     }
 
-    /// Takes a component out of the worker. If it has runs, the worker ends: nothing less stops its code.
+    /// Removes a component from the worker. If it has runs, the worker ends: its code cannot be stopped otherwise.
     pub(crate) fn unload(&self, component: ComponentNumber) {
         if !self.unload_if_idle(component) {
             self.dismiss();
         }
     }
 
-    /// Ends the worker when the guard is dropped, unless it is disarmed: for workers nobody has yet.
+    /// A guard that ends the worker on drop unless it is disarmed, for workers that are not in use yet.
     pub(crate) fn end_on_drop(&self) -> DropGuard {
         self.kill.clone().drop_guard()
     }
 
-    /// Waits until everything that it was told is written to it, or it is gone.
-    pub(crate) async fn told(&self) {
+    /// Waits until all queued frames are written to the worker, or it is gone.
+    pub(crate) async fn flushed(&self) {
         Arc::clone(&self.outbox).written(self.gone.clone()).await;
     }
 
-    /// Waits until it has evaluated the component's module; does not end for one that is not there.
+    /// Waits until it has evaluated the component's module; forever for an unknown component.
     pub(crate) async fn loaded(&self, component: ComponentNumber) {
         let loading = self.runs.lock().loading(component);
         match loading {

@@ -67,7 +67,7 @@ pub enum Outcome {
         /// The text for the component's author.
         message: String,
     },
-    /// The worker went away for a reason that is not this run's; the run may be tried again.
+    /// The worker was lost for a reason outside of this run; the run may be started again.
     Lost {
         /// The reason, as far as it is known.
         message: String,

@@ -18,8 +18,8 @@ use serde_json::{Map, Value};
 use self::locks::RenewalLocks;
 pub use self::renewal::Revocation;
 pub(crate) use self::{
-    health::{health_of, over},
-    provider::{Provider, TokenFailure, Verdict, words},
+    health::{expired_text, health_of},
+    provider::{Provider, TokenFailure, Verdict, error_text},
 };
 use crate::{core::Core, error::PlatformError, secrets::SecretKeys};
 

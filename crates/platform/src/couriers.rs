@@ -96,7 +96,7 @@ impl Couriers {
         self.context.residents.find(id, Courier::note_change);
     }
 
-    /// Says that there are deliveries to the webhook, starting its courier if there is none.
+    /// Nudges the webhook's courier to look for deliveries, starting one if there is none.
     pub(crate) fn wake(&self, id: &WebhookId) {
         if self.context.core.stopping.is_cancelled() {
             return;
@@ -112,7 +112,7 @@ impl Couriers {
                 changes,
             }
         };
-        self.context.residents.tell(id, start, Courier::nudge);
+        self.context.residents.with(id, start, Courier::nudge);
     }
 
     /// Deletes deliveries that are kept no longer.

@@ -59,7 +59,7 @@ impl Feeds {
     }
 
     /// One step of the tail: appended events go to the readers of their emitter.
-    pub(crate) async fn read_along(&self) -> Result<Progress, StoreError> {
+    pub(crate) async fn read_tail(&self) -> Result<Progress, StoreError> {
         let Some(after) = self.readers.next_step() else {
             return Ok(Progress::default());
         };

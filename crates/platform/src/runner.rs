@@ -82,18 +82,18 @@ impl Runners {
         self.context.reload(Some(id));
     }
 
-    /// Looks at accounts with which a call has met a 401. True: some have other credentials now, or are known to be refused.
-    pub(crate) async fn doubt(&self, used: Vec<UsedAccount>) -> bool {
-        self.context.doubt(used).await
+    /// Checks the accounts of a call that met a 401. True: some have other credentials now, or are known to be refused.
+    pub(crate) async fn recheck(&self, used: Vec<UsedAccount>) -> bool {
+        self.context.recheck(used).await
     }
 
-    /// Tells the source's runner, starting one if there is none.
-    pub(crate) fn tell(&self, id: &SourceId, command: Command) {
-        self.find_or_start(id, |runner| runner.tell(command));
+    /// Sends the source's runner a command, starting a runner if there is none.
+    pub(crate) fn send(&self, id: &SourceId, command: Command) {
+        self.find_or_start(id, |runner| runner.send(command));
     }
 
-    /// Queues an invocation durably, leased to this node, and hands it to the source's runner. A caller
-    /// that goes away meanwhile does not leave it leased but not running.
+    /// Queues an invocation durably. If the source's runner has room, the invocation is leased to this node and
+    /// sent to the runner; otherwise the runner claims it later. Continues if the caller goes away.
     ///
     /// # Errors
     /// `Conflict` when the source is gone or takes no triggers.
@@ -133,7 +133,7 @@ impl Runners {
                 }),
                 None => Command::Claim,
             };
-            runners.tell(&id, command);
+            runners.send(&id, command);
             Ok(())
         };
         core.to_the_end(queued).await
@@ -148,7 +148,7 @@ impl Runners {
             self.context.core.tasks.spawn(actor.run());
             Runner { commands, waiting }
         };
-        self.context.residents.tell(id, start, tell)
+        self.context.residents.with(id, start, tell)
     }
 
     /// Makes a version ready to run.
@@ -167,7 +167,7 @@ impl Runners {
     pub(crate) fn open(&self, id: &SourceId, loaded: LoadedSource) -> RunnerHandle {
         let load = Command::Load(Arc::new(loaded));
         self.find_or_start(id, |runner| {
-            runner.tell(load);
+            runner.send(load);
             RunnerHandle(runner.clone())
         })
     }

@@ -1,4 +1,4 @@
-//! Accounts and the ways to them, behind the trait.
+//! The accounts trait on SQLite: accounts and connects.
 
 use async_trait::async_trait;
 use headwater_model::{
@@ -79,7 +79,7 @@ impl Accounts for SqliteStore {
             .await
     }
 
-    async fn leave_for_app(
+    async fn await_callback(
         &self,
         id: &ConnectId,
         state_hash: &str,
@@ -88,18 +88,18 @@ impl Accounts for SqliteStore {
     ) -> Result<bool, StoreError> {
         let (id, state_hash) = (id.clone(), state_hash.to_owned());
         self.write(move |connection| {
-            connects::leave(connection, id.as_str(), &state_hash, &sealed, now_at)
+            connects::await_callback(connection, id.as_str(), &state_hash, &sealed, now_at)
         })
         .await
     }
 
-    async fn come_back(
+    async fn take_callback(
         &self,
         state_hash: &str,
         now_at: u64,
     ) -> Result<Option<Connect>, StoreError> {
         let state_hash = state_hash.to_owned();
-        self.write(move |connection| connects::come_back(connection, &state_hash, now_at))
+        self.write(move |connection| connects::take_callback(connection, &state_hash, now_at))
             .await
     }
 

@@ -1,4 +1,4 @@
-//! Appending to the event log: ids that increase, and notes for whoever trims.
+//! Appending to the event log: increasing ids, and notes for trimming.
 
 use headwater_model::{event::NewEvent, id::EventId};
 use headwater_store::StoreError;
@@ -10,15 +10,15 @@ use crate::{
     row::{signed, to_json},
 };
 
-/// Where events are appended: behind the last one of their emitter.
+/// The place where events are appended: after the last one of their emitter.
 pub(crate) struct Place<'a> {
     pub(crate) emitter: &'a str,
     pub(crate) last: Option<EventId>,
-    /// The run that emits them, if one does.
+    /// The run that emits them, if any.
     pub(crate) run_id: Option<&'a str>,
 }
 
-/// Appends events to an emitter's log on their own, with the next ids. `run_id`: the run that they are of, if any.
+/// Appends events to an emitter's log outside of a commit, with the next ids. `run_id`: their run, if any.
 pub(crate) fn alone(
     connection: &Connection,
     emitter: &str,
@@ -39,7 +39,7 @@ pub(crate) fn alone(
     Ok(())
 }
 
-/// Writes events and tells the new last one of their emitter.
+/// Writes events and returns the new last one of their emitter.
 pub(crate) fn insert(
     connection: &Connection,
     place: &Place<'_>,
@@ -94,7 +94,7 @@ pub(crate) fn classes(events: &[NewEvent]) -> Vec<u8> {
     classes
 }
 
-/// Notes that an emitter has events of a class that were not there when it was last trimmed.
+/// Notes that an emitter has events of a class that are newer than its last trim.
 pub(crate) fn note_untrimmed(
     connection: &Connection,
     emitter: &str,

@@ -1,5 +1,4 @@
-//! How much there is yet to do, for those who watch the node: a few looks at indexes, none of which
-//! reads the rows themselves.
+//! The size of the backlog, for monitoring: a few index lookups, none of which reads the rows themselves.
 
 use headwater_store::{Backlog, StoreError};
 use rusqlite::Connection;

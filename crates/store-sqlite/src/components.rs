@@ -106,8 +106,8 @@ fn component(row: &Row<'_>) -> Result<SavedComponent, StoreError> {
     })
 }
 
-/// Deletes the components of a user or workspace, unless sources use them, of somebody else perhaps, or they are
-/// published.
+/// Deletes the components of a user or workspace, except published ones and those that a source uses, which may be
+/// another owner's.
 pub(crate) fn delete_unused(
     connection: &Connection,
     owner_column: &'static str,

@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
 /// Distinct statements of this crate; all stay prepared.
 const STATEMENTS: usize = 128;
 
-/// Wraps a database error with what was being done. Trying again helps only where it is the engine's.
+/// Wraps a database error with the failed step. Only errors of the database engine are worth a retry.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the errors of rusqlite are an open list: those not known here are the engine's"
@@ -16,7 +16,7 @@ const STATEMENTS: usize = 128;
 pub(crate) fn failed(context: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     use rusqlite::Error;
     move |error| match &error {
-        // Foreseen violations are looked for before the write; what is left breaks the schema.
+        // Expected violations are checked before the write; any other violates the schema.
         Error::SqliteFailure(failure, _) if failure.code == ErrorCode::ConstraintViolation => {
             StoreError::Corrupt(format!("{context}: {error}"))
         }
@@ -74,7 +74,7 @@ pub(crate) fn in_memory() -> Result<Connection, StoreError> {
 }
 
 fn configure(connection: &Connection) -> rusqlite::Result<()> {
-    // A statement keeps its plan whatever is bound to it. Otherwise SQLite, built with statistics, plans anew
+    // A statement keeps its plan, whichever values are bound. Otherwise SQLite, built with statistics, plans again
     // for each value that a comparison meets, which took as long as the writing.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;

@@ -1,4 +1,4 @@
-//! Connects: ways through a browser to an account, each step taken once.
+//! Connects: connecting an account in a browser; each step succeeds once.
 
 use headwater_model::id::ConnectId;
 use headwater_store::{Account, Conflict, Connect, ConnectEnd, ConnectStep, Entity, StoreError};
@@ -63,7 +63,7 @@ pub(crate) fn by_token(connection: &Connection, hash: &str) -> Result<Option<Con
     )
 }
 
-pub(crate) fn leave(
+pub(crate) fn await_callback(
     connection: &Connection,
     id: &str,
     state_hash: &str,
@@ -77,7 +77,7 @@ pub(crate) fn leave(
     Ok(left.map_err(failed("opening a connect"))? > 0)
 }
 
-pub(crate) fn come_back(
+pub(crate) fn take_callback(
     connection: &Connection,
     state_hash: &str,
     now_at: u64,

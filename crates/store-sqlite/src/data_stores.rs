@@ -1,4 +1,4 @@
-//! Data stores behind the trait.
+//! The data store trait on SQLite.
 
 mod read;
 pub(crate) mod stores;

@@ -1,4 +1,4 @@
-//! Deleting the events that somebody asked to delete.
+//! Requested deletions of events.
 
 use headwater_model::{channel::ChannelClass, id::EventId};
 use headwater_store::{ChannelFilter, EventDeletion, Progress, StoreError};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 use crate::{connection::failed, row::signed};
 
-/// Dispatch never passes these on from `$in`: nobody misses one that is deleted.
+/// Dispatch never reads these from `$in`, so that they may be deleted before it has passed them.
 const SCHEDULED: u8 = ChannelClass::Scheduled.code();
 
 pub(crate) fn request(connection: &Connection, deletion: &EventDeletion) -> Result<(), StoreError> {
@@ -64,7 +64,7 @@ pub(crate) fn run(connection: &Connection, limit: u32) -> Result<Progress, Store
     }
     Ok(Progress {
         done: u64::from(limit - left),
-        // Those that wait for dispatch are no reason to come back at once.
+        // Events held back by dispatch are not a reason to be called again at once.
         more: left == 0 || (finished > 0 && requested.len() == limit as usize),
         ..Progress::default()
     })

@@ -1,35 +1,35 @@
-//! Ids that follow from stored rows, so that a step that is taken again makes none twice.
+//! Ids derived from stored rows, so that a repeated step creates the same ids.
 
 use headwater_model::id::{DeliveryId, InvocationId, SubscriptionId};
 
-/// The stored numbers that an id follows from: unique among the ids of its kind.
+/// The stored numbers that an id is derived from; unique among the ids of its kind.
 #[derive(Clone, Copy)]
 pub(crate) struct Seed {
     /// The position of a row.
     pub(crate) row: i64,
-    /// Tells the ids apart that follow from one row.
+    /// Distinguishes the ids derived from one row.
     pub(crate) number: i64,
 }
 
 impl Seed {
-    /// The bits that stand for random ones in an id: 40 of each number.
+    /// The bits used in place of random ones in an id: 40 of each number.
     fn entropy(self) -> u128 {
         let half = |number: i64| u128::from(number.unsigned_abs() & 0xFF_FFFF_FFFF);
         (half(self.row) << 88) | (half(self.number) << 48)
     }
 }
 
-/// The id of an invocation that follows from stored rows: unique per seed, and time-ordered like any.
+/// The id of an invocation derived from stored rows: unique per seed, and time-ordered like any.
 pub(crate) fn invocation(now_ms: u64, seed: Seed) -> InvocationId {
     InvocationId::new(now_ms, seed.entropy())
 }
 
-/// The id of a delivery that follows from stored rows.
+/// The id of a delivery derived from stored rows.
 pub(crate) fn delivery(now_ms: u64, seed: Seed) -> DeliveryId {
     DeliveryId::new(now_ms, seed.entropy())
 }
 
-/// The id of a subscription that follows from stored rows.
+/// The id of a subscription derived from stored rows.
 pub(crate) fn subscription(now_ms: u64, seed: Seed) -> SubscriptionId {
     SubscriptionId::new(now_ms, seed.entropy())
 }

@@ -27,10 +27,10 @@ use crate::{
     },
 };
 
-/// Bytes of events' data that a step copies at most, but for its first pair: it is one transaction.
+/// The most bytes of events' data that a step copies beyond its first pair: a step is one transaction.
 const COPIED_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Whether dispatch has anything to pass.
+/// Whether dispatch has events to pass.
 pub(crate) fn has_events(connection: &Connection) -> Result<bool, StoreError> {
     connection
         .prepare_cached(
@@ -40,7 +40,7 @@ pub(crate) fn has_events(connection: &Connection) -> Result<bool, StoreError> {
         .map_err(failed("looking for events to dispatch"))
 }
 
-/// Whether dispatch has anything to pass of that emitter.
+/// Whether dispatch has events of that emitter to pass.
 pub(crate) fn has_events_of(connection: &Connection, emitter: &str) -> Result<bool, StoreError> {
     connection
         .prepare_cached(
@@ -110,7 +110,7 @@ pub(crate) fn run(
     })
 }
 
-/// Counts places in the log instead of events: the last one is found at once.
+/// Counts positions in the log instead of events, which needs only the last one.
 fn events_behind(connection: &Connection, position: i64) -> Result<u64, StoreError> {
     let last: Option<i64> = connection
         .prepare_cached("SELECT max(position) FROM events")
@@ -120,7 +120,7 @@ fn events_behind(connection: &Connection, position: i64) -> Result<u64, StoreErr
 }
 
 impl Step<'_> {
-    /// Passes an event on to its listeners. `Some`: as far as the step may go.
+    /// Passes an event on to its listeners. `Some`: the point at which the step has to stop.
     fn pass_on(
         &mut self,
         event: &Passing,
@@ -132,7 +132,7 @@ impl Step<'_> {
         ) else {
             return Ok(None);
         };
-        // One more than may be passed tells whether these are all.
+        // Reading one more than may be passed shows whether these are all.
         let limit = self.pairs_left.saturating_add(1);
         let after = partial.subscription;
         let mut pairs = pairs::of(self.connection, event, owner, after, limit)?;
@@ -157,7 +157,7 @@ impl Step<'_> {
                 pairs::enqueue(self.connection, event, pair, self.now_ms)?;
                 self.woken.insert(pair.source()?);
             } else if queued.is_none() && pair.source_owner.is_some() {
-                self.tell_hop_limit(event, &mut partial)?;
+                self.report_hop_limit(event, &mut partial)?;
             }
         }
         pairs::keep_event(self.connection, event, deliveries)?;
@@ -184,7 +184,7 @@ impl Step<'_> {
         Ok(Some(taken))
     }
 
-    /// Counts a copy, unless the step has copied what it may. A step always has one, or nothing would go on.
+    /// Counts a copy, unless the step has reached its bound. A step may always make one, or dispatch would not advance.
     fn may_copy(&mut self, bytes: u64) -> bool {
         let copied_bytes = self.copied_bytes + bytes;
         let may = self.copied_bytes == 0 || copied_bytes <= COPIED_BYTES;
@@ -194,8 +194,8 @@ impl Step<'_> {
         may
     }
 
-    /// Says once per event, on `$errors`, that it goes no further. Events on the platform's own channels end silently.
-    fn tell_hop_limit(&self, event: &Passing, partial: &mut Partial) -> Result<(), StoreError> {
+    /// Reports once per event, on `$errors`, that it goes no further. Events on the platform's own channels end silently.
+    fn report_hop_limit(&self, event: &Passing, partial: &mut Partial) -> Result<(), StoreError> {
         if partial.told || event.channel.class() != ChannelClass::Ordinary {
             return Ok(());
         }

@@ -87,7 +87,7 @@ fn last(row: &Row<'_>) -> Result<Option<EventId>, StoreError> {
     }
 }
 
-/// The emitter that a step is about, if whoever takes the step holds it.
+/// The emitter of the lease, if the lease is the current one.
 pub(crate) fn held(
     connection: &Connection,
     living: &Living,
@@ -161,7 +161,7 @@ pub(crate) fn release(connection: &Connection, lease: &RunnableLease) -> Result<
     }
 }
 
-/// Frees the leased invocations of a runnable. Those that are given back do not count as starts.
+/// Frees the leased invocations of a runnable. Released ones do not count as starts.
 fn free_invocations(
     connection: &Connection,
     lease: &RunnableLease,
@@ -179,7 +179,7 @@ fn free_invocations(
         .map(drop)
 }
 
-/// The last event id of an emitter, which must be there.
+/// The last event id of an existing emitter.
 pub(crate) fn last_id(connection: &Connection, id: &str) -> Result<Option<EventId>, StoreError> {
     match read(connection, id)? {
         Some(emitter) => Ok(emitter.last),
@@ -198,7 +198,7 @@ pub(crate) fn is_there(connection: &Connection, id: &str) -> Result<bool, StoreE
         .map_err(failed("looking an emitter up"))
 }
 
-/// Moves the last event id on, and replaces the dedupe state if there is one.
+/// Advances the last event id, and replaces the dedupe state if a new one is given.
 pub(crate) fn move_on(
     connection: &Connection,
     id: &str,
@@ -240,18 +240,18 @@ pub(crate) fn forget_dedupe_state(connection: &Connection, id: &str) -> Result<(
         .map(drop)
 }
 
-/// Passes the emitters of a user's sources in a workspace on to the heir, before the sources change hands themselves.
+/// Transfers the emitters of a user's sources in a workspace to the successor, before the sources themselves.
 pub(crate) fn pass_on(connection: &Connection, departure: Departure<'_>) -> Result<(), StoreError> {
     let Departure {
         workspace_id,
         user_id,
-        heir,
+        successor,
     } = departure;
     connection
         .execute(
             "UPDATE emitters SET user_id = ?3
              WHERE emitter_id IN (SELECT id FROM sources WHERE workspace_id = ?1 AND user_id = ?2)",
-            [workspace_id, user_id, heir],
+            [workspace_id, user_id, successor],
         )
         .map_err(failed("passing emitters on"))
         .map(drop)

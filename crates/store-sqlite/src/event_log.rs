@@ -63,7 +63,7 @@ impl EventLog for SqliteStore {
     }
 
     async fn release_scheduled(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
-        // Looking costs no transaction; most looks find that nothing is due.
+        // A read costs no write transaction, and usually finds that nothing is due.
         let next_due_ms = self.read(scheduled::next_due).await?;
         if next_due_ms.is_none_or(|due_ms| due_ms > now_ms) {
             return Ok(Progress {
@@ -81,7 +81,7 @@ impl EventLog for SqliteStore {
         limit: u32,
         queued_max: u32,
     ) -> Result<Progress, StoreError> {
-        // Most nudges find nothing new; a look that only reads costs no transaction.
+        // Most nudges find nothing new, and a read costs no write transaction.
         if !self.read(dispatch::has_events).await? {
             return Ok(Progress::default());
         }

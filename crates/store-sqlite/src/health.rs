@@ -1,4 +1,4 @@
-//! The condition of the database: whether writes succeed, and where what was written is.
+//! The health of the database: whether writes succeed, and whether they are copied into the main file.
 
 use std::time::{Duration, Instant};
 
@@ -12,22 +12,22 @@ use crate::connection::failed;
 /// The bytes that have to fit before a full disk counts as having room again: the next request may not be a small one.
 const PROBE_BYTES: u32 = 1024 * 1024;
 
-/// How often that is tried at most.
+/// The shortest period between two tries.
 const PROBED_EVERY: Duration = Duration::from_secs(1);
 
-/// Whether writes succeed. Told by the writer; asked by whoever wants to know whether the node is well.
+/// Whether writes succeed: recorded by the writer, read by health checks.
 pub(crate) struct Health {
     failure: Mutex<Option<Failure>>,
     probed_every: Duration,
-    /// Told whenever what was written has been copied into the main file because nothing else was to do.
+    /// Notified when writes were copied into the main file in idle time.
     pub(crate) copied: Notify,
 }
 
-/// Since a write has failed.
+/// Set since a write failed.
 struct Failure {
-    /// The database's words when one failed last.
+    /// The database's error text of the last failure.
     cause: String,
-    /// When it was tried last whether there is room again.
+    /// The time of the last try whether there is room again.
     probed_at: Option<Instant>,
 }
 
@@ -46,13 +46,13 @@ impl Health {
         }
     }
 
-    /// Notes a write that failed. The first one is logged.
+    /// Records a failed write. The first one is logged.
     pub(crate) fn fail(&self, cause: &str) {
         let mut failure = self.failure.lock();
         if failure.is_none() {
             tracing::error!(
                 cause,
-                "the store cannot be written; nothing is accepted until it can"
+                "the store cannot be written; everything that must be stored is refused until it can"
             );
         }
         *failure = Some(Failure {
@@ -61,14 +61,14 @@ impl Health {
         });
     }
 
-    /// Why writing failed last, until it has been found that there is room again.
+    /// The cause of the last failure, until a try shows that there is room again.
     pub(crate) fn cause(&self) -> Option<String> {
         let failure = self.failure.lock();
         failure.as_ref().map(|failure| failure.cause.clone())
     }
 
-    /// After a write that succeeded: a small one does so on a full disk too, so that it takes a large one to be well
-    /// again. The connection must not be in a transaction.
+    /// Called after a write that succeeded. A small one may succeed on a full disk too, so that only a large one ends
+    /// the failure. The connection must not be in a transaction.
     pub(crate) fn probe(&self, connection: &Connection, now: Instant) {
         if !self.begin_probe(now) {
             return;
@@ -97,7 +97,7 @@ impl Health {
     }
 }
 
-/// Writes bytes that nobody reads, and frees them again.
+/// Writes unused bytes, and frees them again.
 fn write_probe(connection: &Connection) -> Result<(), StoreError> {
     for bytes in [Some(PROBE_BYTES), None] {
         connection
@@ -107,7 +107,7 @@ fn write_probe(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Copies what was written into the main file; `PASSIVE` as far as nobody has to wait for it.
+/// Copies writes into the main file; in mode `PASSIVE` as far as possible without blocking others.
 pub(crate) fn checkpoint(connection: &Connection, mode: &str) -> Result<(), StoreError> {
     let is_busy: bool = connection
         .query_row(&format!("PRAGMA wal_checkpoint({mode})"), (), |row| {

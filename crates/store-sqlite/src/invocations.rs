@@ -17,7 +17,7 @@ use crate::{
     row::{get, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
 };
 
-/// An invocation that may be claimed: nobody holds it, or the lease ran out.
+/// An invocation that may be claimed: it is not leased, or its lease has expired.
 const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
 
 pub(crate) fn enqueue(
@@ -163,7 +163,7 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
     })
 }
 
-/// Goes from runnable to runnable through the index, so that what waits behind one is not read.
+/// Skips from runnable to runnable through the index, without reading the rest of each one's queue.
 pub(crate) fn runnables_with_work(
     connection: &Connection,
     epoch: NodeEpoch,
@@ -256,8 +256,8 @@ fn update(
         .map(drop)
 }
 
-/// Ends an invocation, or leaves it to be gone on with. Tells whether its run had emitted events to be released later
-/// before this commit.
+/// Ends an invocation, or writes its checkpoint. Returns whether its run had emitted scheduled events before this
+/// commit.
 pub(crate) fn end(
     connection: &Connection,
     runnable: &str,
@@ -265,7 +265,7 @@ pub(crate) fn end(
     has_scheduled: bool,
 ) -> Result<bool, StoreError> {
     match &end.then {
-        // Nearly none has: the second look is rare.
+        // Few have, so that the second query is rare.
         AfterRun::Ended => match delete(connection, runnable, &end.lease, false)? {
             true => Ok(false),
             false if delete(connection, runnable, &end.lease, true)? => Ok(true),
@@ -288,7 +288,7 @@ pub(crate) fn end(
     }
 }
 
-/// Deletes an invocation if the lease still holds, and its run had emitted events to be released later, or none.
+/// Deletes an invocation if the lease still holds, and its run had emitted scheduled events, or none, as given.
 fn delete(
     connection: &Connection,
     runnable: &str,
@@ -309,7 +309,7 @@ fn delete(
     Ok(deleted > 0)
 }
 
-/// Leaves an invocation with a state, due then, if the lease still holds.
+/// Writes an invocation's checkpoint, with the time it becomes due, if the lease still holds.
 fn leave(
     connection: &Connection,
     runnable: &str,
@@ -340,7 +340,7 @@ fn leave(
     Ok(left > 0)
 }
 
-/// When the next of those that wait for their time becomes due.
+/// The due time of the next invocation that is not due yet.
 pub(crate) fn next_due(connection: &Connection, after_ms: u64) -> Result<Option<u64>, StoreError> {
     let next: Option<i64> = connection
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! API keys: whose they are, when they were used.
+//! API keys: their users and their last use.
 
 use headwater_model::{
     id::KeyId,

@@ -1,11 +1,11 @@
-//! The nodes that are alive. One process owns the file, so that this is kept in its memory: a heartbeat writes nothing.
+//! The living nodes. One process owns the file, so that they are kept in its memory: a heartbeat writes nothing.
 
 use std::collections::BTreeMap;
 
 use headwater_store::{Conflict, NODE_TIMEOUT_MS, NodeEpoch, NodeName};
 use parking_lot::Mutex;
 
-/// The lives of this process's nodes. Epochs of earlier processes are dead.
+/// The epochs of this process's nodes. Those of earlier processes are dead.
 #[derive(Default)]
 pub(crate) struct Living(Mutex<Lives>);
 
@@ -19,7 +19,7 @@ struct Lives {
 struct Node {
     name: NodeName,
     heartbeat_ms: u64,
-    /// Somebody wanted a runnable of it when its heartbeat was too old.
+    /// Set when another node wanted one of its runnables and its heartbeat was too old.
     is_dead: bool,
 }
 
@@ -30,7 +30,7 @@ impl Node {
 }
 
 impl Living {
-    /// Begins a life, and ends the former one of that name.
+    /// Begins an epoch, and ends the former one of that name.
     pub(crate) fn begin(&self, name: &NodeName, epoch: NodeEpoch, now_ms: u64) {
         let mut lives = self.0.lock();
         lives.has_begun = true;
@@ -64,13 +64,13 @@ impl Living {
         lives.has_begun && !lives.nodes.contains_key(&epoch)
     }
 
-    /// Whether the epoch may take what it does not hold yet.
+    /// Whether the epoch may lease further runnables.
     pub(crate) fn may_take(&self, epoch: NodeEpoch) -> bool {
         let lives = self.0.lock();
         lives.nodes.get(&epoch).is_some_and(|node| !node.is_dead)
     }
 
-    /// Finds that the epoch is dead, which is final, or that it is alive. Tells whether its node may still have leases of
+    /// Declares the epoch dead, which is final, unless it is alive. Tells whether its node may still have leases of
     /// invocations: a node that stopped or started anew had them all freed.
     pub(crate) fn find_dead(&self, epoch: NodeEpoch, now_ms: u64) -> Result<bool, Conflict> {
         let mut lives = self.0.lock();
@@ -84,7 +84,7 @@ impl Living {
         }
     }
 
-    /// The epochs that are alive but for those of `name`, which starts anew.
+    /// The living epochs except those of `name`, which restarts.
     pub(crate) fn others(&self, name: &NodeName, now_ms: u64) -> Vec<NodeEpoch> {
         let lives = self.0.lock();
         let others = lives.nodes.iter();
@@ -92,7 +92,7 @@ impl Living {
         others.map(|(epoch, _)| *epoch).collect()
     }
 
-    /// The epochs that are alive besides `epoch`, which asks.
+    /// The living epochs except `epoch`, the caller's.
     pub(crate) fn besides(&self, epoch: NodeEpoch, now_ms: u64) -> Vec<NodeEpoch> {
         let lives = self.0.lock();
         let others = lives.nodes.iter();

@@ -53,7 +53,7 @@ impl Nodes for SqliteStore {
     }
 }
 
-/// Counts the start, and frees what is leased to nobody who is alive.
+/// Counts the start, and frees everything that is not leased to a living epoch.
 fn start(connection: &Connection, others: &[NodeEpoch]) -> Result<NodeEpoch, StoreError> {
     let start = || -> rusqlite::Result<i64> {
         connection.execute("UPDATE node SET epoch = epoch + 1", ())?;
@@ -73,7 +73,7 @@ fn start(connection: &Connection, others: &[NodeEpoch]) -> Result<NodeEpoch, Sto
         .map_err(failed("starting the node"))
 }
 
-/// Frees what the epoch still holds of the queues. Its runnables are free because it is not alive.
+/// Frees the epoch's leases of invocations and deliveries. Its runnables are free because it is not alive.
 fn stop(connection: &Connection, epoch: NodeEpoch) -> Result<(), StoreError> {
     let failed = failed("stopping the node");
     connection

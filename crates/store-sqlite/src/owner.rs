@@ -5,12 +5,12 @@ use rusqlite::Row;
 
 use crate::row::{parsed, parsed_opt};
 
-/// The end of a membership, and the member to whom what the user owns in the workspace passes.
+/// The end of a membership, and the member that takes over the user's resources in the workspace.
 #[derive(Clone, Copy)]
 pub(crate) struct Departure<'a> {
     pub(crate) workspace_id: &'a str,
     pub(crate) user_id: &'a str,
-    pub(crate) heir: &'a str,
+    pub(crate) successor: &'a str,
 }
 
 /// The columns `user_id` and `workspace_id`.

@@ -15,7 +15,7 @@ pub(crate) struct Listing<'a> {
 }
 
 impl<'a> Listing<'a> {
-    /// The rows of the owner's workspace if there is one, else all that the user has.
+    /// The rows of the owner's workspace if there is one, else all of the user's.
     pub(crate) fn of_owner(table: &'static str, owner: &'a Owner) -> Self {
         let (filter, parameter) = match &owner.workspace_id {
             Some(id) => ("workspace_id = ?1", id.as_str()),

@@ -101,7 +101,7 @@ impl WorkQueue for SqliteStore {
     }
 
     async fn fire_timers(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
-        // Looking costs no transaction; most looks find that nothing is due.
+        // A read costs no write transaction, and usually finds that nothing is due.
         let next_due_ms = self.read(timers::next_due).await?;
         if next_due_ms.is_none_or(|due_ms| due_ms > now_ms) {
             return Ok(Progress {

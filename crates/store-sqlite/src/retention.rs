@@ -1,4 +1,4 @@
-//! Retention: the newest events of each emitter and channel class stay, the others go.
+//! Retention: keeps the newest events of each emitter and channel class, and deletes the others.
 
 use headwater_store::{LogPosition, Progress, StoreError};
 use rusqlite::{Connection, params};
@@ -27,7 +27,7 @@ pub(crate) fn trim(
     limit: u32,
     read_up_to: Option<LogPosition>,
 ) -> Result<Progress, StoreError> {
-    begin_anew_if_fewer(connection, keep)?;
+    restart_if_fewer(connection, keep)?;
     let passed = passed(connection, read_up_to)?;
     let logs = untrimmed(connection, passed, limit)?;
     let mut left = limit;
@@ -50,7 +50,7 @@ pub(crate) fn trim(
     })
 }
 
-/// Up to where nobody waits for events any more, neither dispatch nor who reads along.
+/// The position up to which neither dispatch nor a reader needs the events.
 fn passed(connection: &Connection, read_up_to: Option<LogPosition>) -> Result<i64, StoreError> {
     let dispatched: i64 = connection
         .prepare_cached("SELECT position FROM dispatch_cursor")
@@ -67,8 +67,8 @@ fn before(connection: &Connection) -> Result<u32, StoreError> {
         .map_err(failed("beginning to trim"))
 }
 
-/// Begins anew where trimming had left more events than are to be kept now.
-fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
+/// Restarts trimming if earlier trims kept more events than are to be kept now.
+fn restart_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
     let before = before(connection)?;
     if keep < before {
@@ -108,7 +108,7 @@ fn untrimmed(connection: &Connection, passed: i64, limit: u32) -> Result<Vec<Log
     logs.collect::<Result<_, _>>().map_err(&failed)
 }
 
-/// Deletes the oldest events beyond the newest `keep` that nobody asked to delete.
+/// Deletes the oldest events beyond the newest `keep`; events with a requested deletion do not count.
 fn delete_beyond(
     connection: &Connection,
     log: &Log,
@@ -135,7 +135,7 @@ fn delete_beyond(
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
 }
 
-/// Whether somebody still waits for some of a log's events.
+/// Whether dispatch or a reader still needs some of a log's events.
 fn has_waiting(connection: &Connection, log: &Log, passed: i64) -> Result<bool, StoreError> {
     connection
         .prepare_cached("SELECT 1 FROM events WHERE position > ? AND emitter_id = ? AND class = ?")
@@ -143,7 +143,7 @@ fn has_waiting(connection: &Connection, log: &Log, passed: i64) -> Result<bool, 
         .map_err(failed("looking for events that are waited for"))
 }
 
-/// Keeps a log for when who waits has moved on.
+/// Keeps a log noted until dispatch and readers have advanced.
 fn wait_behind(connection: &Connection, log: &Log, passed: i64) -> Result<(), StoreError> {
     connection
         .prepare_cached("UPDATE untrimmed SET waits_at = ? WHERE emitter_id = ? AND class = ?")

@@ -1,4 +1,4 @@
-//! Between columns and the model's types. Text that does not parse is corruption, never a panic.
+//! Conversions between columns and the model's types. Text that does not parse is corruption, never a panic.
 
 use std::str::FromStr;
 
@@ -55,7 +55,7 @@ pub(crate) fn json_opt<T: DeserializeOwned>(
         .transpose()
 }
 
-/// A column whose text is kept as the JSON it is.
+/// A column of JSON text, kept as it is.
 pub(crate) fn raw(row: &Row<'_>, column: &str) -> Result<Box<RawValue>, StoreError> {
     RawValue::from_string(get(row, column)?).map_err(|error| corrupt(&error))
 }
@@ -67,7 +67,7 @@ pub(crate) fn raw_opt(row: &Row<'_>, column: &str) -> Result<Option<Box<RawValue
     text.map_err(|error| corrupt(&error))
 }
 
-/// The column `traceparent`, in which a trace that cannot be read is none: nothing depends on it.
+/// The column `traceparent`, in which an unreadable trace counts as absent: nothing depends on it.
 pub(crate) fn trace(row: &Row<'_>) -> Result<Option<TraceParent>, StoreError> {
     let header: Option<String> = get(row, "traceparent")?;
     Ok(header.and_then(|header| header.parse().ok()))

@@ -1,5 +1,5 @@
-//! The commit of a run: everything it leaves behind, or nothing. Usage and notes for trimming are
-//! added up and written once per batch.
+//! The commit of a run: all of its effects, or none. Usage and notes for trimming are added up and written
+//! once per batch.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::{
     writer::savepoint,
 };
 
-/// Commits each of them, or refuses it, on its own; nothing after one that could not be tried.
+/// Commits or refuses each of them on its own; stops at the first that could not be tried.
 ///
 /// A refused commit writes nothing, so that all share one savepoint: each of their own would copy every page that they
 /// change. Only after an error of the database each gets its own, so that it takes no other with it.
@@ -40,7 +40,7 @@ pub(crate) fn commit_all(
     }
 }
 
-/// Takes a refusal for a result. Every other error ends the attempt.
+/// Treats a refusal as a result. Every other error ends the attempt.
 fn refusable<T>(committed: Result<T, StoreError>) -> Result<Result<T, StoreError>, StoreError> {
     match committed {
         Ok(committed) => Ok(Ok(committed)),
@@ -79,7 +79,7 @@ fn commit_each(
     Ok(results)
 }
 
-/// Commits all of them together with the step that they are part of.
+/// Commits all of them as part of the caller's step.
 pub(crate) fn commit_together(
     connection: &Connection,
     living: &Living,
@@ -92,7 +92,7 @@ pub(crate) fn commit_together(
     batch.write(connection)
 }
 
-/// The part of a batch's commits that is written once for all of them.
+/// The writes that a batch's commits share.
 #[derive(Default)]
 struct Batch<'a> {
     spent: Spent,
@@ -123,7 +123,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Commits one run and tells its owner. Refusals come before anything is written.
+/// Commits one run and returns its owner. Refusals come before any write.
 fn commit(
     connection: &Connection,
     living: &Living,

@@ -1,4 +1,4 @@
-//! The events of a run: those of its emitter that name it, within the ids that it can have used.
+//! The events of a run: its emitter's events with its id, within the range of ids that it can have used.
 
 use headwater_model::{channel::ChannelClass, event::Event, id::EventId};
 use headwater_store::{RunRecord, StoreError};
@@ -18,7 +18,7 @@ const CLASSES: [ChannelClass; 4] = [
     ChannelClass::Scheduled,
 ];
 
-/// Every id that is larger than those of events.
+/// A text that sorts after every event id.
 const OPEN: EventId = EventId {
     ms: i64::MAX as u64,
     sequence: u32::MAX,

@@ -19,7 +19,7 @@ use crate::{
     row::{get, json_opt, name_of, named, parsed, signed, to_json, trace, unsigned, unsigned_opt},
 };
 
-/// Sorts behind every id.
+/// A text that sorts after every id.
 const LAST: &str = "~";
 
 const OUTCOMES: [(RunOutcome, &str); 6] = [

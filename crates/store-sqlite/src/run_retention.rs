@@ -1,11 +1,11 @@
-//! Retention of runs: the newest of each runnable stay, failures apart from successes.
+//! Retention of runs: keeps the newest of each runnable, failures apart from successes.
 
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use crate::connection::failed;
 
-/// Notes that a runnable has runs that were not there when its runs were last trimmed.
+/// Notes that a runnable has runs that are newer than its last trim.
 pub(crate) fn note_untrimmed(connection: &Connection, runnable: &str) -> Result<(), StoreError> {
     connection
         .prepare_cached(
@@ -33,7 +33,7 @@ pub(crate) fn trim(
     keep: KeptRuns,
     limit: u32,
 ) -> Result<Progress, StoreError> {
-    begin_anew_if_fewer(connection, keep)?;
+    restart_if_fewer(connection, keep)?;
     let untrimmed = untrimmed(connection, limit)?;
     let mut left = limit;
     for runnable in &untrimmed {
@@ -66,8 +66,8 @@ fn before(connection: &Connection) -> Result<KeptRuns, StoreError> {
         .map_err(failed("beginning to trim runs"))
 }
 
-/// Begins anew where trimming had left more runs than are to be kept now.
-fn begin_anew_if_fewer(connection: &Connection, keep: KeptRuns) -> Result<(), StoreError> {
+/// Restarts trimming if earlier trims kept more runs than are to be kept now.
+fn restart_if_fewer(connection: &Connection, keep: KeptRuns) -> Result<(), StoreError> {
     let failed = failed("beginning to trim runs");
     let before = before(connection)?;
     if keep.successes < before.successes || keep.failures < before.failures {

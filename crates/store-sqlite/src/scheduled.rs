@@ -1,4 +1,4 @@
-//! Releasing scheduled events: from `$in` to the channel they are meant for, when they are due.
+//! Releasing scheduled events: from `$in` to their channel, when they are due.
 
 use headwater_model::{channel::Channel, event::NewEvent};
 use headwater_store::{Progress, StoreError};

@@ -1,4 +1,4 @@
-//! Sealed values wherever they lie: in accounts first, then in webhooks, then in sources, each by id.
+//! All sealed values: of accounts first, then of webhooks, then of sources, each by id.
 
 use headwater_store::{Resealed, SealedRecord, StoreError};
 use rusqlite::{Connection, Params, Row, params};
@@ -9,7 +9,7 @@ use crate::{
     row::{get, json, parsed},
 };
 
-/// Where records of one kind lie.
+/// The table of one kind of record.
 struct Table {
     select: &'static str,
     record: fn(&Row<'_>) -> Result<SealedRecord, StoreError>,
@@ -66,7 +66,7 @@ impl Table {
     }
 }
 
-/// Where a record is: in which of [`TABLES`], and under which id. The default is before all of them.
+/// The position of a record: its table among [`TABLES`], and its id. The default is before all of them.
 #[derive(Default)]
 pub(crate) struct Place {
     table: usize,
@@ -84,7 +84,7 @@ impl Place {
     }
 }
 
-/// Records behind a place. A page never reaches over the end of a table, so it may be shorter than `limit` though more
+/// Records after a position. A page never crosses the end of a table, so it may be shorter than `limit` though more
 /// follow.
 pub(crate) fn behind(
     connection: &Connection,

@@ -68,7 +68,7 @@ pub(crate) fn settle(
     by_id(connection, id)?.ok_or_else(|| gone(source_id))
 }
 
-/// A state of another strategy means nothing to the new one.
+/// The state of another strategy is of no use to the new one.
 fn reset_dedupe(
     connection: &Connection,
     id: &str,

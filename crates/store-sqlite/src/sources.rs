@@ -1,4 +1,4 @@
-//! Sources and their life.
+//! Sources and their states.
 
 use headwater_model::{
     id::{RunnableId, SourceId},
@@ -54,8 +54,8 @@ pub(crate) fn begin_deploy(
     Ok((source, lease))
 }
 
-/// The slug itself, or the first free number behind it: found by doubling, then by halving, so that a
-/// fleet of one component deploys as fast at its thousandth source as at its first.
+/// The slug itself, or the slug with the first free number: found by doubling, then by halving, so that the thousandth
+/// source of a component deploys as fast as the first.
 fn free_slug(connection: &Connection, new: &NewSource) -> Result<String, StoreError> {
     let owner_id = new.owner.tenant();
     let failed = failed("choosing a slug");
@@ -184,7 +184,7 @@ pub(crate) fn held<'a>(
     }
 }
 
-/// The same, and `None` for one that is gone.
+/// The same; `None` if the source is deleted.
 fn held_or_gone<'a>(
     connection: &Connection,
     living: &Living,
@@ -200,7 +200,7 @@ pub(crate) fn gone(id: &SourceId) -> StoreError {
     Conflict::source_gone(id).into()
 }
 
-/// Deletes a bounded part of what there may be much of.
+/// Deletes a bounded number of the rows that there may be many of.
 pub(crate) fn empty(
     connection: &Connection,
     living: &Living,
@@ -353,7 +353,7 @@ pub(crate) fn page(
     })
 }
 
-/// Those that are held by none of the epochs.
+/// Sources that none of the epochs holds.
 pub(crate) fn unsettled(
     connection: &Connection,
     living: &[NodeEpoch],

@@ -25,7 +25,7 @@ pub struct SqliteStore {
     pub(crate) living: Arc<Living>,
     #[cfg(feature = "faults")]
     pub(crate) faults: crate::faults::Faults,
-    /// Where it is, if it has a file.
+    /// Its path, if it has a file.
     pub(crate) path: Option<PathBuf>,
     /// Held until the writer has ended: fields are dropped in this order.
     _lock: Option<File>,
@@ -41,7 +41,7 @@ impl SqliteStore {
         Self::open_idling(path, writer::IDLE)
     }
 
-    /// The same with the time without work after which everything is copied into the main file.
+    /// The same, with the idle time after which writes are copied into the main file.
     pub(crate) fn open_idling(path: &Path, idle: Duration) -> Result<Self, StoreError> {
         let lock = lock(path)?;
         let connection = connection::writing(path)?;
@@ -60,7 +60,7 @@ impl SqliteStore {
         })
     }
 
-    /// A store that is gone with its last clone, for tests. Reads go through the writer.
+    /// An in-memory store, dropped with its last clone, for tests. Reads go through the writer.
     ///
     /// # Errors
     /// `Unavailable` when there is no memory for it.

@@ -1,4 +1,4 @@
-//! Reading along: the whole log in the order in which it was written.
+//! The tail: reading the whole log in the order of appending.
 
 use headwater_model::channel::ChannelClass;
 use headwater_store::{Appended, LogPosition, StoreError, Tail};
@@ -10,11 +10,11 @@ use crate::{
     row::{parsed, signed, unsigned},
 };
 
-/// Data read at once: large events come in smaller steps.
+/// The bytes of data read at once: large events are read in smaller steps.
 const STEP_BYTES: usize = 8 * 1024 * 1024;
 
 pub(crate) fn end(connection: &Connection) -> Result<LogPosition, StoreError> {
-    // Positions of deleted events are not used again, so that the last one left will do.
+    // Positions of deleted events are not reused, so that the last remaining one suffices.
     let end: i64 = connection
         .prepare_cached("SELECT coalesce(max(position), 0) FROM events")
         .and_then(|mut statement| statement.query_row((), |row| row.get(0)))

@@ -14,8 +14,8 @@ use crate::{
     row::{get, json, name_of, parsed, signed, unsigned},
 };
 
-/// Timers that will fire. A source that is not active keeps its place for when it is again; the join
-/// goes through the timers' index.
+/// Timers that will fire. An inactive source's timers keep their phase for when it is active again; the join uses
+/// the timers' index.
 const SCHEDULED: &str = "timers CROSS JOIN sources ON sources.id = timers.runnable_id
     WHERE next_fire_at_ms IS NOT NULL AND state = 'active'";
 
@@ -91,8 +91,8 @@ fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, Sto
     Ok(due)
 }
 
-/// Queues the tick, unless an earlier one of the timer still waits: in the queue, or leased by a runner
-/// behind the one that runs.
+/// Queues the tick, unless an earlier one of the timer still waits: in the queue, or leased by a runner while another
+/// one runs.
 fn queue_tick(connection: &Connection, timer: &Due, now_ms: u64) -> Result<bool, StoreError> {
     let seed = Seed {
         row: timer.position,

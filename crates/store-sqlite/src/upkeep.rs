@@ -11,7 +11,7 @@ impl Upkeep for SqliteStore {
         if self.health.cause().is_none() {
             return Ok(());
         }
-        // After any step, and be it this one, the writer tries a large write, unless it has just done so.
+        // After every step, this one included, the writer tries a large write, unless it has just done so.
         self.write(|_| Ok(())).await?;
         match self.health.cause() {
             Some(cause) => Err(StoreError::unavailable("writing", cause)),
@@ -23,7 +23,7 @@ impl Upkeep for SqliteStore {
         let Some(path) = self.path.clone() else {
             return Ok(());
         };
-        // The writer's own connection is in transactions; one beside it waits for it.
+        // The writer's own connection is in transactions; a separate one waits for it.
         let consolidated = tokio::task::spawn_blocking(move || {
             let connection = connection::writing(&path)?;
             checkpoint(&connection, "TRUNCATE")

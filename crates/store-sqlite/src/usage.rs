@@ -50,7 +50,7 @@ pub(crate) fn add(
     spent.write(connection)
 }
 
-/// Usage that is added up before it is written: once per user or workspace and day.
+/// Usage added up before it is written once per user or workspace and day.
 #[derive(Default)]
 pub(crate) struct Spent(Vec<Share>);
 

@@ -1,4 +1,4 @@
-//! Users: who there is, and what goes with one that is deleted.
+//! Users, and the deletion of a user with its resources.
 
 use headwater_model::{
     id::UserId,
@@ -84,7 +84,7 @@ pub(crate) fn page(
     page_of(connection, &listing, page, UserId::as_str, user)
 }
 
-/// The user who was there first.
+/// The oldest user.
 pub(crate) fn oldest(connection: &Connection) -> Result<Option<User>, StoreError> {
     let sql = "SELECT * FROM users WHERE ?1 IS NOT NULL ORDER BY id LIMIT 1";
     one(connection, sql, "")
@@ -111,12 +111,12 @@ pub(crate) fn delete(connection: &Connection, user_id: &UserId) -> Result<bool, 
     let mut alone = Vec::new();
     for workspace in workspaces::of_user(connection, id)? {
         let workspace_id = workspace.id.as_str();
-        match workspaces::heir(connection, workspace_id, id)? {
-            Some(heir) => {
+        match workspaces::successor(connection, workspace_id, id)? {
+            Some(successor) => {
                 let departure = Departure {
                     workspace_id,
                     user_id: id,
-                    heir: &heir,
+                    successor: &successor,
                 };
                 workspaces::leave(connection, departure)?;
             }

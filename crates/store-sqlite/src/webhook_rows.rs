@@ -1,4 +1,4 @@
-//! The rows of webhooks, and what their end does to their deliveries.
+//! The rows of webhooks, and the effect of their end on their deliveries.
 
 use headwater_model::{
     id::WebhookId,
@@ -23,17 +23,17 @@ pub(crate) fn inactive(id: &WebhookId) -> StoreError {
     Conflict::Inactive(Entity::Webhook(id.clone())).into()
 }
 
-/// The deliveries that a webhook takes.
+/// The deliveries that a webhook accepts.
 pub(crate) struct Standing {
-    /// Whether it takes any.
+    /// Whether it accepts any.
     pub(crate) is_active: bool,
-    /// Those that are pending and of a former generation are dead.
+    /// The current generation; pending deliveries of a former one are dead.
     pub(crate) generation: i64,
-    /// When they died, as long as there may be some for which that is not written yet.
+    /// The time at which those died, while that may still have to be written for some.
     pub(crate) given_up_at_ms: Option<i64>,
 }
 
-/// How a webhook stands to its deliveries; `None`: there is none.
+/// The deliveries that a webhook accepts; `None`: there is no such webhook.
 pub(crate) fn standing(connection: &Connection, id: &str) -> Result<Option<Standing>, StoreError> {
     let standing = |row: &Row<'_>| {
         Ok(Standing {
@@ -48,7 +48,7 @@ pub(crate) fn standing(connection: &Connection, id: &str) -> Result<Option<Stand
         .map_err(failed("looking a webhook up"))
 }
 
-/// Whether the webhook takes deliveries at that URL.
+/// Whether the webhook accepts deliveries at that URL.
 pub(crate) fn is_active_at(
     connection: &Connection,
     id: &str,
@@ -60,7 +60,7 @@ pub(crate) fn is_active_at(
         .map_err(failed("looking a webhook up"))
 }
 
-/// Deactivates a webhook because it does not take its deliveries.
+/// Deactivates a webhook whose deliveries fail.
 pub(crate) fn disable(
     connection: &Connection,
     id: &str,
@@ -150,7 +150,7 @@ pub(crate) fn update(
     Ok(webhook)
 }
 
-/// Nobody sees the deliveries of a webhook that is gone; trimming deletes them in bounded steps.
+/// Deletes a webhook. Its deliveries are no longer visible; trimming deletes them in bounded steps.
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {
     const OF_WEBHOOK: &[&str] = &[
         "DELETE FROM subscriptions WHERE listener = ?",

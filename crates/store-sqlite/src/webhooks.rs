@@ -1,4 +1,4 @@
-//! Webhooks as records behind the trait.
+//! The webhook trait on SQLite.
 
 use async_trait::async_trait;
 use headwater_model::{

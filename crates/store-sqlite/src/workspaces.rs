@@ -1,4 +1,4 @@
-//! Workspaces and their members, and what becomes of a member's things when it leaves.
+//! Workspaces and their members, and the transfer of a leaving member's resources.
 
 use headwater_model::{
     id::{UserId, WorkspaceId},
@@ -17,7 +17,7 @@ use crate::{
     row::{get, parsed, signed, unsigned},
 };
 
-/// Things of workspace `?1` that can emit or listen.
+/// The emitters and listeners of workspace `?1`.
 const LIVES_IN_IT: &str = "SELECT id FROM sources WHERE workspace_id = ?1
                            UNION ALL SELECT id FROM webhooks WHERE workspace_id = ?1";
 
@@ -137,23 +137,24 @@ pub(crate) fn remove_member(
     if !is_member {
         return Ok(false);
     }
-    let heir = heir(connection, workspace_id.as_str(), user_id.as_str())?.ok_or_else(|| {
-        Conflict::Last(Last::Member {
-            workspace_id: workspace_id.clone(),
-            user_id: user_id.clone(),
-        })
-    })?;
+    let successor =
+        successor(connection, workspace_id.as_str(), user_id.as_str())?.ok_or_else(|| {
+            Conflict::Last(Last::Member {
+                workspace_id: workspace_id.clone(),
+                user_id: user_id.clone(),
+            })
+        })?;
     let departure = Departure {
         workspace_id: workspace_id.as_str(),
         user_id: user_id.as_str(),
-        heir: &heir,
+        successor: &successor,
     };
     leave(connection, departure)?;
     Ok(true)
 }
 
-/// Of the other members, the one who has been a user longest.
-pub(crate) fn heir(
+/// The other member that has been a user longest.
+pub(crate) fn successor(
     connection: &Connection,
     workspace_id: &str,
     user_id: &str,
@@ -163,18 +164,18 @@ pub(crate) fn heir(
             "SELECT user_id FROM memberships WHERE workspace_id = ? AND user_id <> ? ORDER BY user_id LIMIT 1",
         )
         .and_then(|mut statement| {
-            let heir = statement.query_row([workspace_id, user_id], |row| row.get(0));
-            heir.optional()
+            let successor = statement.query_row([workspace_id, user_id], |row| row.get(0));
+            successor.optional()
         })
         .map_err(failed("looking for another member"))
 }
 
-/// Ends a membership and passes the user's things in the workspace on.
+/// Ends a membership and hands the user's resources in the workspace over.
 pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result<(), StoreError> {
     let Departure {
         workspace_id,
         user_id,
-        heir,
+        successor,
     } = departure;
     let failed = failed("ending a membership");
     emitters::pass_on(connection, departure)?;
@@ -190,7 +191,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
                 &format!(
                     "UPDATE {table} SET user_id = ?3 WHERE workspace_id = ?1 AND user_id = ?2"
                 ),
-                [workspace_id, user_id, heir],
+                [workspace_id, user_id, successor],
             )
             .map_err(&failed)?;
     }
@@ -201,14 +202,14 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
             [workspace_id, user_id],
         )
         .map_err(&failed)?;
-    // The heir may have one like it.
+    // The successor may have an equal one.
     connection
         .execute(
             &format!(
                 "UPDATE OR IGNORE subscriptions SET user_id = ?3
                  WHERE user_id = ?2 AND listener IN ({LIVES_IN_IT}) AND emitter IN ({LIVES_IN_IT} UNION ALL SELECT ?1)"
             ),
-            [workspace_id, user_id, heir],
+            [workspace_id, user_id, successor],
         )
         .map_err(&failed)?;
     connection
@@ -237,7 +238,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
         .map(drop)
 }
 
-/// Deletes a workspace in which nothing runs.
+/// Deletes a workspace without sources.
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError> {
     components::delete_unused(connection, "workspace_id", id)?;
     stores::delete_all_of(connection, id)?;

@@ -1,4 +1,4 @@
-//! Group commit: one thread writes; what waits while it commits shares the next transaction.
+//! Group commit: one thread writes; steps that arrive while it commits share the next transaction.
 //!
 //! Each step runs in a savepoint of its own, so that one that fails takes nothing else with it.
 //! A step is answered only after the transaction is on disk.
@@ -22,35 +22,35 @@ use crate::{
     health::{Health, checkpoint},
 };
 
-/// Steps waiting before those who ask have to wait themselves.
+/// The number of queued steps beyond which callers wait.
 const WAITING: usize = 4096;
 /// Steps per transaction.
 const GROUP: usize = 512;
-/// When nothing was to be written for so long, what was written is copied into the main file.
+/// The idle time after which writes are copied into the main file.
 pub(crate) const IDLE: Duration = Duration::from_secs(1);
 
-/// Called with whether the transaction is on disk.
+/// Called with the result of the transaction.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Runs in a savepoint.
 type Step = Box<dyn FnOnce(&Connection) -> Outcome + Send>;
 
 /// The end of a step.
 struct Outcome {
-    /// Whether what it wrote is kept.
+    /// Whether its writes are kept.
     is_kept: bool,
-    /// The database's words where it could not write all that it was to.
+    /// The database's error text, if it could not write everything.
     cause: Option<String>,
     answer: Answer,
 }
 
-/// The way to the writer thread, which ends with it.
+/// A handle on the writer thread, which ends with it.
 pub(crate) struct Writer {
     steps: Option<SyncSender<Step>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Gives the connection to a thread of its own. `idle`: after which time without work that is used.
+    /// Moves the connection to a thread of its own. `idle`: the time without work after which writes are copied.
     pub(crate) fn start(
         connection: Connection,
         health: Arc<Health>,
@@ -72,8 +72,10 @@ impl Writer {
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.run_noting(step, |result| result.as_ref().err().and_then(said))
-            .await
+        self.run_noting(step, |result| {
+            result.as_ref().err().and_then(database_error)
+        })
+        .await
     }
 
     /// Runs a step of parts that are kept or refused one by one.
@@ -91,12 +93,12 @@ impl Writer {
                 .err()
                 .into_iter()
                 .chain(of_parts)
-                .find_map(said)
+                .find_map(database_error)
         };
         self.run_noting(parts, cause).await
     }
 
-    /// Runs a step whose result tells the words of a database that could not write.
+    /// Runs a step whose result may carry the error text of a failed write.
     async fn run_noting<T: Send + 'static>(
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -132,7 +134,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// Waits until what is queued is written: nobody else may open the file before.
+    /// Waits until queued steps are written: the file must not be opened before that.
     fn drop(&mut self) {
         self.steps = None;
         if let Some(thread) = self.thread.take() {
@@ -148,8 +150,8 @@ fn gone() -> StoreError {
     )
 }
 
-/// The database's own words, if it is why.
-fn said(error: &StoreError) -> Option<String> {
+/// The text of the database's error, if it is the cause.
+fn database_error(error: &StoreError) -> Option<String> {
     match error {
         StoreError::Unavailable { source, .. } => Some(source.to_string()),
         StoreError::Conflict(_) | StoreError::Corrupt(_) => None,
@@ -203,7 +205,7 @@ fn write_in_groups(
     }
 }
 
-/// The next step to run; `None` once nobody can send one. When there is none for so long, that time is used.
+/// The next step to run; `None` once all senders are gone. Calls `copy` after an idle time.
 fn next(waiting: &Receiver<Step>, idle: Option<Duration>, copy: impl FnOnce()) -> Option<Step> {
     if let Some(idle) = idle {
         match waiting.recv_timeout(idle) {
@@ -221,7 +223,7 @@ fn begin(connection: &Connection) -> Result<(), StoreError> {
         .map_err(failed("beginning a transaction"))
 }
 
-/// Commits, or tells why nothing is written. `cause`: the database's last error within the transaction.
+/// Commits, or returns the reason why nothing is written. `cause`: the database's last error in the transaction.
 fn commit(connection: &Connection, cause: Option<&str>) -> Result<(), String> {
     if connection.is_autocommit() {
         let unknown = "an error of the database ended the transaction";
@@ -234,19 +236,19 @@ fn commit(connection: &Connection, cause: Option<&str>) -> Result<(), String> {
     committed.map_err(|error| error.to_string())
 }
 
-/// The reason why nothing of a step is kept.
-enum Undone {
-    AtItsOwnWish,
+/// The reason why a step is rolled back.
+enum Rollback {
+    Requested,
     Failed(StoreError),
 }
 
-impl From<StoreError> for Undone {
+impl From<StoreError> for Rollback {
     fn from(error: StoreError) -> Self {
         Self::Failed(error)
     }
 }
 
-/// Runs a step on its own terms. One that panics is rolled back, and its caller told by the dropped answer.
+/// Runs a step in a savepoint. One that panics is rolled back; its caller learns of it from the dropped answer.
 fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> Answer {
     let mut answer: Option<Answer> = None;
     let kept = savepoint(connection, || {
@@ -256,14 +258,14 @@ fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> 
         *cause = outcome.cause.or(cause.take());
         match outcome.is_kept {
             true => Ok(()),
-            false => Err(Undone::AtItsOwnWish),
+            false => Err(Rollback::Requested),
         }
     });
     match (answer, kept) {
-        // The step's own error is what its caller wants to see.
-        (Some(answer), Ok(()) | Err(Undone::AtItsOwnWish)) => answer,
-        (Some(answer), Err(Undone::Failed(error))) => {
-            // Where the database has ended the transaction there is no savepoint any more, which is not why.
+        // The caller gets the step's own error.
+        (Some(answer), Ok(()) | Err(Rollback::Requested)) => answer,
+        (Some(answer), Err(Rollback::Failed(error))) => {
+            // If the database has ended the transaction, the missing savepoint is a consequence, not the cause.
             let error = match cause.as_deref() {
                 Some(cause) => StoreError::unavailable("writing", cause.to_owned()),
                 None => error,
@@ -287,7 +289,7 @@ pub(crate) fn savepoint<T, E: From<StoreError>>(
     let result = part();
     if result.is_err() {
         if connection.is_autocommit() {
-            // The database has ended the transaction with its savepoints. Why, the part's own error says.
+            // The database has ended the transaction with its savepoints; the part's own error has the cause.
             return result;
         }
         run("ROLLBACK TO part").map_err(failed("rolling back"))?;

@@ -1,4 +1,4 @@
-//! Accounts: sealed credentials of apps, whether they are good, and the way through a browser by which they come.
+//! Accounts: sealed credentials of apps, their health, and connecting one in a browser.
 
 use async_trait::async_trait;
 use headwater_model::{
@@ -21,9 +21,9 @@ pub struct Account {
     pub name: String,
     /// Its credentials at the app.
     pub credentials: Credentials,
-    /// Counts the credentials that it has had. A replacement names the version that it replaces.
+    /// The number of credentials that it has had. A replacement names the version that it replaces.
     pub version: u64,
-    /// Whether they are good.
+    /// Their health.
     pub health: Health,
     /// Epoch seconds.
     pub created_at: u64,
@@ -44,28 +44,28 @@ pub struct Credentials {
     pub renew_at: Option<u64>,
 }
 
-/// Whether credentials are good, as far as the node knows.
+/// The health of credentials, as far as the node knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
     /// The status.
     pub status: HealthStatus,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: Option<String>,
     /// Since when it is known, in epoch seconds.
     pub checked_at: Option<u64>,
 }
 
-/// The node's knowledge of credentials.
+/// The result of the last check of credentials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HealthStatus {
-    /// Nothing.
+    /// Not checked, or without a clear result.
     #[default]
     Unknown,
-    /// The app took them.
+    /// The app accepted them.
     Healthy,
-    /// Their time is over, and they have no refresh token.
+    /// They have expired, and there is no refresh token.
     Expired,
-    /// The app does not take them any more.
+    /// The app no longer accepts them.
     Refused,
 }
 
@@ -78,13 +78,13 @@ pub struct Renewal {
     pub version: u64,
     /// The new ones.
     pub credentials: Credentials,
-    /// Whether those are good.
+    /// The health of the new ones.
     pub health: Health,
     /// Epoch seconds.
     pub now_at: u64,
 }
 
-/// A way through a browser to an account: from a link, over the app's consent, and back.
+/// The connecting of an account in a browser: from a link to the app's consent and back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connect {
     /// Its id.
@@ -95,37 +95,37 @@ pub struct Connect {
     pub app: String,
     /// The account's name.
     pub name: String,
-    /// The account that it is about, if that is there already.
+    /// The existing account that it renews, if any.
     pub account_id: Option<AccountId>,
-    /// Sealed knowledge so far: entered fields, the proof key.
+    /// The sealed data so far: entered fields, the proof key.
     pub sealed: Vec<u8>,
-    /// How far it has come.
+    /// Its progress.
     pub step: ConnectStep,
     /// When it ends if it has not come further, in epoch seconds.
     pub expires_at: u64,
 }
 
-/// How far a connect has come.
+/// The progress of a connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectStep {
     /// Its link can be opened.
     Linked,
-    /// The user is at the app.
+    /// The user was sent to the app.
     Away,
-    /// The user has come back; the node speaks with the app.
+    /// The app has sent the user back; the node exchanges the code.
     Back,
-    /// There is an account.
+    /// The account is connected.
     Connected(AccountId),
-    /// It ended without one; why, for people.
+    /// It ended without one, for this reason (for people).
     Failed(String),
 }
 
-/// How a connect ends.
+/// The end of a connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectEnd {
     /// With an account: a new one, or an existing one whose name, credentials and health these become.
     Connected(Box<Account>),
-    /// Without one; why, for people.
+    /// Without one, for this reason (for people).
     Failed(String),
 }
 
@@ -146,12 +146,12 @@ pub trait Accounts {
     ) -> Result<Page<Account>, StoreError>;
 
     /// Replaces an account's credentials and counts its version up.
-    /// MUST write nothing when the account is gone or has had others since, and say so with false
+    /// MUST write nothing, and return false, when the account is gone or has other credentials by now
     /// (`conformance::accounts::of_two_renewals_one_counts`).
     async fn renew_account(&self, renewal: Renewal) -> Result<bool, StoreError>;
 
-    /// Notes whether the credentials of that version are good.
-    /// MUST write nothing when the account has had others since
+    /// Records the health of the credentials of that version.
+    /// MUST write nothing when the account has other credentials by now
     /// (`conformance::accounts::health_is_noted_of_the_credentials_it_was_found_with`).
     async fn note_health(
         &self,
@@ -171,16 +171,16 @@ pub trait Accounts {
         forget_before: u64,
     ) -> Result<(), StoreError>;
 
-    /// A connect, however far it has come.
+    /// A connect in any state.
     async fn connect(&self, id: &ConnectId) -> Result<Option<Connect>, StoreError>;
 
-    /// The connect whose link has the token of that hash, however far it has come.
+    /// The connect whose link has the token of that hash, in any state.
     async fn connect_by_token(&self, token_hash: &str) -> Result<Option<Connect>, StoreError>;
 
-    /// The user leaves for the app with a state of that hash, and `sealed` is what is known now.
-    /// MUST let only one of those go who opened the link, and nobody after its time; false: not this one
+    /// Records that the user was sent to the app with a state of that hash, and the connect's sealed data.
+    /// MUST succeed for only one opening of the link, and for none after its time; false: not this one
     /// (`conformance::accounts::a_link_is_followed_once`).
-    async fn leave_for_app(
+    async fn await_callback(
         &self,
         id: &ConnectId,
         state_hash: &str,
@@ -188,12 +188,15 @@ pub trait Accounts {
         now_at: u64,
     ) -> Result<bool, StoreError>;
 
-    /// The user comes back with the state of that hash.
-    /// MUST give it to one only, and to nobody after its time (`conformance::accounts::a_state_counts_once`).
-    async fn come_back(&self, state_hash: &str, now_at: u64)
-    -> Result<Option<Connect>, StoreError>;
+    /// Takes the connect that awaits the state of that hash.
+    /// MUST return it to one caller only, and to none after its time (`conformance::accounts::a_state_counts_once`).
+    async fn take_callback(
+        &self,
+        state_hash: &str,
+        now_at: u64,
+    ) -> Result<Option<Connect>, StoreError>;
 
-    /// Ends a connect, together with what becomes of the account.
+    /// Ends a connect, and writes its account with it.
     /// MUST write both or nothing; `Ended` when it has ended already, `Gone` when its account is
     /// (`conformance::accounts::a_connect_ends_once_with_its_account`).
     async fn end_connect(&self, id: &ConnectId, end: ConnectEnd) -> Result<(), StoreError>;

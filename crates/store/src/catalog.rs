@@ -25,7 +25,7 @@ pub struct SavedComponent {
     pub owner: Owner,
     /// The whole code.
     pub code: String,
-    /// Where the code came from, or what its author says of it.
+    /// The origin of the code, or its author's description.
     pub code_url: Option<String>,
     /// SHA-256 of the code, hexadecimal.
     pub code_hash: String,
@@ -41,7 +41,7 @@ pub struct SavedComponent {
     pub updated_at: u64,
 }
 
-/// An artifact to be stored with its component.
+/// An artifact to store with its component.
 #[derive(Debug, Clone)]
 pub struct ArtifactBytes {
     /// Its SHA-256, hexadecimal.
@@ -53,7 +53,7 @@ pub struct ArtifactBytes {
 /// Saved components and sources.
 #[async_trait]
 pub trait Catalog {
-    /// Writes a component with its artifact. An artifact that is there already is kept.
+    /// Writes a component with its artifact. An existing artifact is kept.
     async fn save_component(
         &self,
         component: SavedComponent,
@@ -63,9 +63,10 @@ pub trait Catalog {
     /// A saved component.
     async fn component(&self, id: &ComponentId) -> Result<Option<SavedComponent>, StoreError>;
 
-    /// The component that this `key` means: of those in the owner's workspace if there is one, else of those that the user saved.
-    /// MUST be the last saved, unless that one is not published, its version is semantic, and another one that is not
-    /// published has a higher one (`conformance::catalog::a_key_means_the_highest_version`).
+    /// The component that `key` refers to, among those in the owner's workspace if there is one, else among the user's
+    /// own.
+    /// MUST be the last saved, unless that one is unpublished, its version is semantic, and another unpublished one has
+    /// a higher version (`conformance::catalog::a_key_means_the_highest_version`).
     async fn component_by_key(
         &self,
         owner: &Owner,
@@ -100,7 +101,7 @@ pub trait Catalog {
     /// acknowledged: they wait until it is active again
     /// (`conformance::sources::the_queue_is_dropped_when_a_source_ends_inactive`), as do those that have begun and left a
     /// checkpoint (`conformance::sources::checkpoints_outlast_an_inactive_source`).
-    /// MUST refuse with `LeaseLost` whoever does not hold the source, as all that changes its life
+    /// MUST refuse with `LeaseLost` a caller that does not hold the source, like every step that changes its state
     /// (`conformance::nodes::a_dead_nodes_runnable_is_taken_over`). `Gone` when the source is.
     async fn settle_source(&self, settled: SettledSource) -> Result<Source, StoreError>;
 
@@ -118,21 +119,21 @@ pub trait Catalog {
 
     /// Deletes up to `limit` rows of a source that is being deleted: its queue, its runs, and its events that dispatch
     /// has passed.
-    /// Calling again goes on; `done` counts. Where there is much of it, [`Catalog::delete_source`] would keep everybody
-    /// else waiting (`conformance::deletion::a_source_is_emptied_in_bounded_steps`). `LeaseLost` when the lease is not the
-    /// current one.
+    /// Calling again continues; `done` counts. With many rows, [`Catalog::delete_source`] alone would keep all other
+    /// writers waiting (`conformance::deletion::a_source_is_emptied_in_bounded_steps`). `LeaseLost` when the lease is
+    /// not the current one.
     async fn empty_source(&self, lease: &RunnableLease, limit: u32)
     -> Result<Progress, StoreError>;
 
     /// Deletes a source with its events, runs, state, timers, queue, endpoints and subscriptions. Deleting twice is harmless.
-    /// Events that dispatch has not passed reach nobody any more: see [`crate::EventLog::awaits_dispatch`].
+    /// Events that dispatch has not passed no longer reach any listener: see [`crate::EventLog::awaits_dispatch`].
     /// `LeaseLost` when the source is there and the lease is not the current one.
     async fn delete_source(&self, lease: &RunnableLease) -> Result<(), StoreError>;
 
-    /// A source in whatever state.
+    /// A source, in any state.
     async fn source(&self, id: &SourceId) -> Result<Option<Source>, StoreError>;
 
-    /// The source with this endpoint token, in whatever state.
+    /// The source with this endpoint token, in any state.
     async fn source_by_endpoint(&self, token: &str) -> Result<Option<Source>, StoreError>;
 
     /// A page of sources in creation order.

@@ -1,4 +1,4 @@
-//! What every store has to do, as tests: the contract of the traits, one behaviour each.
+//! The contract of the traits as tests, one behaviour each, for every store.
 //!
 //! A store crate provides a [`Factory`] and turns the whole suite into tests with one line:
 //! `headwater_store::conformance_tests!(MyFactory::new());`. Nothing here knows an engine.

@@ -1,7 +1,7 @@
 //! Data stores: key-value stores that components share by name.
 //!
-//! Unlike `$.service.db` they belong to no source and to no run: each operation is a step of its own, durable
-//! when it returns, whatever becomes of the run that asked for it.
+//! Unlike `$.service.db` they belong neither to a source nor to a run: each operation is a step of its own, durable
+//! when it returns, even if the run that requested it fails.
 
 use async_trait::async_trait;
 use headwater_model::{
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::{error::StoreError, progress::Progress, tenants::Owner};
 
-/// A data store by its owner and name: those of a workspace belong to its members together, others to their user.
+/// A data store by its owner and name. A workspace's stores are shared by its members; others belong to their user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataStoreRef {
     /// The owner.
@@ -27,7 +27,7 @@ pub struct DataStoreRef {
 pub struct DataStore {
     /// Its name.
     pub name: DataStoreName,
-    /// How many records it has.
+    /// The number of its records.
     pub records: u64,
     /// Bytes of keys and values. Records that have expired count until they are swept.
     pub bytes: u64,
@@ -50,7 +50,7 @@ pub struct Record {
     pub updated_at_ms: u64,
 }
 
-/// A record about to be written.
+/// A record to write.
 #[derive(Debug, Clone)]
 pub struct NewRecord {
     /// Its key.
@@ -61,33 +61,33 @@ pub struct NewRecord {
     pub expires_at_ms: Option<u64>,
 }
 
-/// A stretch of a data store's records, in the order of keys.
+/// A range of a data store's records, in the order of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordRange<'a> {
-    /// Only records behind this key.
+    /// Only records after this key.
     pub after: Option<&'a str>,
-    /// At most so many.
+    /// The maximum number of records.
     pub limit: u32,
-    /// No further record once the values have so many bytes.
+    /// The bytes of values after which no further record is added.
     pub bytes: usize,
 }
 
 /// The result of writing a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordWritten {
-    /// It is there.
+    /// The record was written.
     Written,
-    /// The owner has as many data stores as it may. Nothing was written.
+    /// The owner has the maximum number of data stores. Nothing was written.
     TooManyStores,
-    /// The data store has as many records as it may. Nothing was written.
+    /// The data store has the maximum number of records. Nothing was written.
     TooManyRecords,
-    /// The data store would have more bytes than it may. Nothing was written.
+    /// The data store would exceed its maximum size. Nothing was written.
     TooManyBytes,
 }
 
-/// Data stores and their records. A store is there from its first write on.
+/// Data stores and their records. A store exists from its first write on.
 ///
-/// Whatever reads MUST NOT show a record that has expired by `now_ms`, swept or not
+/// Reads MUST NOT show a record that has expired by `now_ms`, swept or not
 /// (`conformance::data_stores::an_expired_record_is_gone_at_its_time`).
 #[async_trait]
 pub trait DataStores {
@@ -101,7 +101,7 @@ pub trait DataStores {
     ) -> Result<Option<Record>, StoreError>;
 
     /// Records in the order of their keys' bytes.
-    /// MUST return at least one if there is one, whatever `bytes` says
+    /// MUST return at least one record if there is one, even if it exceeds `bytes`
     /// (`conformance::data_stores::a_stretch_of_records_is_bounded_by_number_and_bytes`).
     async fn records(
         &self,
@@ -110,8 +110,8 @@ pub trait DataStores {
         now_ms: u64,
     ) -> Result<Vec<Record>, StoreError>;
 
-    /// A page of records in the same order, which ends early behind [`headwater_model::limits::DATA_STORE_PAGE_BYTES`] of values.
-    /// `total_count` counts those that have not expired.
+    /// A page of records in the same order, which ends early after [`headwater_model::limits::DATA_STORE_PAGE_BYTES`]
+    /// of values. `total_count` counts those that have not expired.
     async fn record_page(
         &self,
         store: &DataStoreRef,
@@ -128,9 +128,9 @@ pub trait DataStores {
         now_ms: u64,
     ) -> Result<Vec<String>, StoreError>;
 
-    /// Writes a record in place of the one of its key, and with it the time at which it expires.
+    /// Writes a record and its expiry, replacing the record of the same key.
     /// MUST write nothing over a limit (`conformance::data_stores::a_full_store_takes_no_more`).
-    /// MUST take what has expired for gone (`conformance::data_stores::expired_records_make_room`).
+    /// MUST treat expired records as gone (`conformance::data_stores::expired_records_make_room`).
     async fn write_record(
         &self,
         store: &DataStoreRef,
@@ -139,7 +139,7 @@ pub trait DataStores {
         now_ms: u64,
     ) -> Result<RecordWritten, StoreError>;
 
-    /// Changes when a record expires, and says whether it is there.
+    /// Changes a record's expiry. False: there is no such record.
     async fn set_record_expiry(
         &self,
         store: &DataStoreRef,
@@ -148,7 +148,7 @@ pub trait DataStores {
         now_ms: u64,
     ) -> Result<bool, StoreError>;
 
-    /// Deletes a record, and says whether it was there.
+    /// Deletes a record. False: there was none.
     async fn delete_record(
         &self,
         store: &DataStoreRef,
@@ -156,8 +156,8 @@ pub trait DataStores {
         now_ms: u64,
     ) -> Result<bool, StoreError>;
 
-    /// Deletes all records, however many there are, and keeps the store.
-    /// MUST leave none that was there before (`conformance::data_stores::clearing_leaves_an_empty_store`).
+    /// Deletes all records and keeps the store.
+    /// MUST leave none of the former records (`conformance::data_stores::clearing_leaves_an_empty_store`).
     async fn clear_records(&self, store: &DataStoreRef, now_ms: u64) -> Result<(), StoreError>;
 
     /// A data store, if it has been written to. `records` counts those that have not expired.
@@ -175,10 +175,10 @@ pub trait DataStores {
         now_ms: u64,
     ) -> Result<Page<DataStore>, StoreError>;
 
-    /// Deletes a data store with its records, and says whether it was there.
+    /// Deletes a data store with its records. False: there was none.
     async fn delete_data_store(&self, store: &DataStoreRef) -> Result<bool, StoreError>;
 
-    /// Frees the room of up to `limit` records that have expired or that were cleared.
-    /// MUST free them all in the end (`conformance::data_stores::sweeping_frees_what_is_gone`).
+    /// Frees the space of up to `limit` expired or cleared records.
+    /// MUST free all of them in the end (`conformance::data_stores::sweeping_frees_what_is_gone`).
     async fn sweep_records(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
 }

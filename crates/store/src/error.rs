@@ -11,7 +11,7 @@ use crate::lease::NodeEpoch;
 
 type Source = Box<dyn StdError + Send + Sync>;
 
-/// The answer of a store instead of a result.
+/// The reason why a step has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The step no longer applies. Nothing was written.
@@ -26,7 +26,7 @@ pub enum StoreError {
         #[source]
         source: Source,
     },
-    /// Stored data cannot be read as what it should be, or breaks a rule of the schema.
+    /// Stored data cannot be parsed, or violates the schema.
     #[error("stored data is corrupt: {0}")]
     Corrupt(String),
 }
@@ -34,7 +34,7 @@ pub enum StoreError {
 /// The reason why a step no longer applies. Kinds and ids only: sentences for people are written above the store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
-    /// The lease was given back, taken over or voided, or it is of something else.
+    /// The lease was given back, taken over or voided, or belongs to something else.
     #[error("the lease was lost")]
     LeaseLost,
     /// A living node holds the runnable.
@@ -43,16 +43,16 @@ pub enum Conflict {
         /// The epoch of the holder.
         by: NodeEpoch,
     },
-    /// The thing is not there any more.
+    /// The thing no longer exists.
     #[error("{0} is gone")]
     Gone(Entity),
-    /// The thing takes no work as long as it is inactive.
+    /// The thing takes no work while it is inactive.
     #[error("{0} is inactive")]
     Inactive(Entity),
-    /// Something else has this already.
+    /// The name or id is taken.
     #[error("{0} is taken")]
     Taken(Taken),
-    /// It is the last one, and one must stay.
+    /// It is the last one, and one must remain.
     #[error("{0} is the last one")]
     Last(Last),
     /// The thing is still needed.
@@ -99,7 +99,7 @@ impl std::fmt::Display for Entity {
     }
 }
 
-/// A name or an id that can be had once.
+/// A unique name or id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Taken {
     /// A user's name.
@@ -119,10 +119,10 @@ pub enum Taken {
     Invocation(InvocationId),
 }
 
-/// One that must stay because there is no other.
+/// The last one of a kind, which must remain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Last {
-    /// A user's last key, which asks for its own end.
+    /// A user's last key, used to delete itself.
     #[error("key {0}")]
     Key(KeyId),
     /// The last member of a workspace.
@@ -135,14 +135,14 @@ pub enum Last {
     },
 }
 
-/// A user whose things would belong to nobody.
+/// A user whose resources would have no owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InUse {
     /// The user.
     pub user_id: UserId,
-    /// The number of its sources that pass to nobody.
+    /// The number of its sources that no other member would take over.
     pub sources: u64,
-    /// The number of its webhooks that pass to nobody.
+    /// The number of its webhooks that no other member would take over.
     pub webhooks: u64,
 }
 
@@ -160,7 +160,7 @@ impl From<Conflict> for StoreError {
 }
 
 impl StoreError {
-    /// Everything that is known, for the node's log: the database's own words are for nobody else.
+    /// The error with its cause, for the node's log only: the database's text must not reach a client.
     pub fn in_full(&self) -> String {
         match self {
             Self::Unavailable { source, .. } => format!("{self}: {source}"),

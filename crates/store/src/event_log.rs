@@ -3,7 +3,7 @@
 //! ```text
 //!  commit_runs ──► append ──► [ e1 e2 e3 … ] ──► dispatch (durable cursor) ──► invocations of listeners
 //!                                 │    ├──────► readers: newest first, by channel
-//!                                 │    └──────► tail: what is new, of all emitters, as it was appended
+//!                                 │    └──────► tail: new events of all emitters, in the order of appending
 //!                                 └─► trim: the last N per emitter and channel class, never past cursor or tail
 //! ```
 
@@ -17,17 +17,18 @@ use headwater_model::{
 
 use crate::{error::StoreError, progress::Progress};
 
-/// Of the events that wait for an owner's sources, so many bytes times the number that may wait.
+/// The average size for which queued events have room: an owner's events may take this many bytes times the number
+/// that may wait.
 pub const QUEUED_EVENT_BYTES: i64 = 64 * 1024;
 
-/// A place in the order in which all events were appended. 0 is before the first one; a place is never used twice.
+/// A position in the order in which all events were appended. 0 is before the first one; no position is used twice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogPosition(pub u64);
 
-/// An event with its place in the whole log.
+/// An event with its position in the whole log.
 #[derive(Debug, Clone)]
 pub struct Appended {
-    /// Its place.
+    /// Its position.
     pub position: LogPosition,
     /// The emitter.
     pub emitter: EmitterId,
@@ -40,14 +41,14 @@ pub struct Appended {
 pub struct Tail {
     /// The events, in the order of appending.
     pub events: Vec<Appended>,
-    /// Where to go on: everything up to here was looked at.
+    /// The position to continue from: everything up to it was read.
     pub up_to: LogPosition,
 }
 
 /// Channels of an emitter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChannelFilter {
-    /// All channels of a class together.
+    /// All channels of a class.
     Class(ChannelClass),
     /// One channel.
     Named(Channel),
@@ -63,7 +64,7 @@ impl ChannelFilter {
     }
 }
 
-/// A range of event ids; both ends belong to it. An absent end is open.
+/// A range of event ids, both ends included. An absent end is open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EventRange {
     /// This event and later ones.
@@ -110,9 +111,9 @@ pub trait EventLog {
     async fn run_deletions(&self, limit: u32) -> Result<Progress, StoreError>;
 
     /// Deletes up to `limit` events beyond the newest `keep` per emitter and channel class, requested deletions not
-    /// counted. Events held back by dispatch or readers do not set `more`. `read_up_to` is how far whoever
-    /// reads along with [`EventLog::tail`] has come: the reader on any node that is furthest behind. Several nodes may call
-    /// it at once: a step is atomic, and deletes nothing that another has deleted.
+    /// counted. Events held back by dispatch or readers do not set `more`. `read_up_to` is the position of the
+    /// slowest reader of [`EventLog::tail`] on any node. Several nodes may call it at once: a step is atomic, and
+    /// deletes nothing that another has deleted.
     /// MUST NOT delete one that dispatch has not passed (`conformance::deletion::trim_never_passes_the_dispatch_cursor`),
     /// MUST NOT delete one behind `read_up_to` (`conformance::tail::trim_never_passes_the_readers`),
     /// MUST NOT delete one of `$in` (`conformance::scheduled::scheduled_events_are_never_trimmed`).
@@ -123,22 +124,24 @@ pub trait EventLog {
         read_up_to: Option<LogPosition>,
     ) -> Result<Progress, StoreError>;
 
-    /// Where the log ends now. MUST be before everything appended later, whatever was deleted
+    /// The end of the log. MUST be before everything appended later, even after deletions
     /// (`conformance::tail::the_end_of_the_log_is_before_what_is_appended_later`).
     async fn log_end(&self) -> Result<LogPosition, StoreError>;
 
-    /// Up to `limit` events of all emitters that were appended behind `after`, but those on `$in`: they are appended
-    /// again when they are released. None only when there are none; fewer than there are when they are large.
-    /// MUST NOT let a position become visible behind one that was read: whoever has read up to a place has seen everything
-    /// before it, however many nodes write (`conformance::nodes::events_of_concurrent_writers_are_each_read_once_in_order`).
+    /// Up to `limit` events of all emitters that were appended after `after`, except those on `$in`: they are appended
+    /// again when they are released. Empty only at the end of the log; shorter than `limit` when events are large.
+    /// MUST NOT let a position become visible before one that was read: a reader has seen every event up to its
+    /// position, however many nodes write
+    /// (`conformance::nodes::events_of_concurrent_writers_are_each_read_once_in_order`).
     /// MUST give each exactly once and in the order of appending, per emitter in the order of ids
     /// (`conformance::tail::every_event_is_read_once_in_the_order_of_appending`).
     /// MUST NOT show events that a requested deletion covers (`conformance::tail::requested_deletions_are_not_read`).
-    /// MUST go on behind events it does not show (`conformance::tail::what_is_not_shown_does_not_hold_up_the_rest`).
+    /// MUST continue after events that it does not show
+    /// (`conformance::tail::what_is_not_shown_does_not_hold_up_the_rest`).
     async fn tail(&self, after: LogPosition, limit: u32) -> Result<Tail, StoreError>;
 
     /// Moves up to `limit` scheduled events that are due to their channel, with a new id, in order of their due time.
-    /// `next_due_ms` tells when to come back. MUST move each exactly once
+    /// `next_due_ms` is the time of the next call. MUST move each exactly once
     /// (`conformance::scheduled::scheduled_events_are_released_exactly_once_in_due_order`).
     async fn release_scheduled(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
 
@@ -148,9 +151,9 @@ pub trait EventLog {
     /// stop among the subscriptions of an event (`conformance::dispatch::a_step_may_stop_among_the_listeners_of_an_event`),
     /// and does so when it has copied several MiB of events' data
     /// (`conformance::backlog::a_step_copies_a_bounded_number_of_bytes`).
-    /// Listeners that are inactive or gone miss the event; events on `$in` are passed on when they are released.
-    /// Several nodes may call it at once: a step is atomic, and goes on where another has stopped.
-    /// MUST NOT pass a place behind which an event may yet become visible
+    /// Listeners that are inactive or gone miss the event; events on `$in` are dispatched when they are released.
+    /// Several nodes may call it at once: a step is atomic, and continues where another has stopped.
+    /// MUST NOT pass a position before which an event may yet become visible
     /// (`conformance::nodes::events_of_concurrent_writers_are_each_read_once_in_order`).
     /// MUST queue exactly one invocation or delivery per (event, subscription)
     /// (`conformance::dispatch::each_event_reaches_its_listener_exactly_once_across_reopen`).
@@ -159,11 +162,11 @@ pub trait EventLog {
     /// MUST NOT pass an event with `HOPS_MAX` hops on to a source, but append `event::hop_limit_error` to its emitter's
     /// `$errors`, once per event, unless it was on `$errors` or `$logs` itself
     /// (`conformance::dispatch::an_event_with_the_most_hops_reaches_no_source_and_is_an_error`);
-    /// webhooks, where a chain ends, get it (`conformance::dispatch::a_webhook_gets_events_with_the_most_hops`).
+    /// webhooks, which end a chain, receive it (`conformance::dispatch::a_webhook_gets_events_with_the_most_hops`).
     /// MUST NOT pass a source's own `$logs` and `$errors` to itself
     /// (`conformance::dispatch::a_source_is_not_fed_its_own_errors_and_logs`).
-    /// `behind` tells how many events are left (`conformance::backlog::a_step_tells_how_far_behind_it_is`).
-    /// MUST NOT queue an event for a source of whose owner `queued_max` such events wait, or more than
+    /// `behind` is the number of events left (`conformance::backlog::a_step_tells_how_far_behind_it_is`).
+    /// MUST NOT queue an event for a source when its owner has `queued_max` queued events, or more than
     /// [`QUEUED_EVENT_BYTES`] times as many bytes of them; and append `event::queue_full_error` to the `$errors` of the
     /// first source that misses one, once until half of the room is free again
     /// (`conformance::backlog::events_beyond_what_may_wait_are_not_queued_and_that_is_said_once`).
@@ -174,7 +177,8 @@ pub trait EventLog {
         queued_max: u32,
     ) -> Result<Progress, StoreError>;
 
-    /// Whether the emitter has events that dispatch has not passed. Whoever deletes the emitter waits for that.
-    /// MUST tell of those alone (`conformance::backlog::an_emitter_awaits_dispatch_until_its_last_event_is_passed`).
+    /// Whether the emitter has events that dispatch has not passed. An emitter is deleted only after that.
+    /// MUST consider the emitter's events only
+    /// (`conformance::backlog::an_emitter_awaits_dispatch_until_its_last_event_is_passed`).
     async fn awaits_dispatch(&self, emitter: &EmitterId) -> Result<bool, StoreError>;
 }

@@ -2,34 +2,34 @@
 
 use headwater_model::id::{InvocationId, RunnableId};
 
-/// One life of a node: its place in the order of all starts. Work leased by an epoch that is dead may be taken over.
+/// One life of a node, numbered in the order of all starts. Work leased by a dead epoch may be taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeEpoch(pub u64);
 
-/// The right to run the code of one source or workflow and to write what comes of it. It has no end of its own: it
-/// lasts until its node gives it back, stops or starts anew, or until another node takes over from a dead one.
+/// The right to run the code of one source or workflow and to write its results. It does not expire: it lasts until
+/// its node gives it back, stops or restarts, or until another node takes over from a dead one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunnableLease {
     /// The source or workflow.
     pub runnable: RunnableId,
     /// The holder.
     pub epoch: NodeEpoch,
-    /// Counts how often the runnable was leased, from 1: of two leases the later one counts.
+    /// The fencing number, from 1: counts how often the runnable was leased; the later of two leases counts.
     pub fence: u64,
 }
 
-/// The right to run one invocation, until `expires_at_ms` or another node takes it.
+/// The right to run one invocation, until it expires or another node takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     /// The invocation.
     pub invocation_id: InvocationId,
     /// The holder.
     pub epoch: NodeEpoch,
-    /// Fences: counts how often the invocation was leased, from 1.
+    /// The fencing number, from 1: counts how often the invocation was leased.
     pub attempt: u32,
 }
 
-/// How long a lease lasts, and for whom.
+/// The holder and end of a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeaseTerm {
     /// The holder.

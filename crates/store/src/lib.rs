@@ -1,5 +1,5 @@
-//! The storage that the platform asks for: the records, the traits with their contract, and the one
-//! conformance suite that every store passes.
+//! The platform's storage contract: the records, the traits with their rules, and the conformance suite that every
+//! store passes.
 //!
 //! Rules of every method: it is one atomic step; no transaction crosses the trait; time comes in
 //! as an argument; every listing is paged and every batch bounded. "Not found" is `Option`.
@@ -51,7 +51,7 @@ pub use upkeep::Upkeep;
 pub use webhooks::*;
 pub use work_queue::*;
 
-/// A whole store. Blanket-implemented for whatever has all the parts.
+/// A complete store. Blanket-implemented for every type with all the parts.
 pub trait Store:
     Nodes
     + Tenants

@@ -6,8 +6,8 @@
 //!                   ▼                                    ▼
 //!              RunnableLease ──► claim, commit_runs, settle_source … (refused once the fence has moved on)
 //! ```
-//! A store may promise a single process: then nodes are handles of that process, and the epochs of earlier processes
-//! are dead from the start. The contract is the same.
+//! A store may be restricted to a single process: then nodes are handles of that process, and the epochs of earlier
+//! processes are dead from the start. The contract is the same.
 
 use async_trait::async_trait;
 use headwater_model::id::RunnableId;
@@ -20,7 +20,7 @@ use crate::{
 /// The age of its last heartbeat, in milliseconds, at which a node counts as dead.
 pub const NODE_TIMEOUT_MS: u64 = 10_000;
 
-/// The name of a node, which stays the same when it starts anew.
+/// The name of a node, which stays the same across restarts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeName(String);
 
@@ -38,9 +38,9 @@ impl NodeName {
 
 /// Living nodes and the runnables that they hold.
 ///
-/// A node is alive from its start until it stops, starts anew, or is found dead: another node wanted one of its
-/// runnables when the last heartbeat was [`NODE_TIMEOUT_MS`] old. An epoch that ended so writes nothing any more; one
-/// that is only found dead may still commit what nobody has taken over
+/// A node is alive from its start until it stops, restarts, or is found dead: another node wanted one of its
+/// runnables when the last heartbeat was [`NODE_TIMEOUT_MS`] old. An epoch that stopped or restarted writes nothing any
+/// more; one that is only found dead may still commit runs that no other node has taken over
 /// (`conformance::nodes::a_late_holder_that_nobody_has_replaced_still_commits`).
 #[async_trait]
 pub trait Nodes {
@@ -51,19 +51,19 @@ pub trait Nodes {
     /// (`conformance::nodes::leases_of_a_living_node_survive_another_nodes_start`).
     async fn start_node(&self, name: &NodeName, now_ms: u64) -> Result<NodeEpoch, StoreError>;
 
-    /// Keeps a node alive. `LeaseLost` when it stopped, started anew or was found dead: it has to start anew then.
+    /// Keeps a node alive. `LeaseLost` when it stopped, restarted or was found dead: it has to register anew then.
     /// MUST keep everything that it holds from being taken over
     /// (`conformance::nodes::a_heartbeat_keeps_a_node_alive`).
     async fn heartbeat(&self, epoch: NodeEpoch, now_ms: u64) -> Result<(), StoreError>;
 
     /// Ends a node's life cleanly. Harmless when it has ended.
-    /// MUST free everything that it holds at once, without counting what it gives back as starts
+    /// MUST free everything that it holds at once, without counting the released invocations as starts
     /// (`conformance::nodes::a_clean_stop_frees_everything_at_once`).
     async fn stop_node(&self, epoch: NodeEpoch) -> Result<(), StoreError>;
 
-    /// Leases a source or workflow to a node: once per life of the node, whatever it does in between. The same epoch
-    /// gets the same lease again. Taking over from a dead holder voids the dead one's leases of invocations, too.
-    /// `Held` when a living node holds it, `Gone` when it does not exist, `LeaseLost` when the epoch is dead.
+    /// Leases a source or workflow to a node, once per life of the node: the same epoch gets the same lease again.
+    /// Taking over from a dead holder voids the dead one's leases of invocations, too. `Held` when a living node holds
+    /// it, `Gone` when it does not exist, `LeaseLost` when the epoch is dead.
     /// MUST NOT lease one to two nodes (`conformance::nodes::two_nodes_never_hold_one_runnable`).
     /// MUST fence the former holder off (`conformance::nodes::a_dead_nodes_runnable_is_taken_over`).
     async fn lease_runnable(

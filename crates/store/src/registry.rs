@@ -18,7 +18,7 @@ use crate::{
 /// A component about to be published, with its artifact.
 #[derive(Debug, Clone)]
 pub struct Publication {
-    /// The key that it is found by.
+    /// Its key.
     pub key: String,
     /// Its version.
     pub version: ReleaseVersion,
@@ -35,11 +35,11 @@ pub struct Publication {
 /// The result of a publication.
 #[derive(Debug, Clone)]
 pub enum Published {
-    /// It is in the registry now.
+    /// The component is in the registry now.
     Added,
-    /// This version was there with the same code: the component that it is. Nothing was written.
+    /// This version was published before, with the same code, as this component. Nothing was written.
     Unchanged(Box<SavedComponent>),
-    /// This version is there with other code. Nothing was written.
+    /// This version was published with other code. Nothing was written.
     VersionTaken,
     /// The key is another user's. Nothing was written.
     KeyTaken,
@@ -48,7 +48,7 @@ pub enum Published {
 /// Components to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ComponentFilter {
-    /// Each occurs in key, name or description, in whatever case.
+    /// Words, each of which occurs in key, name or description; case is ignored.
     pub words: Vec<String>,
     /// It has a prop of this app, or a key that begins with the app's slug and a hyphen.
     pub app: Option<String>,
@@ -63,7 +63,7 @@ pub struct ListedComponent {
     pub id: ComponentId,
     /// Its description of itself.
     pub description: Description,
-    /// Where the code came from.
+    /// The origin of the code.
     pub code_url: Option<String>,
     /// SHA-256 of the code, hexadecimal.
     pub code_hash: String,
@@ -80,11 +80,11 @@ pub struct ListedComponent {
 pub trait Registry {
     /// Saves a component and puts it into the registry.
     /// MUST refuse a key that another user has published (`conformance::registry::a_key_belongs_to_who_published_it_first`).
-    /// MUST change nothing when this version is there, whatever its code
+    /// MUST change nothing when this version exists, with the same code or other code
     /// (`conformance::registry::a_published_version_never_changes`).
     async fn publish(&self, publication: Publication) -> Result<Published, StoreError>;
 
-    /// The published component with this key: the one of this version, or the one that wins.
+    /// The published component with this key and version, or the one that wins among all versions.
     /// MUST be that of the highest version, releases before pre-releases, whatever the order of publishing
     /// (`conformance::registry::the_highest_release_wins`).
     async fn published_component(
@@ -93,13 +93,14 @@ pub trait Registry {
         version: Option<&ReleaseVersion>,
     ) -> Result<Option<SavedComponent>, StoreError>;
 
-    /// Whether this component is published, in whatever version.
+    /// Whether this component is published, in any version.
     async fn is_published(&self, id: &ComponentId) -> Result<bool, StoreError>;
 
-    /// A page of what the owner may use, in the order of keys, then of what has none in creation order.
-    /// MUST list one component per key: the owner's that the key means, unless that one is published, else the
+    /// A page of the components that the owner may use: in the order of keys, then those without a key in creation
+    /// order.
+    /// MUST list one component per key: the owner's unpublished one that the key refers to if there is one, else the
     /// published one that wins (`conformance::registry::one_component_per_key_is_listed`).
-    /// MUST count and page what the filter leaves
+    /// MUST count and page the components that match the filter
     /// (`conformance::registry::components_are_searched`, `conformance::registry::components_are_paged_both_ways`).
     async fn components(
         &self,

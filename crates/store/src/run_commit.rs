@@ -1,4 +1,4 @@
-//! The commit of a run: everything it leaves behind.
+//! The commit of a run: all of its effects.
 
 use headwater_model::{
     dedupe,
@@ -44,9 +44,9 @@ impl InvocationEnd {
 /// The consequence of a commit for the invocation.
 #[derive(Debug, Clone)]
 pub enum AfterRun {
-    /// It is over.
+    /// It has ended.
     Ended,
-    /// It waits until it is due and goes on with this state. Its id, event and origin stay; starts are counted anew.
+    /// It waits until it is due and continues with this state. Its id, event and origin stay; starts are counted anew.
     Checkpoint {
         /// JSON text.
         state: Box<RawValue>,
@@ -55,12 +55,12 @@ pub enum AfterRun {
     },
 }
 
-/// Everything a run leaves behind, committed together or not at all.
+/// All effects of a run, committed together or not at all.
 #[derive(Debug, Clone)]
 pub struct RunCommit {
-    /// The right to run it and to write what came of it: every run has it, hooks and custom responses too.
+    /// The right to run it and to write its effects. Every run has it, hooks and custom responses too.
     pub lease: RunnableLease,
-    /// The run that it is of; an invocation that was queued runs under its own id.
+    /// The run's id; an invocation that was queued runs under its own.
     pub run_id: InvocationId,
     /// The end of the invocation, or of a part of it; `None` for a run that was never queued.
     pub invocation: Option<InvocationEnd>,
@@ -72,7 +72,7 @@ pub struct RunCommit {
     pub kv_writes: Vec<KvWrite>,
     /// Added to the day's usage of the source's user, and of its workspace.
     pub usage: Usage,
-    /// The end of the run, with its last commit. A further one of the same run leaves the record as it is.
+    /// The end of the run, with its last commit. A later one of the same run does not change the record.
     pub ended: Option<EndedRun>,
     /// Epoch milliseconds.
     pub now_ms: u64,

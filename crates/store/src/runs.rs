@@ -1,6 +1,6 @@
-//! Runs: invocations that have ended, as people see them.
+//! Runs: the records of invocations that have ended.
 //!
-//! The last commit of a run leaves one row, in the same step as everything else of it. Rows are kept as events are: the
+//! The last commit of a run writes one row, in the same step as its other effects. Rows are kept as events are: the
 //! newest of each runnable, failures apart from successes.
 
 use async_trait::async_trait;
@@ -27,7 +27,7 @@ pub enum RunTrigger {
     Timer,
     /// A request at an HTTP interface.
     Http,
-    /// Somebody asked for it.
+    /// A request to run it by hand.
     Manual,
     /// An event of an emitter that the runnable subscribes to.
     Event,
@@ -63,7 +63,7 @@ impl RunTrigger {
     }
 }
 
-/// The way in which a run ended.
+/// The outcome of a run, without its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOutcome {
     /// The code returned.
@@ -72,7 +72,7 @@ pub enum RunOutcome {
     Threw,
     /// The run was ended at a limit.
     LimitExceeded(Limit),
-    /// The worker went away too often.
+    /// The worker was lost, and the run is not started again.
     Lost,
 }
 
@@ -88,13 +88,13 @@ impl From<&Outcome> for RunOutcome {
 }
 
 impl RunOutcome {
-    /// Whether anything but a return ended it.
+    /// Whether it ended other than by returning.
     pub fn is_failure(self) -> bool {
         self != Self::Returned
     }
 }
 
-/// The end of a run, as its last commit tells it.
+/// The end of a run, as its last commit records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndedRun {
     /// The saved component that ran.
@@ -103,17 +103,17 @@ pub struct EndedRun {
     pub trigger: RunTrigger,
     /// Since when it was to run, epoch milliseconds.
     pub queued_at_ms: u64,
-    /// When its code began, epoch milliseconds.
+    /// The time of its last start, epoch milliseconds; a worker may have to be started after it.
     pub started_at_ms: u64,
     /// When its code ended, epoch milliseconds.
     pub ended_at_ms: u64,
-    /// The way in which it ended.
+    /// The outcome.
     pub outcome: RunOutcome,
     /// The error, if it failed; [`RUN_ERROR_CHARS_MAX`] characters of its first line are kept.
     pub error: Option<String>,
     /// The number of events that were appended.
     pub emitted: u32,
-    /// The events that dedupe did not let through.
+    /// The events that dedupe dropped.
     pub dropped: Dropped,
     /// Whether it emitted events to be released later, be it in an earlier commit.
     pub has_scheduled: bool,
@@ -145,10 +145,10 @@ pub enum OutcomeFilter {
     Exactly(RunOutcome),
 }
 
-/// Runs to list; what is `None` does not matter.
+/// Runs to list; a field that is `None` does not filter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// The way in which they ended.
+    /// Their outcome.
     pub outcome: Option<OutcomeFilter>,
     /// Their cause.
     pub trigger: Option<RunTrigger>,
@@ -162,7 +162,8 @@ pub trait Runs {
     /// A run that has ended.
     /// MUST be one record per run, written with the rest of its last commit
     /// (`conformance::runs::a_run_leaves_one_record_with_its_commit`).
-    /// MUST keep it small, whatever the run threw or dropped (`conformance::runs::a_record_is_small_whatever_was_thrown`).
+    /// MUST bound its size, whatever the run threw or dropped
+    /// (`conformance::runs::a_record_is_small_whatever_was_thrown`).
     async fn run(&self, id: &InvocationId) -> Result<Option<RunRecord>, StoreError>;
 
     /// A page of a runnable's runs, newest first. `total_count` counts those of the filter.

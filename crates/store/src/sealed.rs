@@ -1,4 +1,4 @@
-//! Sealed values, wherever they lie, for when the secret key changes. Only the platform can open them.
+//! Access to all sealed values, for a change of the secret key. Only the platform can open them.
 
 use async_trait::async_trait;
 use headwater_model::{
@@ -8,7 +8,7 @@ use headwater_model::{
 
 use crate::error::StoreError;
 
-/// A record that holds sealed values, and these.
+/// A record with its sealed values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SealedRecord {
     /// An account's credentials.
@@ -48,7 +48,7 @@ pub struct Resealed {
 /// The sealed values of every owner.
 #[async_trait]
 pub trait SealedRecords {
-    /// Up to `limit` of the records that can hold sealed values, in a fixed order, behind `after`; none: that was the last.
+    /// Up to `limit` of the records that can hold sealed values, in a fixed order, after `after`; empty at the end.
     /// MUST give each record once (`conformance::sealed::every_sealed_record_is_found_once`).
     async fn sealed_records(
         &self,

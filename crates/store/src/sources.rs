@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{lease::RunnableLease, run_commit::RunCommit, tenants::Owner};
 
-/// Where a source is in its life.
+/// The state of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceState {
@@ -18,7 +18,7 @@ pub enum SourceState {
     Deploying,
     /// Runs on its triggers.
     Active,
-    /// Runs on none.
+    /// Does not run on its triggers.
     Inactive,
     /// Between two versions; the record is still the former one. Found at start: the former one is activated again.
     Updating,
@@ -40,7 +40,7 @@ pub struct Endpoint {
 pub struct Timer {
     /// The prop that holds it.
     pub prop: String,
-    /// When it fires.
+    /// Its schedule.
     pub schedule: Schedule,
 }
 
@@ -74,7 +74,7 @@ pub struct Source {
     pub owner: Owner,
     /// Unique among its owner's.
     pub name_slug: String,
-    /// Where it is in its life.
+    /// Its state.
     pub state: SourceState,
     /// Its parts.
     pub spec: SourceSpec,
@@ -102,7 +102,7 @@ pub struct NewSource {
 /// The end of a deployment or an update: everything becomes visible together.
 #[derive(Debug, Clone)]
 pub struct SettledSource {
-    /// The right to do so.
+    /// The right to change the source.
     pub lease: RunnableLease,
     /// Its parts from now on.
     pub spec: SourceSpec,
@@ -115,7 +115,7 @@ pub struct SettledSource {
 }
 
 impl SettledSource {
-    /// Nothing done by hooks; the runner adds what it holds.
+    /// A settlement without effects of hooks; the runner adds the deferred ones.
     pub fn new(lease: RunnableLease, spec: SourceSpec, active: bool, now_ms: u64) -> Self {
         Self {
             lease,

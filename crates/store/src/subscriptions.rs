@@ -13,7 +13,7 @@ use crate::error::StoreError;
 pub enum SubscriptionFilter {
     /// All that the user created.
     User(UserId),
-    /// All, of whichever user, whose emitter or listener lives in the workspace, or whose emitter is the
+    /// Those of all users whose emitter or listener lives in the workspace, or whose emitter is the
     /// workspace itself.
     Workspace(WorkspaceId),
 }

@@ -18,7 +18,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// With whom it shares what one tenant may have: the workspace, or else the user.
+    /// The tenant whose limits it shares: the workspace, or else the user.
     pub fn tenant(&self) -> &str {
         let workspace = self.workspace_id.as_ref();
         workspace.map_or(self.user_id.as_str(), |id| id.as_str())
@@ -83,12 +83,12 @@ pub struct FirstUser {
     pub key: ApiKey,
 }
 
-/// Whoever a key belongs to.
+/// The identity behind a key.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// The user.
     pub user: User,
-    /// The workspaces it is a member of, oldest first.
+    /// The workspaces of which the user is a member, oldest first.
     pub workspaces: Vec<Workspace>,
     /// The key.
     pub key: ApiKey,
@@ -103,7 +103,7 @@ pub enum Spender {
     Workspace(WorkspaceId),
 }
 
-/// The cost of a run (spec "User": quotas).
+/// The cost of runs, as quotas count it (docs/guide/users-workspaces-and-keys.md).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Runs.
@@ -145,13 +145,13 @@ pub trait Tenants {
     async fn users(&self, page: &PageRequest<UserId>) -> Result<Page<User>, StoreError>;
 
     /// Deletes a user with its keys, accounts, subscriptions, usage and the saved components that no source
-    /// uses. Its things in a workspace pass to another member, as when it leaves; a workspace of
-    /// which it is the last member goes with it. False: there was none.
-    /// MUST refuse with `InUse` while the user has sources or webhooks that would not pass to anybody;
+    /// uses. Its resources in a workspace pass to another member, as when it leaves; a workspace of
+    /// which it is the last member is deleted with it. False: there was none.
+    /// MUST refuse with `InUse` while the user has sources or webhooks that no other member would take over;
     /// nothing changes then (`conformance::tenants::a_user_with_sources_is_not_deleted`).
     async fn delete_user(&self, id: &UserId) -> Result<bool, StoreError>;
 
-    /// Whoever the key with this SHA-256 (hexadecimal) belongs to, as it is now.
+    /// The current identity behind the key with this SHA-256 (hexadecimal).
     async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError>;
 
     /// Writes a key. `Gone` when its user is
@@ -168,7 +168,7 @@ pub trait Tenants {
         page: &PageRequest<KeyId>,
     ) -> Result<Page<ApiKey>, StoreError>;
 
-    /// Deletes a key at the wish of whoever uses the key `by`. False: there was none.
+    /// Deletes a key on a request made with the key `by`. False: there was none.
     /// MUST refuse with `Last` to delete the last key of a user by that very key
     /// (`conformance::tenants::the_last_key_is_not_deleted_by_itself`).
     async fn delete_key(&self, id: &KeyId, by: &KeyId) -> Result<bool, StoreError>;
@@ -209,12 +209,12 @@ pub trait Tenants {
         page: &PageRequest<UserId>,
     ) -> Result<Page<User>, StoreError>;
 
-    /// Ends a membership. The user's things in the workspace pass to the member who has been a user
-    /// longest, with the subscriptions between things of the workspace; the user's other subscriptions from
+    /// Ends a membership. The user's resources in the workspace pass to the member that has been a user
+    /// longest, with the subscriptions within the workspace; the user's other subscriptions from
     /// or to it end, automatic ones too
     /// (`conformance::tenants::automatic_subscriptions_into_a_workspace_end_with_the_membership`). False: there was no such membership.
-    /// MUST do all of it together (`conformance::tenants::what_a_member_made_passes_to_another_when_it_leaves`).
-    /// MUST refuse with `Last` when nobody else is a member (`conformance::tenants::the_last_member_stays`).
+    /// MUST do all of this together (`conformance::tenants::what_a_member_made_passes_to_another_when_it_leaves`).
+    /// MUST refuse with `Last` when there is no other member (`conformance::tenants::the_last_member_stays`).
     async fn remove_member(
         &self,
         workspace_id: &WorkspaceId,
@@ -231,7 +231,7 @@ pub trait Tenants {
         until_ms: u64,
     ) -> Result<Usage, StoreError>;
 
-    /// Adds the cost of something that is not a run of a source, such as an action run once, to the day of `now_ms`.
+    /// Adds the cost of work that is not a run of a source, such as a single run of an action, to the day of `now_ms`.
     /// MUST count it for the user and for the workspace (`conformance::tenants::other_usage_counts_for_both`).
     async fn add_usage(&self, owner: &Owner, usage: Usage, now_ms: u64) -> Result<(), StoreError>;
 }

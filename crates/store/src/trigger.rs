@@ -1,4 +1,4 @@
-//! Triggers of invocations, and everything that depends on which one it was.
+//! Triggers of invocations, and the rules that depend on the trigger.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,32 +10,32 @@ pub enum Trigger {
     Timer,
     /// A request at an HTTP interface.
     Http,
-    /// Somebody asked for it.
+    /// A request to run it by hand.
     Manual,
     /// An event of an emitter it subscribes to.
     Event,
 }
 
-/// The order in which runs of one trigger start.
+/// The scheduling of runs of one trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// One after the other with all others of this lane.
+    /// One at a time, in order with all others of this lane.
     Serial,
-    /// Side by side.
+    /// Concurrently.
     Concurrent,
 }
 
-/// The moment at which an invocation takes its place in its user's quota of the day.
+/// The moment at which an invocation counts against its user's daily quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// When it is accepted: a caller is told if there is no place.
+    /// When it is accepted: a caller is told if the quota is used up.
     WhenQueued,
-    /// When it is about to start: it waits until there is a place.
+    /// When it is about to start: it waits until the quota allows it.
     WhenStarted,
 }
 
 impl Trigger {
-    /// The order in which its runs start.
+    /// The scheduling of its runs.
     pub fn lane(self) -> Lane {
         match self {
             Self::Http => Lane::Concurrent,
@@ -43,7 +43,7 @@ impl Trigger {
         }
     }
 
-    /// The moment at which its invocations take their place in the quota.
+    /// The moment at which its invocations count against the quota.
     pub fn admission(self) -> Admission {
         match self {
             Self::Http | Self::Manual => Admission::WhenQueued,

@@ -1,4 +1,4 @@
-//! Upkeep that a store does for itself: telling whether it can still write, and leaving its files whole.
+//! Upkeep of a store: whether it can still write, and consolidating its files.
 
 use async_trait::async_trait;
 
@@ -7,11 +7,11 @@ use crate::error::StoreError;
 /// The condition of a store.
 #[async_trait]
 pub trait Upkeep {
-    /// Whether what is to be written gets to disk. After a write that failed, the answer is why, until one of some size
-    /// has succeeded, which is tried now and then, however often this is asked.
+    /// Whether writes reach the disk. After a failed write, the answer is the cause, until a larger write has
+    /// succeeded; the store tries one from time to time, however often this is called.
     async fn check_writing(&self) -> Result<(), StoreError>;
 
-    /// Brings everything into the store's main file, so that a copy of it alone is whole. Called at a clean stop;
-    /// what is written afterwards is as durable as ever, but may be beside that file.
+    /// Moves everything into the store's main file, so that a copy of that file is complete. Called at a clean stop;
+    /// later writes are as durable as ever, but may be in a file beside it.
     async fn consolidate(&self) -> Result<(), StoreError>;
 }

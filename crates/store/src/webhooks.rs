@@ -5,7 +5,7 @@
 //!                  ▲                      │
 //!                  └──── backoff ◄────────┼──► dead ──► pending (retried by hand)
 //! ```
-//! The event's data is kept once, however many deliveries it has, and as long as one of them is there.
+//! The event's data is stored once for all of its deliveries, for as long as one of them exists.
 
 use async_trait::async_trait;
 use headwater_model::{
@@ -36,17 +36,17 @@ pub struct Webhook {
     pub name: Option<String>,
     /// For people.
     pub description: Option<String>,
-    /// Where events are POSTed to.
+    /// The URL to which events are POSTed.
     pub url: String,
     /// Whether it receives events. Events dispatched while it is inactive are skipped.
     pub active: bool,
-    /// In which order it gets an emitter's events.
+    /// The order in which it receives an emitter's events.
     pub ordering: DeliveryOrder,
-    /// Why the platform deactivated it, if it did.
+    /// The reason why the platform deactivated it, if it did.
     pub disabled_reason: Option<String>,
     /// The sealed secret that deliveries are signed with.
     pub secret: Vec<u8>,
-    /// The one before, as long as it is valid too.
+    /// The former secret, while it is still valid.
     pub former_secret: Option<FormerSecret>,
     /// Since when every attempt has failed, epoch milliseconds. Moved on by [`Deliveries::record_attempts`] only.
     pub failing_since_ms: Option<u64>,
@@ -65,16 +65,16 @@ pub struct FormerSecret {
     pub valid_until_ms: u64,
 }
 
-/// A change of a webhook. A field that is `None` stays as it is, whoever changed it meanwhile.
+/// A change of a webhook. A field that is `None` keeps its value, even if it was changed in the meantime.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WebhookChange {
-    /// Another name, or none any more.
+    /// Another name, or `Some(None)` to remove it.
     pub name: Option<Option<String>>,
-    /// Another description, or none any more.
+    /// Another description, or `Some(None)` to remove it.
     pub description: Option<Option<String>>,
     /// Another address.
     pub url: Option<String>,
-    /// Whether events are delivered.
+    /// Whether it receives events.
     pub active: Option<bool>,
     /// Another order.
     pub ordering: Option<DeliveryOrder>,
@@ -89,27 +89,27 @@ pub struct WebhookChange {
 pub struct WebhookSecrets {
     /// Sealed.
     pub current: Vec<u8>,
-    /// The one before, if it is to stay valid.
+    /// The former secret, if it stays valid.
     pub former: Option<FormerSecret>,
 }
 
-/// How far a webhook is behind.
+/// The backlog of a webhook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WebhookBacklog {
-    /// Deliveries that it has not taken yet, counted up to `limits::PENDING_DELIVERIES_COUNTED_MAX`.
+    /// Pending deliveries, counted up to `limits::PENDING_DELIVERIES_COUNTED_MAX`.
     pub pending: u64,
     /// Since when the oldest of them waits, epoch milliseconds: since it was dispatched, or retried by hand.
     pub oldest_at_ms: Option<u64>,
 }
 
-/// How much one claim may lease.
+/// The bounds of one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimLimit {
     /// Deliveries in all.
     pub deliveries: u32,
-    /// Those among them that were attempted before.
+    /// Deliveries among them that were attempted before.
     pub retries: u32,
-    /// Bytes of event data. The delivery that reaches it is the last, so that the largest event can be claimed.
+    /// Bytes of event data. The delivery that reaches the bound is still claimed, so that the largest event can be.
     pub bytes: u64,
 }
 
@@ -120,7 +120,7 @@ pub struct DeliveryLease {
     pub delivery_id: DeliveryId,
     /// The holder.
     pub epoch: NodeEpoch,
-    /// Fences: counts how often the delivery was leased, from 1.
+    /// The fencing number, from 1: counts how often the delivery was leased.
     pub number: u32,
 }
 
@@ -129,7 +129,7 @@ pub struct DeliveryLease {
 pub struct DeliveredEvent {
     /// The emitter.
     pub emitter: EmitterId,
-    /// Its id in the emitter's log, from which it may be gone by now.
+    /// Its id in the emitter's log, which may have trimmed it by now.
     pub id: EventId,
     /// Its channel.
     pub channel: Channel,
@@ -146,31 +146,31 @@ pub struct ClaimedDelivery {
     pub lease: DeliveryLease,
     /// The event.
     pub event: DeliveredEvent,
-    /// Through which subscription.
+    /// The subscription that created it.
     pub subscription_id: SubscriptionId,
     /// Attempts recorded so far.
     pub attempts: u32,
 }
 
-/// One try of a delivery.
+/// One attempt of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// When it began, epoch milliseconds.
     pub at_ms: u64,
-    /// How long it took.
+    /// Its duration in milliseconds.
     pub latency_ms: u64,
     /// The status of the response, if there was one.
     pub status: Option<u16>,
     /// The beginning of the response's body.
     pub response_excerpt: Option<String>,
-    /// Why there is no answer, or none that counts.
+    /// The error, if there was no answer or no acceptable one.
     pub error: Option<String>,
 }
 
 /// The consequence of an attempt for the delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterAttempt {
-    /// It was taken.
+    /// It was delivered.
     Delivered,
     /// It is attempted again, not before this. Epoch milliseconds.
     RetryAt(u64),
@@ -178,12 +178,12 @@ pub enum AfterAttempt {
     Dead,
 }
 
-/// An attempt to be recorded.
+/// An attempt to record.
 #[derive(Debug, Clone)]
 pub struct AttemptRecord {
-    /// Of which delivery.
+    /// The lease of its delivery.
     pub lease: DeliveryLease,
-    /// How it went.
+    /// The attempt.
     pub attempt: Attempt,
     /// The consequence.
     pub after: AfterAttempt,
@@ -192,13 +192,13 @@ pub struct AttemptRecord {
 /// A webhook that the platform gives up.
 #[derive(Debug, Clone)]
 pub struct DisabledWebhook {
-    /// Where the attempts went that this is judged by.
+    /// The URL of the attempts that led to this.
     pub url: String,
     /// For people.
     pub reason: String,
-    /// On whose `$errors` that is told.
+    /// The emitter on whose `$errors` the event is appended.
     pub emitter: EmitterId,
-    /// The event that tells it.
+    /// The event that reports it.
     pub event: NewEvent,
 }
 
@@ -216,9 +216,9 @@ pub struct RecordedAttempts {
 pub struct Delivery {
     /// Its id.
     pub id: DeliveryId,
-    /// To which webhook.
+    /// The webhook.
     pub webhook_id: WebhookId,
-    /// Through which subscription.
+    /// The subscription that created it.
     pub subscription_id: SubscriptionId,
     /// The event.
     pub event: DeliveredEvent,
@@ -252,7 +252,7 @@ pub struct Replay {
     pub since_ms: u64,
     /// Epoch milliseconds; included.
     pub until_ms: u64,
-    /// Those that were delivered, too; otherwise dead ones only.
+    /// Whether delivered ones are replayed too; otherwise dead ones only.
     pub delivered: bool,
     /// Epoch milliseconds. Deliveries that end after this are not replayed again.
     pub now_ms: u64,
@@ -275,16 +275,16 @@ pub trait Webhooks {
         page: &PageRequest<WebhookId>,
     ) -> Result<Page<Webhook>, StoreError>;
 
-    /// Writes what is named and returns the webhook. `Gone` when it is.
-    /// MUST leave what is not named, also what disabled it
+    /// Writes the given fields and returns the webhook. `Gone` when it is.
+    /// MUST keep all other fields, also the reason why it was disabled
     /// (`conformance::webhooks::an_update_leaves_what_it_does_not_name`).
-    /// MUST forget why it was disabled, and begin a new count of failure, when it becomes active
+    /// MUST clear the reason why it was disabled, and restart the time of failure, when it becomes active
     /// (`conformance::webhooks::a_webhook_made_active_again_has_failed_for_no_time`).
-    /// MUST begin a new count of failure with another URL
+    /// MUST restart the time of failure with another URL
     /// (`conformance::webhooks::a_webhook_at_another_url_has_failed_for_no_time`).
     /// MUST make pending deliveries dead when it becomes inactive
-    /// (`conformance::webhooks::deliveries_of_a_webhook_made_inactive_are_dead_letters`): for everybody at once, also
-    /// when it becomes active again, though it may write that for a bounded number of them only and leave the others to
+    /// (`conformance::webhooks::deliveries_of_a_webhook_made_inactive_are_dead_letters`): visibly at once, also
+    /// if it becomes active again; a store may write that for a bounded number of them and leave the others to
     /// trimming (`conformance::webhooks::a_large_backlog_is_given_up_in_bounded_steps`).
     async fn update_webhook(
         &self,
@@ -313,10 +313,10 @@ pub trait Deliveries {
         limit: ClaimLimit,
     ) -> Result<Vec<ClaimedDelivery>, StoreError>;
 
-    /// `woken_webhooks`: of the active webhooks with deliveries that are due and held by nobody, the first `limit` behind
-    /// `after` in the order of ids, those that are due first before others; `more`: to go on behind the largest of them;
+    /// `woken_webhooks`: of the active webhooks with deliveries that are due and not leased, the first `limit` after
+    /// `after` in the order of ids, sorted by due time; `more`: continue after the largest of them;
     /// `next_due_ms`: when a delivery of those looked at is due next.
-    /// MUST reach every one of them so (`conformance::deliveries::all_webhooks_with_work_are_reached_in_steps`).
+    /// MUST reach every one of them this way (`conformance::deliveries::all_webhooks_with_work_are_reached_in_steps`).
     async fn webhooks_with_work(
         &self,
         now_ms: u64,
@@ -325,9 +325,9 @@ pub trait Deliveries {
     ) -> Result<Progress, StoreError>;
 
     /// `woken_webhooks`: those with deliveries to be attempted again that became due after `after_ms`, up to `now_ms`;
-    /// at most `limit` such deliveries are looked at, those that are due first before others, and `more` tells of
-    /// others. `next_due_ms`: when the next delivery is to be attempted again, or behind which moment to go on.
-    /// MUST find each retry at its time, and cost what is due, not what waits
+    /// at most `limit` such deliveries are read, in the order of due times; `more`: there are others.
+    /// `next_due_ms`: the due time of the next retry, or the moment after which to continue.
+    /// MUST find each retry at its time, at a cost that depends on the due deliveries, not on all that wait
     /// (`conformance::redelivery::a_retry_is_found_at_its_time`).
     async fn retries_due(
         &self,
@@ -336,23 +336,23 @@ pub trait Deliveries {
         limit: u32,
     ) -> Result<Progress, StoreError>;
 
-    /// Prolongs leases. Those that were lost are not prolonged and not reported.
+    /// Prolongs leases. Lost ones are ignored.
     async fn extend_delivery_leases(
         &self,
         leases: &[DeliveryLease],
         expires_at_ms: u64,
     ) -> Result<(), StoreError>;
 
-    /// Gives leases back: somebody may claim the deliveries again at once. Harmless if they were lost.
+    /// Gives leases back: the deliveries may be claimed again at once. Harmless if they were lost.
     async fn release_deliveries(&self, leases: &[DeliveryLease]) -> Result<(), StoreError>;
 
     /// Records attempts of one webhook's deliveries, ends their leases and, if it is disabled, that too: its deliveries
     /// that are still pending are dead then, and the event is appended, all together.
     /// MUST refuse with `LeaseLost` an attempt whose lease was lost
     /// (`conformance::deliveries::an_attempt_is_refused_after_a_later_claim`).
-    /// MUST NOT disable a webhook that is elsewhere by now
+    /// MUST NOT disable a webhook that has another URL by now
     /// (`conformance::webhooks::a_webhook_is_not_disabled_for_a_former_url`).
-    /// MUST note since when every attempt has failed: nothing after one that was taken
+    /// MUST record since when every attempt has failed, and clear that after a successful one
     /// (`conformance::deliveries::a_webhook_knows_since_when_it_fails`).
     async fn record_attempts(
         &self,
@@ -370,7 +370,7 @@ pub trait Deliveries {
         page: &PageRequest<DeliveryId>,
     ) -> Result<Page<Delivery>, StoreError>;
 
-    /// How far each of these webhooks is behind, in their order. Costs no more than a bound per webhook
+    /// The backlog of each of these webhooks, in their order. The cost per webhook is bounded
     /// (`conformance::redelivery::a_webhook_knows_how_far_it_is_behind`,
     /// `conformance::redelivery::a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more`).
     async fn webhook_backlogs(&self, ids: &[WebhookId]) -> Result<Vec<WebhookBacklog>, StoreError>;
@@ -389,11 +389,12 @@ pub trait Deliveries {
         limit: u32,
     ) -> Result<Vec<Vec<EventDelivery>>, StoreError>;
 
-    /// Makes a delivery that has ended pending again, due at once, with the whole schedule before it. One that is pending
+    /// Makes a delivery that has ended pending again, due at once, with a new retry schedule. A pending one
     /// becomes due at once. `Gone` when it is, `Inactive` when its webhook is.
     async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError>;
 
-    /// Makes up to `limit` deliveries of a webhook pending again, oldest event first. Calling again goes on; `done` counts.
+    /// Makes up to `limit` deliveries of a webhook pending again, oldest event first. Calling again continues; `done`
+    /// counts.
     async fn replay(
         &self,
         webhook_id: &WebhookId,

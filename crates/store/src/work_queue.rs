@@ -17,7 +17,7 @@ use crate::{
     trigger::Trigger,
 };
 
-/// An invocation to be queued.
+/// An invocation to queue.
 #[derive(Debug, Clone)]
 pub struct NewInvocation {
     /// Its id.
@@ -28,7 +28,7 @@ pub struct NewInvocation {
     pub trigger: Trigger,
     /// The event for `run`, as JSON text; its queue and its run share one copy.
     pub event: Arc<RawValue>,
-    /// Sources and workflows that its cause has passed through.
+    /// The number of sources and workflows that its cause has passed through.
     pub hops: u32,
     /// Epoch milliseconds.
     pub now_ms: u64,
@@ -49,7 +49,7 @@ pub struct Claimed {
     pub trigger: Trigger,
     /// The event for `run`.
     pub event: Arc<RawValue>,
-    /// Sources and workflows that its cause has passed through.
+    /// The number of sources and workflows that its cause has passed through.
     pub hops: u32,
     /// When it was queued, epoch milliseconds.
     pub queued_at_ms: u64,
@@ -57,8 +57,8 @@ pub struct Claimed {
     pub origin: Origin,
     /// The state that its last checkpoint left, as JSON text.
     pub state: Option<Box<RawValue>>,
-    /// How often it was leased without being given back since it was queued or its last checkpoint, this time included: a large number means
-    /// that it may be what ends its nodes.
+    /// How often it was leased without being given back since it was queued or its last checkpoint, this time included.
+    /// A large number means that it may be the cause of its nodes' crashes.
     pub starts: u32,
 }
 
@@ -70,17 +70,18 @@ impl Claimed {
     }
 }
 
-/// How much one claim may lease.
+/// The bounds of one claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkLimit {
     /// Invocations.
     pub invocations: u32,
-    /// Bytes of their events and states. The invocation that reaches it is the last, so that the largest event can be claimed.
+    /// Bytes of their events and states. The invocation that reaches the bound is still claimed, so that the largest
+    /// event can be.
     pub bytes: u64,
 }
 
 impl WorkLimit {
-    /// So many invocations, however large their events are.
+    /// A bound on the number alone.
     pub const fn of(invocations: u32) -> Self {
         Self {
             invocations,
@@ -95,7 +96,7 @@ impl WorkLimit {
     }
 }
 
-/// The work that a store has yet to do, for those who watch the node.
+/// The work left in a store, for monitoring.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Invocations queued, waiting for their time, or running; [`Backlog::COUNTED_MAX`] at most, however many there are.
@@ -106,12 +107,12 @@ pub struct Backlog {
     pub undispatched_events: u64,
     /// Deliveries that have not ended; bounded like the invocations.
     pub pending_deliveries: u64,
-    /// Those of them that may be attempted now.
+    /// Deliveries among them that may be attempted now.
     pub due_deliveries: u64,
 }
 
 impl Backlog {
-    /// Counting goes no further, so that asking stays cheap when there is much to do.
+    /// The bound of counting, which keeps the query cheap when there is much work.
     pub const COUNTED_MAX: u32 = 100_000;
 }
 
@@ -119,9 +120,9 @@ impl Backlog {
 #[async_trait]
 pub trait WorkQueue {
     /// Queues an invocation, leased at once if a term is given and the lease of its runnable is the current one.
-    /// `Ok` means that it will run, whatever happens to this node. `Gone` when the runnable is gone or being deleted,
+    /// `Ok` means that it will run, even if this node fails. `Gone` when the runnable is gone or being deleted,
     /// `Inactive` when it takes no triggers, `Taken` when the invocation is queued already.
-    /// MUST queue it, too, when the lease was lost, and lease it to nobody then
+    /// MUST queue it without a lease when the lease of the runnable was lost
     /// (`conformance::nodes::an_invocation_is_queued_whatever_happens_to_the_lease`).
     async fn enqueue(
         &self,
@@ -129,14 +130,14 @@ pub trait WorkQueue {
         lease: Option<(RunnableLease, LeaseTerm)>,
     ) -> Result<Option<Lease>, StoreError>;
 
-    /// Leases invocations of one source or workflow that are due and that nobody holds, those due first before others,
-    /// then oldest first, within the limit.
+    /// Leases invocations of one source or workflow that are due and not leased, by due time, then oldest first, within
+    /// the limit.
     /// MUST NOT lease one that is not due (`conformance::queue::an_invocation_is_claimed_when_it_is_due`).
-    /// MUST refuse with `LeaseLost` whoever does not hold the runnable
+    /// MUST refuse with `LeaseLost` a caller that does not hold the runnable
     /// (`conformance::nodes::a_dead_nodes_runnable_is_taken_over`).
     /// MUST NOT lease one that is held by a lease that has not expired
-    /// (`conformance::queue::a_claim_never_hands_out_a_held_lease`), nor more than one beyond the bytes that there is room
-    /// for (`conformance::queue::a_claim_takes_no_more_bytes_than_there_is_room_for`).
+    /// (`conformance::queue::a_claim_never_hands_out_a_held_lease`), nor more than one beyond the bound of
+    /// bytes (`conformance::queue::a_claim_takes_no_more_bytes_than_there_is_room_for`).
     async fn claim(
         &self,
         lease: &RunnableLease,
@@ -145,8 +146,8 @@ pub trait WorkQueue {
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError>;
 
-    /// Sources and workflows of whose invocations some are due and held by no living node, in the order of their ids, behind
-    /// `after`; at most `limit`. MUST reach every one of them when called with the last it found
+    /// Sources and workflows with invocations that are due and not held by a living node, in the order of their ids,
+    /// after `after`; at most `limit`. MUST reach every one of them when called with the last it found
     /// (`conformance::queue::all_runnables_with_work_are_reached_in_steps`).
     /// MUST NOT find those that another living node holds
     /// (`conformance::nodes::work_that_another_living_node_holds_is_not_offered`).
@@ -158,38 +159,38 @@ pub trait WorkQueue {
         limit: u32,
     ) -> Result<Vec<RunnableId>, StoreError>;
 
-    /// When the next invocation becomes due after `after_ms`; `None` when none waits for its time.
-    /// MUST know of those that were queued for later and of checkpoints
+    /// The due time of the next invocation after `after_ms`; `None` when none is due later.
+    /// MUST include those that were queued for later and checkpoints
     /// (`conformance::queue::the_next_invocation_to_become_due_is_known`).
     async fn next_due(&self, after_ms: u64) -> Result<Option<u64>, StoreError>;
 
-    /// How much there is to do. Cheap, however much that is: what is counted one by one is counted up to a bound.
-    /// MUST count what is queued and what is running, and forget both when they end
+    /// The size of the backlog. Always cheap: rows are counted up to a bound.
+    /// MUST count queued and running invocations until they end
     /// (`conformance::queue::the_backlog_is_what_has_not_ended`,
     /// `conformance::queue::the_backlog_has_the_deliveries_that_have_not_ended`).
     async fn backlog(&self, now_ms: u64) -> Result<Backlog, StoreError>;
 
-    /// Prolongs leases. Those that were lost are not prolonged and not reported.
+    /// Prolongs leases. Lost ones are ignored.
     async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError>;
 
-    /// Gives a lease back: somebody may claim the invocation again, at once or when it is due anew. Harmless if it was lost.
+    /// Gives a lease back: the invocation may be claimed again, at once or at a new due time. Harmless if it was lost.
     async fn release(&self, lease: &Lease, due_at_ms: Option<u64>) -> Result<(), StoreError>;
 
     /// Commits the ends of runs in this order; each is all or nothing, and one result per commit comes back.
     /// Per commit: append events with ids that increase per emitter (even if the clock stepped back), replace the
     /// dedupe state, apply key-value writes, add usage, end the invocation or write its checkpoint, record the end of the
     /// run.
-    /// MUST free the lease with a checkpoint, and keep what the invocation was queued with
+    /// MUST free the lease with a checkpoint, and keep the invocation's id, event and origin
     /// (`conformance::commits::a_checkpoint_goes_on_with_its_state_when_it_is_due`).
-    /// After one that is `Unavailable`, all later ones are too, and nothing of them is written.
+    /// After one that is `Unavailable`, all later ones are too, and none of them is written.
     /// The lease of an invocation is lost when it was given back, taken by a later attempt, or voided; not by expiring
-    /// alone, and it is of one runnable. The lease of a runnable is lost when somebody else holds it, or its node ended.
+    /// alone, and it is of one runnable. The lease of a runnable is lost when another node holds it, or its node ended.
     /// MUST refuse with `LeaseLost` a commit whose lease of the runnable was lost, hooks and silent runs too
     /// (`conformance::nodes::a_dead_nodes_runnable_is_taken_over`).
     /// MUST refuse with `LeaseLost` a commit whose lease of the invocation was lost; nothing of it is written
     /// (`conformance::commits::a_commit_is_refused_after_a_later_attempt_claimed_the_invocation`).
-    /// MUST refuse with `Behind` a commit with a dedupe state behind a refused one of its source that had one: its
-    /// state counts events that were not appended, and would have them dropped when they are emitted again
+    /// MUST refuse with `Behind` a commit with a dedupe state after a refused one of its source that had one: its
+    /// state counts events that were not appended, which would be dropped when they are emitted again
     /// (`conformance::commits::a_dedupe_state_behind_a_refused_one_is_refused`).
     /// MUST refuse with `Gone` a commit whose source is gone; nothing of it is written
     /// (`conformance::commits::a_commit_is_refused_after_the_source_was_deleted`).
@@ -197,8 +198,8 @@ pub trait WorkQueue {
 
     /// Fires up to `limit` due timers of active sources. Per timer, together: queue one invocation with the
     /// schedule's tick event and move to the tick after it. While an earlier tick of the timer waits, no further one
-    /// is queued (ticks coalesce); while one runs, one more waits. `next_due_ms` tells when to come back.
-    /// Timers of a source that is not active are not due; they catch up when it is again.
+    /// is queued (ticks coalesce); while one runs, one more waits. `next_due_ms` is the time of the next call.
+    /// Timers of an inactive source are not due; they catch up when it is active again.
     /// Several nodes may call it at once: a step is atomic, and a tick that one has fired is no longer due for another.
     /// MUST fire one catch-up tick after downtime, not one per missed tick
     /// (`conformance::timers::a_timer_catches_up_once_after_downtime`).

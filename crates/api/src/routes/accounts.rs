@@ -12,7 +12,7 @@ use crate::{
     openapi::failure,
     wire::{
         Account, Connect, ConnectAccount, ConnectLink, CreateAccount, Data, DeletedAccount, Paged,
-        Patience, WorkspaceScope, id,
+        WaitQuery, WorkspaceScope, id,
     },
 };
 
@@ -167,16 +167,16 @@ pub(crate) async fn reconnect(
     path = "/accounts/connect/{id}",
     operation_id = "connect",
     tag = "Accounts",
-    params(("id" = id::Connect, Path), Patience),
+    params(("id" = id::Connect, Path), WaitQuery),
     responses((status = 200, description = "The state of the connect.", body = Data<Connect>), failure::NotFound),
 )]
 pub(crate) async fn connect_status(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<ConnectId>,
-    Params(patience): Params<Patience>,
+    Params(wait): Params<WaitQuery>,
 ) -> DataReply<Connect> {
-    let status = platform.connect_status(&caller, &id, patience.duration());
+    let status = platform.connect_status(&caller, &id, wait.duration());
     data(status.await?.into())
 }
 

@@ -23,7 +23,7 @@ const FORM_BYTES: usize = 256 * 1024;
 /// A little longer than the link that it belongs to.
 const COOKIE_MAX_AGE_S: u32 = 900;
 
-/// A link is opened. That does not use it up, so machines may look at it as often as they like.
+/// Opens a link. That does not use it up: programs may preview it as often as they like.
 pub(crate) async fn open(
     State(platform): ApiState,
     PathText(slug): PathText<String>,
@@ -33,8 +33,8 @@ pub(crate) async fn open(
     answer(&platform, opened)
 }
 
-/// The form of a link is sent.
-pub(crate) async fn fill_in(
+/// Handles the submitted form of a link.
+pub(crate) async fn submit_form(
     State(platform): ApiState,
     PathText(slug): PathText<String>,
     uri: Uri,
@@ -53,12 +53,12 @@ pub(crate) async fn fill_in(
     let entered: Map<String, Value> = form_urlencoded::parse(&bytes)
         .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
         .collect();
-    let opened = platform.fill_in(&slug, &token, entered).await;
+    let opened = platform.submit_form(&slug, &token, entered).await;
     answer(&platform, opened)
 }
 
-/// An app sends its user back.
-pub(crate) async fn come_back(
+/// Handles an app's redirect back to the node.
+pub(crate) async fn handle_callback(
     State(platform): ApiState,
     PathText(slug): PathText<String>,
     headers: HeaderMap,
@@ -69,7 +69,7 @@ pub(crate) async fn come_back(
         parameters: parameters.into_owned().collect(),
         cookies: cookies(&headers),
     };
-    guarded(match platform.come_back(&slug, callback).await {
+    guarded(match platform.handle_callback(&slug, callback).await {
         Ok(connected) => Html(page::connected(&connected)).into_response(),
         Err(error) => failed(error),
     })
@@ -85,17 +85,17 @@ fn answer(platform: &Arc<Platform>, opened: Result<LinkOpened, ConnectError>) ->
             (status, Html(page::form(&form))).into_response()
         }
         Ok(LinkOpened::Connected(connected)) => Html(page::connected(&connected)).into_response(),
-        Ok(LinkOpened::Leave {
+        Ok(LinkOpened::Redirect {
             url,
             cookie,
             browser,
-        }) => leave(platform, &url, &format!("{cookie}={browser}")),
+        }) => redirect(platform, &url, &format!("{cookie}={browser}")),
         Err(error) => failed(error),
     })
 }
 
-/// 303: the app is asked with GET, by whatever method the link was opened.
-fn leave(platform: &Arc<Platform>, url: &str, cookie: &str) -> Response {
+/// 303: the browser requests the app with GET, whatever the method of its request here.
+fn redirect(platform: &Arc<Platform>, url: &str, cookie: &str) -> Response {
     let secure = match platform.config().public_url.starts_with("https://") {
         true => "; Secure",
         false => "",

@@ -100,7 +100,7 @@ pub(crate) async fn webhooks(
     Ok(Json(Paged::new(
         page,
         |(webhook, _)| cursor(&webhook.id),
-        |(webhook, backlog)| Webhook::from(webhook).behind(backlog),
+        |(webhook, backlog)| Webhook::from(webhook).with_backlog(backlog),
     )))
 }
 

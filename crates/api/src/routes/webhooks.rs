@@ -57,7 +57,7 @@ pub(crate) async fn show(
     PathId(id): PathId<WebhookId>,
 ) -> DataReply<Webhook> {
     let webhook = platform.webhook(&caller, &id).await?;
-    data(behind(&platform, webhook.into(), id).await?)
+    data(with_backlog(&platform, webhook.into(), id).await?)
 }
 
 /// Changes a webhook
@@ -82,7 +82,7 @@ pub(crate) async fn patch(
     let webhook = platform
         .update_webhook(&caller, &id, request.into())
         .await?;
-    data(behind(&platform, webhook.into(), id).await?)
+    data(with_backlog(&platform, webhook.into(), id).await?)
 }
 
 /// Deletes a webhook
@@ -127,11 +127,15 @@ pub(crate) async fn rotate_secret(
     let rotated = platform
         .rotate_webhook_secret(&caller, &id, request.secret)
         .await?;
-    data(behind(&platform, rotated.into(), id).await?)
+    data(with_backlog(&platform, rotated.into(), id).await?)
 }
 
-/// A webhook with how far it is behind.
-async fn behind(platform: &Platform, webhook: Webhook, id: WebhookId) -> Result<Webhook, ApiError> {
+/// A webhook with its backlog.
+async fn with_backlog(
+    platform: &Platform,
+    webhook: Webhook,
+    id: WebhookId,
+) -> Result<Webhook, ApiError> {
     let backlogs = platform.webhook_backlogs(&[id]).await?;
-    Ok(webhook.behind(backlogs.first().copied().unwrap_or_default()))
+    Ok(webhook.with_backlog(backlogs.first().copied().unwrap_or_default()))
 }

@@ -100,17 +100,17 @@ impl From<headwater_platform::ConnectLink> for ConnectLink {
     }
 }
 
-/// The longest time to wait.
+/// The query of `GET /v1/accounts/connect/{id}`: the longest time to wait.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Patience {
+pub(crate) struct WaitQuery {
     /// Seconds to wait for the end, at most 60; none by default.
     #[serde(default, deserialize_with = "lenient::integer")]
     #[param(value_type = Option<u32>, maximum = 60)]
     wait_s: Option<u32>,
 }
 
-impl Patience {
+impl WaitQuery {
     pub(crate) fn duration(&self) -> Duration {
         Duration::from_secs(self.wait_s.unwrap_or(0).min(PATIENCE_MAX_S).into())
     }

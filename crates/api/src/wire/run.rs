@@ -61,7 +61,7 @@ enum Outcome {
         limit: Limit,
         message: String,
     },
-    /// The worker went away for a reason that is not this run's.
+    /// The worker was lost for a reason outside of this run.
     Lost { message: String },
 }
 

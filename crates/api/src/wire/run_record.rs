@@ -92,11 +92,11 @@ pub(crate) struct Run {
     error: Option<String>,
     /// The time from which it was to run, in epoch milliseconds.
     queued_at_ms: u64,
-    /// The time its code began, in epoch milliseconds.
+    /// The time of its last start, in epoch milliseconds; a worker may have to be started after it.
     started_at_ms: u64,
     /// The time its code ended, in epoch milliseconds.
     ended_at_ms: u64,
-    /// The duration of its code.
+    /// The time from `started_at_ms` to `ended_at_ms`.
     duration_ms: u64,
     /// Events that it appended, those to be released later included.
     emitted: u32,

@@ -164,8 +164,8 @@ impl From<headwater_platform::Webhook> for Webhook {
 }
 
 impl Webhook {
-    /// The same with how far it is behind.
-    pub(crate) fn behind(self, backlog: WebhookBacklog) -> Self {
+    /// The same with its backlog.
+    pub(crate) fn with_backlog(self, backlog: WebhookBacklog) -> Self {
         Self {
             pending_deliveries: backlog.pending,
             oldest_pending_at_ms: backlog.oldest_at_ms,

@@ -16,7 +16,7 @@ pub(crate) enum ClientError {
 
 /// The node refused.
 #[derive(Debug, Default, Deserialize, thiserror::Error)]
-#[error("{}", told(&self.message, self.param.as_deref()))]
+#[error("{}", sentence(&self.message, self.param.as_deref()))]
 #[serde(default)]
 pub(crate) struct ApiError {
     #[serde(skip)]
@@ -49,12 +49,12 @@ impl ClientError {
         }
     }
 
-    /// The same, told in other words, stack and all.
-    pub(crate) fn in_words(self, words: impl Fn(&str) -> String) -> Self {
+    /// The same with its message and stack changed.
+    pub(crate) fn map_text(self, change: impl Fn(&str) -> String) -> Self {
         match self {
             Self::Api(error) => Self::Api(ApiError {
-                message: words(&error.message),
-                stack: error.stack.as_deref().map(words),
+                message: change(&error.message),
+                stack: error.stack.as_deref().map(change),
                 ..error
             }),
             unanswered @ (Self::Unreachable(_) | Self::Silent { .. }) => unanswered,
@@ -127,8 +127,8 @@ impl ApiError {
     }
 }
 
-/// Some messages are whole sentences, others go on where the parameter's name ends.
-fn told(message: &str, param: Option<&str>) -> String {
+/// The message, after the parameter's name where it is not a whole sentence.
+fn sentence(message: &str, param: Option<&str>) -> String {
     let goes_on = ["is ", "must ", "has ", "needs "];
     match param {
         Some(param) if goes_on.iter().any(|verb| message.starts_with(verb)) => {
@@ -149,7 +149,7 @@ mod tests {
         let error = ClientError::from(ApiError::from_body(422, body));
         assert_eq!(error.to_string(), "boom (parameter url)");
         assert_eq!(
-            told("is empty", Some("fields.token")),
+            sentence("is empty", Some("fields.token")),
             "fields.token is empty"
         );
         assert_eq!(error.stack(), Some("at x"));

@@ -42,15 +42,15 @@ pub(super) async fn run(session: &Session, arguments: DevArguments) -> Result<Ex
         given,
         name: arguments.name,
         under_way: None,
-        told: None,
+        displayed: None,
     };
     let mut signals = Signals::listen()?;
     tokio::select! {
-        ended = dev.go_on() => ended?,
+        ended = dev.watch() => ended?,
         () = signals.next() => {}
     }
     tokio::select! {
-        left = dev.leave(arguments.delete_on_exit) => left?,
+        left = dev.finish(arguments.delete_on_exit) => left?,
         () = signals.next() => {
             output::note("stopped waiting; the node continues the deployment, and `headwater list` shows its result");
             return Ok(Exit::Failure);
@@ -75,15 +75,15 @@ struct Dev<'a> {
     /// source would be left that nobody remembers.
     under_way: Option<Deployed<'a>>,
     /// The last display of the source.
-    told: Option<String>,
+    displayed: Option<String>,
 }
 
 impl<'a> Dev<'a> {
-    /// Goes on until something cannot be borne.
-    async fn go_on(&mut self) -> Result<()> {
+    /// Watches and deploys until an error that no save can mend.
+    async fn watch(&mut self) -> Result<()> {
         let from_now = self.is_known().await?;
         if !from_now {
-            self.deploy_at_last().await?;
+            self.deploy_with_retries().await?;
         }
         let Some(id) = self.remembered.source_id().map(str::to_owned) else {
             return Ok(());
@@ -127,8 +127,8 @@ impl<'a> Dev<'a> {
         }
     }
 
-    /// Tries until there is a source.
-    async fn deploy_at_last(&mut self) -> Result<()> {
+    /// Tries each save until one is deployed.
+    async fn deploy_with_retries(&mut self) -> Result<()> {
         loop {
             self.attempt().await?;
             if self.remembered.source_id().is_some() {
@@ -138,7 +138,7 @@ impl<'a> Dev<'a> {
         }
     }
 
-    /// Deploys the files as they are now. A fault that the next save can mend is told; the rest is an
+    /// Deploys the files as they are now. A fault that the next save can mend is printed; the rest is an
     /// error.
     async fn attempt(&mut self) -> Result<()> {
         self.watch.look();
@@ -146,7 +146,7 @@ impl<'a> Dev<'a> {
         let error = match self.deploy().await {
             Ok(source) => {
                 let brief = show::brief(&source);
-                if self.told.replace(brief.clone()) != Some(brief.clone()) {
+                if self.displayed.replace(brief.clone()) != Some(brief.clone()) {
                     output::note(&brief);
                 }
                 output::note(&format!(
@@ -154,7 +154,7 @@ impl<'a> Dev<'a> {
                 ));
                 return Ok(());
             }
-            Err(error) => save::in_words_of(error, Some(&self.shown)),
+            Err(error) => save::in_terms_of(error, Some(&self.shown)),
         };
         let is_refused = error
             .downcast_ref::<ClientError>()
@@ -163,7 +163,7 @@ impl<'a> Dev<'a> {
         if error.is::<Stopped>() || is_refused || (is_first && error.is::<UsageError>()) {
             return Err(error);
         }
-        exit::tell(&error);
+        exit::print_error(&error);
         output::note(&match is_first {
             true => format!("not deployed; waiting for {shown} to be saved"),
             false => format!("the former version keeps running; waiting for {shown} to be saved"),
@@ -233,12 +233,12 @@ impl<'a> Dev<'a> {
     }
 
     /// The end of watching: the source is kept or deleted.
-    async fn leave(&mut self, delete: bool) -> Result<()> {
+    async fn finish(&mut self, delete: bool) -> Result<()> {
         if let Some(deployed) = self.under_way.take() {
             output::note("waiting for the deployment to end; Ctrl-C again gives up");
             let source = deployed.await;
             if let Err(error) = source.and_then(|source| self.keep(source)) {
-                exit::tell(&save::in_words_of(error, Some(&self.shown)));
+                exit::print_error(&save::in_terms_of(error, Some(&self.shown)));
             }
         }
         let Some(id) = self.remembered.source_id() else {

@@ -14,7 +14,7 @@ use crate::source::text;
 
 /// Prints the logs of the run, of code that was saved from a file, if it was; with `--json` they are
 /// part of the data.
-pub(super) fn tell_logs(session: &Session, report: &Value, file: Option<&Path>) {
+pub(super) fn print_logs(session: &Session, report: &Value, file: Option<&Path>) {
     if session.json {
         return;
     }
@@ -24,12 +24,12 @@ pub(super) fn tell_logs(session: &Session, report: &Value, file: Option<&Path>) 
 }
 
 /// Prints the error, if there is one.
-pub(super) fn tell(outcome: &Value) -> Exit {
-    tell_of(outcome, None)
+pub(super) fn report(outcome: &Value) -> Exit {
+    report_of(outcome, None)
 }
 
 /// The same for code that was saved from a file, if it was.
-pub(super) fn tell_of(outcome: &Value, file: Option<&Path>) -> Exit {
+pub(super) fn report_of(outcome: &Value, file: Option<&Path>) -> Exit {
     if text(outcome, "status") == "returned" {
         return Exit::Success;
     }

@@ -20,9 +20,9 @@ pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<E
     };
     let id = source::find_id(&session.client, &arguments.source).await?;
     let invocation = session.client.post(&["sources", &id, "run"], &body).await?;
-    outcome::tell_logs(session, &invocation, None);
+    outcome::print_logs(session, &invocation, None);
     session.print(&invocation, show)?;
-    Ok(outcome::tell(&invocation["outcome"]))
+    Ok(outcome::report(&invocation["outcome"]))
 }
 
 fn read_event(event: &str) -> Result<Value> {

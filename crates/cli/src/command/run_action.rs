@@ -31,9 +31,9 @@ pub(super) async fn run(session: &Session, arguments: RunActionArguments) -> Res
     let body = json!({"configured_props": props});
     let report = client.post_scoped(&path, body).await?;
     let file = save::file_of(&arguments.component);
-    outcome::tell_logs(session, &report, file.as_deref());
+    outcome::print_logs(session, &report, file.as_deref());
     session.print(&report, show)?;
-    Ok(outcome::tell_of(&report["outcome"], file.as_deref()))
+    Ok(outcome::report_of(&report["outcome"], file.as_deref()))
 }
 
 /// The parts of an action's result in the order of interest: its summary; then the values that steps

@@ -24,13 +24,13 @@ pub(super) async fn save(client: &Client, reference: &str) -> Result<Value> {
         ComponentReference::Saved(key) => return saved(client, &key).await,
     };
     let saved = client.post_scoped(&["components"], body).await;
-    saved.map_err(|error| in_words_of(error, file_of(reference).as_deref()))
+    saved.map_err(|error| in_terms_of(error, file_of(reference).as_deref()))
 }
 
 /// An error in which the component is called as the file that it is from, if it is.
-pub(super) fn in_words_of(error: anyhow::Error, file: Option<&Path>) -> anyhow::Error {
+pub(super) fn in_terms_of(error: anyhow::Error, file: Option<&Path>) -> anyhow::Error {
     match error.downcast::<ClientError>() {
-        Ok(refused) => refused.in_words(|text| bundle::in_file(text, file)).into(),
+        Ok(refused) => refused.map_text(|text| bundle::in_file(text, file)).into(),
         Err(error) => error,
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Stream<'a> {
 impl Stream<'_> {
     pub(super) async fn print(&self, session: &Session) -> Result<Exit> {
         match self.follow {
-            true => self.print_for_ever(session).await,
+            true => self.follow(session).await,
             false => self.print_once(session).await,
         }
     }
@@ -54,7 +54,7 @@ impl Stream<'_> {
         Ok(page.data)
     }
 
-    async fn print_for_ever(&self, session: &Session) -> Result<Exit> {
+    async fn follow(&self, session: &Session) -> Result<Exit> {
         let mut follow = Follow::new(&session.client, self.followed);
         let mut items = follow.latest(self.limit).await?;
         if !session.json {

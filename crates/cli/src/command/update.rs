@@ -46,13 +46,13 @@ pub(super) async fn run(session: &Session, arguments: UpdateArguments) -> Result
     session.print(&updated, show::brief)?;
     show::warnings(&updated);
     if arguments.refresh_deps {
-        tell_moves(client, &source, &updated).await?;
+        print_package_changes(client, &source, &updated).await?;
     }
     Ok(Exit::Success)
 }
 
-/// Says which packages are others than before.
-async fn tell_moves(client: &Client, before: &Value, after: &Value) -> Result<()> {
+/// Prints the packages that have changed.
+async fn print_package_changes(client: &Client, before: &Value, after: &Value) -> Result<()> {
     let [before, after] =
         [before, after].map(|source| ["components", text(source, "component_id")]);
     let (before, after) = (client.get(&before).await?, client.get(&after).await?);

@@ -84,10 +84,10 @@ async fn refuse_missing(form: &mut Form<'_>) -> Result<()> {
         false => Vec::new(),
     };
     let missing: Vec<_> = form.missing().collect();
-    Ok(complain(&missing, &accounts)?)
+    Ok(check_missing(&missing, &accounts)?)
 }
 
-fn complain(missing: &[&PropDefinition], accounts: &[Value]) -> Result<(), UsageError> {
+fn check_missing(missing: &[&PropDefinition], accounts: &[Value]) -> Result<(), UsageError> {
     let (left_out, required): (Vec<_>, Vec<_>) = missing.iter().copied().partition(|definition| {
         let mut of_app = account::of_app(accounts, definition.app());
         definition.element() == Element::App && of_app.next().is_none()
@@ -136,7 +136,7 @@ mod tests {
         .unwrap();
         let missing: Vec<_> = props.iter().collect();
         let accounts = [json!({"id": "apn_1", "app": "slack", "name": "work"})];
-        let error = complain(&missing, &accounts).unwrap_err().to_string();
+        let error = check_missing(&missing, &accounts).unwrap_err().to_string();
         assert!(error.contains("\n  url (string): Feed URL"), "{error}");
         assert!(error.contains("\n  slack (app of slack"), "{error}");
         assert!(!error.contains("rss"), "{error}");

@@ -114,8 +114,8 @@ impl PropDefinition {
 
     /// The text of an `alert`.
     pub(super) fn alert(&self) -> Option<&str> {
-        let told = self.kind() == "alert" && !self.0.flag("hidden");
-        told.then(|| self.text("content")).flatten()
+        let is_shown = self.kind() == "alert" && !self.0.flag("hidden");
+        is_shown.then(|| self.text("content")).flatten()
     }
 
     pub(super) fn description(&self) -> Option<&str> {

@@ -31,7 +31,7 @@ pub(super) struct Form<'a> {
     asked: HashSet<String>,
     /// Props that are to stay without a value.
     left_out: HashSet<String>,
-    told: HashSet<String>,
+    shown_alerts: HashSet<String>,
     /// Whether the values are for one run of an action, which goes ahead with the given ones.
     is_for_run: bool,
     /// Whether the component could not say which props it has.
@@ -78,7 +78,7 @@ impl<'a> Form<'a> {
             values: Props::new(),
             asked: HashSet::new(),
             left_out: HashSet::new(),
-            told: HashSet::new(),
+            shown_alerts: HashSet::new(),
             is_for_run: false,
             is_unknown: false,
         })
@@ -184,7 +184,7 @@ impl<'a> Form<'a> {
         for definition in &self.definitions {
             if let Some(alert) = self.alert(definition) {
                 let alert = alert.to_owned();
-                self.told.insert(alert.clone());
+                self.shown_alerts.insert(alert.clone());
                 return Some(Step::Tell(alert));
             }
             if self.is_missing(definition) {
@@ -253,7 +253,7 @@ impl<'a> Form<'a> {
     /// The alert to show: only for a new deployment, because the author of a change has read it before.
     fn alert<'d>(&self, definition: &'d PropDefinition) -> Option<&'d str> {
         let alert = definition.alert()?;
-        let is_new = self.configured.is_empty() && !self.told.contains(alert);
+        let is_new = self.configured.is_empty() && !self.shown_alerts.contains(alert);
         is_new.then_some(alert)
     }
 

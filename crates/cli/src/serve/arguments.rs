@@ -3,6 +3,12 @@
 //! One struct serves the command line and the file, so that neither knows an option which the
 //! other does not. Only this crate reads the environment and the file.
 
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    rustdoc::bare_urls,
+    reason = "doc comments of arguments are help texts, in which markup would show"
+)]
+
 use std::{
     net::SocketAddr,
     num::{NonZeroU32, NonZeroUsize},

@@ -32,8 +32,8 @@ impl Notes {
         }
     }
 
-    /// Whether only a person reads it: output that goes elsewhere than to a terminal may be kept.
-    pub(super) fn are_read_and_gone(self) -> bool {
+    /// Whether the lines go to a terminal only: any other output may be kept.
+    pub(super) fn are_transient(self) -> bool {
         !self.as_json && std::io::stderr().is_terminal()
     }
 }

@@ -64,8 +64,8 @@ impl Server {
         }
     }
 
-    /// The same server for connections that do not end when the node begins to stop.
-    pub(super) fn outlasting(self) -> Self {
+    /// The same server for connections that stay open while the node stops.
+    pub(super) fn past_shutdown(self) -> Self {
         Self {
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -128,12 +128,12 @@ impl Server {
         };
         let place = Arc::new(place);
         let connection = Arc::clone(&place.connection);
-        let serving = self.clone().converse(stream, peer, place);
+        let serving = self.clone().serve_stream(stream, peer, place);
         let task = self.tasks.spawn(serving);
         Place::served_by(&connection, task.abort_handle());
     }
 
-    async fn converse<S>(self, stream: S, peer: Option<SocketAddr>, place: Arc<Place>)
+    async fn serve_stream<S>(self, stream: S, peer: Option<SocketAddr>, place: Arc<Place>)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {

@@ -19,13 +19,13 @@ use super::{
 };
 use crate::{api::EngineError, artifact};
 
-/// The beginning of the bundler's complaint about a name that a module does not export.
+/// The beginning of the bundler's error about a name that a module does not export.
 pub(super) const NO_EXPORT: &str = "No matching export";
 
-/// The beginning of its complaint about a package, or a module of one, that is not there.
+/// The beginning of its error about a missing package or module of a package.
 pub(super) const NO_PACKAGE: &str = "Could not resolve 'npm:";
 
-/// The refusal of what leads out of the component; the file itself is nobody's business.
+/// The rejection of an import outside of the component; the file is not named.
 const OUTSIDE: &str = "the component, or a package that it imports, imports a file that is neither the component's nor a package's";
 
 /// A build folder with its sources, below the folder of Deno's cache.
@@ -42,9 +42,9 @@ pub(super) struct Bundling<'a> {
 /// The result of bundling the packages in.
 #[derive(Debug)]
 pub(super) struct Bundled {
-    /// The reason why the packages must stay as they are; nothing when one module has everything in it.
+    /// The reason why the packages cannot be bundled; `None` when one module contains everything.
     pub(super) obstacle: Option<String>,
-    /// The files that are imported, unless not even that could be found out.
+    /// The imported files, if they could be determined.
     pub(super) reached: Option<Vec<PathBuf>>,
 }
 
@@ -64,7 +64,7 @@ impl Bundling<'_> {
             let error = step.error();
             if self.is_wrong_in_every_form(&error) {
                 if error.starts_with(NO_PACKAGE) {
-                    // It may be that the package could not be had.
+                    // The package may have been unavailable.
                     download(self.tool, self.folder, &self.sources.packages).await?;
                 }
                 return Err(not_resolved(self.readable(&error)));
@@ -83,7 +83,7 @@ impl Bundling<'_> {
         Ok(Bundled { obstacle, reached })
     }
 
-    /// Tells whether no other form would help: an own module imports what is not there.
+    /// Whether the other form would fail too: an own module imports a missing file.
     fn is_wrong_in_every_form(&self, error: &str) -> bool {
         let own =
             Url::from_directory_path(self.code).is_ok_and(|code| error.contains(code.as_str()));
@@ -126,7 +126,7 @@ impl Bundling<'_> {
         names.without_package_folder(&names.readable(error), self.folder, &self.tool.deno_dir)
     }
 
-    /// Tells whether an error names a file of the machine that is neither the component's nor a package's.
+    /// Whether an error names a file of the machine that is neither the component's nor a package's.
     fn tells_of_other_files(&self, error: &str) -> bool {
         let known = [self.folder, &self.tool.deno_dir].map(|folder| {
             let url = Url::from_directory_path(folder).map(String::from);
@@ -182,10 +182,10 @@ impl Bundling<'_> {
             .and_then(|folder| Url::from_directory_path(folder).ok());
         for source in bundle.sources() {
             let url = base.as_ref().and_then(|base| base.join(source).ok());
-            // A file of this machine that is neither the component's nor a package's must not be carried away.
+            // Other files of this machine must not end up in a bundle.
             let known = url.is_some_and(|url| match url.to_file_path() {
                 Ok(path) => path.starts_with(self.code) || path.starts_with(&self.tool.deno_dir),
-                // Packages are built from sources that their own maps name by addresses of elsewhere.
+                // Packages' own source maps may name sources by foreign addresses.
                 Err(()) => url.scheme() != "file",
             });
             if !known {
@@ -197,7 +197,7 @@ impl Bundling<'_> {
         Ok(bundle)
     }
 
-    /// Tells whether a module that the bundler names, relative to the build folder, is the component's or a package's.
+    /// Whether a module that the bundler names, relative to the build folder, is the component's or a package's.
     fn is_inside(&self, name: &str) -> bool {
         let mut path = self.folder.to_owned();
         for part in Path::new(name).components() {
@@ -258,7 +258,7 @@ fn files(bundle: &Bundle, file: &Path) -> Vec<PathBuf> {
     urls.filter_map(|url| url.to_file_path().ok()).collect()
 }
 
-/// The names of sources where their authors see them.
+/// The names of sources as their authors know them.
 struct Names<'a> {
     code: &'a Path,
     origins: &'a BTreeMap<PathBuf, Url>,
@@ -299,7 +299,7 @@ impl Names<'_> {
         let down: PathBuf = deno_dir.components().skip(common).collect();
         let packages = format!("{}{}/npm/", "../".repeat(up), down.display());
         let mut text = text.to_owned();
-        // One turn for each registry: there are as many as .npmrc names.
+        // One pass per registry: .npmrc may name several.
         while let Some(at) = text.find(&packages) {
             let rest = &text[at + packages.len()..];
             let Some(host_end) = rest.find('/') else {

@@ -44,12 +44,12 @@ pub(super) struct DenoTool {
     pub(super) registry_env: Vec<(OsString, OsString)>,
 }
 
-/// Deno, and whose files it reads.
+/// Deno's mode: confined or with the caller's rights.
 #[derive(Debug, Clone)]
 pub(super) enum Program {
-    /// A step on strangers' code: it sees the cache, the folder of its build, and what every program needs.
+    /// A step on untrusted code: it sees the cache, the folder of its build, and the system's libraries.
     Confined(Arc<Confinement>),
-    /// A step of the person who started it, with whose rights it runs.
+    /// A step that runs with the rights of the person who started it.
     OnOwnFiles(PathBuf),
 }
 
@@ -161,7 +161,7 @@ impl DenoTool {
     fn command(&self, task: &Task) -> io::Result<Command> {
         let (mut command, registry_env) = match &self.program {
             Program::Confined(confinement) => self.confined(confinement, task)?,
-            // In the group of whoever started it: what a terminal interrupts ends with it.
+            // In its starter's process group, so that a terminal's interrupt ends it too.
             Program::OnOwnFiles(deno) => {
                 let mut command = Command::new(task.program.as_ref().unwrap_or(deno));
                 command.current_dir(&task.folder);
@@ -188,7 +188,7 @@ impl DenoTool {
         let build = self.build_folder(&task.folder);
         let root = build.unwrap_or(&task.folder);
         let settings = Settings::of(&self.registry_env, task.purpose, root)?;
-        // Where processes are another user, what the node wrote since the last step is theirs, too. Files in the
+        // If processes run as another user, files that the node wrote since the last step are given to it. Files in the
         // cache are read as they are.
         if let Some(build) = build {
             confinement.give(build)?;
@@ -225,10 +225,10 @@ impl DenoTool {
         outer.find(|path| path.parent() == Some(&builds))
     }
 
-    /// The view of a step: no other build, no file of the node.
+    /// The files that a step sees: no other build, no file of the node.
     ///
     /// Deno writes to its cache while it gets packages, and while it reads code: its findings about modules are
-    /// kept there, and a package that is lacking is downloaded. The bundler by itself has no business there.
+    /// kept there, and a missing package is downloaded. The bundler does not write there.
     fn entries(&self, task: &Task, root: &Path, settings: Vec<Entry>) -> Vec<Entry> {
         let access = match task.purpose {
             Purpose::Files => Access::Read,
@@ -241,7 +241,7 @@ impl DenoTool {
         entries.extend(settings);
         entries.extend([
             Entry::same(&self.deno_dir, access),
-            // Of the cache only the bundler can be run, and not changed.
+            // In the cache, only the bundler can be executed, and not changed.
             Entry::same(&self.deno_dir.join(BUNDLER_FOLDER), Access::Execute),
             Entry::same(root, access),
         ]);
@@ -296,9 +296,9 @@ impl StepOutput {
         }
     }
 
-    /// The host's error behind a failed step, whatever the step was for.
+    /// The host's error behind a failed step of any kind.
     fn failure_of_host(&self) -> Option<EngineError> {
-        let reason = host_failure::told_by(&self.stderr).filter(|_| !self.success)?;
+        let reason = host_failure::detect(&self.stderr).filter(|_| !self.success)?;
         tracing::warn!(stderr = self.error(), "a step of a build failed");
         Some(EngineError::Unavailable {
             context: "building a component".into(),
@@ -306,7 +306,7 @@ impl StepOutput {
         })
     }
 
-    /// The host's error behind a failed step, when it is the registry that did not answer.
+    /// The host's error behind a failed step, if the registry did not answer.
     pub(super) fn unavailable(&self) -> Option<EngineError> {
         let signs = [
             "Failed loading ",
@@ -316,7 +316,7 @@ impl StepOutput {
         if self.success {
             return None;
         }
-        let own = host_failure::own_words(&self.stderr);
+        let own = host_failure::own_text(&self.stderr);
         let found = signs.iter().any(|sign| own.contains(sign));
         found.then(|| unavailable(&self.error()))
     }
@@ -340,7 +340,7 @@ impl StepOutput {
     }
 }
 
-/// Advice of Deno for those who run it themselves, which nobody who saves a component does.
+/// Advice of Deno for its direct users, which does not apply to authors of components.
 fn is_advice(line: &str) -> bool {
     let line = line.trim_start();
     [
@@ -369,7 +369,7 @@ fn is_progress(line: &str) -> bool {
     .any(|start| line.starts_with(start))
 }
 
-/// The registry cannot be had.
+/// The registry is unavailable.
 pub(super) fn unavailable(reason: &str) -> EngineError {
     EngineError::Unavailable {
         context: "getting packages from the registry".into(),

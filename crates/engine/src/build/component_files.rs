@@ -1,5 +1,5 @@
-//! The files of a folder that are components, by their names and a look at their text. Nothing is parsed
-//! or run: building tells for certain.
+//! The files of a folder that look like components, by name and text. Nothing is parsed or run: only building
+//! makes sure.
 
 use std::{
     fs, io,
@@ -10,11 +10,11 @@ use super::script;
 
 /// The endings a component's file may have.
 const ENDINGS: &[&str] = &["mjs", "js", "cjs", "ts", "mts"];
-/// Folders of what components share or are tested with, and of other people's code.
+/// Folders of shared code, tests and dependencies.
 const NO_COMPONENTS: &[&str] = &["node_modules", "common", "test", "tests", "__tests__"];
-/// Larger files are nobody's component: it could not be sent to a node.
+/// Larger files are not components: they could not be sent to a node.
 const CODE_BYTES: u64 = 10 * 1024 * 1024;
-/// Deeper folders are not looked into.
+/// The depth of folders that are searched.
 const DEPTH_MAX: usize = 16;
 
 /// The files in and below `folder` that look like components: each exports something as a whole and

@@ -31,13 +31,13 @@ pub(super) async fn of_package(package: &Downloaded) -> BuildResult<Vec<String>>
         .collect())
 }
 
-/// Tells whether a file is in one of the folders that registry packages have.
+/// Whether a file is in one of the folders that registry packages use.
 fn is_filed(path: &Path) -> bool {
     let mut folders = path.parent().into_iter().flat_map(Path::components);
     folders.any(|folder| FOLDERS.iter().any(|known| folder.as_os_str() == *known))
 }
 
-/// Tells whether a file of TypeScript is there as JavaScript, too.
+/// Whether a TypeScript file exists as JavaScript, too.
 fn is_compiled(path: &str, paths: &[&str]) -> bool {
     let Some((stem, "ts" | "mts")) = path.rsplit_once('.') else {
         return false;

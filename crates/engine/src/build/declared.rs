@@ -1,6 +1,6 @@
-//! Versions that the nearest `package.json` of a component's files asks for: what they mean for imports that
-//! name none themselves. A range that an import can have stays one; any other (`>=1 <2`, `1 || 2`) is resolved
-//! here, as `package.json` means it, and the import gets the version. Not responsible for finding the file.
+//! Versions that the nearest `package.json` of a component's files requires, applied to imports without a version. A
+//! range that an import can have stays one; any other (`>=1 <2`, `1 || 2`) is resolved here, as `package.json` means
+//! it, and the import gets the version. Not responsible for finding the file.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -23,7 +23,7 @@ struct Lock {
     specifiers: BTreeMap<String, String>,
 }
 
-/// Gives the imports without a version those that `ranges` has for them.
+/// Adds the versions in `ranges` to imports without one.
 pub(super) async fn apply(
     tool: &DenoTool,
     folder: &Path,
@@ -100,7 +100,7 @@ async fn versions(
         LOCK,
         "main.mjs",
     ];
-    // It reads nothing but our own list, and the registry may want a token.
+    // It reads only our own list, and the registry may require a token.
     let step = tool.run(Purpose::Registry, &scratch, arguments).await?;
     step.unavailable().map_or(Ok(()), Err)?;
     let lock = tokio::fs::read(scratch.join(LOCK))

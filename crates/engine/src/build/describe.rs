@@ -1,5 +1,4 @@
-//! Describing: the account that a built component gives of itself when it is evaluated in a throw-away worker,
-//! and whether that is a component at all.
+//! Describing: evaluating a built component in a throw-away worker, and checking that its export is a component.
 
 use std::path::Path;
 
@@ -20,7 +19,7 @@ pub trait Describe: Send + Sync {
     /// bounds of time, memory and output, and returns the description as the runtime gives it.
     ///
     /// # Errors
-    /// [`EngineError`] when the host failed; `Ok(Err(_))` when the component threw or went over a bound.
+    /// [`EngineError`] when the host failed; `Ok(Err(_))` when the component threw or exceeded a bound.
     async fn describe(&self, folder: &Path) -> Result<Result<Value, ComponentError>, EngineError>;
 }
 

@@ -1,5 +1,5 @@
-//! Downloading packages by itself, for what it says: the steps that resolve and bundle leave out why a
-//! package cannot be had. Not responsible for what is done with them.
+//! Downloading packages as a separate step, for its error messages: the steps that resolve and bundle do not report
+//! why a package is unavailable. Not responsible for the packages' use.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::{
     specifier::PackageImport,
 };
 
-/// Deno's words for packages that are not what they should be, or not there.
+/// Deno's messages for invalid or missing packages.
 const UNUSABLE: &[&str] = &[
     "does not exist",
     "Could not find npm package",
@@ -19,7 +19,7 @@ const UNUSABLE: &[&str] = &[
     "checksum did not match",
     "npm tarball",
 ];
-/// Its words for a registry that did not answer.
+/// Its messages for a registry that did not answer.
 const UNANSWERED: &[&str] = &[
     "Failed loading ",
     "Failed caching ",
@@ -27,7 +27,7 @@ const UNANSWERED: &[&str] = &[
     "Bad response",
 ];
 
-/// Downloads what the module of [`super::packages::resolve`] imports, or says what stands in the way.
+/// Downloads the imports of the module of [`super::packages::resolve`], or returns the obstacle.
 pub(super) async fn download(
     tool: &DenoTool,
     folder: &Path,
@@ -67,7 +67,7 @@ fn one_line(error: &str) -> String {
     kept.join("; ")
 }
 
-/// The meaning of an error about having a package; nothing for any other error.
+/// The failure behind an error about obtaining a package; `None` for any other error.
 fn complaint(packages: &[PackageImport], error: &str) -> Option<BuildFailure> {
     let says = |signs: &[&str]| signs.iter().any(|sign| error.contains(sign));
     let named = named(error);

@@ -1,7 +1,7 @@
-//! The files that an import may mean whose ending is left out, or is that of what TypeScript is compiled to.
-//! Only own modules are found in this way; packages say themselves what they export.
+//! The files that an import may refer to when its ending is missing, or is that of compiled TypeScript.
+//! Only own modules are found in this way; packages declare their exports.
 
-/// Endings that are taken at their word.
+/// Endings that are not changed.
 const MODULES: &[&str] = &[
     "mjs", "js", "cjs", "jsx", "ts", "mts", "cts", "tsx", "json", "wasm",
 ];

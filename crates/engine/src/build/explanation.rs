@@ -1,4 +1,4 @@
-//! Advice for authors about packages that cannot be resolved. Not responsible for finding that out.
+//! Advice for authors about packages that cannot be resolved. Not responsible for detecting that.
 
 use super::specifier::PackageImport;
 

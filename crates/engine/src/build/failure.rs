@@ -35,7 +35,7 @@ impl From<EngineError> for BuildFailure {
     }
 }
 
-/// A rejection without a stack: the platform's own words.
+/// A rejection without a stack, with a message of the platform.
 pub(super) fn rejection(stage: BuildStage, name: &str, message: impl Into<String>) -> BuildFailure {
     let error = ComponentError {
         name: name.to_owned(),
@@ -66,9 +66,9 @@ pub(super) async fn blocking<T: Send + 'static>(
         .map_err(|error| disk(path, &error))
 }
 
-/// The disk failed us.
+/// A failure of the disk.
 pub(super) fn disk(path: &Path, error: &io::Error) -> BuildFailure {
-    // The path is for whoever runs the node; the reason is told to whoever saves a component.
+    // The path goes to the operator's log only; the reason is shown to the component's author.
     tracing::warn!(path = %path.display(), %error, "building a component failed");
     BuildFailure::Host(EngineError::Unavailable {
         context: "building a component".into(),

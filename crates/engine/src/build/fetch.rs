@@ -14,7 +14,7 @@ use crate::{
     network::{CaCertificates, NetworkPolicy, check_host, http_client},
 };
 
-/// A module larger than this is not a component.
+/// The maximum size of a module.
 const MODULE_BYTES: usize = 5 * 1024 * 1024;
 /// From connecting to the last byte of one module.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -27,10 +27,10 @@ pub(super) struct ModuleFetcher {
     policy: NetworkPolicy,
 }
 
-/// A module as it was answered.
+/// A fetched module.
 #[derive(Debug)]
 pub(super) struct FetchedModule {
-    /// The address where it was found in the end, to which its relative imports are relative.
+    /// Its address after redirects, against which its relative imports are resolved.
     pub(super) url: Url,
     /// Its text.
     pub(super) code: String,

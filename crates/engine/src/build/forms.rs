@@ -1,5 +1,5 @@
-//! The two forms of an archive: one module with everything in it where that works, and the packages as
-//! they are beside the component's own module where it does not. Not responsible for how either is created.
+//! The two forms of an archive: a single bundled module if that works, else the installed packages beside the
+//! component's own module. Not responsible for creating either.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use crate::{
     artifact,
 };
 
-/// An archive on its way, and what it takes to make the other form of it.
+/// An archive in progress, and the inputs for its other form.
 struct Packed {
     artifact: Artifact,
     lock: String,
@@ -126,7 +126,7 @@ impl Builder {
     }
 }
 
-/// The packages that may not work here, having refused those that certainly do not.
+/// The packages that may not work here. Refuses those that certainly do not.
 async fn suspects(resolved: Resolved, bundled: Bundled) -> BuildResult<(Bundled, Vec<Unsuitable>)> {
     let looked = tokio::task::spawn_blocking(move || {
         let mut candidates = unsuitable::candidates(&resolved);
@@ -140,7 +140,7 @@ async fn suspects(resolved: Resolved, bundled: Bundled) -> BuildResult<(Bundled,
     looked.await.map_err(lost)?
 }
 
-/// Tells whether evaluation failed in a way that bundling may have caused: something was not found, or may not be read.
+/// Whether bundling may have caused the failed evaluation: something was not found, or may not be read.
 fn may_work_unbundled(sources: &Sources, rejection: &Rejection) -> bool {
     let signs = [
         "Cannot find",
@@ -159,7 +159,7 @@ fn may_work_unbundled(sources: &Sources, rejection: &Rejection) -> bool {
         && signs.iter().any(|sign| text.contains(sign))
 }
 
-/// Tells whether both forms miss the same export; the bundler knows the line.
+/// Whether both forms lack the same export; the bundler reports the line.
 fn is_missing_export(rejection: &Rejection, why: &str) -> bool {
     why.starts_with(NO_EXPORT)
         && rejection

@@ -1,4 +1,4 @@
-//! A component's own modules and what they import, as `deno info` and a scan for `require` see them.
+//! A component's own modules and their imports, as `deno info` and a scan for `require` find them.
 //! Nothing is downloaded for it and no package is looked into.
 
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::api::{BuildStage, EngineError};
 
-/// The modules that there are.
+/// The graph of modules.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     /// The files that were read.
@@ -32,18 +32,18 @@ pub(super) struct Import {
     pub(super) written: String,
     /// The file it resolves to, which need not exist.
     pub(super) target: Option<PathBuf>,
-    /// Tells whether it is `require`d, where an extension may be left out.
+    /// Whether it is `require`d, which allows a missing extension.
     pub(super) required: bool,
 }
 
-/// The error Deno has with a file.
+/// Deno's error about a file.
 #[derive(Debug)]
 pub(super) struct SyntaxError {
     pub(super) message: String,
 }
 
 impl SyntaxError {
-    /// Line and column, by which the better of two attempts at a text is told.
+    /// Line and column, by which the better of two attempts at a text is chosen.
     pub(super) fn position(&self) -> (u32, u32) {
         let mut numbers = self.message.rsplit(':').map(str::parse::<u32>);
         match (numbers.next(), numbers.next()) {
@@ -113,7 +113,7 @@ pub(super) async fn read(
         "--no-lock".into(),
         "--no-remote".into(),
         "--no-npm".into(),
-        // Endings left out, and `.js` for what is TypeScript.
+        // Missing endings, and `.js` for TypeScript files.
         "--unstable-sloppy-imports".into(),
     ];
     match config {
@@ -138,7 +138,7 @@ pub(super) async fn read(
             continue;
         };
         match &module.error {
-            // A file outside is nobody's code, and what is in it nobody's business.
+            // A file outside of the folder is neither followed nor shown.
             Some(message)
                 if file.starts_with(folder)
                     && (message.starts_with("SyntaxError")
@@ -148,7 +148,7 @@ pub(super) async fn read(
                     message: message.clone(),
                 }));
             }
-            // Not there: the importing file's entry says so.
+            // Missing: the importing file's entry has the error.
             Some(_) => {}
             None => graph.add(file, module.dependencies),
         }
@@ -158,7 +158,7 @@ pub(super) async fn read(
 }
 
 impl Graph {
-    /// Adds what another entry reaches.
+    /// Adds the modules that another entry reaches.
     pub(super) fn merge(&mut self, other: Self) {
         for file in other.files {
             if !self.files.contains(&file) {
@@ -192,7 +192,7 @@ impl Graph {
         self.files.push(file);
     }
 
-    /// Adds what CommonJS files require, and the files that are reached only in this way.
+    /// Adds the requires of CommonJS files, and the files that are reached only in this way.
     async fn add_required(&mut self, folder: &Path) {
         let mut at = 0;
         while at < self.files.len() {

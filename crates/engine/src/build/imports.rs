@@ -1,4 +1,4 @@
-//! The imports that modules may have: nothing that has the bundler read a file of the machine that builds.
+//! The imports that modules may have: none that makes the bundler read a file of the building machine.
 //!
 //! Own modules are judged before anything else reads them. Modules of packages are judged once per release,
 //! where it is downloaded to; one that imports files as data, or whose imports cannot be known, is replaced by one that
@@ -36,7 +36,7 @@ const READS_DATA: &str = "throw new Error(\"this module imports files as data, w
 const UNREADABLE: &str = "throw new Error(\"this module cannot be read by the bundler that components are \
     built with\");\n";
 
-/// Refuses own modules, which are below `code`, for what they import.
+/// Refuses own modules, which are below `code`, with forbidden imports.
 pub(super) async fn judge_own(
     tool: &DenoTool,
     code: &Path,
@@ -51,7 +51,7 @@ pub(super) async fn judge_own(
                 }
             }
             Inspected::Unresolved => return Err(computed()),
-            // Deno's own parser says it better, if it agrees.
+            // Deno's parser has the better message, if it finds the error too.
             Inspected::Unreadable(_) => {}
         }
     }
@@ -110,12 +110,12 @@ fn has_allowed_attributes(import: &Import) -> bool {
     given.all(|(name, value)| (name.as_str(), value.as_str()) == JSON)
 }
 
-/// Tells whether the bundler would look for files whose names match.
+/// Whether the bundler would search for files whose names match.
 fn is_pattern(written: &str) -> bool {
     written.contains('*') && written.starts_with(['.', '/'])
 }
 
-/// Tells whether a relative specifier leads out of `root`. Encoded characters count as those that they stand for.
+/// Whether a relative specifier leads out of `root`. Encoded characters are decoded first.
 fn leads_out(written: &str, importer: &Path, root: &Path) -> bool {
     let decoded = percent_encoding::percent_decode_str(written).decode_utf8_lossy();
     let path = decoded.replace('\\', "/");
@@ -129,7 +129,7 @@ fn leads_out(written: &str, importer: &Path, root: &Path) -> bool {
             Component::CurDir => {}
             Component::RootDir | Component::Prefix(_) => return true,
         }
-        // Also on the way: the tree outside is nobody's business.
+        // Also on the way: the tree outside must not be probed.
         if !at.starts_with(root) {
             return true;
         }
@@ -137,8 +137,8 @@ fn leads_out(written: &str, importer: &Path, root: &Path) -> bool {
     false
 }
 
-/// Judges the modules of the package in this folder. Says whether that is for good: a name that a module puts together
-/// and that no file has may be that of a file some day, and then the module has to be read again.
+/// Judges the modules of the package in this folder. Returns whether the result is final: a computed name that matches
+/// no file may match one later, and then the module has to be read again.
 pub(super) async fn judge_package(tool: &DenoTool, package: &Path) -> BuildResult<bool> {
     let looked = package.to_owned();
     let suspects = blocking(package, move || suspects(&looked)).await?;
@@ -174,7 +174,7 @@ fn replacement_of(inspected: &Inspected, file: &Path, package: &Path) -> Option<
     }
 }
 
-/// The files of a package that may import something in a way that has to be looked at.
+/// The files of a package whose imports have to be inspected.
 fn suspects(package: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![package.to_owned()];
@@ -208,8 +208,8 @@ fn may_be_package_code(path: &Path) -> bool {
     ending(&name).is_none_or(|ending| CODE.contains(&&*ending.to_ascii_lowercase()))
 }
 
-/// Tells whether a text has an `import()`, or something that may be the attributes of an import statement. More than
-/// what has them, never less: keywords cannot be written in another way.
+/// Whether a text may have an `import()`, or the attributes of an import statement. False positives are possible, false
+/// negatives are not: keywords cannot be written in another way.
 fn may_import(code: &[u8]) -> bool {
     let follows = |word: &[u8], mark: u8| {
         let places = memchr::memmem::find_iter(code, word);

@@ -1,8 +1,7 @@
-//! The imports of modules, as the bundler itself reads them: with its parser, and with the texts put together
-//! that it puts together. Deno's graph lists what is written as one literal only. No module is loaded for
-//! it and nothing that is imported is looked for.
+//! The imports of modules, as the bundler itself reads them: with its parser, including texts that it concatenates.
+//! Deno's graph lists imports of a single literal only. No module is loaded, and no import is resolved.
 //!
-//! Responsible for: an answer for every file that is asked about, also where the bundler fails over others. Not for
+//! Responsible for: an answer for every requested file, even if the bundler fails over others. Not for
 //! judging imports; see [`super::imports`].
 
 use std::{
@@ -42,7 +41,7 @@ const LANGUAGES: &[(&str, &str)] = &[
 const UNRESOLVED: &[&str] = &["Could not resolve import(", "Could not resolve require("];
 const NOT_SAID: &str = "the bundler cannot read it";
 
-/// A module's imports, or what keeps the bundler from reading them.
+/// A module's imports, or the reason why the bundler cannot read them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Inspected {
     Imports(Vec<Import>),
@@ -55,7 +54,7 @@ pub(super) enum Inspected {
 /// One import of a module.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct Import {
-    /// The specifier, put together; `*` stands for what is known at run time only.
+    /// The specifier, put together; `*` stands for parts known only at run time.
     #[serde(rename = "path")]
     pub(super) specifier: String,
     /// The import attributes.
@@ -72,7 +71,7 @@ enum Form {
     CommonJs,
 }
 
-/// The answers of one run, or the files over which it failed: none, if it does not say.
+/// The answers of one run, or the files over which it failed: none if it does not name them.
 type Answer = Result<BTreeMap<String, Inspected>, BTreeMap<String, Inspected>>;
 
 #[derive(Deserialize)]
@@ -191,7 +190,7 @@ async fn read(tool: &DenoTool, folder: &Path, names: &[String], form: Form) -> B
         io::Result::Ok(text)
     });
     let Some(text) = text.await? else {
-        // Of many files together it may take too much.
+        // Many files together may exceed its limits.
         if names.len() == 1
             && let Some(reason) = host_failure::out_of_memory(&step.stderr)
         {
@@ -223,7 +222,7 @@ fn arguments(names: &[String], form: Form, output: &Path, metafile: &Path) -> Ve
         "--log-limit=0",
         "--color=false",
         "--tree-shaking=false",
-        // An import that no value is taken of is one, too; and no file decides what is read how.
+        // An import without bindings counts too; and no file of a package may change the bundler's settings.
         "--tsconfig-raw={\"compilerOptions\":{\"verbatimModuleSyntax\":true}}",
         "--loader:=js",
         match form {
@@ -250,20 +249,20 @@ fn arguments(names: &[String], form: Form, output: &Path, metafile: &Path) -> Ve
     fixed.chain(loaders).chain(places).chain(names).collect()
 }
 
-/// The part of a file's name by which the bundler tells its language.
+/// The part of a file's name that determines its language for the bundler.
 pub(super) fn ending(name: &str) -> Option<&str> {
     let file = name.rsplit_once('/').map_or(name, |(_, file)| file);
     file.rsplit_once('.').map(|(_, ending)| ending)
 }
 
-/// Tells whether the bundler can be told of a file, and how to read it.
+/// Whether the bundler can be given a file, and the language to read it in.
 fn can_be_named(name: &str) -> bool {
     let is_plain =
         |ending: &str| !ending.is_empty() && ending.chars().all(|c| c.is_ascii_alphanumeric());
     !name.contains(MISREAD) && ending(name).is_none_or(is_plain)
 }
 
-/// The files that the bundler's errors are about; none, where that is not said.
+/// The files that the bundler's errors name, if any.
 fn refused(names: &[String], told: &str) -> BTreeMap<String, Inspected> {
     let mut refused = BTreeMap::new();
     let mut message = None;

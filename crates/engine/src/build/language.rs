@@ -1,4 +1,4 @@
-//! In which language a text without a file name is written.
+//! Detecting the language of a text without a file name.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,14 @@ use super::{
     script::is_common_js,
 };
 
-/// The endings that say it all.
+/// The endings that determine the language.
 const KNOWN: &[&str] = &["mjs", "js", "cjs", "ts", "mts", "cts", "jsx", "tsx"];
 
 /// Writes `code` into `folder` as `stem` with the ending of its language, and returns the file's path.
 /// A stem that has an ending keeps it.
 ///
 /// Text with module statements is tried as JavaScript first, then as TypeScript. When neither parses,
-/// the error is that of the language which came further.
+/// the error is that of the attempt that got further.
 pub(super) async fn write_module(
     tool: &DenoTool,
     folder: &Path,

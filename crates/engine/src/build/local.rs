@@ -20,9 +20,8 @@ use crate::{
     deno::{Bundler, BundlerSource},
 };
 
-/// Resolve nothing but local files, and those as leniently as component code is written: imports
-/// without an extension, built-ins without `node:`. A configuration that happens to lie around must
-/// not decide what is sent.
+/// Resolves only local files, as leniently as component code is written: imports without an extension, built-ins
+/// without `node:`. A configuration file in the folder must not change the result.
 const LOCAL_ONLY: [&str; 6] = [
     "--no-config",
     "--no-lock",
@@ -35,7 +34,7 @@ const LOCAL_ONLY: [&str; 6] = [
 /// Stands in for a package while the graph is built; being external, it is never loaded.
 const STUB: &str = "data:text/javascript,";
 
-/// Marks a bundle in which Deno had to wrap `require` of a package, out of the server's sight.
+/// Marks a bundle in which Deno wrapped `require` of a package, which hides it from the server.
 const WRAPPED_REQUIRE: &str = "__deno_internal_createRequire";
 
 /// The configuration of bundling a local file.
@@ -73,7 +72,7 @@ pub struct LocalBundle {
     /// One text with the local imports inlined; `None` when the file stands alone and is to be sent as
     /// it is.
     pub code: Option<String>,
-    /// The file and everything that it imports by relative paths, directly or not.
+    /// The file and all files that it imports by relative paths, directly or indirectly.
     pub files: Vec<PathBuf>,
 }
 
@@ -166,7 +165,7 @@ impl Bundling {
         format: &str,
     ) -> Result<String, EngineError> {
         let scratch = tempfile::tempdir().map_err(|error| self.failed(error))?;
-        // Deno's graph has to resolve before its bundler sees what is external: an import map lets it.
+        // Deno resolves the graph before its bundler applies externals: an import map makes that succeed.
         let import_map = scratch.path().join("import-map.json");
         std::fs::write(&import_map, import_map_of(packages).to_string())
             .map_err(|error| self.failed(error))?;
@@ -187,11 +186,11 @@ impl Bundling {
         );
         let text = self.run("bundle", &arguments).await?;
         let bundle = Bundle::parse(&text).map_err(|_| self.failed("it has no source map"))?;
-        // Stacks then name files and lines as the person wrote them.
+        // Stacks then name the files and lines of the original source.
         Ok(bundle.inline(|source| source.trim_start_matches("../").to_owned()))
     }
 
-    /// Runs from the file's folder, so that the result does not depend on where the person stands.
+    /// Runs from the file's folder, so that the result does not depend on the current folder.
     async fn run(&self, subcommand: &str, arguments: &[OsString]) -> Result<String, EngineError> {
         let mut all: Vec<OsString> = vec![subcommand.into()];
         all.extend(LOCAL_ONLY.map(OsString::from));

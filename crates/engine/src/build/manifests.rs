@@ -1,9 +1,9 @@
-//! Manifests of downloaded packages, brought to what Node sees in them.
+//! Manifests of downloaded packages, reduced to the fields that Node uses.
 //!
 //! Deno's bundler takes `module` before `main`, as bundlers for browsers do, also where CommonJS code
 //! requires a package. Node knows no such field: code that was written for it then gets a namespace where it
 //! expects a function (`require("node-fetch")`). So the field goes where there is a `main` to take.
-//! Not responsible for what packages there are, nor for files of theirs other than `package.json`.
+//! Not responsible for other files of packages than `package.json`.
 
 use std::{
     fs, io,
@@ -16,7 +16,7 @@ use super::replacement::replace;
 
 const MANIFEST: &str = "package.json";
 
-/// Brings the manifests of the package in this folder to what Node sees.
+/// Reduces the manifests of the package in this folder to the fields that Node uses.
 pub(super) fn as_node_sees_them(package: &Path) -> io::Result<()> {
     for folder in folders_with_manifest(package)? {
         drop_module(&folder)?;
@@ -48,7 +48,7 @@ fn drop_module(folder: &Path) -> io::Result<()> {
     let Ok(Value::Object(mut manifest)) = serde_json::from_slice(&fs::read(&path)?) else {
         return Ok(());
     };
-    // With `exports` nobody looks at the other two.
+    // With `exports`, the other two are ignored.
     let is_taken = manifest.contains_key("module") && !manifest.contains_key("exports");
     if !is_taken || !has_main(folder, manifest.get("main").and_then(Value::as_str)) {
         return Ok(());
@@ -57,7 +57,7 @@ fn drop_module(folder: &Path) -> io::Result<()> {
     replace(&path, Value::Object(manifest).to_string().as_bytes())
 }
 
-/// Tells whether there is what Node takes as the package's main module.
+/// Whether the package has a main module for Node.
 fn has_main(folder: &Path, main: Option<&str>) -> bool {
     let main = main.unwrap_or("index");
     ["", ".js", ".json", ".cjs", "/index.js", "/index.json"]

@@ -1,7 +1,7 @@
 //! Signs that a package's code cannot live in a bundle: it looks for files beside itself, or decides
 //! at run time what to load.
 
-/// The sign in a bundle's text that it will not work; `None` when there is none.
+/// The sign in a bundle's text that it will not work, if there is one.
 pub(super) fn unbundlable(bundle: &str) -> Option<String> {
     let mut module = "";
     for line in bundle.lines() {
@@ -50,7 +50,7 @@ fn computed_require(line: &str) -> bool {
     })
 }
 
-/// Tells whether something is added to the literal that `argument` begins with.
+/// Whether the literal at the beginning of `argument` is part of a concatenation.
 fn concatenated(argument: &str) -> bool {
     let quote = argument.chars().next().unwrap_or('"');
     argument[1..]
@@ -58,7 +58,7 @@ fn concatenated(argument: &str) -> bool {
         .is_some_and(|(_, after)| after.trim_start().starts_with('+'))
 }
 
-/// Tells whether `word` occurs in `line` by itself.
+/// Whether `word` occurs in `line` as a whole word.
 fn has_word(line: &str, word: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
     line.match_indices(word).any(|(at, _)| {

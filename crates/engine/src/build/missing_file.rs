@@ -1,4 +1,4 @@
-//! An import of a file that its package does not have: which files there are. Not responsible for finding that out.
+//! An import of a file that its package does not have: advice on the files it has. Not responsible for detecting it.
 
 use super::{
     bundle::NO_PACKAGE,
@@ -11,8 +11,8 @@ use super::{
 /// Files that a message names.
 const NAMED_MAX: usize = 20;
 
-/// The failure, which says what the package has instead when a missing file of one is its cause.
-pub(super) async fn told(
+/// The failure; if a missing file of a package caused it, with the files that the package has instead.
+pub(super) async fn explained(
     failure: BuildFailure,
     packages: &[PackageImport],
     resolved: &Resolved,
@@ -36,7 +36,7 @@ pub(super) async fn told(
         "`{}` {} has no file `{path}`",
         package.name, package.version
     );
-    // Those of the same kind first: sources for who asked for a source.
+    // Files of the same kind first: sources if a source was imported.
     let kind = path.split('/').next().unwrap_or_default();
     let mut components = component_modules::of_package(package)
         .await

@@ -36,7 +36,7 @@ impl Builder {
         package: &PackageReference,
         owner: &str,
     ) -> BuildResult<PackageModules> {
-        let _turn = self.turn(owner).await?;
+        let _permit = self.permit(owner).await?;
         let staging = self.staging().await?;
         let import = import_of(package)?;
         let mut sources = Sources {

@@ -18,8 +18,8 @@ use super::{
     specifier::PackageImport,
 };
 
-/// The age that releases have to have, in turn, while the newest do not fit together: a mirror lags behind, or something
-/// was withdrawn that they need.
+/// The minimum ages of releases, tried in order when the newest do not fit together because a mirror lags behind or a
+/// dependency was withdrawn.
 const RELEASE_AGES: [&str; 2] = ["P14D", "P90D"];
 /// The package that registry code imports without declaring it.
 pub(super) const PLATFORM: &str = "@pipedream/platform";
@@ -74,7 +74,7 @@ pub(super) struct Downloaded {
 }
 
 impl Resolved {
-    /// Tells whether every package that was asked for is there.
+    /// Whether every required package was resolved.
     fn is_complete(&self) -> bool {
         let mut modules = self.modules.iter();
         modules.all(|module| {
@@ -109,8 +109,8 @@ impl Resolved {
     }
 }
 
-/// Resolves and locks every package, downloading what is not in the cache. `sources` is told how old the releases
-/// had to be.
+/// Resolves and locks every package, downloading those that are not in the cache. `sources` is told how old the
+/// releases had to be.
 pub(super) async fn resolve(
     tool: &DenoTool,
     folder: &Path,
@@ -144,14 +144,14 @@ pub(super) async fn resolve(
             return Ok(resolved);
         }
     }
-    // The lack of older releases is not what is wrong: the newest are asked once more for why.
+    // The error about older releases is not the cause: the newest are resolved once more for theirs.
     sources.release_age = None;
     write_config(folder, sources).await?;
     download(tool, folder, &sources.packages).await?;
     Err(dependency_not_resolved(&reason))
 }
 
-/// The releases that `packages` resolve to; incomplete when something that they need does not.
+/// The releases that `packages` resolve to; incomplete when a dependency does not resolve.
 async fn attempt(
     tool: &DenoTool,
     folder: &Path,
@@ -189,7 +189,7 @@ async fn incompleteness(tool: &DenoTool, folder: &Path) -> BuildResult<String> {
     Ok(step.error())
 }
 
-/// Something that packages need is not to be had.
+/// A dependency of packages is unavailable.
 pub(super) fn dependency_not_resolved(reason: &str) -> BuildFailure {
     not_resolved(format!(
         "a package that the component's packages need cannot be resolved: {reason}"
@@ -260,7 +260,7 @@ impl Installation {
     }
 }
 
-/// A name for one version of a package that no other package has.
+/// A unique name for one version of a package.
 fn alias(package: &PackageImport) -> String {
     let text = package.requirement().to_lowercase();
     let words = text

@@ -1,12 +1,12 @@
-//! The age that "the latest release" may have. Deno keeps the registry's answers for ever; a node that runs
-//! for months must not resolve against those of its first day.
+//! The age of cached registry answers. Deno caches them for ever; a node that runs for months must not resolve
+//! against those of its first day.
 
 use std::{io, path::Path, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// The age that an answer of the registry may have when a range is resolved.
+/// The maximum age of a registry answer when a range is resolved.
 const FRESH: Duration = Duration::from_secs(600);
 /// HOST/@SCOPE/NAME/registry.json, where a host's folder may be a path of its own.
 const DEPTH_MAX: usize = 6;
@@ -30,7 +30,7 @@ impl RegistryAnswers {
         }
     }
 
-    /// Takes all answers for old.
+    /// Marks all answers as old.
     pub(super) fn expire(&self) {
         *self.dropped_at.lock() = None;
     }

@@ -1,6 +1,6 @@
-//! Replacing a file of the package cache, at once for whoever reads it meanwhile.
+//! Replacing a file of the package cache atomically.
 //!
-//! Not responsible for which file, or by what.
+//! Not responsible for the choice of files or their contents.
 
 use std::{
     fs, io,

@@ -1,5 +1,5 @@
-//! Facts that a text tells without being parsed: which modules it requires, and whether it is a
-//! CommonJS module. Deno's graph answers everything else; it knows nothing of `require`.
+//! Facts about a text without parsing it: the modules that it requires, and whether it is a CommonJS module. Deno's
+//! graph answers everything else; it knows nothing of `require`.
 
 /// The literal specifiers of `require("…")` calls, comments and strings apart: of the `require` that CommonJS
 /// modules have, or of those that a module of the new kind made by `createRequire`.

@@ -1,5 +1,5 @@
-//! The settings of the user's package client as one step sees them: whole where it asks the registry; where it reads
-//! strangers' code, which may import whatever file the step can read, only those that are known not to be secret.
+//! The settings of the user's package client, per kind of step: all of them for steps that query the registry; only
+//! those known not to be secret for steps that read untrusted code, which may import any file that the step can read.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -12,12 +12,12 @@ use crate::confine::{
     system,
 };
 
-/// The purpose of a step.
+/// The kind of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Getting packages: it needs the user's tokens, and reads no code.
     Registry,
-    /// Reading code, and packages that are there already.
+    /// Reading code and downloaded packages.
     Code,
     /// Reading files and nothing else.
     Files,
@@ -65,7 +65,7 @@ const SETTINGS: &[&str] = &[
     "cafile",
     "strict-ssl",
 ];
-/// The setting that a scope may have of its own.
+/// The setting that a scope may override.
 const REGISTRY: &str = "registry";
 /// The place of settings without secrets in a build's folder.
 const HOME: &str = ".settings";
@@ -128,7 +128,7 @@ impl Settings {
     }
 }
 
-/// The file that a variable leads to, as it is. As text: the file itself may be its owner's alone.
+/// The file that a variable leads to, as it is. As text, because only its owner may be able to read the file.
 fn whole_file(name: &OsStr, value: &OsStr) -> Option<Entry> {
     let (_, file) = FILES.iter().find(|(known, _)| is(name, known))?;
     let path = file.path(value);
@@ -172,7 +172,7 @@ fn public(name: &OsStr, value: &OsStr) -> Option<OsString> {
     is_told.then(|| without_user(value).into())
 }
 
-/// Tells whether a setting of npm is not secret.
+/// Whether a setting of npm is not secret.
 fn is_public(setting: &str) -> bool {
     let setting = setting.trim_end_matches("[]").to_ascii_lowercase();
     match setting.rsplit_once(':') {

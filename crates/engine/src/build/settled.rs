@@ -1,8 +1,8 @@
-//! Downloaded packages, brought to how components get them: their manifests as Node sees them, their modules judged.
-//! Each once, where it was downloaded to, and by one build at a time, be it of another process on the same cache:
-//! files are replaced meanwhile, and who walks the folder must not meet what is half done.
+//! Preparing downloaded packages for components: their manifests as Node sees them, their modules judged. Each is
+//! prepared once, in place, by one build at a time across all processes on the cache: files are replaced meanwhile, and
+//! other readers of the folder must not see it half done.
 //!
-//! Not responsible for what is done to manifests ([`super::manifests`]) and modules ([`super::imports`]).
+//! Not responsible for the changes to manifests ([`super::manifests`]) and modules ([`super::imports`]).
 
 use std::{
     fs::{self, File},
@@ -19,7 +19,7 @@ use super::{
     imports, manifests,
 };
 
-/// The folder of marks, beside Deno's cache: out of reach for packages, which bring any file they like, and for steps.
+/// The folder of marks, beside Deno's cache: out of reach of packages, which may contain any file, and of steps.
 const MARKS: &str = "settled";
 
 /// Settles the packages in these folders.
@@ -40,7 +40,7 @@ pub(super) async fn settle(tool: &DenoTool, packages: Vec<PathBuf>) -> BuildResu
     Ok(())
 }
 
-/// The note that a package is settled.
+/// The mark of a settled package.
 #[derive(Debug, Clone)]
 struct Mark {
     package: PathBuf,
@@ -56,7 +56,7 @@ impl Mark {
         }
     }
 
-    /// Settles what needs no tool, if the package is not settled yet; the rest is for whoever holds the lock.
+    /// Settles what needs no tool, if the package is not settled yet; the rest needs the lock.
     fn begin(&self) -> io::Result<Option<File>> {
         if self.is_set_or_needless()? {
             return Ok(None);
@@ -89,7 +89,7 @@ impl Mark {
     }
 }
 
-/// Facts that change when the folder of this name is another one: it was removed and downloaded again.
+/// Facts that change when the folder is removed and downloaded again.
 fn identity(folder: &fs::Metadata) -> String {
     let changed_at = (folder.ctime(), folder.ctime_nsec());
     format!("{} {} {changed_at:?}", folder.dev(), folder.ino())

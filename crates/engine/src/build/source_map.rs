@@ -1,7 +1,7 @@
 //! A bundle's source map, made fit for an archive: sources are named as their authors know them,
 //! texts are left out, and lines are moved to where Deno's own rewriting put them. The bundler writes
-//! it inline; the archive has it in a file of its own, because what a module contains is parsed at
-//! each start of a worker, and a map is only looked at when something throws.
+//! it inline; the archive has it in a separate file, because a module's text is parsed at each start of a worker,
+//! and the map is only needed when something throws.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
@@ -72,7 +72,7 @@ impl Bundle {
             .collect();
         self.map["sources"] = Value::Array(names);
         if let Some(map) = self.map.as_object_mut() {
-            // The texts would double the archive; nobody reads them there.
+            // The texts would double the archive, and are not used there.
             map.remove("sourcesContent");
         }
         if let Some(mappings) = self.map["mappings"].as_str() {

@@ -1,5 +1,5 @@
-//! A component's own modules: the given text, or what its URL and the imports from there answer,
-//! written into a folder that mirrors where they came from, so that relative imports hold.
+//! A component's own modules: the given text, or the modules fetched from its URL and from their imports, written
+//! into a folder that mirrors their origins, so that relative imports resolve.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -57,7 +57,7 @@ pub(super) struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
-    /// Writes the component's modules and finds out what they import.
+    /// Writes the component's modules and determines their imports.
     pub(super) async fn gather(&self, component: ComponentCode) -> BuildResult<Sources> {
         let gathered = tokio::time::timeout(TIMEOUT, self.gather_all(component)).await;
         gathered.unwrap_or_else(|_| {
@@ -128,7 +128,7 @@ impl Gathering<'_> {
         Ok(graph)
     }
 
-    /// The modules that are imported and not there yet.
+    /// The imported modules that are still missing.
     fn missing(&self, graph: &Graph, sources: &mut Sources) -> BuildResult<BTreeSet<Wanted>> {
         let mut missing = BTreeSet::new();
         for import in &graph.imports {
@@ -169,7 +169,7 @@ impl Gathering<'_> {
         } else if let Some(target) = &import.target
             && target.starts_with(self.folder)
         {
-            // Where Deno looks, which is elsewhere for what a redirected module imports.
+            // The place where Deno looks, which differs for imports of a redirected module.
             path.clone_from(target);
         }
         Ok(Some(Wanted {
@@ -185,7 +185,7 @@ impl Gathering<'_> {
             let module = match self.fetcher.fetch(url).await {
                 Ok(Some(module)) => module,
                 Ok(None) => continue,
-                // A folder's page, most likely; the one that is meant may come yet.
+                // Most likely a folder's page; a later address may have the module.
                 Err(error) => {
                     failure.get_or_insert(error);
                     continue;

@@ -47,7 +47,7 @@ const BUILT_IN: &[&str] = &[
     "zlib",
 ];
 
-/// The thing that a specifier refers to.
+/// The target of a specifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Specifier {
     /// A file beside the importing one.
@@ -58,7 +58,7 @@ pub(super) enum Specifier {
     BuiltIn,
     /// A package of the npm registry.
     Package(PackageImport),
-    /// Something that components cannot import.
+    /// A target that components cannot import.
     Unsupported,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct PackageImport {
     pub(super) declared: Option<String>,
     /// The module inside the package, with its leading `/`; empty for the main one.
     pub(super) path: String,
-    /// Tells whether it was written with `npm:`.
+    /// Whether it was written with `npm:`.
     pub(super) prefixed: bool,
 }
 
@@ -143,7 +143,7 @@ impl PackageImport {
         })
     }
 
-    /// The range to resolve: an unpinned import gets what is declared, or else the latest release.
+    /// The range to resolve: for an unpinned import the declared one, or else the latest release.
     pub(super) fn range(&self) -> &str {
         let range = self.range.as_deref().or(self.declared.as_deref());
         range.unwrap_or("latest")

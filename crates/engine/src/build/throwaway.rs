@@ -39,19 +39,19 @@ use crate::{
     },
 };
 
-/// The processor time that evaluating a module may take: a busy machine makes no module worse.
+/// The processor time that evaluating a module may take, so that a busy machine does not fail modules.
 const PROCESSOR: Duration = Duration::from_secs(10);
 /// The time that it may take at most: an import may wait for ever.
 const WALL: Duration = Duration::from_secs(60);
-/// The time that a process may take until the runtime is loaded, of which nothing is the component's.
+/// The time that a process may take to load the runtime, before any code of the component runs.
 const START: Duration = Duration::from_secs(30);
-/// The period at which the processor time is looked at.
+/// The period at which the processor time is checked.
 const LOOK: Duration = Duration::from_millis(200);
 /// V8's heap.
 const HEAP_MIB: u32 = 256;
 /// A description larger than this is refused.
 const FRAME_BYTES: usize = 4 * 1024 * 1024;
-/// Everything that the worker writes.
+/// The maximum output of the worker.
 const OUTPUT_BYTES: usize = 16 * 1024 * 1024;
 
 /// Starts throw-away workers.
@@ -60,11 +60,11 @@ pub struct ThrowawayWorkers {
     sandbox: Arc<Sandbox>,
 }
 
-/// A worker's description of a component, or why there is none.
+/// A worker's description of a component, or the reason why there is none.
 type Described = Result<Value, ComponentError>;
 
 impl ThrowawayWorkers {
-    /// Throw-away workers of a sandbox that there is already.
+    /// Throw-away workers of an existing sandbox.
     pub(crate) fn new(sandbox: Arc<Sandbox>) -> Self {
         Self { sandbox }
     }
@@ -116,7 +116,7 @@ impl Describe for ThrowawayWorkers {
             let pid = child.id();
             let is_ready = AtomicBool::new(false);
             tokio::select! {
-                described = talk(&mut child, &code, &is_ready) => described.map(Some),
+                described = exchange(&mut child, &code, &is_ready) => described.map(Some),
                 described = out_of_time(pid, &is_ready) => Ok(described),
             }
         })
@@ -141,7 +141,7 @@ where
     })
 }
 
-/// Waits until the process has had the time that it may take, and says so; nothing when it never began.
+/// Waits until the process has used up its time, and returns that failure; `None` when it never began.
 async fn out_of_time(pid: Option<u32>, is_ready: &AtomicBool) -> Option<Described> {
     let started = Instant::now();
     loop {
@@ -167,7 +167,7 @@ async fn out_of_time(pid: Option<u32>, is_ready: &AtomicBool) -> Option<Describe
     }
 }
 
-async fn talk(
+async fn exchange(
     child: &mut Child,
     folder: &Path,
     is_ready: &AtomicBool,
@@ -189,7 +189,7 @@ async fn talk(
     died(&told, is_ready.load(Ordering::Relaxed), signal)
 }
 
-/// Everything the host says to a worker that only describes.
+/// The host's frames to a worker that only describes.
 fn opening(token: SessionToken, folder: &Path) -> Result<Vec<u8>, EngineError> {
     let entry = Url::from_file_path(folder.join(artifact::ENTRY))
         .map_err(|()| EngineError::Spawn(format!("{} is not absolute", folder.display())))?;

@@ -1,5 +1,5 @@
-//! Imports of packages that these do not declare, read from the bundler's errors. Registry packages do so: where
-//! they come from, an import without a version gets the latest release. Not responsible for resolving it.
+//! Imports of packages that the importing package does not declare, read from the bundler's errors. Registry packages
+//! do so: on Pipedream, an import without a version gets the latest release. Not responsible for resolving it.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use url::Url;
 use super::specifier::{PackageImport, Specifier};
 
 /// The packages that modules of the `imported` ones import statically and undeclared, as `error` of a bundling says.
-/// Packages further down are left alone, and so is what may be missing: a `require` or a dynamic import can be guarded.
+/// Deeper packages are ignored, and so are imports that may be missing: a `require` or a dynamic import can be guarded.
 pub(super) async fn packages(
     error: &str,
     imported: &[PackageImport],

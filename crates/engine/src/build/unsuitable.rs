@@ -1,6 +1,6 @@
-//! Packages that need what components cannot have: an addon of native code, a program of the machine,
-//! or something that an install script fetches. Install scripts never run; most of them are harmless
-//! (they print thanks, or build what the package can do without), so what counts is what a package
+//! Packages with needs that components cannot meet: an addon of native code, a program of the machine, or a file
+//! that an install script fetches. Install scripts never run; most of them are harmless
+//! (they print thanks, or build an optional part), so a package is judged by the files that it
 //! loads. Not responsible for how packages are resolved or installed.
 
 mod alternatives;
@@ -40,7 +40,7 @@ const ADDON_LOADERS: &[&str] = &[
 /// Folders below which no platform package hides its binary.
 const DEPTH_MAX: usize = 3;
 
-/// A package in the way, and what of it.
+/// An unsuitable package, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unsuitable {
     name: String,
@@ -70,8 +70,7 @@ struct Manifest {
     optional_dependencies: BTreeMap<String, Value>,
 }
 
-/// The packages that the component cannot do without, as far as packages' own declarations say, and that
-/// need more than JavaScript.
+/// The packages that the component requires, by the packages' own declarations, and that need more than JavaScript.
 pub(super) fn candidates(resolved: &Resolved) -> Vec<Unsuitable> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -116,7 +115,7 @@ impl Manifest {
         !self.os.is_null() || !self.cpu.is_null()
     }
 
-    /// Tells whether it brings something made for each machine, none of which may be there.
+    /// Whether it has a build per machine, none of which may be present.
     fn has_platform_packages(&self) -> bool {
         let made_for = |system: &str| {
             let mut names = self.optional_dependencies.keys();
@@ -197,7 +196,7 @@ fn downloads(folder: &Path, script: &str) -> bool {
         || files.any(|file| fs::read_to_string(folder.join(file)).is_ok_and(|text| says_so(&text)))
 }
 
-/// Refuses what cannot work: `reached` are the files that bundling found, when it got that far. An addon
+/// Refuses packages that cannot work: `reached` are the files that bundling found, when it got that far. An addon
 /// that is loaded at once shows when the component is evaluated; one that is loaded in a `try` is
 /// something the package can do without.
 pub(super) fn refuse(
@@ -211,7 +210,7 @@ pub(super) fn refuse(
         let files = reached.into_iter().flatten();
         let mut own = files.filter(|file| file.starts_with(&package.folder));
         let refused = match package.need {
-            // A package that is imported by name is reached, whatever the bundler made of it.
+            // A package that is imported by name counts as reached, whatever the bundler did with it.
             Need::Program | Need::Download => reached.is_some() || package.through.is_none(),
             Need::Addon => own.any(|file| {
                 fs::read_to_string(file).is_ok_and(|code| loads_addon_when_called(&code))
@@ -245,7 +244,7 @@ pub(super) fn blamed<'a>(
 }
 
 impl Unsuitable {
-    /// The complaint about it, with what to use instead.
+    /// The message about it, with an alternative.
     pub(super) fn complaint(&self) -> String {
         let (name, version) = (&self.name, &self.version);
         let came = self.through.as_ref().map_or_else(String::new, |through| {

@@ -1,4 +1,4 @@
-//! The settings of confinement: the launcher, and whether a node does without.
+//! The settings of confinement: the launcher, and whether a node may run without confinement.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -16,8 +16,8 @@ pub struct Launcher {
 pub struct ConfinementConfig {
     /// The program that starts processes.
     pub launcher: Launcher,
-    /// Tells whether processes may run on a kernel that cannot confine them.
+    /// Whether processes may run on a kernel that cannot confine them.
     pub allow_unconfined: bool,
-    /// A folder of the node's; created if it is not there.
+    /// A folder of the node; created if it does not exist.
     pub scratch_dir: PathBuf,
 }

@@ -1,7 +1,7 @@
-//! Landlock: the same view of files as rules of the kernel, and sockets and signals of others out of reach.
+//! Landlock: the plan's view of files as kernel rules, with other processes' sockets and signals out of reach.
 //!
-//! With a root of one's own it is a second layer; without one it is what confines. Not responsible for
-//! which of the two a machine offers.
+//! A second layer for a process with a root of its own; without one, the only layer for files. Not responsible for
+//! detecting which of the two a machine offers.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,10 @@ use super::{
     plan::{Access, Entry, Method, Plan},
 };
 
-/// The newest rules that are asked for; a kernel that knows fewer enforces those.
+/// The newest rules requested; an older kernel enforces those that it knows.
 const NEWEST: ABI = ABI::V6;
 
-/// Restricts this process to what the plan names.
+/// Restricts this process to the files of the plan.
 pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
     if plan.method == Method::Unconfined {
         return Ok(());
@@ -34,7 +34,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
         .create()
         .step(failed)?;
     for (path, rights) in rules(plan) {
-        // A path that is not there needs no rule.
+        // A missing path needs no rule.
         if let Ok(file) = PathFd::new(&path) {
             let rights = match path.is_dir() {
                 true => rights,
@@ -53,7 +53,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-/// Tells whether this kernel has a Landlock that keeps files whole, and whether it can close off abstract sockets.
+/// Whether this kernel's Landlock protects files from truncation, and whether it can deny abstract sockets.
 pub(super) fn offered() -> (bool, bool) {
     let strict = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let files = strict()
@@ -66,7 +66,7 @@ pub(super) fn offered() -> (bool, bool) {
     (files.is_ok(), sockets.is_ok())
 }
 
-/// The paths of a plan and what may be done below them.
+/// The paths of a plan and the access below them.
 fn rules(plan: &Plan) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
     let has_own_root = plan.method == Method::Namespaces;
     let rules = plan.entries.iter().filter_map(|entry| match entry {
@@ -95,7 +95,7 @@ fn rights(access: Access) -> BitFlags<AccessFs> {
     match access {
         Access::Read => read,
         Access::Execute => read | AccessFs::Execute,
-        // Everything but running what was written, and devices.
+        // Everything except executing written files, and devices.
         Access::Write => {
             AccessFs::from_all(NEWEST)
                 & !(AccessFs::Execute

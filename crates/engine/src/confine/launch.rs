@@ -1,7 +1,7 @@
 //! The launcher: a process of one thread that confines itself and becomes the program.
 //!
-//! Responsible for the order of the steps: what each layer takes away, the next ones must not need.
-//! Not responsible for which files, limits and calls there are; the plan says so.
+//! Responsible for the order of the steps: no step may need a right that an earlier one has dropped.
+//! Not responsible for the choice of files, limits and calls, which is the plan's.
 
 use std::{
     ffi::OsString,
@@ -22,11 +22,11 @@ use super::{
 };
 
 /// Confines this process as its first argument says and becomes the program that the others name.
-/// Comes back only when that fails, having said so on standard error. No other thread may be running.
+/// Returns only when that fails, after reporting it on standard error. No other thread may be running.
 pub fn launch(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let Err(failure) = attempt(arguments);
     let said = format!("headwater: a process cannot be confined: {failure}\n");
-    // Without standard error the exit code has to do.
+    // Without standard error, the exit code has to suffice.
     let _ = io::Write::write_all(&mut io::stderr(), said.as_bytes());
     ExitCode::from(FAILED)
 }

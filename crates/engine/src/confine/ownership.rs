@@ -1,4 +1,4 @@
-//! Owners of files: those that processes write belong to their user.
+//! Ownership of files: files that processes write belong to the processes' user.
 
 use std::{
     fs, io,
@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Gives a folder and what is directly in it to `user`: where most of the rest has been theirs for long.
+/// Changes the owner of a folder and its direct entries to `user`, for folders whose deeper files have it already.
 pub(super) fn give_shallow(folder: &Path, user: Option<u32>) -> io::Result<()> {
     let Some(user) = user else {
         return Ok(());
@@ -18,7 +18,7 @@ pub(super) fn give_shallow(folder: &Path, user: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a file, or a folder and all that is in it, to `user`; to nobody else if there is none.
+/// Changes the owner of a file, or of a folder with all its contents, to `user`. Does nothing without a user.
 pub(super) fn give(path: &Path, user: Option<u32>) -> io::Result<()> {
     let Some(user) = user else {
         return Ok(());
@@ -36,7 +36,7 @@ pub(super) fn give(path: &Path, user: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives one file, and says whether it is a folder. A file that others remove meanwhile needs no owner.
+/// Changes the owner of one file, and returns whether it is a folder. A file that is removed meanwhile is ignored.
 fn give_one(path: &Path, user: u32) -> io::Result<bool> {
     let Some(metadata) = there(fs::symlink_metadata(path))? else {
         return Ok(false);

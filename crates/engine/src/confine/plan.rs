@@ -1,13 +1,13 @@
 //! The plan of one process, which the node hands the launcher: the files it sees, its limits, the calls it may make.
 //!
-//! Data only, carried as JSON in one argument. Not responsible for what comes of it.
+//! Data only, passed as JSON in one argument. Not responsible for its execution.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// The user and group of processes where the node is root: one that no distribution and no service manager
-/// gives to anybody. In a user namespace it is another name of the node's own user.
+/// The user and group of processes if the node is root: one that no distribution or service manager assigns. In a user
+/// namespace it is another name of the node's own user.
 pub(crate) const OWN_USER: u32 = 60_590;
 
 /// The way in which the kernel keeps a process from the files of the machine.
@@ -17,7 +17,7 @@ pub(crate) enum Method {
     Namespaces,
     /// Rules of Landlock; paths stay those of the machine.
     Landlock,
-    /// Nothing does: an operator wants it so.
+    /// None, as configured by the operator.
     Unconfined,
 }
 
@@ -25,19 +25,19 @@ pub(crate) enum Method {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) method: Method,
-    /// An existing folder on which the new root is put together; what is in it stays untouched.
+    /// An existing folder on which the new root is mounted; its contents stay untouched.
     pub(crate) base: PathBuf,
     /// The folder that the process starts in, as it sees it.
     pub(crate) folder: PathBuf,
-    /// The files that there are, outer folders before inner ones.
+    /// The visible files, outer folders before inner ones.
     pub(crate) entries: Vec<Entry>,
-    /// The user and group that it becomes; its starter's where that cannot be.
+    /// The user and group that it changes to; `None` keeps its starter's.
     pub(crate) user: Option<u32>,
     pub(crate) limits: Limits,
     pub(crate) calls: Calls,
 }
 
-/// Something that a confined process sees.
+/// A file, folder or link that a confined process sees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Entry {
     /// A file or folder of the machine, without links on its way, under a path.
@@ -71,7 +71,7 @@ pub(crate) enum Access {
     Device,
 }
 
-/// The resources that a process may use up.
+/// The resource limits of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
     /// Writable memory.
@@ -79,11 +79,11 @@ pub(crate) struct Limits {
     /// The largest file that it may write.
     pub(crate) file_bytes: u64,
     pub(crate) open_files: u64,
-    /// The degree to which it stands back for the node.
+    /// Its niceness relative to the node.
     pub(crate) niceness: i32,
 }
 
-/// The calls that a process may ask of the kernel besides what every program asks.
+/// The system calls that a process may use beyond the common ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Calls {
     pub(crate) ipv4: bool,

@@ -1,6 +1,6 @@
-//! The standing of a process with the kernel: its user, its capabilities, its limits.
+//! The privileges of a process: its user, its capabilities, its limits.
 //!
-//! Responsible for giving up. Not for files, which are the root's and Landlock's.
+//! Responsible for dropping them. Not for files, which `root` and `landlock` restrict.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ use super::{
 /// When the machine is out of memory, the kernel ends a worker rather than the node or its database.
 const OOM_SCORE_ADJUSTMENT: &str = "700";
 
-/// Limits this process and what it becomes.
+/// Limits this process and the program that it becomes.
 pub(super) fn limit(limits: &Limits) -> Result<(), Failure> {
     for (resource, limit) in [
         (Resource::Core, 0),
@@ -30,7 +30,7 @@ pub(super) fn limit(limits: &Limits) -> Result<(), Failure> {
         (Resource::Nofile, limits.open_files),
         (Resource::Data, limits.data_bytes),
     ] {
-        // A stricter limit of the node's stays: raising it may be refused.
+        // A stricter limit of the node is kept: raising it may be refused.
         let limit = getrlimit(resource)
             .maximum
             .map_or(limit, |maximum| limit.min(maximum));
@@ -40,13 +40,13 @@ pub(super) fn limit(limits: &Limits) -> Result<(), Failure> {
         };
         setrlimit(resource, both).step(|| format!("limiting {resource:?}"))?;
     }
-    // Neither is refused where it matters: both only make this process less dear.
+    // Neither is refused in practice: both only lower this process's priority.
     let _ = setpriority_process(None, limits.niceness);
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE_ADJUSTMENT);
     Ok(())
 }
 
-/// Becomes the plan's user, without any capability and without a way to one.
+/// Changes to the plan's user, without any capability or a way to regain one.
 pub(super) fn drop_all(plan: &Plan) -> Result<(), Failure> {
     set_no_new_privs(true).step(|| "giving up new privileges".into())?;
     let held = capabilities(None).step(|| "reading capabilities".into())?;

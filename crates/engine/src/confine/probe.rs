@@ -1,4 +1,5 @@
-//! The confinement that this machine offers, found out by trying: Deno is started once, confined, and asked for its version.
+//! The confinement that this machine offers, determined by trying: Deno is started once, confined, and asked for its
+//! version.
 
 use std::{
     collections::BTreeMap,
@@ -30,11 +31,11 @@ const CALLS: Calls = Calls {
     processes: false,
 };
 
-/// The way in which this machine confines.
+/// This machine's confinement.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) method: Method,
-    /// The user that owns what processes write, where it is not the node's own.
+    /// The user that owns the files that processes write, if it is not the node's own.
     pub(super) user: Option<u32>,
     pub(super) has_launcher: bool,
     pub(super) has_landlock: bool,
@@ -94,7 +95,7 @@ pub(super) fn find(config: &ConfinementConfig, deno: &Path, system: &[Entry]) ->
 }
 
 impl Found {
-    /// Tells whether Deno starts in this way.
+    /// Whether Deno starts with this confinement.
     fn attempt(
         &self,
         launcher: &Launcher,

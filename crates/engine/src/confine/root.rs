@@ -1,4 +1,4 @@
-//! A root of the process's own: a mount namespace in which there is nothing but what the plan names.
+//! A root of the process's own: a mount namespace that contains only the plan's files.
 //!
 //! Responsible for namespaces and mounts. Not for users and capabilities, which are dropped later:
 //! mounting needs them.
@@ -24,14 +24,14 @@ use super::{
     plan::{Access, Entry, OWN_USER, Plan},
 };
 
-/// The place of the machine's files while the root is put together.
+/// The mount point of the machine's files while the root is assembled.
 const OLD: &str = "/.machine";
 /// Room for the root itself: folders and links.
 const ROOT_OPTIONS: &std::ffi::CStr = c"mode=0755,size=4m";
 /// Room for files that a program keeps in memory.
 const SCRATCH_OPTIONS: &std::ffi::CStr = c"mode=1777,size=256m";
 
-/// Gives this process a root of its own and leaves the machine's behind.
+/// Gives this process a root of its own and detaches the machine's.
 pub(super) fn enter(plan: &Plan) -> Result<(), Failure> {
     leave_namespaces(plan)?;
     let nothing_else = MountFlags::NOSUID | MountFlags::NODEV;
@@ -49,7 +49,7 @@ pub(super) fn enter(plan: &Plan) -> Result<(), Failure> {
     change("/", MountFlags::RDONLY | nothing_else).step(|| "closing the root".into())
 }
 
-/// A mount namespace that no mount leaves. Without the right to have one, inside a user namespace.
+/// Enters a mount namespace from which no mount propagates; without the privilege for one, inside a user namespace.
 fn leave_namespaces(plan: &Plan) -> Result<(), Failure> {
     let may_mount =
         capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN));
@@ -114,7 +114,7 @@ fn with_parent(path: &Path) -> io::Result<()> {
 
 fn view(source: &Path, path: &Path, access: Access) -> io::Result<()> {
     let source = Path::new(OLD).join(source.strip_prefix("/").unwrap_or(source));
-    // An entry that is not there is not seen either: a machine without a file of zones, say.
+    // Missing entries are skipped, such as time zones on a machine without them.
     let Ok(metadata) = fs::symlink_metadata(&source) else {
         return Ok(());
     };

@@ -1,5 +1,5 @@
-//! The thread that starts processes: one of its own, since a process that is to die with its parent dies
-//! with the thread that started it.
+//! The thread that starts processes. It is a dedicated one: a process set to die with its parent dies with the
+//! thread that started it.
 
 use std::{io, thread};
 
@@ -25,7 +25,7 @@ pub(super) struct Spawner {
 
 impl Spawner {
     /// # Errors
-    /// There is no thread to be had.
+    /// The thread cannot be started.
     pub(super) fn start() -> Result<Self, EngineError> {
         let (requests, mut waiting) = mpsc::unbounded_channel::<Request>();
         thread::Builder::new()

@@ -1,4 +1,4 @@
-//! One process as those who want it run describe it; the launcher's plan of it says how this machine confines it.
+//! One process as its caller describes it; the launcher's plan adds how this machine confines it.
 
 use std::path::Path;
 

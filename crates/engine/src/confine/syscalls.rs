@@ -1,12 +1,12 @@
 //! System calls that no process needs, refused by the kernel.
 //!
-//! A list of what is refused, not of what is allowed: a later Deno may need calls that this one does
-//! not. It backs up Deno's own permissions, and closes what those cannot express: families of sockets.
+//! A deny list, not an allow list: a later Deno may need further calls. It backs up Deno's own permissions, and
+//! covers what those cannot express: families of sockets.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use filters::restrict;
 
-/// Tells whether there are filters for this kind of machine.
+/// Whether there are filters for this architecture.
 pub(crate) const ARE_FILTERED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -89,7 +89,7 @@ mod filters {
         libc::SYS_mq_open,
         libc::SYS_mq_unlink,
     ];
-    /// Signals by ways that no program here takes.
+    /// Ways to send signals that no program here uses.
     const REFUSED_WITHOUT_PROCESSES: &[libc::c_long] = &[
         libc::SYS_tkill,
         libc::SYS_rt_sigqueueinfo,
@@ -113,15 +113,15 @@ mod filters {
 
     type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-    /// Restricts this process and what it becomes, for ever.
+    /// Restricts this process and the program that it becomes, permanently.
     pub(in crate::confine) fn restrict(calls: Calls) -> Result<(), String> {
         let failed = |error: BackendError| error.to_string();
         let arch = std::env::consts::ARCH.try_into().map_err(failed)?;
-        // The kernel answers in the words of a system without the call, or without the protocol.
+        // The error is that of a system without the call, or without the protocol.
         let filters = [
             (refused(calls).map_err(failed)?, libc::EPERM),
             (families(calls).map_err(failed)?, libc::EAFNOSUPPORT),
-            // Its flags are out of a filter's sight. Programs fall back to the call that has them in sight.
+            // A filter cannot see its flags. Programs fall back to the call whose flags it sees.
             (Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS),
         ];
         for (rules, errno) in filters {
@@ -175,7 +175,7 @@ mod filters {
         Ok(rules)
     }
 
-    /// Refuses every family of sockets but those that the process may have.
+    /// Refuses every family of sockets except those that the process may use.
     fn families(calls: Calls) -> Result<Rules, BackendError> {
         let allowed = [
             (calls.ipv4, libc::AF_INET),

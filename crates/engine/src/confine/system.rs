@@ -1,4 +1,4 @@
-//! The files of the machine that Deno needs, whatever it runs: itself, its libraries, how names resolve.
+//! The files of the machine that Deno always needs: itself, its libraries, the configuration of name resolution.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use super::plan::{Access, Entry, OWN_USER};
 /// The place of Deno in a root of one's own.
 pub(super) const DENO: &str = "/bin/deno";
 
-/// Folders of libraries, for a Deno whose libraries cannot be told.
+/// Folders of libraries, for a Deno whose libraries cannot be determined.
 const LIBRARY_FOLDERS: &[&str] = &[
     "/lib",
     "/lib64",
@@ -31,7 +31,7 @@ const LOOKUPS: &[&str] = &[
     "/etc/ld.so.cache",
     ZONES,
 ];
-/// The rules of time zones, and which is the machine's: by a link, or it is looked for in all of them.
+/// The time zone rules and the machine's zone, which is a link, or a copy searched for among all of them.
 const ZONES: &str = "/usr/share/zoneinfo";
 const LOCAL_ZONE: &str = "/etc/localtime";
 /// Facts of the machine that packages ask for, and of the process itself.
@@ -45,7 +45,7 @@ const MACHINE_FACTS: &[&str] = &[
     "/proc/sys/kernel/osrelease",
     "/sys/devices/system/cpu",
 ];
-/// The files of the process itself that tell of memory: its environment and its arguments are nobody's business.
+/// The process's own memory statistics; its environment and arguments stay hidden.
 const PROCESS_FACTS: &[&str] = &["maps", "statm", "stat", "status"];
 /// Certificates of the authorities that the machine trusts.
 const CERTIFICATES: &[&str] = &[
@@ -93,7 +93,7 @@ pub(super) fn lookups() -> Vec<Entry> {
     files.chain(local_zone()).collect()
 }
 
-/// Files that running code reads besides.
+/// Further files that running code reads.
 pub(crate) fn facts() -> Vec<Entry> {
     let machine = MACHINE_FACTS
         .iter()
@@ -106,7 +106,7 @@ pub(crate) fn facts() -> Vec<Entry> {
     machine.chain(process).chain(devices).collect()
 }
 
-/// Whom the machine trusts.
+/// The machine's trusted certificates.
 pub(crate) fn certificates() -> Vec<Entry> {
     let paths = CERTIFICATES.iter();
     paths
@@ -114,7 +114,7 @@ pub(crate) fn certificates() -> Vec<Entry> {
         .collect()
 }
 
-/// A file or folder of the machine under its name, wherever links lead; nothing if it is not there.
+/// A file or folder of the machine under its own name, with links resolved; `None` if it does not exist.
 pub(crate) fn seen(path: &Path, access: Access) -> Option<Entry> {
     let source = path.canonicalize().ok()?;
     Some(Entry::view(&source, path, access))
@@ -131,7 +131,7 @@ fn local_zone() -> Option<Entry> {
     })
 }
 
-/// Deno's libraries: each file where they can be told, else the folders of all.
+/// Deno's libraries: each file if they can be determined, else the folders of all.
 fn libraries(deno: &Path) -> Vec<Entry> {
     let mut paths = loaded(deno);
     // Looking up names loads further ones, from beside the C library.
@@ -161,7 +161,7 @@ fn libraries(deno: &Path) -> Vec<Entry> {
         .collect()
 }
 
-/// The libraries that the system's loader would load, as it says itself.
+/// The libraries that the system's loader reports it would load.
 fn loaded(deno: &Path) -> BTreeSet<PathBuf> {
     let listed = Command::new(deno)
         .env_clear()

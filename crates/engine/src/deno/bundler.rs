@@ -1,5 +1,5 @@
-//! The bundler that Deno runs, esbuild: pinned as Deno is, and put where Deno looks for it, so that Deno
-//! never fetches one by itself. Not responsible for running it.
+//! The bundler that Deno runs, esbuild: pinned like Deno, and placed where Deno looks for it, so that Deno never
+//! fetches one by itself. Not responsible for running it.
 //!
 //! Deno is the client that fetches it: it is there whenever the bundler is needed, and it honours the
 //! user's npm settings. The bytes count only once their digest is the pinned one.
@@ -32,7 +32,7 @@ use crate::{api::EngineError, confine::Confinement, host_failure};
 const FETCH_TIMEOUT: Duration = Duration::from_secs(180);
 /// Folders above a package in Deno's cache: a registry's host, and those of its path.
 const DEPTH_MAX: usize = 8;
-/// The permissions of a folder that everybody may enter.
+/// The permissions of a folder that every user may enter.
 const OPEN: u32 = 0o755;
 
 /// The origin of the bundler.
@@ -51,12 +51,12 @@ pub struct BundlerSource {
 pub struct Bundler {
     source: BundlerSource,
     deno_dir: PathBuf,
-    /// Keeps the trial from the machine.
+    /// Confines the trial.
     confinement: Option<Arc<Confinement>>,
     /// The file that was verified last.
     verified: Mutex<Option<Identity>>,
     failed: FailedTries,
-    /// Tells whether the last try to get it failed.
+    /// Whether the last try to obtain it failed.
     is_missing: AtomicBool,
 }
 
@@ -88,7 +88,7 @@ impl Bundler {
         }
     }
 
-    /// The same, tried out like any step of a build.
+    /// The same, with trials confined like any step of a build.
     pub(crate) fn confined(self, confinement: Arc<Confinement>) -> Self {
         Self {
             confinement: Some(confinement),
@@ -96,16 +96,16 @@ impl Bundler {
         }
     }
 
-    /// Tells whether the last try to get it failed; while it is being fetched, builds wait.
+    /// Whether the last try to obtain it failed; while it is being fetched, builds wait.
     pub fn is_missing(&self) -> bool {
         self.is_missing.load(Ordering::Relaxed)
     }
 
-    /// The binary, which is the pinned one and where Deno finds it; fetched first if need be. Whoever asks
-    /// while somebody else prepares it waits for that, and fails with it.
+    /// The binary, which is the pinned one and where Deno finds it; fetched first if need be. Concurrent
+    /// callers wait for the one that prepares it, and fail with it.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`], saying what to do, when it cannot be had, or what can be had is another.
+    /// [`EngineError::Unavailable`], with the next step, when it is unavailable, or has another digest.
     pub async fn ready(&self) -> Result<PathBuf, EngineError> {
         let release = Release::of_this_machine()?;
         let path = place(&self.deno_dir, &release);
@@ -178,7 +178,7 @@ impl Bundler {
         Ok(is_copied && verify(to.to_owned(), release.bundler_sha256).await.is_ok())
     }
 
-    /// Has Deno download the package into `staging`, and says where the binary is.
+    /// Has Deno download the package into `staging`, and returns the binary's path.
     async fn fetch(&self, staging: &Path, release: &Release) -> Result<PathBuf, EngineError> {
         let package = format!("@esbuild/{}", release.bundler_platform);
         tracing::info!("fetching the bundler, esbuild {BUNDLER_VERSION} (about 4 MB, once) …");
@@ -193,7 +193,7 @@ impl Bundler {
             .args(["cache", "--quiet", "--no-config", "--no-lock"])
             .arg(format!("npm:{package}@{BUNDLER_VERSION}"))
             .envs(self.source.registry_env.iter().cloned());
-        let told = told(command).await?;
+        let told = stderr_of(command).await?;
         let inside = format!("{package}/{BUNDLER_VERSION}/bin/esbuild");
         let downloaded = staging.join("npm");
         let found = on_disk(&self.deno_dir, move || {
@@ -209,10 +209,10 @@ impl Bundler {
         })
     }
 
-    /// Lets every user reach the bundler, and has Deno take it from its cache.
+    /// Makes the bundler accessible for every user, and checks that Deno uses it from its cache.
     async fn is_found(&self) -> Result<(), EngineError> {
         let folder = self.deno_dir.join(BUNDLER_FOLDER);
-        on_disk(&self.deno_dir, move || let_in(&folder)).await?;
+        on_disk(&self.deno_dir, move || open_to_all(&folder)).await?;
         let trial = Trial {
             deno: self.source.deno.clone(),
             deno_dir: self.deno_dir.clone(),
@@ -222,8 +222,8 @@ impl Bundler {
     }
 }
 
-/// The text of the command on standard error, which is nothing when it succeeds.
-async fn told(mut command: Command) -> Result<String, EngineError> {
+/// The command's standard error; empty when it succeeds.
+async fn stderr_of(mut command: Command) -> Result<String, EngineError> {
     let failed = |error: io::Error| EngineError::Spawn(format!("Deno: {error}"));
     let child = command.spawn().map_err(failed)?;
     let ended = end_of(child, FETCH_TIMEOUT).await.map_err(failed)?;
@@ -234,8 +234,8 @@ async fn told(mut command: Command) -> Result<String, EngineError> {
     if ended.status.success() {
         return Ok(String::new());
     }
-    // A failure of the machine is told as one. The package's own name is that of the bundler.
-    match host_failure::told_by(&ended.stderr.replace("esbuild", "")) {
+    // A failure of the machine is reported as one. The package's name is also that of the bundler.
+    match host_failure::detect(&ended.stderr.replace("esbuild", "")) {
         Some(reason) => {
             tracing::warn!(told = ended.stderr, "getting the bundler failed");
             Err(unavailable(reason))
@@ -244,16 +244,16 @@ async fn told(mut command: Command) -> Result<String, EngineError> {
     }
 }
 
-/// Lets every user into a folder and the folders in it, whatever the node's own files are like: steps of a build
-/// are another user where the node is root.
-fn let_in(folder: &Path) -> io::Result<()> {
+/// Makes a folder and its subfolders readable for every user, whatever the node's umask: build steps run as another
+/// user when the node is root.
+fn open_to_all(folder: &Path) -> io::Result<()> {
     if folder.metadata()?.permissions().mode() & OPEN != OPEN {
         fs::set_permissions(folder, fs::Permissions::from_mode(OPEN))?;
     }
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            let_in(&entry.path())?;
+            open_to_all(&entry.path())?;
         }
     }
     Ok(())
@@ -294,7 +294,7 @@ fn another(reason: &str) -> EngineError {
 mod tests {
     use std::{fs, os::unix::fs::PermissionsExt as _};
 
-    use super::let_in;
+    use super::open_to_all;
 
     #[test]
     fn whoever_runs_steps_reaches_a_bundler_that_was_placed_for_its_owner_alone() {
@@ -306,7 +306,7 @@ mod tests {
         for folder in [&outer, &folder] {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
         }
-        let_in(&outer).unwrap();
+        open_to_all(&outer).unwrap();
         for folder in [&outer, &folder] {
             let mode = fs::metadata(folder).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o755, "{}", folder.display());

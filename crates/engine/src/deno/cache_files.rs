@@ -1,4 +1,4 @@
-//! Files of Deno's cache that belong to the bundler, and how their failures are told.
+//! Files of Deno's cache that belong to the bundler, and messages for their failures.
 
 use std::{io, path::Path};
 

@@ -1,5 +1,5 @@
-//! Failures of something that many wait for while one tries it: those who waited get the failure, and do not all
-//! try in turn.
+//! Failures of a task that one caller tries while others wait: the waiting callers get the failure, instead of
+//! trying one after the other.
 //!
 //! Not responsible for the waiting.
 

@@ -31,7 +31,7 @@ struct Client {
     binary: PathBuf,
 }
 
-/// The path of the pinned Deno in the cache, put there first if need be.
+/// The path of the pinned Deno in the cache, installed first if need be.
 pub(super) async fn cached(
     search: &DenoSearch,
     release: &Release,
@@ -39,7 +39,7 @@ pub(super) async fn cached(
 ) -> Result<PathBuf, EngineError> {
     let folder = search.cache_dir.join(format!("deno-{VERSION}"));
     let path = folder.join("deno");
-    // Only what was verified is ever renamed to this path.
+    // Only verified files are ever renamed to this path.
     if path.is_file() {
         return Ok(path);
     }

@@ -1,7 +1,7 @@
-//! Running Deno or the bundler to an end: their output, how they ended, and that nothing which they started
-//! outlives whoever waits for it.
+//! Running Deno or the bundler to the end: their output, their exit, and the guarantee that no process which they
+//! started outlives its waiting caller.
 //!
-//! Not responsible for what is run, nor for what its output means.
+//! Not responsible for commands, nor for the meaning of their output.
 
 use std::{
     io,
@@ -30,8 +30,8 @@ pub(crate) const LIMITS: Limits = Limits {
 };
 /// The bytes of either output that are kept; the graph of a large package is about a megabyte.
 const OUTPUT_BYTES: u64 = 32 * 1024 * 1024;
-/// Signals by which a process is ended from without. Others it brings about itself, by what it reads: a stack that
-/// overflows, memory beyond its limit.
+/// Signals by which a process is ended from outside. It causes others itself, by its input: a stack overflow, or memory
+/// beyond its limit.
 const FROM_WITHOUT: &[Signal] = &[Signal::HUP, Signal::INT, Signal::KILL, Signal::TERM];
 
 /// A process that came to its end.
@@ -51,7 +51,7 @@ impl Ended {
     }
 }
 
-/// A process, which is ended with its whole group when nobody waits for it any more.
+/// A process, which is ended with its whole group when it is dropped.
 #[derive(Debug)]
 struct Process(Child);
 

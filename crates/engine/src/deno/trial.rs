@@ -1,7 +1,7 @@
 //! The trial of the bundler: whether this Deno takes it from its cache. A Deno of another release may want another
 //! one, and must not fetch that.
 //!
-//! Not responsible for getting the bundler, nor for what its bytes are.
+//! Not responsible for fetching or verifying the bundler.
 
 use std::{
     fs, io,
@@ -31,7 +31,7 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The module that it bundles, and its text.
 const MODULE: (&str, &str) = ("empty.mjs", "export {};\n");
-/// An address that nobody answers at: a request to this proxy goes nowhere.
+/// An address without a server: a request through this proxy fails.
 const NOWHERE: &str = "http://127.0.0.1:9";
 /// Deno's name for the package of a bundler that it would fetch.
 const WANTS_ANOTHER: &str = "@esbuild/";
@@ -44,7 +44,7 @@ const CALLS: Calls = Calls {
     processes: true,
 };
 
-/// Deno, its cache, and how it is kept from the machine.
+/// Deno, its cache, and its confinement.
 #[derive(Debug, Clone)]
 pub(super) struct Trial {
     pub(super) deno: PathBuf,
@@ -54,7 +54,7 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// Has Deno bundle a module of ours, with no way to the network.
+    /// Has Deno bundle a test module, without network access.
     pub(super) async fn run(&self) -> Result<(), EngineError> {
         let trial = self.clone();
         let (command, scratch) = on_disk(&self.deno_dir, move || trial.command()).await?;
@@ -145,7 +145,7 @@ fn judge(ended: &Ended) -> Result<(), EngineError> {
         )));
     }
     Err(unavailable(
-        host_failure::told_by(told).unwrap_or("Deno does not run it; see the node's log"),
+        host_failure::detect(told).unwrap_or("Deno does not run it; see the node's log"),
     ))
 }
 

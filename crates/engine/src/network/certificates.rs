@@ -1,4 +1,4 @@
-//! Certificates that are trusted besides those of the public web.
+//! Certificates that are trusted in addition to those of the public authorities.
 
 use std::{
     fmt, fs,
@@ -65,7 +65,7 @@ impl CaCertificates {
         })
     }
 
-    /// Writes them below `cache_dir`, unless they are there: Deno takes no other form.
+    /// Writes them below `cache_dir` unless they exist: Deno only takes a file.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -78,7 +78,7 @@ impl CaCertificates {
             staging.write_all(&self.pem)?;
             staging.persist(&path).map_err(|error| error.error)?;
         }
-        // No secret: workers read it as another user than the node.
+        // Not secret: workers read it as another user than the node.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
         Ok(path)
     }

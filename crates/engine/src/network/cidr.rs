@@ -1,4 +1,4 @@
-//! A range of addresses, and the difference of two. Knows nothing of what a range is good for.
+//! Address ranges and their difference. Independent of their use.
 
 use std::{
     fmt,
@@ -36,7 +36,7 @@ impl Cidr {
         self.first
     }
 
-    /// Tells whether `address` is in the range.
+    /// Whether `address` is in the range.
     pub fn contains(&self, address: IpAddr) -> bool {
         width(address) == width(self.first)
             && bits(address) & mask(width(address), self.prefix) == bits(self.first)

@@ -1,7 +1,7 @@
-//! Host names whose requests go elsewhere than name resolution says.
+//! Host names whose requests are routed to another address.
 //!
-//! Responsible for what a route is and how it is written. Following it is the runtime's business, and
-//! whether its address may be reached, the policy's.
+//! Responsible for the type and its text form. The runtime applies routes; the network policy decides whether their
+//! addresses may be reached.
 
 use std::{
     net::{IpAddr, SocketAddr},

@@ -30,7 +30,7 @@ impl ArtifactCache {
     /// The folder with the source's code, fetched and unpacked if this node has not done so.
     ///
     /// # Errors
-    /// The archive cannot be had, is not the one that was asked for, or cannot be written.
+    /// The archive cannot be read, has another hash, or cannot be unpacked.
     pub(super) async fn unpacked(&self, spec: &WorkerSpec) -> Result<PathBuf, EngineError> {
         let hash = &spec.artifact_hash;
         if hash.is_empty() || !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -51,7 +51,7 @@ impl ArtifactCache {
     }
 }
 
-/// Makes `code`, which is empty or not there, a copy of `artifact` that shares its files.
+/// Makes `code`, which is empty or missing, a copy of `artifact` that shares its files.
 ///
 /// # Errors
 /// A file can neither be linked nor copied.

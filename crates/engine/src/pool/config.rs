@@ -11,9 +11,9 @@ pub(crate) struct PoolConfig {
     pub(crate) memory_bytes: u64,
     /// Workers that the sources of one tenant may have.
     pub(crate) workers_per_tenant: usize,
-    /// Memory of one worker, beyond which it is ended whatever it does.
+    /// Memory of one worker, beyond which it is ended even if it has runs.
     pub(crate) worker_memory_bytes: u64,
-    /// Disk that one worker's temporary files may take, beyond which it is ended whatever it does.
+    /// Disk of one worker's temporary files, beyond which it is ended even if it has runs.
     pub(crate) worker_tmp_bytes: u64,
     /// The time that a source's worker waits for the next invocation.
     pub(crate) idle: Duration,

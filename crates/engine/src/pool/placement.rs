@@ -1,15 +1,15 @@
-//! A component in a worker. Not responsible for how it gets there (`placing.rs`), nor for whose it is (`slot.rs`).
+//! A component in a worker. Not responsible for placing it (`placing.rs`), nor for its owner (`slot.rs`).
 
 use std::{sync::Arc, time::Duration};
 
 use super::shares::Place;
 use crate::{
     api::{EngineError, Invocation, RunSink},
-    turns::Turn,
+    fair_queue::Permit,
     worker::{ComponentNumber, Worker},
 };
 
-/// The turn of a worker whose code takes longer than this is over all the same.
+/// The longest time that a permit is held while a component loads.
 const TURN_MAX: Duration = Duration::from_millis(500);
 
 /// A component in a worker.
@@ -32,8 +32,8 @@ impl Placement {
         self.worker.invoke(self.component, invocation, sink)
     }
 
-    /// Keeps the turn until the component is loaded, and the place of its worker until that is gone.
-    pub(super) fn hold(&self, turn: Turn, place: Option<Place>) {
+    /// Keeps the permit until the component is loaded, and the worker's place until the worker is gone.
+    pub(super) fn hold(&self, permit: Permit, place: Option<Place>) {
         let Self { worker, component } = self.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -41,7 +41,7 @@ impl Placement {
                 () = worker.gone() => {}
                 () = tokio::time::sleep(TURN_MAX) => {}
             }
-            drop(turn);
+            drop(permit);
             if let Some(place) = place {
                 worker.gone().await;
                 drop(place);
@@ -49,7 +49,7 @@ impl Placement {
         });
     }
 
-    /// Gives the place up unless it has runs, and says whether it did.
+    /// Gives the place up unless it has runs, and returns whether it did.
     pub(super) fn give_up_if_idle(&self) -> bool {
         self.worker.unload_if_idle(self.component)
     }

@@ -1,21 +1,21 @@
-//! The way of components into workers: beside others or alone, in their tenant's turn, with everything that they need.
+//! Placing components in workers: beside others or alone, in their tenant's turn, with everything that they need.
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::{Pool, TOLD_WITHIN, artifacts, placement::Placement, slot::Slot};
+use super::{FLUSH_TIMEOUT, Pool, artifacts, placement::Placement, slot::Slot};
 use crate::{
     api::{EngineError, WorkerSpec},
-    turns::Full,
+    fair_queue::Full,
     worker::Worker,
 };
 
-/// Gives a place up when dropped, unless it is kept.
-struct Tentative<'a> {
+/// Gives the place up on drop, unless it is kept.
+struct PlacementGuard<'a> {
     placement: &'a Placement,
     is_kept: bool,
 }
 
-impl Drop for Tentative<'_> {
+impl Drop for PlacementGuard<'_> {
     fn drop(&mut self) {
         if !self.is_kept {
             self.placement.give_up_if_idle();
@@ -28,19 +28,19 @@ fn too_many(Full: Full) -> EngineError {
 }
 
 impl Pool {
-    /// A place for the component, told to load it: in the worker that it shares, or in one of its own.
+    /// A place for the component, which its worker has been sent: in a shared worker, or in one of its own.
     ///
     /// # Errors
-    /// No worker could be had, or what it needs.
+    /// No worker could be started, or the component's code or data could not be read.
     pub(super) async fn placed(
         &self,
         slot: &Slot,
         spec: &WorkerSpec,
     ) -> Result<Placement, EngineError> {
-        let Some(berth) = self.shared.berth(spec) else {
+        let Some(shared_worker) = self.shared.shared_worker(spec) else {
             return self.placed_in_new_worker(slot, spec).await;
         };
-        let mut shared = self.unless_leaving(slot, berth.lock()).await?;
+        let mut shared = self.unless_leaving(slot, shared_worker.lock()).await?;
         if let Some(worker) = shared.upgrade().filter(|worker| worker.is_open()) {
             return self.placed_beside(slot, spec, worker).await;
         }
@@ -60,16 +60,16 @@ impl Pool {
                 .shares
                 .take(tenant, || self.slots.make_room(tenant))
                 .await;
-            let turn = self.turns.take(tenant).await;
-            turn.map(|turn| (place, turn))
+            let permit = self.queue.acquire(tenant).await;
+            permit.map(|permit| (place, permit))
         };
-        let (place, turn) = self.unless_leaving(slot, both).await?.map_err(too_many)?;
+        let (place, permit) = self.unless_leaving(slot, both).await?.map_err(too_many)?;
         let (code, worker) = tokio::join!(self.artifacts.unpacked(spec), self.warm.take());
         // One that saw anything of this tenant never goes to another.
         let (worker, abandoned) = worker?;
         let placement = self.load(worker, code?, spec).await?;
         abandoned.disarm();
-        placement.hold(turn, Some(place));
+        placement.hold(permit, Some(place));
         Ok(placement)
     }
 
@@ -80,11 +80,11 @@ impl Pool {
         spec: &WorkerSpec,
         worker: Arc<Worker>,
     ) -> Result<Placement, EngineError> {
-        let turn = self.unless_leaving(slot, self.turns.take(slot.tenant()));
-        let turn = turn.await?.map_err(too_many)?;
+        let permit = self.unless_leaving(slot, self.queue.acquire(slot.tenant()));
+        let permit = permit.await?.map_err(too_many)?;
         let code = self.artifacts.unpacked(spec).await?;
         let placement = self.load(worker, code, spec).await?;
-        placement.hold(turn, None);
+        placement.hold(permit, None);
         Ok(placement)
     }
 
@@ -97,28 +97,28 @@ impl Pool {
     ) -> Result<Placement, EngineError> {
         let component = worker.add_component();
         let placement = Placement { worker, component };
-        let mut tentative = Tentative {
+        let mut guard = PlacementGuard {
             placement: &placement,
             is_kept: false,
         };
         let folder = placement.worker.folder().code(component);
         artifacts::link(code, folder).await?;
         self.hand_over(&placement, spec).await?;
-        tentative.is_kept = true;
-        drop(tentative);
+        guard.is_kept = true;
+        drop(guard);
         Ok(placement)
     }
 
-    /// Tells a worker what to load. A key-value map is read, made a frame and written before many others are: each is in
+    /// Sends a worker the component to load. Only a few key-value maps are read, framed and written at a time: each is in
     /// memory several times over meanwhile.
     async fn hand_over(&self, placement: &Placement, spec: &WorkerSpec) -> Result<(), EngineError> {
         let Placement { worker, component } = placement;
-        let _turn = self.maps.acquire().await;
+        let _permit = self.maps.acquire().await;
         let key_values = spec.state.key_values().await?;
         worker.load(&self.launch, *component, &spec.env, &key_values)?;
         drop(key_values);
-        // One that does not read what it is told must not keep the others waiting.
-        let _ = tokio::time::timeout(TOLD_WITHIN, worker.told()).await;
+        // A worker that does not read its input must not keep the others waiting.
+        let _ = tokio::time::timeout(FLUSH_TIMEOUT, worker.flushed()).await;
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The number of workers that a tenant has, and may have.
+//! The number of workers that a tenant has, and its limit.
 
 use std::{
     collections::HashMap,
@@ -11,7 +11,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Tenants remembered before those without workers are looked for.
+/// Entries kept before those of tenants without workers are removed.
 const TENANTS_SWEPT_FROM: usize = 64;
 
 /// The workers that a tenant may have.
@@ -24,7 +24,7 @@ struct Share {
 /// The right to have one worker; given back when dropped.
 pub(super) struct Place {
     _permit: Option<OwnedSemaphorePermit>,
-    /// Kept, so that the share of a tenant is known as long as it has a worker.
+    /// Kept so that a tenant's share stays known while it has a worker.
     _share: Arc<Share>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Shares {
     by_tenant: Mutex<HashMap<Arc<str>, Weak<Share>>>,
 }
 
-/// Counts who waits, also when waiting is given up.
+/// Counts a waiting caller until it stops waiting, for whatever reason.
 struct Waiting<'a>(&'a Share);
 
 impl Drop for Waiting<'_> {
@@ -44,7 +44,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Shares {
-    /// So many workers per tenant.
+    /// A limit of workers per tenant.
     pub(super) fn new(workers_max: usize) -> Self {
         Self {
             workers_max: workers_max.clamp(1, Semaphore::MAX_PERMITS),
@@ -71,7 +71,7 @@ impl Shares {
         }
     }
 
-    /// Tenants of whom somebody waits, and how many.
+    /// Tenants with waiting callers, and their number.
     pub(super) fn waiting(&self) -> Vec<(Arc<str>, usize)> {
         let by_tenant = self.by_tenant.lock();
         let waiting = by_tenant.iter().filter_map(|(tenant, share)| {

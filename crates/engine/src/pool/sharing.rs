@@ -1,7 +1,7 @@
 //! Components that share a worker: the decision, and the workers that are shared.
 //!
-//! Not responsible for the things that components in one worker have in common: `runtime/tests/shared_worker_test.ts`
-//! tells them.
+//! Not responsible for the state that components in one worker have in common, which
+//! `runtime/tests/shared_worker_test.ts` lists.
 
 use std::{
     collections::HashMap,
@@ -12,54 +12,54 @@ use parking_lot::Mutex;
 
 use crate::{api::WorkerSpec, worker::Worker};
 
-/// The decision with whom a component shares its worker: with those of its tenant for which the answer is the same text,
-/// or with nobody. It is asked whenever the component needs a worker.
+/// The rule for sharing workers: components of one tenant with the same key share one; `None` gives a component its
+/// own. Called whenever a component needs a worker.
 pub type Sharing = fn(&WorkerSpec) -> Option<String>;
 
 /// Every source has a worker of its own.
-pub(crate) fn apart(_: &WorkerSpec) -> Option<String> {
+pub(crate) fn unshared(_: &WorkerSpec) -> Option<String> {
     None
 }
 
-/// Workers remembered before those that are gone are looked for.
-const BERTHS_SWEPT_FROM: usize = 64;
+/// Entries kept before those of ended workers are removed.
+const SWEPT_FROM: usize = 64;
 
-/// The worker that some components share, if there is one; locked by whoever gives it a component or replaces it.
-pub(super) type Berth = tokio::sync::Mutex<Weak<Worker>>;
+/// The worker that some components share, if there is one; locked while a component is added to it or it is replaced.
+pub(super) type SharedWorker = tokio::sync::Mutex<Weak<Worker>>;
 
 /// The tenant, and the answer of [`Sharing`].
-type BerthName = (Arc<str>, String);
+type ShareKey = (Arc<str>, String);
 
 /// The workers that are shared.
 pub(super) struct SharedWorkers {
     sharing: Sharing,
-    berths: Mutex<HashMap<BerthName, Arc<Berth>>>,
+    workers: Mutex<HashMap<ShareKey, Arc<SharedWorker>>>,
 }
 
 impl SharedWorkers {
     pub(super) fn new(sharing: Sharing) -> Self {
         Self {
             sharing,
-            berths: Mutex::default(),
+            workers: Mutex::default(),
         }
     }
 
-    /// The berth of the worker that the component shares; `None` for one that has a worker of its own.
-    pub(super) fn berth(&self, spec: &WorkerSpec) -> Option<Arc<Berth>> {
+    /// The worker that the component shares; `None` for one that has a worker of its own.
+    pub(super) fn shared_worker(&self, spec: &WorkerSpec) -> Option<Arc<SharedWorker>> {
         let name = (self.sharing)(spec)?;
-        let mut berths = self.berths.lock();
-        if berths.len() >= BERTHS_SWEPT_FROM {
-            berths.retain(|_, berth| is_used(berth));
+        let mut workers = self.workers.lock();
+        if workers.len() >= SWEPT_FROM {
+            workers.retain(|_, shared_worker| is_used(shared_worker));
         }
         let key = (Arc::clone(&spec.tenant), name);
-        Some(Arc::clone(berths.entry(key).or_default()))
+        Some(Arc::clone(workers.entry(key).or_default()))
     }
 }
 
-fn is_used(berth: &Arc<Berth>) -> bool {
-    let has_worker = || match berth.try_lock() {
+fn is_used(shared_worker: &Arc<SharedWorker>) -> bool {
+    let has_worker = || match shared_worker.try_lock() {
         Ok(worker) => worker.strong_count() > 0,
         Err(_) => true,
     };
-    Arc::strong_count(berth) > 1 || has_worker()
+    Arc::strong_count(shared_worker) > 1 || has_worker()
 }

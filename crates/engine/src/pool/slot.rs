@@ -1,4 +1,4 @@
-//! One source in the pool: its place in a worker, and who may give it another.
+//! One source in the pool: its place in a worker, and the right to change it.
 
 use std::{mem, sync::Arc};
 
@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 use super::placement::Placement;
 use crate::worker::Worker;
 
-/// A source's place. Invocations look; whoever changes it has to own it.
+/// A source's place. Invocations read it; only its owner may change it.
 pub(super) struct Slot {
     tenant: Arc<str>,
     places: Mutex<Places>,
-    /// Tells whether the slot is open: a closed one has left the pool, and must not get a worker.
+    /// Whether the slot is open: a closed one has left the pool, and must not get a worker.
     ownership: tokio::sync::Mutex<Closed>,
     /// Cancelled when its owner must not wait for others any longer, because the slot is to be closed.
     leaving: CancellationToken,
@@ -64,7 +64,7 @@ impl Slot {
         (!closed.0).then_some(Owner { slot: self, closed })
     }
 
-    /// The same for whoever closes it: an owner that waits for its tenant's turn gives it up.
+    /// The same for closing it: an owner that waits for its tenant's turn gives up.
     pub(super) async fn own_to_close(&self) -> Option<Owner<'_>> {
         self.leaving.cancel();
         self.own().await
@@ -75,7 +75,7 @@ impl Slot {
         self.leaving.cancelled().await;
     }
 
-    /// The right to change the slot, if nobody has it.
+    /// The right to change the slot, if it is free.
     pub(super) fn try_own(&self) -> Option<Owner<'_>> {
         let closed = self.ownership.try_lock().ok()?;
         (!closed.0).then_some(Owner { slot: self, closed })
@@ -111,8 +111,8 @@ impl Owner<'_> {
         }
     }
 
-    /// Waits for workers that take no more runs, but whose runs may not have ended yet.
-    pub(super) async fn wait_for_dying(&self) {
+    /// Waits for workers that take no more runs to end the ones they have.
+    pub(super) async fn wait_for_draining(&self) {
         let placements = Vec::from_iter(self.slot.places.lock().all().cloned());
         gone(&placements).await;
     }
@@ -123,7 +123,7 @@ impl Owner<'_> {
         places.former.retain(|former| !former.give_up_if_idle());
     }
 
-    /// Tells whether no worker is left.
+    /// Whether no worker is left.
     pub(super) fn is_empty(&self) -> bool {
         let places = self.slot.places.lock();
         places.all().all(|placement| !placement.worker.is_open())

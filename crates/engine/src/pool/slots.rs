@@ -1,5 +1,5 @@
-//! The slots of all sources, and the workers that these have. Not responsible for which worker one gets (`placing.rs`), nor
-//! for how long it keeps it (`upkeep.rs`).
+//! The slots of all sources, and their workers. Not responsible for choosing workers (`placing.rs`) or ending idle
+//! ones (`upkeep.rs`).
 
 use std::{
     collections::HashMap,
@@ -75,7 +75,7 @@ impl Slots {
             let workers = slot.live().into_iter();
             workers.map(|worker| (Arc::clone(slot.tenant()), worker))
         });
-        // Of those that share a worker each has it.
+        // A shared worker is in several slots.
         let distinct: HashMap<_, _> = live
             .map(|(tenant, worker)| (Arc::as_ptr(&worker), (tenant, worker)))
             .collect();
@@ -88,7 +88,7 @@ impl Slots {
         workers.map(|(_, worker)| worker).collect()
     }
 
-    /// Ends the tenant's worker that has had nothing to do for longest.
+    /// Ends the tenant's longest idle worker.
     pub(super) fn make_room(&self, tenant: &Arc<str>) {
         let workers = self.workers_by_tenant();
         let own = workers.into_iter().filter(|(whose, _)| whose == tenant);
@@ -98,7 +98,7 @@ impl Slots {
         }
     }
 
-    /// Hands out every slot; there is none to be had afterwards.
+    /// Takes out every slot, and refuses new ones.
     pub(super) fn close(&self) -> Vec<Arc<Slot>> {
         self.closed.store(true, Ordering::Release);
         self.by_owner.lock().drain().map(|(_, slot)| slot).collect()

@@ -1,4 +1,4 @@
-//! Upkeep of workers that nobody asks for: ending idle ones, and keeping to the memory.
+//! Upkeep of workers: ending idle ones, and enforcing the limits of memory and disk.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -8,14 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{config::PoolConfig, shares::Shares, slots::Slots};
 
-/// The longest period at which memory is looked at, and idle workers: a component that takes memory takes
-/// gigabytes in a second.
+/// The longest period between checks of memory and idle workers: a component can allocate gigabytes in a second.
 const LOOK: Duration = Duration::from_millis(250);
 /// The shortest such period.
 const SHORTEST_LOOK: Duration = Duration::from_millis(20);
-/// The shortest period at which temporary files are looked at.
+/// The shortest period between checks of temporary files.
 const DISK_LOOK: Duration = Duration::from_secs(1);
-/// Looking at them takes at most one part in so many of a processor, however many there are.
+/// The fraction of a processor that these checks may use: one part in so many.
 const DISK_LOOK_SHARE: u32 = 50;
 
 /// Looks after the workers that sources have.
@@ -45,7 +44,7 @@ impl Upkeep {
         upkeep
     }
 
-    /// Has memory looked at now, since a source got a worker.
+    /// Triggers a check of memory, because a source got a worker.
     pub(super) fn nudge(&self) {
         self.nudged.notify_one();
     }
@@ -75,7 +74,7 @@ impl Upkeep {
             }
             let upkeep = Arc::clone(&self);
             let started = Instant::now();
-            // Nothing is looked at once the runtime is shutting down.
+            // No checks once the runtime is shutting down.
             let _ = tokio::task::spawn_blocking(move || upkeep.keep_to_disk()).await;
             pause = DISK_LOOK.max(started.elapsed() * DISK_LOOK_SHARE);
         }
@@ -116,7 +115,7 @@ impl Upkeep {
         }
     }
 
-    /// Lets tenants of whom somebody waits for a worker have the place of one that has nothing to do.
+    /// Ends idle workers of tenants that wait for a place.
     fn keep_to_shares(&self) {
         for (tenant, waiting) in self.shares.waiting() {
             for _ in 0..waiting {
@@ -125,8 +124,8 @@ impl Upkeep {
         }
     }
 
-    /// Ends workers that are too large, and, while all together are, idle ones: of the tenant whose workers hold most,
-    /// so that nobody who has many takes those of others, the one that has been idle for longest.
+    /// Ends workers that are too large and, while the total is too large, idle ones: of the tenant whose workers use
+    /// most, so that a tenant with many does not displace others', the longest idle one.
     fn keep_to_memory(&self) {
         let workers: Vec<_> = self
             .slots

@@ -15,8 +15,8 @@ use crate::{
 const CONCURRENT_STARTS: usize = 4;
 /// The time to wait when a worker cannot be started.
 const RETRY: Duration = Duration::from_secs(1);
-/// The time that a worker that was taken has the processor to itself, as long as another one is ready:
-/// somebody waits for its first run, and nobody for the one that replaces it.
+/// The head start of a worker that was taken before its replacement is started, if another one is ready: a caller waits
+/// for its first run, and none for the replacement.
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// The warm workers.
@@ -56,7 +56,7 @@ impl WarmWorkers {
             .count()
     }
 
-    /// A warm worker, or a new one when there is none; it ends if it is not put to use.
+    /// A warm worker, or a new one when there is none; it ends if the guard is dropped.
     ///
     /// # Errors
     /// A process could not be started.
@@ -72,16 +72,16 @@ impl WarmWorkers {
         }
         let closed = || EngineError::WorkerLost("the engine is shutting down".into());
         let _permit = self.starts.acquire().await.map_err(|_| closed())?;
-        // One may have got ready while we waited.
+        // One may have become ready in the meantime.
         if let Some(worker) = self.take_ready() {
             return Ok(guarded(worker));
         }
         Worker::start(&self.launch).await.map(guarded)
     }
 
-    /// Stops starting workers and hands out those that are there.
+    /// Stops starting workers and returns the ready ones.
     pub(super) async fn close(&self) -> Vec<Arc<Worker>> {
-        // Whoever starts one holds a permit; there are none to be had afterwards.
+        // Starting a worker needs a permit; none are left after this.
         let all = u32::try_from(CONCURRENT_STARTS).unwrap_or(u32::MAX);
         if let Ok(permits) = self.starts.acquire_many(all).await {
             self.starts.close();
@@ -110,7 +110,7 @@ impl WarmWorkers {
         }
     }
 
-    /// One at a time: runs need the processor more than what is ready for the next ones.
+    /// One at a time: runs need the processor more than spare workers do.
     async fn refill(self: Arc<Self>) {
         let refilling = async {
             loop {

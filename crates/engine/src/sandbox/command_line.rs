@@ -1,4 +1,4 @@
-//! Deno's command line: the program that a process runs, and what of the machine it sees while it does.
+//! Deno's command line: the program of a process, and the files that it sees.
 
 use std::{
     ffi::OsString,
@@ -28,7 +28,7 @@ const OPEN_FILES: u64 = 1024;
 /// pool ends a process that uses much less than this; but it looks from time to time, and a component
 /// must not be able to take the machine's memory in between.
 const DATA_BYTES_BESIDES_HEAP: u64 = 3 * 1024 * 1024 * 1024;
-/// The degree to which components stand back for the node, which serves all of them.
+/// The niceness of components relative to the node.
 const NICENESS: i32 = 5;
 
 /// Paths as a process sees them where it has a root of its own.
@@ -57,17 +57,17 @@ impl CommandLine {
         }
     }
 
-    /// The place where a process sees its code that is at `code`.
+    /// The path under which a process sees its code at `code`.
     pub(super) fn seen_code(&self, code: &Path) -> PathBuf {
         self.inside(code, own::CODE)
     }
 
-    /// The place where it sees the folder of further components that is at `beside`.
+    /// The path under which it sees the folder of further components at `beside`.
     pub(super) fn seen_beside(&self, beside: &Path) -> PathBuf {
         self.inside(beside, own::BESIDE)
     }
 
-    /// The place where it sees the folder of sockets that is at `sockets`.
+    /// The path under which it sees the folder of sockets at `sockets`.
     pub(super) fn seen_sockets(&self, sockets: &Path) -> PathBuf {
         self.inside(sockets, own::SOCKETS)
     }
@@ -76,7 +76,7 @@ impl CommandLine {
         self.config.confinement.inside(host, own)
     }
 
-    /// Deno with what it may do, and with its cache to read or to write.
+    /// Deno with its permissions, and with its cache readable or writable.
     pub(super) fn command(
         &self,
         permissions: &Permissions,
@@ -193,8 +193,8 @@ impl CommandLine {
     }
 }
 
-/// Tells whether Deno can be given permission for the path. It takes a comma for the end of one, knows no way
-/// to write it otherwise, and would give permission for what is before it.
+/// Checks that Deno can be given permission for the path. Deno separates paths by commas without an escape, so that it
+/// would allow the part before one.
 ///
 /// # Errors
 /// It cannot.

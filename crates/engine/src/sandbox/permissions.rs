@@ -19,7 +19,7 @@ pub(crate) struct Folders {
 #[derive(Debug, Clone)]
 pub(crate) struct Permissions {
     pub(crate) folders: Folders,
-    /// Tells whether it may reach what the network policy allows, or nothing.
+    /// Whether it may reach the addresses of the network policy, or none.
     pub(crate) network: bool,
     /// V8's heap.
     pub(crate) heap_mib: u32,

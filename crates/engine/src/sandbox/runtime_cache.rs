@@ -1,7 +1,7 @@
 //! Deno's cache of the runtime's own modules, which every process reads and none can write.
 //!
-//! It is filled once, by a process that runs no component, and then published whole: what one component could
-//! put there, the next would run. Not the builder's cache: its downloads are nothing that a worker may import.
+//! It is filled once, by a process that runs no component, and then published whole: code that one
+//! component could write there would run in the next. Not the builder's cache: workers may not import its downloads.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ use crate::{
     runtime_files::{publish, readable},
 };
 
-/// The beginning of such folders' names. The first releases had one of this name, which components wrote to.
+/// The prefix of such folders' names. The first releases had one of this name, which components wrote to.
 const NAME: &str = "deno-workers";
 /// The folder of everything that Deno stores by origin (`localStorage`, `caches`). All components are one origin to it.
 const STORAGE: &str = "location_data";
@@ -71,8 +71,9 @@ pub(super) fn prepare(command_line: &CommandLine, place: &Path) -> io::Result<()
     Ok(())
 }
 
-/// Has Deno's databases hold what it wrote in their main files. Processes that cannot write would each read the whole
-/// log, compiled code included, before they find anything in it. The emptied log stays: without one they find nothing.
+/// Moves the contents of Deno's database logs into their main files. Otherwise each process, which cannot write, would
+/// read the whole log, compiled code included, before its first lookup. The emptied log stays: without one, lookups
+/// fail.
 fn settle(cache: &Path) -> io::Result<()> {
     for entry in fs::read_dir(cache)? {
         let path = entry?.path();

@@ -1,7 +1,7 @@
 //! The components of one worker: the host's entry for each, from its load to its end.
 //!
 //! Responsible for numbers, for which components take runs, and for the order of each one's writes. Not for their runs
-//! (`runs.rs`), nor for which components share a worker (`pool/sharing.rs`).
+//! (`runs.rs`), nor for the sharing of workers (`pool/sharing.rs`).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::protocol::ComponentNumber;
 
 #[derive(Default)]
 struct Component {
-    /// The worker has been told to load it.
+    /// Whether the worker was sent its load frame.
     is_told: bool,
     /// Cancelled once its module has been evaluated.
     loaded: CancellationToken,
@@ -38,21 +38,21 @@ impl Components {
         number
     }
 
-    /// The worker has been told to load the component.
-    pub(super) fn told(&mut self, number: ComponentNumber) {
+    /// Records that the component's load frame was sent.
+    pub(super) fn load_sent(&mut self, number: ComponentNumber) {
         if let Some(component) = self.by_number.get_mut(&number) {
             component.is_told = true;
         }
     }
 
-    /// Tells whether the component may be given runs.
+    /// Whether the component may be given runs.
     pub(super) fn takes_runs(&self, number: ComponentNumber) -> bool {
         self.by_number
             .get(&number)
             .is_some_and(|component| !component.has_failed)
     }
 
-    /// Tells whether everything that the process does is the first component's doing: there never was another.
+    /// Whether the process has only ever had the first component.
     pub(super) fn is_only_the_first(&self) -> bool {
         self.last.is_none_or(|last| last == ComponentNumber::FIRST)
     }
@@ -80,7 +80,7 @@ impl Components {
             .any(|component| !component.has_failed)
     }
 
-    /// Drops an entry, and says whether the worker knows the component.
+    /// Drops an entry, and returns whether the worker knows the component.
     pub(super) fn remove(&mut self, number: ComponentNumber) -> bool {
         let removed = self.by_number.remove(&number);
         removed.is_some_and(|component| component.is_told)
@@ -90,7 +90,7 @@ impl Components {
         self.by_number.is_empty()
     }
 
-    /// Takes note of a write, and says whether it is behind all earlier ones of its component.
+    /// Records a write, and returns whether it follows all earlier ones of its component.
     pub(super) fn has_written(&mut self, number: ComponentNumber, seq: u64) -> bool {
         let Some(component) = self.by_number.get_mut(&number) else {
             return false;

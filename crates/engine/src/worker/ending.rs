@@ -1,4 +1,4 @@
-//! Causes of workers' ends, and their meaning for the runs that they had.
+//! Causes of workers' ends, and the resulting outcomes of their runs.
 
 use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
 
@@ -7,17 +7,17 @@ use rustix::process::Signal;
 
 use crate::{api::EngineError, confine::FAILED};
 
-/// Words of V8 and Deno when there is no memory left, in their several places.
+/// Messages of V8 and Deno when they run out of memory.
 const OUT_OF_MEMORY: &[&str] = &[
     "heap out of memory",
     "Fatal JavaScript out of memory",
     "Fatal process out of memory",
     "memory allocation of ",
 ];
-/// The beginning of V8's words on its own end.
-const LAST_WORDS: &[&str] = &["<--- Last few GCs --->", "# Fatal "];
+/// The beginnings of V8's messages about its own end.
+const V8_FATAL_MESSAGES: &[&str] = &["<--- Last few GCs --->", "# Fatal "];
 
-/// The cause why a worker takes no more runs and has to go.
+/// The reason why a worker takes no more runs and has to end.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Ending {
     /// A run went over a limit that costs the process.
@@ -26,9 +26,9 @@ pub(super) enum Ending {
         limit: Limit,
         message: String,
     },
-    /// The process holds more than a worker may, and nobody can say which run's that is.
+    /// The process exceeds a worker's limits, and the responsible run cannot be determined.
     Excess { limit: Limit, message: String },
-    /// The worker says what the protocol does not know, or can no longer be heard.
+    /// The worker violates the protocol, or its output can no longer be read.
     Protocol(String),
     /// The pool no longer wants it.
     Dismissed,
@@ -39,7 +39,7 @@ pub(super) enum Ending {
 pub(super) struct Exit {
     /// Its code or signal; `None` when that could not be found out.
     pub(super) status: Option<ExitStatus>,
-    /// The last of what it wrote to standard error.
+    /// The end of its standard error.
     pub(super) stderr: String,
 }
 
@@ -69,10 +69,10 @@ pub(super) fn outcome_of_loss(
         Some(Ending::Excess { message, .. }) => lost(message.clone()),
         Some(Ending::Protocol(reason)) => lost(format!("the worker was ended: {reason}")),
         Some(Ending::Dismissed) => lost("the worker was ended by the platform".into()),
-        None if !is_alone => lost(format!("the worker {}", exit.in_words())),
+        None if !is_alone => lost(format!("the worker {}", exit.describe())),
         None if exit.was_killed() => lost(format!(
             "the worker {} from outside, as the kernel does when the machine has no memory left",
-            exit.in_words()
+            exit.describe()
         )),
         None if exit.ran_out_of_memory() => limit(
             Limit::Memory,
@@ -88,14 +88,16 @@ pub(super) fn outcome_of_loss(
     }
 }
 
-/// Tells whether these are V8's words about its own end, and nothing that the component said.
-pub(super) fn are_last_words(said: &str) -> bool {
-    LAST_WORDS.iter().any(|words| said.contains(words))
+/// Whether the text is V8's report of its own end, as opposed to the component's output.
+pub(super) fn is_v8_fatal(text: &str) -> bool {
+    V8_FATAL_MESSAGES
+        .iter()
+        .any(|message| text.contains(message))
 }
 
 impl Exit {
     /// Its exit code or signal.
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self.status.map(|status| (status.code(), status.signal())) {
             Some((Some(code), _)) => format!("exited with code {code}"),
             Some((None, Some(signal))) => format!("was ended by signal {signal}"),
@@ -103,30 +105,30 @@ impl Exit {
         }
     }
 
-    /// The failure of a process that ended before it was ready. A launcher says what it could not do.
+    /// The failure of a process that ended before it was ready. A launcher reports the step that failed.
     pub(super) fn as_failed_start(&self) -> EngineError {
         let code = self.status.and_then(|status| status.code());
         match code == Some(FAILED.into()) {
             true => EngineError::Spawn(self.stderr.trim().to_owned()),
-            false => EngineError::WorkerLost(format!("it {} before it was ready", self.in_words())),
+            false => EngineError::WorkerLost(format!("it {} before it was ready", self.describe())),
         }
     }
 
-    /// Tells whether the process ended because it could have no more memory.
+    /// Whether the process ended because it ran out of memory.
     fn ran_out_of_memory(&self) -> bool {
         OUT_OF_MEMORY
             .iter()
-            .any(|words| self.stderr.contains(words))
+            .any(|message| self.stderr.contains(message))
     }
 
-    /// Tells whether the kernel ended it for a file beyond the limit.
+    /// Whether the kernel ended it for a file beyond the limit.
     fn overfilled_a_file(&self) -> bool {
         let signal = self.status.and_then(|status| status.signal());
         signal == Some(Signal::XFSZ.as_raw())
     }
 
-    /// Tells whether it was ended by a signal that the node did not send, and that no component can send itself:
-    /// whoever is out of memory, it need not be this one.
+    /// Whether it was ended by a signal that neither the node nor a component can have sent: the machine may have run
+    /// out of memory because of another process.
     fn was_killed(&self) -> bool {
         let signal = self.status.and_then(|status| status.signal());
         signal == Some(Signal::KILL.as_raw())
@@ -141,7 +143,7 @@ impl Exit {
         };
         ComponentError {
             name: "WorkerExited".to_owned(),
-            message: format!("the component's process {}{said}", self.in_words()),
+            message: format!("the component's process {}{said}", self.describe()),
             ..ComponentError::default()
         }
     }

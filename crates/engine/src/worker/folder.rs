@@ -58,14 +58,13 @@ impl WorkerFolder {
         self.path.join("tmp")
     }
 
-    /// Tells whether the temporary files take more than `limit` bytes of disk. Looks at no more of them than
-    /// it takes to know.
+    /// Whether the temporary files take more than `limit` bytes of disk. Stops reading as soon as that is known.
     pub(crate) fn tmp_exceeds(&self, limit: u64) -> bool {
         let (mut bytes, mut folders) = (0, vec![self.tmp()]);
         while let Some(folder) = folders.pop() {
             // A folder that cannot be read is being removed.
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                // Not of what a link leads to.
+                // The size of a link, not of its target.
                 let Ok(metadata) = entry.metadata() else {
                     continue;
                 };
@@ -81,12 +80,12 @@ impl WorkerFolder {
         false
     }
 
-    /// The folder in which the worker finds the node's own API, when it is to reach that.
+    /// The folder with the socket of the node's own API, if the worker may reach it.
     pub(crate) fn sockets(&self) -> PathBuf {
         self.path.join("sockets")
     }
 
-    /// Notes whose folder this is.
+    /// Writes the mark of the process that owns this folder.
     pub(crate) fn mark(&self, pid: u32) {
         let Some(mark) = mark_of(pid, &self.path) else {
             return;
@@ -106,7 +105,7 @@ impl WorkerFolder {
     }
 }
 
-/// Creates a folder that the worker sees: it may be another user than the node, whose other folders are its own.
+/// Creates a folder that the worker, which may run as another user than the node, can access.
 ///
 /// # Errors
 /// It cannot be created.
@@ -148,8 +147,8 @@ fn end_leftover(folder: &Path) {
     }
 }
 
-/// A mark that tells this process in this folder from every other: also from one of an earlier start of the machine,
-/// and the folder from its copies.
+/// A mark that identifies this process and this folder: it differs for a process of an earlier boot of the machine, and
+/// for a copy of the folder.
 fn mark_of(pid: u32, folder: &Path) -> Option<String> {
     let started = start_of(pid)?;
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;

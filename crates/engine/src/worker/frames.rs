@@ -1,7 +1,7 @@
 //! Cutting a worker's output into frames and noise, and making frames for it.
 //!
-//! Not responsible for what frames say. Frames of the host are a 4-byte big-endian length and JSON;
-//! those of a worker start with the session's token, so that whatever else a component gets onto
+//! Not responsible for the contents of frames. Frames of the host are a 4-byte big-endian length and JSON;
+//! those of a worker start with the session's token, so that other output of a component on
 //! standard output can neither be taken for a frame nor hide one.
 
 use std::io;
@@ -14,9 +14,9 @@ use crate::api::EngineError;
 const TOKEN_BYTES: usize = 16;
 const LENGTH_BYTES: usize = 4;
 const HEADER_BYTES: usize = TOKEN_BYTES + LENGTH_BYTES;
-/// One read takes at most this much, and an empty buffer is kept at this size.
+/// The most bytes of one read, and the size of an empty buffer.
 const READ_BYTES: usize = 64 * 1024;
-/// The part that is looked at of a frame too large to be kept: its kind and its run are in it.
+/// The kept beginning of a frame that is too large, which has its kind and run.
 const BEGINNING_BYTES: usize = 96;
 
 /// The secret that starts every frame of a worker.

@@ -1,4 +1,4 @@
-//! The way to start workers: what the process of each may touch, and the names by which it sees that.
+//! Starting workers: the rights of each process, and the paths under which it sees its files.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -11,10 +11,10 @@ use crate::{
     sandbox::{Folders, Permissions, Sandbox},
 };
 
-/// The node's own API, when a worker is to reach it.
+/// The node's own API, if a worker may reach it.
 const API_SOCKET: &str = "api.sock";
 
-/// The way to start workers.
+/// The settings for starting workers.
 pub(crate) struct WorkerLaunch {
     pub(crate) sandbox: Arc<Sandbox>,
     /// The place where workers' folders are created; an absolute path without links, as Deno compares paths.

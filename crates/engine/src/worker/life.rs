@@ -1,4 +1,4 @@
-//! The life of a worker from its greeting to its end: what it says, its deadlines, what remains.
+//! The life of a worker from its greeting to its end: its output, its deadlines, its cleanup.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tokio::{
 
 use super::{
     Worker,
-    ending::{Ending, Exit, are_last_words},
+    ending::{Ending, Exit, is_v8_fatal},
     frames::{FrameReader, Piece},
     process,
     protocol::{self, Kind, WorkerFrame, run_of_beginning},
@@ -25,7 +25,7 @@ pub(super) struct Listening {
 }
 
 impl Worker {
-    /// The worker's life: listens until the process is silent, and cleans up after it.
+    /// The worker's life: reads until the process closes its output, and cleans up after it.
     pub(super) async fn live(
         self: Arc<Self>,
         child: Child,
@@ -42,7 +42,7 @@ impl Worker {
             status,
             stderr: stderr.await.unwrap_or_default(),
         };
-        tracing::debug!(pid = self.pid, status = exit.in_words(), "a worker is gone");
+        tracing::debug!(pid = self.pid, status = exit.describe(), "a worker is gone");
         self.runs.lock().process_gone(&exit);
         let _ = self.exit.set(exit);
         self.gone.cancel();
@@ -51,14 +51,14 @@ impl Worker {
         let _ = tokio::task::spawn_blocking(move || worker.folder.remove()).await;
     }
 
-    /// Hears what gets to standard error past the runtime, and returns the last of it. A run that ends
-    /// meanwhile may miss it: nothing orders it with the frames.
+    /// Logs output that reaches standard error past the runtime, and returns the end of it. A run that ends
+    /// meanwhile may miss some: it is not ordered with the frames.
     pub(super) async fn listen_to_stderr(self: Arc<Self>, stderr: ChildStderr) -> String {
         let mut is_dying = false;
-        process::tail_heard(stderr, |said| {
-            is_dying = is_dying || are_last_words(&String::from_utf8_lossy(said));
+        process::tail_with(stderr, |output| {
+            is_dying = is_dying || is_v8_fatal(&String::from_utf8_lossy(output));
             if !is_dying {
-                self.runs.lock().noise(LogLevel::Error, said);
+                self.runs.lock().noise(LogLevel::Error, output);
             }
         })
         .await
@@ -66,15 +66,15 @@ impl Worker {
 
     async fn listen(&self, listening: &mut Listening) {
         while let Ok(true) = listening.frames.fill(&mut listening.stdout).await {
-            if !self.hear(listening) {
+            if !self.on_output(listening) {
                 self.kill.cancel();
                 return;
             }
         }
     }
 
-    /// Handles what has come; false when nothing more can be understood.
-    fn hear(&self, listening: &mut Listening) -> bool {
+    /// Handles the output read so far. False: the rest cannot be parsed.
+    fn on_output(&self, listening: &mut Listening) -> bool {
         let now = Instant::now();
         let mut runs = self.runs.lock();
         while let Some(piece) = listening.frames.next() {
@@ -91,7 +91,7 @@ impl Worker {
                             .take()
                             .filter(|_| frame.version == Some(protocol::VERSION))
                         {
-                            // Whoever started the worker may have given up.
+                            // The caller that started the worker may have given up.
                             let _ = ready.send(());
                         }
                     }

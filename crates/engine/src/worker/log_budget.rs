@@ -1,4 +1,4 @@
-//! The amount of a run's log that is kept. Not responsible for whose line it is, nor for where it goes.
+//! The amount of a run's log that is kept. Not responsible for a line's run or destination.
 
 use crate::api::{LogLevel, RunMessage};
 
@@ -19,12 +19,12 @@ impl LogBudget {
         }
     }
 
-    /// Tells whether another line makes a difference.
+    /// Whether another line would be kept or reported.
     pub(super) fn is_open(&self) -> bool {
         self.used_bytes <= self.limit_bytes
     }
 
-    /// The message about a line of which there were `bytes`: itself, once that there are too many, or nothing.
+    /// The text to log for a line of `bytes`: the line itself, then one note that the limit is reached, then nothing.
     pub(super) fn admit(
         &mut self,
         level: LogLevel,

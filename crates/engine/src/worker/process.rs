@@ -1,6 +1,6 @@
 //! The process of a worker: its pipes and its end.
 //!
-//! Not responsible for what goes through the pipes (`worker.rs`), nor for starting it (`sandbox.rs`).
+//! Not responsible for the contents of the pipes (`worker.rs`), nor for starting it (`sandbox.rs`).
 
 use std::{
     process::ExitStatus,
@@ -26,7 +26,7 @@ use crate::api::EngineError;
 const STDERR_TAIL_BYTES: usize = 4 * 1024;
 /// A buffer for writing that has grown beyond this is not kept.
 const KEPT_OUTBOX_BYTES: usize = 256 * 1024;
-/// With so much to be written nothing more is asked for on the process's behalf.
+/// The number of unwritten bytes beyond which the process's requests wait.
 const ROOM_BYTES: usize = 4 * 1024 * 1024;
 /// The time that a process may take to end once it has closed its output.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
@@ -53,18 +53,18 @@ impl Pipes {
     }
 }
 
-/// The bytes that wait to be written to a worker. Frames are appended in place, and written many at a time.
+/// The unwritten bytes for a worker. Frames are appended in place, and written in batches.
 #[derive(Default)]
 pub(super) struct Outbox {
     waiting: Mutex<Vec<u8>>,
-    /// Tells whether what was taken is still being written. Changes only while `waiting` is locked.
+    /// Whether a batch is being written. Changes only while `waiting` is locked.
     is_writing: AtomicBool,
     changed: Notify,
     taken: Notify,
 }
 
 impl Outbox {
-    /// Has `append` add to what waits.
+    /// Appends to the unwritten bytes with `append`.
     pub(super) fn add<T>(&self, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         let result = append(&mut self.waiting.lock());
         self.changed.notify_one();
@@ -103,7 +103,7 @@ impl Outbox {
         }
     }
 
-    /// Writes what is added, until the process is gone.
+    /// Writes appended bytes until the process is gone.
     pub(super) async fn write_to(self: Arc<Self>, mut stdin: ChildStdin, gone: CancellationToken) {
         let mut writing = Vec::new();
         loop {
@@ -124,7 +124,7 @@ impl Outbox {
                 written = stdin.write_all(&writing) => written,
                 () = gone.cancelled() => return,
             };
-            // Whoever reads the output learns what happened to the process.
+            // The reader of the output learns what happened to the process.
             if written.is_err() {
                 return;
             }
@@ -134,7 +134,7 @@ impl Outbox {
     }
 }
 
-/// Tells whether this child of ours has not ended. Leaves its status to [`reap`].
+/// Whether this child process is alive. Leaves its status to [`reap`].
 pub(super) fn is_alive(pid: u32) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     Pid::from_raw(pid.cast_signed())
@@ -165,7 +165,7 @@ pub(super) async fn reap(mut child: Child, kill: CancellationToken) -> Option<Ex
         .ok()
 }
 
-/// Waits for the end of a process that has closed its output. One that goes on is ended, which `is_ended` is told first.
+/// Waits for the end of a process that has closed its output. One that continues is ended, after a call of `is_ended`.
 pub(super) async fn exit_of(
     mut reaper: tokio::task::JoinHandle<Option<ExitStatus>>,
     kill: &CancellationToken,
@@ -183,23 +183,23 @@ pub(super) async fn exit_of(
     exited.unwrap_or_default()
 }
 
-/// The last that is read from `stderr`; all of it also goes to the node's own log, at its lowest level.
+/// The end of `stderr`; all of it also goes to the node's own log, at its lowest level.
 pub(crate) async fn tail(stderr: impl AsyncRead + Unpin) -> String {
-    tail_heard(stderr, |_| {}).await
+    tail_with(stderr, |_| {}).await
 }
 
-/// The last that is read from `stderr`, all of which is also told to `hear` as it comes.
-pub(super) async fn tail_heard(
+/// The end of `stderr`; all of it is also passed to `on_output` as it arrives.
+pub(super) async fn tail_with(
     mut stderr: impl AsyncRead + Unpin,
-    mut hear: impl FnMut(&[u8]),
+    mut on_output: impl FnMut(&[u8]),
 ) -> String {
     let mut kept: Vec<u8> = Vec::new();
     let mut chunk = vec![0; STDERR_TAIL_BYTES];
     while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
-        let said = &chunk[..read];
-        tracing::debug!(stderr = %String::from_utf8_lossy(said).trim_end(), "a worker says");
-        hear(said);
-        kept.extend_from_slice(said);
+        let output = &chunk[..read];
+        tracing::debug!(stderr = %String::from_utf8_lossy(output).trim_end(), "a worker says");
+        on_output(output);
+        kept.extend_from_slice(output);
         if kept.len() > 2 * STDERR_TAIL_BYTES {
             kept.drain(..kept.len() - STDERR_TAIL_BYTES);
         }

@@ -1,6 +1,6 @@
 //! The frames of the worker protocol as Rust values; `runtime/worker/protocol.ts` is the other side.
 //!
-//! Not responsible for bytes (`frames.rs`) nor for what a frame makes the host do.
+//! Not responsible for bytes (`frames.rs`) nor for handling frames.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, net::IpAddr};
 
@@ -19,7 +19,7 @@ use crate::{
     network::{Destination, Route},
 };
 
-/// The protocol's version, as both sides say in their first frame.
+/// The protocol's version, which both sides send in their first frame.
 pub(crate) const VERSION: u32 = 2;
 
 /// The number of a component in its worker: chosen by the host, and never given to another one in the same worker.
@@ -247,7 +247,7 @@ impl<'a> WorkerFrame<'a> {
         )
     }
 
-    /// The response of a `respond`; `None` when its body is not what its encoding says.
+    /// The response of a `respond`; `None` when its body does not match its encoding.
     pub(crate) fn into_response(self) -> Option<Response> {
         let mut headers = Vec::new();
         for (name, value) in self.headers.unwrap_or_default() {
@@ -272,7 +272,7 @@ impl<'a> WorkerFrame<'a> {
         })
     }
 
-    /// The number of the request, the store and the operation of a `data_store`; `None` when it does not say enough.
+    /// The number of the request, the store and the operation of a `data_store`; `None` when a field is missing.
     pub(crate) fn into_store_operation(self) -> Option<(u64, String, StoreOperation)> {
         let key = self.key.map(Cow::into_owned);
         let value = self.value.map(ToOwned::to_owned);
@@ -280,7 +280,7 @@ impl<'a> WorkerFrame<'a> {
         Some((self.request, self.store?.into_owned(), operation))
     }
 
-    /// The outcome that its frame tells.
+    /// The outcome of an `outcome` frame.
     ///
     /// # Errors
     /// The returned value is not JSON.
@@ -308,7 +308,7 @@ pub(crate) fn run_of_beginning(beginning: &[u8]) -> Option<u64> {
     digits[..end].parse().ok()
 }
 
-/// A field that is there, be it `null`, as opposed to one that is not.
+/// A present field, even if it is `null`, as opposed to a missing one.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }

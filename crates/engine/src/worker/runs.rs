@@ -39,15 +39,15 @@ struct Run {
     has_responded: bool,
 }
 
-/// Makes the way back for the answer of a run's request.
+/// Creates the channel for the answer to a run's request.
 pub(super) type Answer = Arc<dyn Fn(u64, u64) -> Replier + Send + Sync>;
 
 /// The result of dropping a component.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Removal {
-    /// Nothing, as long as it has runs.
+    /// It has runs, and stays.
     HasRuns,
-    /// The worker has others, and has to be told if it knows this one.
+    /// The worker has others, and needs an unload frame if it knows this one.
     OthersAreLeft { is_told: bool },
     /// The worker has none any more and has to go.
     WasLast,
@@ -69,7 +69,7 @@ pub(super) struct Runs {
 
 impl Run {
     fn send(&self, message: RunMessage) {
-        // A caller that is gone has nothing to be told.
+        // A caller that is gone needs no message.
         let _ = self.sink.send((self.name, message));
     }
 
@@ -107,19 +107,19 @@ impl Runs {
         self.in_flight.is_empty().then_some(self.idle_since)
     }
 
-    /// Decides that the worker has to go; the first reason stays.
+    /// Decides that the worker has to end; the first reason counts.
     pub(super) fn end(&mut self, ending: Ending) {
         self.ending.get_or_insert(ending);
     }
 
-    /// Adds a component and says how the worker is to call it.
+    /// Adds a component and returns its number in the worker.
     pub(super) fn add_component(&mut self) -> ComponentNumber {
         self.components.add()
     }
 
-    /// The worker has been told to load the component.
-    pub(super) fn told(&mut self, component: ComponentNumber) {
-        self.components.told(component);
+    /// Records that the component's load frame was sent.
+    pub(super) fn load_sent(&mut self, component: ComponentNumber) {
+        self.components.load_sent(component);
     }
 
     /// Cancelled once the component's module has been evaluated; `None` for one that is not there.
@@ -140,8 +140,8 @@ impl Runs {
         Removal::WasLast
     }
 
-    /// Adds a run and says how the worker is to call it, and whether deadlines have to be looked at
-    /// earlier than they would be. `None` when this worker, or the component, takes no more runs.
+    /// Adds a run and returns its number in the worker, and whether deadlines have to be checked earlier than planned.
+    /// `None` when this worker, or the component, takes no more runs.
     pub(super) fn add(
         &mut self,
         component: ComponentNumber,
@@ -179,7 +179,7 @@ impl Runs {
         self.in_flight.remove(&id);
     }
 
-    /// Ends the worker if a deadline has passed, else says when to look again.
+    /// Ends the worker if a deadline has passed, else returns the time of the next check.
     pub(super) fn look_at_deadlines(&mut self, now: Instant) -> Option<Instant> {
         let earliest = self.in_flight.iter().min_by_key(|(_, run)| run.deadline);
         let earliest = earliest.map(|(&id, run)| (id, run.deadline, run.wall));
@@ -199,7 +199,7 @@ impl Runs {
         self.next_look
     }
 
-    /// Does as a frame of a run, or of none, says.
+    /// Handles a frame, of a run or without one.
     pub(super) fn frame(&mut self, frame: WorkerFrame<'_>, bytes: usize, now: Instant) {
         match frame.kind {
             Kind::Log => self.log(frame),
@@ -368,7 +368,7 @@ impl Runs {
         }
     }
 
-    /// The run that puts out so many bytes more, if it may.
+    /// The run, charged with further bytes of output; `None` if it exceeds its limit.
     fn charged(&mut self, id: Option<u64>, bytes: usize) -> Option<&mut Run> {
         let id = id?;
         let run = self.in_flight.get_mut(&id)?;

@@ -37,7 +37,7 @@ impl Worker {
     /// Starts a generic worker and waits until it is ready for a component.
     ///
     /// # Errors
-    /// The process cannot be started, or does not get ready.
+    /// The process cannot be started, or does not become ready.
     pub(crate) async fn start(launch: &WorkerLaunch) -> Result<Arc<Self>, EngineError> {
         let folder =
             WorkerFolder::create(&launch.work_dir).map_err(|error| EngineError::Unavailable {
@@ -100,7 +100,7 @@ impl Worker {
         };
         let life = Arc::clone(&worker).live(child, listening, stderr);
         launch.lives.spawn(life);
-        // Whoever waits may give up.
+        // The waiting caller may give up.
         let abandoned = worker.end_on_drop();
         match tokio::time::timeout(READY_TIMEOUT, ready).await {
             Ok(Ok(())) => {
@@ -120,7 +120,7 @@ impl Worker {
     }
 }
 
-/// Puts answers to runs' requests among the frames for the worker.
+/// Queues answers to runs' requests among the frames for the worker.
 fn answers_to(outbox: &Arc<Outbox>, gone: &CancellationToken) -> Answer {
     let (outbox, gone) = (Arc::clone(outbox), gone.clone());
     Arc::new(move |id, request| {

@@ -9,7 +9,7 @@ use super::{Accounts, provider::Verdict, renewal::Renewed};
 use crate::error::PlatformError;
 
 /// Why credentials that cannot be renewed are of no use after their end.
-pub(crate) fn over(account: &Account) -> String {
+pub(crate) fn expired_text(account: &Account) -> String {
     format!(
         "its token has expired and cannot be renewed; connect it again with `headwater accounts reconnect {}`",
         account.id
@@ -27,7 +27,7 @@ pub(super) fn refusal(account: &Account, now_at: u64) -> Option<String> {
             format!("is no longer accepted by `{}`: {reason}", account.app)
         }
         (false, Some(expires_at)) if expires_at <= now_at => {
-            format!("has expired: {}", over(account))
+            format!("has expired: {}", expired_text(account))
         }
         _ => return None,
     };

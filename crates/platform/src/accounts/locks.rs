@@ -6,26 +6,26 @@ use headwater_model::id::AccountId;
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
-/// For how long an app that did not answer is not asked again.
-const PATIENCE_MS: u64 = 10_000;
+/// The time that an app which did not answer is not asked again.
+const RETRY_AFTER_MS: u64 = 10_000;
 
 /// One lock per account whose app is being asked for credentials.
 #[derive(Default)]
 pub(super) struct RenewalLocks {
-    by_account: Mutex<HashMap<AccountId, Arc<tokio::sync::Mutex<Turn>>>>,
+    by_account: Mutex<HashMap<AccountId, Arc<tokio::sync::Mutex<RenewalState>>>>,
 }
 
-/// The memory from one turn to the next.
+/// The result of the last renewal, for the next one.
 #[derive(Default)]
-pub(super) struct Turn {
+pub(super) struct RenewalState {
     failure: Option<(u64, String)>,
 }
 
-impl Turn {
+impl RenewalState {
     /// The app's failure to answer, if that was a moment ago.
     pub(super) fn recent_failure(&self, now_ms: u64) -> Option<&str> {
         let (failed_at_ms, reason) = self.failure.as_ref()?;
-        let is_recent = now_ms.abs_diff(*failed_at_ms) < PATIENCE_MS;
+        let is_recent = now_ms.abs_diff(*failed_at_ms) < RETRY_AFTER_MS;
         is_recent.then_some(reason)
     }
 
@@ -40,12 +40,12 @@ impl Turn {
 
 impl RenewalLocks {
     /// Waits for the other users of the account.
-    pub(super) async fn take(&self, id: &AccountId) -> OwnedMutexGuard<Turn> {
-        let turn = {
+    pub(super) async fn take(&self, id: &AccountId) -> OwnedMutexGuard<RenewalState> {
+        let state = {
             let mut by_account = self.by_account.lock();
             Arc::clone(by_account.entry(id.clone()).or_default())
         };
-        turn.lock_owned().await
+        state.lock_owned().await
     }
 
     /// The account is gone, and with it whatever was to be remembered.
@@ -53,12 +53,12 @@ impl RenewalLocks {
         self.by_account.lock().remove(id);
     }
 
-    /// Forgets accounts for which nobody waits and nothing is remembered.
-    pub(super) fn end(&self, id: &AccountId, turn: OwnedMutexGuard<Turn>) {
-        let remembers = turn.failure.is_some();
+    /// Releases the lock, and forgets the account if no other renewal waits and nothing is to be remembered.
+    pub(super) fn end(&self, id: &AccountId, state: OwnedMutexGuard<RenewalState>) {
+        let remembers = state.failure.is_some();
         let mut by_account = self.by_account.lock();
-        drop(turn);
-        let is_last = |turn: &Arc<_>| Arc::strong_count(turn) == 1;
+        drop(state);
+        let is_last = |state: &Arc<_>| Arc::strong_count(state) == 1;
         if !remembers && by_account.get(id).is_some_and(is_last) {
             by_account.remove(id);
         }

@@ -20,7 +20,7 @@ use reqwest::{
 use serde_json::{Map, Value};
 use url::{Url, form_urlencoded};
 
-pub(crate) use self::answer::{Grant, TokenFailure, Verdict, words};
+pub(crate) use self::answer::{Grant, TokenFailure, Verdict, error_text};
 use crate::{config::DeliveryConfig, error::PlatformError};
 
 /// The time for an app to answer.

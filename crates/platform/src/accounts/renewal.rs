@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Accounts, UsedAccount,
-    locks::Turn,
+    locks::RenewalState,
     provider::{self, Grant, TokenFailure, Verdict},
 };
 use crate::error::PlatformError;
@@ -24,8 +24,8 @@ use crate::error::PlatformError;
 /// The time before its end at which a token is renewed, in seconds; of a short life only the last
 /// quarter.
 const MARGIN_S: u64 = 300;
-/// A token that was given so recently is not renewed on a mere doubt, in seconds.
-const DOUBTED_AFTER_S: u64 = 60;
+/// A token younger than this, in seconds, is not renewed on suspicion alone.
+const SETTLED_AFTER_S: u64 = 60;
 
 /// The result of renewing an account.
 pub(super) enum Renewed {
@@ -124,15 +124,15 @@ impl Accounts {
         insist: bool,
     ) -> Result<Renewed, PlatformError> {
         let id = account.id.clone();
-        let mut turn = self.locks.take(&id).await;
-        let renewed = self.renew_in_turn(&mut turn, account, insist).await;
-        self.locks.end(&id, turn);
+        let mut state = self.locks.take(&id).await;
+        let renewed = self.renew_locked(&mut state, account, insist).await;
+        self.locks.end(&id, state);
         renewed
     }
 
-    async fn renew_in_turn(
+    async fn renew_locked(
         &self,
-        turn: &mut Turn,
+        state: &mut RenewalState,
         read: Account,
         insist: bool,
     ) -> Result<Renewed, PlatformError> {
@@ -145,22 +145,22 @@ impl Accounts {
             return Ok(Renewed::Refused(account));
         }
         let now_ms = self.core.env.now_ms();
-        let failure = turn.recent_failure(now_ms).filter(|_| !insist);
+        let failure = state.recent_failure(now_ms).filter(|_| !insist);
         if let Some(reason) = failure {
             return Ok(Renewed::Waiting(account, reason.to_owned()));
         }
         match self.refreshed(&account).await? {
             Ok(grant) => {
-                turn.succeed();
+                state.succeed();
                 self.replace(account, grant).await
             }
             Err(TokenFailure::Ended(reason)) => {
-                turn.succeed();
+                state.succeed();
                 self.refuse(account, &reason).await
             }
             Err(failure) => {
                 let reason = failure.reason().to_owned();
-                turn.fail(now_ms, &reason);
+                state.fail(now_ms, &reason);
                 tracing::warn!(account_id = %account.id, app = account.app, reason, "an account could not be renewed");
                 let noted = format!("its token could not be renewed: {reason}");
                 let account = self
@@ -238,17 +238,17 @@ impl Accounts {
         Ok(Renewed::Fresh(stored.ok_or_else(gone)?))
     }
 
-    /// Looks at accounts with which a run has met a 401. Returns those that have other credentials now, or are known to be
+    /// Checks the accounts of a run that met a 401. Returns those that have other credentials now, or are known to be
     /// refused.
-    pub(crate) async fn doubt(self: &Arc<Self>, used: Vec<UsedAccount>) -> Vec<AccountId> {
+    pub(crate) async fn recheck(self: &Arc<Self>, used: Vec<UsedAccount>) -> Vec<AccountId> {
         let mut changed = Vec::new();
         for used in used {
             let accounts = Arc::clone(self);
             let id = used.id.clone();
-            let doubted = self
+            let rechecked = self
                 .core
-                .to_the_end(async move { accounts.doubt_one(&used).await });
-            match doubted.await {
+                .to_the_end(async move { accounts.recheck_one(&used).await });
+            match rechecked.await {
                 Ok(true) => changed.push(id),
                 Ok(false) => {}
                 Err(error) => {
@@ -262,7 +262,7 @@ impl Accounts {
         changed
     }
 
-    async fn doubt_one(self: &Arc<Self>, used: &UsedAccount) -> Result<bool, PlatformError> {
+    async fn recheck_one(self: &Arc<Self>, used: &UsedAccount) -> Result<bool, PlatformError> {
         let Some(account) = self.core.store.account(&used.id).await? else {
             return Ok(true);
         };
@@ -275,7 +275,7 @@ impl Accounts {
         let verdict = self.probed(&app, &account).await?;
         let renewable = account.credentials.renewable;
         let given_at = account.updated_at;
-        let is_new = self.core.env.now_at() < given_at.saturating_add(DOUBTED_AFTER_S);
+        let is_new = self.core.env.now_at() < given_at.saturating_add(SETTLED_AFTER_S);
         // A token that was just given is not the reason, whatever the probe says: its scopes may not suffice for that.
         let is_end = account.health.status == HealthStatus::Healthy || !is_new;
         match verdict {
@@ -286,7 +286,7 @@ impl Accounts {
                 Ok(is_refused || account.version != before)
             }
             // Nobody can be asked but the token endpoint, and not for every run of a source that gets 401 for its own reasons.
-            None if renewable && !is_new => self.renew_doubted(account).await,
+            None if renewable && !is_new => self.renew_rejected(account).await,
             Some(Verdict::Bad(_)) | None if renewable => Ok(false),
             None => {
                 let reason = "a run was answered with 401; check it at the app".to_owned();
@@ -301,7 +301,7 @@ impl Accounts {
         }
     }
 
-    async fn renew_doubted(self: &Arc<Self>, account: Account) -> Result<bool, PlatformError> {
+    async fn renew_rejected(self: &Arc<Self>, account: Account) -> Result<bool, PlatformError> {
         Ok(match self.renew(account, false).await? {
             Renewed::Fresh(_) | Renewed::Refused(_) => true,
             Renewed::Waiting(..) => false,
@@ -320,22 +320,22 @@ impl Accounts {
         };
         let accounts = Arc::clone(self);
         self.core
-            .to_the_end(async move { accounts.revoke_in_turn(&account.id, &oauth2).await })
+            .to_the_end(async move { accounts.revoke_locked(&account.id, &oauth2).await })
             .await
     }
 
     /// After a renewal that may be under way: its tokens are those to be given back.
-    async fn revoke_in_turn(
+    async fn revoke_locked(
         &self,
         id: &AccountId,
         oauth2: &OAuth2,
     ) -> Result<Revocation, PlatformError> {
-        let turn = self.locks.take(id).await;
+        let state = self.locks.take(id).await;
         let revoked = match self.core.store.account(id).await? {
             Some(account) => self.revoked(&account, oauth2).await,
             None => Ok(Revocation::NotSupported),
         };
-        self.locks.end(id, turn);
+        self.locks.end(id, state);
         revoked
     }
 

@@ -1,13 +1,13 @@
-//! The registry of one kind of actor: found or started under its lock, left under the same lock, so that nothing is
-//! handed to an actor that is gone.
+//! The registry of one kind of actor: actors are found, started and removed under one lock, so that no message goes to
+//! an actor that is gone.
 
 use std::{collections::HashMap, hash::Hash};
 
 use parking_lot::Mutex;
 
-/// The way to an actor.
+/// A handle on an actor.
 pub(crate) trait Resident {
-    /// Whether the actor still takes anything.
+    /// Whether the actor still takes messages.
     fn is_alive(&self) -> bool;
 }
 
@@ -30,48 +30,48 @@ impl<K: Clone + Eq + Hash, H: Resident> Residents<K, H> {
         self.by_id.lock().len()
     }
 
-    /// Tells the actor something, starting one if there is none.
-    pub(crate) fn tell<T>(
+    /// Calls `act` with the actor, starting one if there is none.
+    pub(crate) fn with<T>(
         &self,
         id: &K,
         start: impl FnOnce() -> H,
-        tell: impl FnOnce(&H) -> T,
+        act: impl FnOnce(&H) -> T,
     ) -> T {
         let mut by_id = self.by_id.lock();
         if let Some(resident) = by_id.get(id).filter(|resident| resident.is_alive()) {
-            return tell(resident);
+            return act(resident);
         }
         let resident = start();
-        let told = tell(&resident);
+        let result = act(&resident);
         by_id.insert(id.clone(), resident);
-        told
+        result
     }
 
-    /// Looks at the actor, if there is one.
+    /// Calls `look` with the actor, if there is one.
     pub(crate) fn find<T>(&self, id: &K, look: impl FnOnce(&H) -> T) -> Option<T> {
         let by_id = self.by_id.lock();
         let resident = by_id.get(id).filter(|resident| resident.is_alive());
         resident.map(look)
     }
 
-    /// Tells all of them something.
-    pub(crate) fn tell_all(&self, tell: impl FnMut(&H)) {
-        self.by_id.lock().values().for_each(tell);
+    /// Calls `act` with each of them.
+    pub(crate) fn for_each(&self, act: impl FnMut(&H)) {
+        self.by_id.lock().values().for_each(act);
     }
 
-    /// Takes an actor out, whatever it is still told.
+    /// Removes an actor, even if messages for it are still queued.
     pub(crate) fn remove(&self, id: &K) {
         self.by_id.lock().remove(id);
     }
 
-    /// Takes an actor out if it may leave: nobody can tell it anything while it is asked.
-    pub(crate) fn leave(&self, id: &K, may_leave: impl FnOnce() -> bool) -> bool {
+    /// Removes an actor if it may be removed: no message can reach it while that is decided.
+    pub(crate) fn remove_if(&self, id: &K, may_remove: impl FnOnce() -> bool) -> bool {
         let mut by_id = self.by_id.lock();
-        let leaves = may_leave();
-        if leaves {
+        let removes = may_remove();
+        if removes {
             by_id.remove(id);
         }
-        leaves
+        removes
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
             started = Some(receiver);
             Told(sender)
         };
-        residents.tell(&1, start, |told| {
+        residents.with(&1, start, |told| {
             let _ = told.0.send(what);
         });
         started
@@ -114,9 +114,9 @@ mod tests {
     fn an_actor_that_is_told_something_meanwhile_stays() {
         let residents = Residents::default();
         let mut first = tell(&residents, 1).unwrap();
-        assert!(!residents.leave(&1, || first.is_empty()));
+        assert!(!residents.remove_if(&1, || first.is_empty()));
         assert_eq!(first.try_recv(), Ok(1));
-        assert!(residents.leave(&1, || first.is_empty()));
+        assert!(residents.remove_if(&1, || first.is_empty()));
         assert_eq!(residents.len(), 0);
         assert!(tell(&residents, 2).is_some(), "another one begins");
     }

@@ -109,7 +109,7 @@ impl Actor {
         let mut heartbeat = Heartbeat::new(&context.core.env);
         loop {
             self.advance();
-            if self.is_idle() && self.leave() {
+            if self.is_idle() && self.remove_if_idle() {
                 return self.release_held().await;
             }
             tokio::select! {
@@ -125,10 +125,10 @@ impl Actor {
         }
     }
 
-    /// Takes the courier out, unless it has been nudged meanwhile and would still obey.
-    fn leave(&self) -> bool {
-        let may_leave = || self.stopping || self.nudges.is_empty();
-        self.context.residents.leave(&self.id, may_leave)
+    /// Removes the courier from the registry, unless it has been nudged meanwhile and still runs.
+    fn remove_if_idle(&self) -> bool {
+        let may_remove = || self.stopping || self.nudges.is_empty();
+        self.context.residents.remove_if(&self.id, may_remove)
     }
 
     /// Starts whatever may start now.
@@ -137,7 +137,7 @@ impl Actor {
         // An attempt that ends at the same moment may be seen first; nothing starts after it.
         self.stopping |= self.context.core.stopping.is_cancelled();
         if self.stopping || self.given_up {
-            return self.want_no_permit();
+            return self.drop_permit();
         }
         if self.is_stale() {
             return self.claim_anew();
@@ -200,10 +200,10 @@ impl Actor {
                 self.attempts.push(Box::pin(attempt));
             }
         }
-        self.want_no_permit();
+        self.drop_permit();
     }
 
-    fn want_no_permit(&mut self) {
+    fn drop_permit(&mut self) {
         self.permit = None;
         self.permitting.abandon();
     }
@@ -281,7 +281,7 @@ impl Actor {
                         self.nudged |= self.context.note_retry(due_ms);
                     }
                     let again = self.held.let_go(&record.lease.delivery_id);
-                    again.into_iter().for_each(|again| self.take_in(again));
+                    again.into_iter().for_each(|again| self.accept(again));
                 }
                 Err(_) if self.held.has_newer(&record.lease) => self.records.push(record),
                 Err(error) => {
@@ -358,7 +358,7 @@ impl Actor {
             self.target = None;
             return self.drop_waiting();
         };
-        self.aim(target);
+        self.set_target(target);
         (self.more, self.more_retries) = (any, retries);
         self.claim_limit = match full && self.failing_since_ms.is_none() {
             true => (claim.limit.deliveries * 2).min(CLAIMED_AT_ONCE_MAX),
@@ -367,11 +367,11 @@ impl Actor {
         claim
             .claimed
             .into_iter()
-            .for_each(|claimed| self.take_in(claimed));
+            .for_each(|claimed| self.accept(claimed));
     }
 
-    /// Attempts go there from now on.
-    fn aim(&mut self, target: Target) {
+    /// Directs later attempts to the target.
+    fn set_target(&mut self, target: Target) {
         let is_elsewhere = !self.is_at(&target.webhook.url);
         if is_elsewhere || (self.records.is_idle() && self.attempts.is_empty()) {
             self.failing_since_ms = target.webhook.failing_since_ms;
@@ -382,12 +382,12 @@ impl Actor {
             now.is_some_and(|now| !now.gate.is_of_same_host(&former.gate))
         });
         if moved {
-            self.want_no_permit();
+            self.drop_permit();
         }
     }
 
-    fn take_in(&mut self, claimed: ClaimedDelivery) {
-        if let Some(delivery) = self.held.take_in(claimed) {
+    fn accept(&mut self, claimed: ClaimedDelivery) {
+        if let Some(delivery) = self.held.insert(claimed) {
             self.queue.push(delivery);
         }
     }

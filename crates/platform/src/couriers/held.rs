@@ -25,8 +25,8 @@ impl HeldLeases {
         held.map(|holding| holding.lease.clone()).collect()
     }
 
-    /// Takes in a claimed delivery and returns it unless it is here already.
-    pub(super) fn take_in(&mut self, claimed: ClaimedDelivery) -> Option<ClaimedDelivery> {
+    /// Keeps the lease of a claimed delivery, and returns the delivery unless it is here already.
+    pub(super) fn insert(&mut self, claimed: ClaimedDelivery) -> Option<ClaimedDelivery> {
         let lease = claimed.lease.clone();
         match self.0.entry(lease.delivery_id.clone()) {
             Entry::Occupied(mut holding) => {
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn what_is_claimed_twice_is_attempted_once_and_recorded_under_the_later_lease() {
         let mut held = HeldLeases::default();
-        let first = held.take_in(claimed(1)).unwrap();
-        assert!(held.take_in(claimed(2)).is_none());
+        let first = held.insert(claimed(1)).unwrap();
+        assert!(held.insert(claimed(2)).is_none());
         let mut record = record(first.lease.clone());
         held.renew(&mut record);
         assert_eq!(record.lease.number, 2);
@@ -110,11 +110,11 @@ mod tests {
     #[test]
     fn a_claim_after_the_recording_is_attempted_again() {
         let mut held = HeldLeases::default();
-        let first = held.take_in(claimed(1)).unwrap();
+        let first = held.insert(claimed(1)).unwrap();
         let mut record = record(first.lease.clone());
         held.renew(&mut record);
         assert!(!held.has_newer(&record.lease));
-        assert!(held.take_in(claimed(2)).is_none());
+        assert!(held.insert(claimed(2)).is_none());
         assert!(held.has_newer(&record.lease));
         let again = held.let_go(&first.lease.delivery_id).unwrap();
         assert_eq!(again.lease.number, 2);

@@ -86,7 +86,10 @@ async fn record(
         let refused = match step.await {
             Ok(recorded) => {
                 return Recorded {
-                    attempts: records.into_iter().zip(told(recorded.results)).collect(),
+                    attempts: records
+                        .into_iter()
+                        .zip(error_texts(recorded.results))
+                        .collect(),
                     disabled: disabled.map(|_| recorded.disabled),
                 };
             }
@@ -105,8 +108,8 @@ async fn record(
     }
 }
 
-/// Results as the log tells them.
-fn told(results: Vec<Result<(), StoreError>>) -> impl Iterator<Item = Result<(), String>> {
+/// Results with errors as text, for the log.
+fn error_texts(results: Vec<Result<(), StoreError>>) -> impl Iterator<Item = Result<(), String>> {
     let results = results.into_iter();
     results.map(|result| result.map_err(|error| error.to_string()))
 }

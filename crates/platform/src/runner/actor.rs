@@ -97,15 +97,15 @@ impl Actor {
             }
             let (idle, due) = (self.is_idle(), self.queue.due());
             tokio::select! {
-                said = self.flight.next() => {
-                    let ended = self.flight.hear(said, &mut self.commits, context.core.env.now_ms());
+                message = self.flight.next() => {
+                    let ended = self.flight.on_message(message, &mut self.commits, context.core.env.now_ms());
                     ended.into_iter().for_each(|ended| self.end(ended));
                 }
                 claimed = self.queue.claimed() => {
                     self.queue.finish_claim(claimed, |lease| self.flight.renew(lease));
                 }
                 command = self.commands.recv() => match command {
-                    Some(command) => self.take_in(command).await,
+                    Some(command) => self.drain_commands(command).await,
                     None => return,
                 },
                 () = heartbeat.beat() => self.prolong_leases().await,
@@ -171,25 +171,25 @@ impl Actor {
         self.is_quiet() && !self.queue.has_work() && !self.paused && self.deferred.is_empty()
     }
 
-    /// Obeys, together with later commands if it is work: a busy source takes them in at one turn.
-    async fn take_in(&mut self, first: Command) {
+    /// Carries out a command, and later ones with it if it is work: a busy source handles them in one pass.
+    async fn drain_commands(&mut self, first: Command) {
         let mut command = first;
         for _ in 0..WAITING_MAX {
             if !matches!(command, Command::Run(_)) {
                 // Earlier work counts as begun.
                 self.advance().await;
-                return self.obey(command).await;
+                return self.on_command(command).await;
             }
-            self.obey(command).await;
+            self.on_command(command).await;
             match self.commands.try_recv() {
                 Ok(next) => command = next,
                 Err(_) => return,
             }
         }
-        self.obey(command).await;
+        self.on_command(command).await;
     }
 
-    async fn obey(&mut self, command: Command) {
+    async fn on_command(&mut self, command: Command) {
         match command {
             Command::Run(invocation) => self.queue.push(invocation),
             Command::Claim => self.queue.wake(),

@@ -71,7 +71,7 @@ impl Resident for Runner {
 }
 
 impl Runner {
-    pub(super) fn tell(&self, command: Command) {
+    pub(super) fn send(&self, command: Command) {
         if let Command::Run(invocation) = &command {
             self.waiting.add(invocation);
         }
@@ -88,7 +88,7 @@ impl RunnerHandle {
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Option<T> {
         let (reply, answer) = oneshot::channel();
-        self.0.tell(command(reply));
+        self.0.send(command(reply));
         answer.await.ok()
     }
 
@@ -128,7 +128,7 @@ impl RunnerHandle {
 
     /// Starts runs again.
     pub(crate) fn resume(&self) {
-        self.0.tell(Command::Resume);
+        self.0.send(Command::Resume);
     }
 
     /// Commits the effects of the held hooks together with the new spec.

@@ -242,19 +242,20 @@ impl Commits {
         refused.map_or(Ok(()), Err)
     }
 
-    /// The commits of held hooks, for a settlement, and their counts once that is written. Nothing else
-    /// may be in flight.
-    pub(super) fn enter_held(
+    /// The commits of hooks with deferred effects, for a settlement, and their counts once that is written.
+    /// No other commit may be in flight.
+    pub(super) fn enter_deferred(
         &mut self,
         source: &Source,
-        held: Vec<RunPart>,
+        deferred: Vec<RunPart>,
         now_ms: u64,
     ) -> (Vec<RunCommit>, Vec<Tally>) {
         let ledger = self
             .ledger
             .as_mut()
             .expect("the lease comes before the first command");
-        held.into_iter()
+        deferred
+            .into_iter()
             .map(|mut part| {
                 let entry = ledger.enter(source, &mut part, now_ms);
                 (entry.commit, entry.tally)

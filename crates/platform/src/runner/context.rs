@@ -33,12 +33,12 @@ impl RunnerContext {
     /// Lets runners compute their props again: those with that account, or all.
     pub(super) fn reload(&self, account: Option<&AccountId>) {
         self.residents
-            .tell_all(|runner| runner.tell(Command::Reload(account.cloned())));
+            .for_each(|runner| runner.send(Command::Reload(account.cloned())));
     }
 
-    /// Looks at accounts with which a run has met a 401. True: some have other credentials now, or are known to be refused.
-    pub(super) async fn doubt(&self, used: Vec<UsedAccount>) -> bool {
-        let changed = self.accounts.doubt(used).await;
+    /// Checks the accounts of a run that met a 401. True: some have other credentials now, or are known to be refused.
+    pub(super) async fn recheck(&self, used: Vec<UsedAccount>) -> bool {
+        let changed = self.accounts.recheck(used).await;
         changed.iter().for_each(|id| self.reload(Some(id)));
         !changed.is_empty()
     }

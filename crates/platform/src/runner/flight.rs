@@ -30,7 +30,7 @@ use crate::{
 type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
 
 /// A message of a run or its start.
-pub(super) enum Said {
+pub(super) enum FlightMessage {
     Message(RunId, RunMessage),
     Started(RunId, Result<(), EngineError>),
 }
@@ -175,21 +175,28 @@ impl Flight {
         }
     }
 
-    /// Waits until a run says something; forever if none is in flight.
-    pub(super) async fn next(&mut self) -> Said {
+    /// Waits for the next message of a run; forever if none is in flight.
+    pub(super) async fn next(&mut self) -> FlightMessage {
         tokio::select! {
-            Some((run, message)) = self.messages.recv() => Said::Message(run, message),
-            Some((run, started)) = self.starting.next() => Said::Started(run, started),
+            Some((run, message)) = self.messages.recv() => FlightMessage::Message(run, message),
+            Some((run, started)) = self.starting.next() => FlightMessage::Started(run, started),
         }
     }
 
-    /// Takes in a message, and all that followed it. Returns the runs that have ended by them.
-    pub(super) fn hear(&mut self, said: Said, commits: &mut Commits, now_ms: u64) -> Vec<EndedRun> {
+    /// Handles a message and those queued behind it. Returns the runs that have ended with them.
+    pub(super) fn on_message(
+        &mut self,
+        message: FlightMessage,
+        commits: &mut Commits,
+        now_ms: u64,
+    ) -> Vec<EndedRun> {
         let mut ended = Vec::new();
-        match said {
-            Said::Message(run, message) => ended.extend(self.take(run, message, commits, now_ms)),
-            Said::Started(_, Ok(())) => {}
-            Said::Started(run, Err(error)) => {
+        match message {
+            FlightMessage::Message(run, message) => {
+                ended.extend(self.take(run, message, commits, now_ms))
+            }
+            FlightMessage::Started(_, Ok(())) => {}
+            FlightMessage::Started(run, Err(error)) => {
                 let message = error.to_string();
                 let lost = self.end(run, Outcome::Lost { message });
                 ended.extend(lost.map(|ended| EndedRun {

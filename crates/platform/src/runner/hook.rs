@@ -1,7 +1,7 @@
 //! Hooks of a source as a change of its life calls them, and the facts about their ends.
 //!
 //! Responsible for deciding whether a hook has failed, and whether the beginnings of a failed
-//! deployment can be taken back. Not for running them (`actor.rs`).
+//! deployment can be taken back. Not for running them (`actor/starting.rs`).
 
 use headwater_engine::Hook;
 use headwater_model::{

@@ -143,8 +143,8 @@ impl Queue {
         self.taken(invocation)
     }
 
-    /// Whether work waits that lost a worker before. It is always put back in front.
-    pub(super) fn suspect_waits(&self) -> bool {
+    /// Whether an invocation waits that lost a worker before; such work is always put back in front.
+    pub(super) fn has_suspect(&self) -> bool {
         let is_suspect =
             |invocation: &&QueuedInvocation| is_due(invocation) && invocation.tries > 0;
         self.serial

@@ -16,22 +16,22 @@ pub(super) type Loading = BoxFuture<'static, Result<Option<LoadedSource>, Platfo
 #[derive(Default)]
 pub(super) struct Renewal {
     loading: InFlight<Result<Option<LoadedSource>, PlatformError>>,
-    /// Whether the accounts that a run met a 401 with have other credentials now.
-    doubting: InFlight<bool>,
+    /// Whether the accounts of a run that met a 401 have other credentials now.
+    rechecking: InFlight<bool>,
     /// Runs that met a 401: they run again if that was the credentials' fault.
-    doubtful: Vec<EndedRun>,
+    unauthorized: Vec<EndedRun>,
 }
 
 /// Its result.
 pub(super) enum Renewed {
     Loaded(Box<Result<Option<LoadedSource>, PlatformError>>),
     /// Whether there are other credentials, and the runs that wait for them.
-    Doubted(bool, Vec<EndedRun>),
+    Rechecked(bool, Vec<EndedRun>),
 }
 
 impl Renewal {
     pub(super) fn is_idle(&self) -> bool {
-        self.loading.is_idle() && self.doubting.is_idle()
+        self.loading.is_idle() && self.rechecking.is_idle()
     }
 
     pub(super) fn load(&mut self, loading: Loading) {
@@ -44,23 +44,23 @@ impl Renewal {
         self.loading.abandon();
     }
 
-    /// Waits for the result of doubts; a run that may be repeated waits for it, too.
-    pub(super) fn doubt(
+    /// Rechecks accounts; a run that may be repeated waits for the result.
+    pub(super) fn recheck(
         &mut self,
-        doubting: impl FnOnce() -> BoxFuture<'static, bool>,
+        rechecking: impl FnOnce() -> BoxFuture<'static, bool>,
         waiting: Option<EndedRun>,
     ) {
-        if self.doubting.is_idle() {
-            self.doubting.start(doubting());
+        if self.rechecking.is_idle() {
+            self.rechecking.start(rechecking());
         }
-        self.doubtful.extend(waiting);
+        self.unauthorized.extend(waiting);
     }
 
     /// Waits until something has come of it; forever if nothing is under way.
     pub(super) async fn next(&mut self) -> Renewed {
         tokio::select! {
-            changed = self.doubting.ended() => {
-                Renewed::Doubted(changed, std::mem::take(&mut self.doubtful))
+            changed = self.rechecking.ended() => {
+                Renewed::Rechecked(changed, std::mem::take(&mut self.unauthorized))
             }
             loaded = self.loading.ended() => Renewed::Loaded(Box::new(loaded)),
         }
@@ -68,16 +68,18 @@ impl Renewal {
 
     /// The leases of the runs that wait.
     pub(super) fn leases(&self) -> impl Iterator<Item = Lease> {
-        self.doubtful.iter().filter_map(|ended| match &ended.cause {
-            Cause::Invocation(invocation) => invocation.lease.clone(),
-            Cause::Hook { .. } => None,
-        })
+        self.unauthorized
+            .iter()
+            .filter_map(|ended| match &ended.cause {
+                Cause::Invocation(invocation) => invocation.lease.clone(),
+                Cause::Hook { .. } => None,
+            })
     }
 
     /// Takes out the waiting runs; called when the runner stops.
     pub(super) fn abandon(&mut self) -> Vec<EndedRun> {
         self.loading.abandon();
-        self.doubting.abandon();
-        std::mem::take(&mut self.doubtful)
+        self.rechecking.abandon();
+        std::mem::take(&mut self.unauthorized)
     }
 }

@@ -12,7 +12,7 @@ use headwater_store::{Account, Credentials, Health, HealthStatus};
 use serde_json::{Map, Value};
 
 use crate::{
-    accounts::{Revocation, over},
+    accounts::{Revocation, expired_text},
     caller::Caller,
     error::PlatformError,
     platform::Platform,
@@ -56,7 +56,7 @@ impl AccountView {
         let health = match (is_over, account.health.status) {
             (true, HealthStatus::Unknown | HealthStatus::Healthy) => Health {
                 status: HealthStatus::Expired,
-                reason: Some(over(&account)),
+                reason: Some(expired_text(&account)),
                 checked_at: account.health.checked_at,
             },
             _ => account.health.clone(),

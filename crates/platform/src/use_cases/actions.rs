@@ -76,7 +76,7 @@ impl Platform {
         let outcome = report.outcome.clone();
         self.core
             .tasks
-            .spawn(async move { platform.doubt_call(&by, &configured, &outcome).await });
+            .spawn(async move { platform.recheck_accounts(&by, &configured, &outcome).await });
         let mut exports = exported(report.exports);
         let summary = exports.remove(SUMMARY).and_then(|summary| {
             let text = summary.as_str().map(str::to_owned);

@@ -66,7 +66,7 @@ impl Platform {
                 let queued_max = self.core.config.queued_events_per_owner;
                 self.core.store.dispatch(now_ms, BATCH, queued_max).await
             }
-            Chore::Tail => self.feeds.read_along().await,
+            Chore::Tail => self.feeds.read_tail().await,
             Chore::Deliveries => self.webhooks_with_work(now_ms).await,
             Chore::Retries => self.couriers.look_for_retries(BATCH).await,
             Chore::Retention => {
@@ -152,7 +152,7 @@ impl Platform {
     fn finish(self: &Arc<Self>, chore: Chore, progress: Progress) -> Duration {
         for runnable in &progress.woken {
             match runnable {
-                RunnableId::Source(id) => self.runners.tell(id, Command::Claim),
+                RunnableId::Source(id) => self.runners.send(id, Command::Claim),
                 // Nothing can queue work of a workflow yet.
                 RunnableId::Workflow(_) => {}
             }

@@ -170,7 +170,7 @@ impl Platform {
     }
 
     /// After a call that may have met a 401: whether one of its accounts has other credentials now.
-    pub(crate) async fn doubt_call(
+    pub(crate) async fn recheck_accounts(
         self: &Arc<Self>,
         caller: &Caller,
         configured: &ConfiguredProps,
@@ -189,7 +189,7 @@ impl Platform {
                 used.push(UsedAccount { id, version });
             }
         }
-        self.runners.doubt(used).await
+        self.runners.recheck(used).await
     }
 
     /// Makes a call and waits for its end. It goes on to its end if the caller goes away.

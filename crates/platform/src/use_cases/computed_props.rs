@@ -95,7 +95,10 @@ impl Platform {
         let configured = known.configured.clone();
         let mut report = self.call(call(known)).await?;
         // Reading options does nothing that must not be done twice.
-        if self.doubt_call(caller, &configured, &report.outcome).await {
+        if self
+            .recheck_accounts(caller, &configured, &report.outcome)
+            .await
+        {
             let known = self.known_props(caller, target).await?;
             report = self.call(call(known)).await?;
         }

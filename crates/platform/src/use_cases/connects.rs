@@ -24,7 +24,7 @@ use tokio::time::Instant;
 pub use self::form::{FieldsForm, LinkOpened};
 pub use self::oauth2::Callback;
 pub use self::outcome::{ConnectError, Connected};
-use self::{sealed::Known, urls::check_urls};
+use self::{sealed::ConnectData, urls::check_urls};
 use crate::{
     caller::{Caller, key_hash},
     error::PlatformError,
@@ -172,7 +172,7 @@ impl Platform {
         let token = self.core.env.token();
         let now_at = self.core.env.now_at();
         let connect = Connect {
-            sealed: self.seal_known(&id, &Known::new(fields))?,
+            sealed: self.seal_data(&id, &ConnectData::new(fields))?,
             id,
             owner,
             app: app.slug.clone(),

@@ -63,14 +63,14 @@ impl Platform {
     ) -> Result<Ingress, PlatformError> {
         let facts = self.endpoints.find(&request.token).await?;
         self.quotas.take_invocation(&facts.user_id).await?;
-        let answered = self.take_in(&facts, request).await;
+        let answered = self.accept(&facts, request).await;
         if answered.is_err() {
             self.quotas.give_invocation_back(&facts.user_id);
         }
         answered
     }
 
-    async fn take_in(
+    async fn accept(
         self: &Arc<Self>,
         facts: &EndpointFacts,
         request: IngressRequest,
@@ -111,7 +111,7 @@ impl Platform {
             origin: origin::origin(),
         };
         let work = QueuedInvocation::new(invocation, Reply::Response(reply));
-        self.runners.tell(id, Command::Run(work));
+        self.runners.send(id, Command::Run(work));
         let unavailable =
             || PlatformError::Unavailable("the source's worker could not answer".to_owned());
         match response.await.map_err(|_| unavailable())? {

@@ -78,13 +78,13 @@ async fn connected_and(
         .await
         .unwrap();
     let token = link.url.split_once("token=").unwrap().1;
-    let LinkOpened::Leave {
+    let LinkOpened::Redirect {
         url,
         cookie,
         browser,
     } = world
         .platform
-        .fill_in("acme", token, serde_json::Map::new())
+        .submit_form("acme", token, serde_json::Map::new())
         .await
         .unwrap()
     else {
@@ -99,7 +99,7 @@ async fn connected_and(
         ],
         cookies: vec![(cookie, browser)],
     };
-    let coming_back = world.platform.come_back("acme", callback);
+    let coming_back = world.platform.handle_callback("acme", callback);
     let giving = async {
         endpoint.next().await.answer(tokens(0, expires_in));
         then.await;

@@ -13,7 +13,7 @@ use crate::{
     row::{get, raw, signed, unsigned, unsigned_opt},
 };
 
-/// The condition on a record that is there at `?2`.
+/// The condition on a record that has not expired at `?2`.
 const IS_THERE: &str = "(expires_at_ms IS NULL OR expires_at_ms > ?2)";
 
 pub(super) fn record(

@@ -38,7 +38,7 @@ pub(crate) fn delete_all_of(connection: &Connection, owner_id: &str) -> Result<(
     Ok(())
 }
 
-/// The columns of a store, `?1` being the time: what has expired is few, because it is swept.
+/// The columns of a store, at time `?1`. Expired records are few, because they are swept.
 const COLUMNS: &str = "name, bytes, created_at_ms, updated_at_ms,
     records - (SELECT count(*) FROM data_store_records
                WHERE expires_at_ms <= ?1 AND store_id = data_stores.id) AS records";
@@ -91,7 +91,7 @@ pub(super) fn listed(
     Ok(Page { total_count, items })
 }
 
-/// How many data stores the owner has.
+/// The number of the owner's data stores.
 pub(super) fn count(connection: &Connection, owner: &Owner) -> Result<u64, StoreError> {
     let count: i64 = connection
         .prepare_cached("SELECT count(*) FROM data_stores WHERE owner_id = ?")

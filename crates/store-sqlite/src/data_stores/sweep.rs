@@ -5,10 +5,10 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{connection::failed, row::signed};
 
-/// Rows that one write sweeps to make room.
+/// The number of rows that one write sweeps to make room.
 const AT_ONCE: u32 = 1_000;
 
-/// Deletes up to `limit` rows that nobody sees any more.
+/// Deletes up to `limit` rows that reads no longer show.
 pub(super) fn step(
     connection: &Connection,
     now_ms: u64,
@@ -16,7 +16,7 @@ pub(super) fn step(
 ) -> Result<Progress, StoreError> {
     let sql = "SELECT position FROM data_store_records WHERE expires_at_ms <= ?1 LIMIT ?2";
     let expired = positions(connection, sql, signed(now_ms), limit)?;
-    count_out(connection, &expired)?;
+    subtract_counts(connection, &expired)?;
     delete(connection, &expired)?;
     let left = limit - u32::try_from(expired.len()).unwrap_or(limit);
     let (swept, more) = match left {
@@ -30,7 +30,7 @@ pub(super) fn step(
     })
 }
 
-/// Deletes some of what has expired of one store.
+/// Deletes some of the expired records of one store.
 pub(super) fn expired_of(
     connection: &Connection,
     store_id: i64,
@@ -41,11 +41,11 @@ pub(super) fn expired_of(
          WHERE expires_at_ms <= ?1 AND store_id = {store_id} LIMIT ?2"
     );
     let expired = positions(connection, &sql, signed(now_ms), AT_ONCE)?;
-    count_out(connection, &expired)?;
+    subtract_counts(connection, &expired)?;
     delete(connection, &expired)
 }
 
-/// Deletes rows of a store that is gone; how many, and whether there may be more.
+/// Deletes rows of a deleted store. Returns their number, and whether there may be more.
 fn leftovers(connection: &Connection, limit: u32) -> Result<(u64, bool), StoreError> {
     let failed = failed("sweeping data stores");
     let store_id: Option<i64> = connection
@@ -83,8 +83,8 @@ fn positions(
     rows.collect::<Result<_, _>>().map_err(&failed)
 }
 
-/// Takes the rows out of what their stores count.
-fn count_out(connection: &Connection, positions: &[i64]) -> Result<(), StoreError> {
+/// Subtracts the rows from their stores' counts.
+fn subtract_counts(connection: &Connection, positions: &[i64]) -> Result<(), StoreError> {
     let failed = failed("counting what is swept");
     let sql = "UPDATE data_stores
                SET records = records - 1,

@@ -30,7 +30,7 @@ pub(super) fn record(
     };
     let mut written = room(connection, id, &record.key, bytes, limits)?;
     if written != RecordWritten::Written {
-        // What nobody sees any more must not stand in the way.
+        // Expired records must not count against the limits.
         sweep::expired_of(connection, id, now_ms)?;
         written = room(connection, id, &record.key, bytes, limits)?;
     }
@@ -40,7 +40,7 @@ pub(super) fn record(
     Ok(written)
 }
 
-/// Creates the store and tells its id.
+/// Creates the store and returns its id.
 fn create(connection: &Connection, store: &DataStoreRef, now_ms: u64) -> Result<i64, StoreError> {
     connection
         .execute(
@@ -51,7 +51,7 @@ fn create(connection: &Connection, store: &DataStoreRef, now_ms: u64) -> Result<
     Ok(connection.last_insert_rowid())
 }
 
-/// Whether a record of so many bytes may take the place of the one that has this key.
+/// Whether a record of this size may replace the one with the same key.
 fn room(
     connection: &Connection,
     id: i64,
@@ -166,7 +166,7 @@ pub(super) fn delete(
     Ok(deleted.is_some_and(|(_, was_there)| was_there))
 }
 
-/// Leaves the rows to be swept, and goes on under another id.
+/// Gives the store another id; rows under the former id are swept later.
 pub(super) fn clear(
     connection: &Connection,
     store: &DataStoreRef,
@@ -206,7 +206,7 @@ pub(super) fn abandon(connection: &Connection, id: i64) -> Result<(), StoreError
     Ok(())
 }
 
-/// Counts what was written to the store.
+/// Adds the write to the store's counts.
 fn changed(
     connection: &Connection,
     id: i64,

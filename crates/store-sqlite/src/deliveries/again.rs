@@ -10,7 +10,7 @@ use crate::{
     webhook_rows::{self, Standing},
 };
 
-/// Pending again, as if it had just been dispatched: in generation `?2`, at `?3`. Whoever still held it has lost it.
+/// Makes it pending again, as if it had just been dispatched: in generation `?2`, at `?3`. A former lease is lost.
 const ANEW: &str =
     "state = 'pending', generation = ?2, is_again = 1, again_at_ms = ?3, attempts = 0, due_at_ms = 0,
                     ended_at_ms = NULL, lease_epoch = NULL, lease_expires_at_ms = NULL";
@@ -34,7 +34,7 @@ pub(super) fn retry(
             |error| StoreError::Corrupt(format!("a delivery's webhook: {error}")),
         )?));
     }
-    // Where one that is pending is in its schedule, and who attempts it, stays.
+    // A pending one keeps its place in the retry schedule, and its lease.
     let pending =
         "UPDATE deliveries SET due_at_ms = 0 WHERE id = ? AND state = 'pending' AND generation = ?";
     let is_pending = connection

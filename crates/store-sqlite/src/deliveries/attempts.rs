@@ -1,4 +1,4 @@
-//! Results of attempts: for the deliveries, and for the webhook that takes them or does not.
+//! Results of attempts: their effect on the deliveries, and on the health of the webhook.
 
 use headwater_model::id::WebhookId;
 use headwater_store::{
@@ -45,7 +45,7 @@ pub(super) fn record(
             .filter(|(_, result)| result.is_ok())
     };
     note_failing(connection, webhook_id, taken().map(|(record, _)| record))?;
-    // What is told by attempts that came too late, or went elsewhere, is not of this webhook's present.
+    // Attempts that ended too late, or went to another URL, say nothing about the webhook's present health.
     let is_current = attempts.is_empty() || taken().next().is_some();
     let mut is_disabled = false;
     if let Some(disabled) = disabled.filter(|_| is_current) {
@@ -60,7 +60,7 @@ pub(super) fn record(
     })
 }
 
-/// Ends the lease with what follows from the attempt. False: it was lost.
+/// Ends the lease and applies the attempt's consequence. False: the lease was lost.
 fn end(
     connection: &Connection,
     webhook_id: &str,
@@ -132,7 +132,7 @@ fn insert(
         .map(drop)
 }
 
-/// Notes since when every attempt of the webhook has failed, and that it has taken some that may be trimmed.
+/// Records since when every attempt of the webhook has failed, and that it has delivered ones to trim.
 fn note_failing<'a>(
     connection: &Connection,
     webhook_id: &str,
@@ -179,7 +179,7 @@ fn disable(
     webhook_rows::disable(connection, webhook_id, &disabled.reason, now_ms)?;
     let emitter = disabled.emitter.as_str();
     let has_log = emitters::is_there(connection, emitter)?;
-    // The emitter may be gone by now: nobody is left to tell.
+    // The emitter may be deleted by now; then there is no log for the event.
     match has_log {
         true => append::alone(
             connection,

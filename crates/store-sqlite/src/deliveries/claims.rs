@@ -11,7 +11,7 @@ use crate::{
     row::{get, parsed, signed, unsigned},
 };
 
-/// A delivery that may be claimed: nobody holds it, or the lease ran out.
+/// A delivery that may be claimed: it is not leased, or its lease has expired.
 pub(super) const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
 
 pub(super) fn claim(
@@ -37,7 +37,7 @@ pub(super) fn claim(
         .query(params![signed(now_ms), webhook_id])
         .map_err(&failed)?;
     let (mut found, mut retries, mut bytes) = (Vec::new(), 0, 0);
-    // Rows are read one by one: nothing behind the limits is looked at.
+    // Rows are read one by one, so that none beyond the limits is read.
     while found.len() < limit.deliveries as usize && bytes < limit.bytes {
         let Some(row) = rows.next().map_err(&failed)? else {
             break;

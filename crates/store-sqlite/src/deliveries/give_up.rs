@@ -1,4 +1,4 @@
-//! Giving deliveries up: at once for everybody, though it is written in bounded steps.
+//! Giving deliveries up: visibly at once, written in bounded steps.
 
 use headwater_store::StoreError;
 use rusqlite::{Connection, params};
@@ -8,8 +8,8 @@ use crate::connection::failed;
 /// Deliveries given up together with the webhook; more are given up in steps of their own.
 const GIVEN_UP_AT_ONCE: u32 = 1_000;
 
-/// Makes dead letters of what a webhook has not taken: of a bounded number at once, of the others in steps of trimming,
-/// until when their former generation tells that they are dead.
+/// Turns a webhook's pending deliveries into dead letters: a bounded number at once, the others in steps of trimming.
+/// Until then their former generation marks them as dead.
 pub(crate) fn begin(
     connection: &Connection,
     webhook_id: &str,
@@ -34,7 +34,7 @@ pub(crate) fn begin(
         .map(drop)
 }
 
-/// Writes that up to `limit` deliveries of a webhook's former generations are dead; fewer were all that were left.
+/// Marks up to `limit` deliveries of a webhook's former generations as dead; fewer than `limit`: none is left.
 pub(crate) fn step(
     connection: &Connection,
     webhook_id: &str,

@@ -1,4 +1,4 @@
-//! Deliveries as they are listed.
+//! Listing deliveries.
 
 use headwater_model::{
     channel::ChannelClass,
@@ -18,7 +18,7 @@ use crate::{
 
 /// Where a delivery is in its life.
 const STATE: &str = "CASE WHEN state = 'pending' AND deliveries.generation < webhooks.generation THEN 'dead' ELSE state END";
-/// Sorts behind every id.
+/// A text that sorts after every id.
 const LAST: &str = "~";
 
 /// Deliveries with their events, of webhooks that are there, and with their runs.
@@ -185,7 +185,7 @@ pub(super) fn of_event(
 fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreError> {
     let state: DeliveryState = named(&get::<String>(row, "state")?)?;
     let created_at_ms = unsigned(row, "created_at_ms")?;
-    // One that is due at once is so since it waits.
+    // The wait of a delivery that is due at once began then.
     let since_ms = match get(row, "is_again")? {
         true => unsigned(row, "again_at_ms")?,
         false => created_at_ms,

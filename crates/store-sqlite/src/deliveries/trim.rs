@@ -27,7 +27,7 @@ pub(super) fn trim(
     dead_before_ms: u64,
     limit: u32,
 ) -> Result<Progress, StoreError> {
-    begin_anew_if_fewer(connection, keep)?;
+    restart_if_fewer(connection, keep)?;
     let mut left = limit;
     left -= delete(
         connection,
@@ -71,8 +71,8 @@ fn before(connection: &Connection) -> Result<u32, StoreError> {
         .map_err(failed("beginning to trim"))
 }
 
-/// Begins anew where trimming had left more deliveries than are to be kept now.
-fn begin_anew_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
+/// Restarts trimming if earlier trims kept more deliveries than are to be kept now.
+fn restart_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError> {
     let failed = failed("beginning to trim");
     let before = before(connection)?;
     if keep < before {

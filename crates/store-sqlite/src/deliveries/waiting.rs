@@ -10,8 +10,8 @@ use crate::{
     row::{parsed, signed, unsigned, unsigned_opt},
 };
 
-/// Goes from webhook to webhook through the index of pending deliveries, and looks at the first of each only: the work
-/// is that of the webhooks that wait, not that of the deliveries.
+/// Skips from webhook to webhook through the index of pending deliveries and reads only the first of each: the cost
+/// depends on the number of waiting webhooks, not of deliveries.
 pub(super) fn webhooks_with_work(
     connection: &Connection,
     now_ms: u64,
@@ -44,7 +44,7 @@ pub(super) fn webhooks_with_work(
         .map_err(&failed)?;
     let mut due: Vec<(u64, WebhookId)> = Vec::new();
     let mut next_due_ms = None;
-    // Rows are read one by one: nothing behind the limit is looked at.
+    // Rows are read one by one, so that none beyond the limit is read.
     while due.len() < limit as usize {
         let Some(row) = rows.next().map_err(&failed)? else {
             break;
@@ -65,7 +65,7 @@ pub(super) fn webhooks_with_work(
     })
 }
 
-/// Goes through the index of what is to be attempted again, from one moment to another.
+/// Scans the index of retries between two moments.
 pub(super) fn retries_due(
     connection: &Connection,
     after_ms: u64,

@@ -1,11 +1,11 @@
-//! How far dispatch is. Not which events there are, nor who listens.
+//! The progress of dispatch. Not responsible for events or listeners.
 
 use headwater_store::StoreError;
 use rusqlite::{Connection, params};
 
 use crate::connection::failed;
 
-/// Every event up to `position` is passed; of the next one perhaps a part.
+/// Every event up to `position` is passed, and possibly part of the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub(super) position: i64,
@@ -17,7 +17,7 @@ pub(super) struct Cursor {
 pub(super) struct Partial {
     pub(super) event: i64,
     pub(super) subscription: i64,
-    /// Whether it has been said that the event goes no further.
+    /// Whether the event's hop limit was reported.
     pub(super) told: bool,
 }
 
@@ -40,7 +40,7 @@ impl Cursor {
             .map_err(failed("reading the dispatch cursor"))
     }
 
-    /// All of that event is passed.
+    /// The cursor after all of that event is passed.
     pub(super) fn behind(position: i64) -> Self {
         Self {
             position,
@@ -48,7 +48,8 @@ impl Cursor {
         }
     }
 
-    /// How far the event was passed before. The one that a former step stopped in may be gone.
+    /// The subscription up to which the event was passed before. The event that a former step stopped in may be
+    /// deleted.
     pub(super) fn partial_of(&self, event: i64) -> Partial {
         match self.partial.event == event {
             true => self.partial,

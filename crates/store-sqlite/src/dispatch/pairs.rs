@@ -1,4 +1,4 @@
-//! Pairs of an event and a subscription: which there are, and what becomes of each.
+//! Pairs of an event and a matching subscription, and their invocations and deliveries.
 
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ impl Pair {
         parsed_listener(&self.listener)
     }
 
-    /// The seed of the id of what becomes of the pair.
+    /// The seed for the id of the pair's invocation or delivery.
     fn seed(&self, event: &Passing) -> Seed {
         Seed {
             row: event.position,
@@ -51,7 +51,7 @@ impl Pair {
     }
 }
 
-/// The matching subscriptions in the order of their making. Each arm reads an index in that order and SQLite merges
+/// The matching subscriptions in creation order. Each arm reads an index in that order and SQLite merges
 /// them, so that nothing is sorted and a step reads no more than its bound, however many subscriptions there are.
 static MATCHING: LazyLock<String> = LazyLock::new(|| {
     // ?1 emitter, ?2 its user, ?3 its workspace, ?4 channel, ?5 event's position, ?6 whether a source gets its own,
@@ -186,7 +186,7 @@ pub(super) fn deliver(
         .map(drop)
 }
 
-/// Keeps the event's data for that many more deliveries.
+/// Stores the event's data for that many more deliveries.
 pub(super) fn keep_event(
     connection: &Connection,
     event: &Passing,

@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct Passing {
     pub(super) position: i64,
     pub(super) emitter: String,
-    /// The user who owns the emitter; none when it is gone.
+    /// The user that owns the emitter; `None` when it is deleted.
     pub(super) owner: Option<String>,
     pub(super) workspace: Option<String>,
     pub(super) channel: Channel,
@@ -24,7 +24,7 @@ pub(super) struct Passing {
     pub(super) bytes: u64,
 }
 
-/// The first one behind a place.
+/// The first one after a position.
 pub(super) fn next(connection: &Connection, position: i64) -> Result<Option<Passing>, StoreError> {
     let failed = failed("looking for events to dispatch");
     let mut statement = connection

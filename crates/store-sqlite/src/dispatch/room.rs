@@ -1,4 +1,4 @@
-//! How much more events may queue for an owner's sources, and saying once when that is nothing.
+//! The room for queued events of an owner's sources, and the report when it is used up.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(super) struct ListeningSource<'a> {
     pub(super) owner: &'a str,
 }
 
-/// Room per owner, read when it is first asked for: the step is the only one who adds.
+/// Room per owner, read once per step: no other step adds events at the same time.
 pub(super) struct Rooms {
     queued_max: u32,
     by_owner: HashMap<String, Room>,
@@ -39,8 +39,8 @@ impl Rooms {
         }
     }
 
-    /// Takes room for the event in the queue of the listener's owner. False: there is none, and that has been said
-    /// on the listener's `$errors` when it began.
+    /// Takes room for the event in the queue of the listener's owner. False: the queue is full, which was reported on
+    /// the listener's `$errors` once.
     pub(super) fn take(
         &mut self,
         connection: &Connection,
@@ -64,14 +64,14 @@ impl Rooms {
         if !room.told {
             room.told = true;
             note(connection, owner, true)?;
-            tell(connection, event, id, self.queued_max, now_ms)?;
+            report_full(connection, event, id, self.queued_max, now_ms)?;
         }
         Ok(false)
     }
 }
 
-/// Reads the room there is. A full queue has been told of until half of its room is free again, so that it is not told
-/// with every event that finds a place.
+/// Reads the free room. A full queue is not reported again until half of its room is free, so that it is not reported
+/// whenever a single event finds room.
 fn read(connection: &Connection, owner: &str, queued_max: u32) -> Result<Room, StoreError> {
     let queued = connection
         .prepare_cached("SELECT invocations, bytes, told FROM queued_events WHERE owner_id = ?")
@@ -102,7 +102,7 @@ fn note(connection: &Connection, owner: &str, told: bool) -> Result<(), StoreErr
         .map(drop)
 }
 
-fn tell(
+fn report_full(
     connection: &Connection,
     event: &Passing,
     listener: &str,

@@ -1,4 +1,4 @@
-//! A database that the version with schema 3 has filled, and goes on with the present one.
+//! A database written by the version with schema 3, opened by the present one.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ struct Former {
 }
 
 impl Former {
-    /// Writes all that there was to do.
+    /// Writes the former version's backlog.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let former = Self {

@@ -1,5 +1,5 @@
-//! A database that the version with schema 7 has filled, and goes on with the present one: sources in each state, with
-//! all that waits for them.
+//! A database written by the version with schema 7, opened by the present one: sources in each state, with their
+//! queued work.
 
 use std::path::PathBuf;
 

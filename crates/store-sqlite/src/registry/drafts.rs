@@ -1,7 +1,7 @@
 //! Resolves a key to one of the components that an owner has saved under it.
 //!
-//! The last saved, unless it is older than another by its version: whoever saves 1.9.1 after 2.0.0 mends what is
-//! deployed already, and means 2.0.0 by the key. Versions that are not semantic have no order, so the last
+//! The last saved, unless it has a lower version than another: a user who saves 1.9.1 after 2.0.0 fixes what is
+//! deployed already, and the key still refers to 2.0.0. Versions that are not semantic have no order, so the last
 //! saved counts. A published version competes in the registry and not here.
 
 use headwater_model::version::ReleaseVersion;
@@ -10,12 +10,12 @@ use rusqlite::{Connection, Params};
 
 use crate::{connection::failed, row::get};
 
-/// Answered by an index alone: components themselves, of which there may be thousands with much code, are not read.
+/// Answered by an index alone: the components themselves, possibly thousands with much code, are not read.
 const SAVED: &str = "SELECT key, id, version,
                             EXISTS (SELECT 1 FROM registry WHERE component_id = component_search.id) AS is_published
                      FROM component_search WHERE {owner} AND {which} ORDER BY key, id DESC";
 
-/// Keys under which more than one component waits to be published, or is never to be.
+/// Keys with more than one unpublished component.
 const SEVERAL: &str = "key IN (SELECT key FROM component_search
                                WHERE {owner} AND key IS NOT NULL
                                  AND NOT EXISTS (SELECT 1 FROM registry WHERE component_id = component_search.id)
@@ -45,7 +45,7 @@ pub(crate) fn of_owner(owner: &Owner, parameter: &str) -> (String, String) {
     }
 }
 
-/// The id of the component that a key means among the owner's.
+/// The id of the component that a key refers to, among the owner's.
 pub(crate) fn meant(
     connection: &Connection,
     owner: &Owner,
@@ -56,7 +56,7 @@ pub(crate) fn meant(
     Ok(chosen(&found).map(|saved| saved.id.clone()))
 }
 
-/// The ids of those that are meant by their keys though something else was saved later.
+/// The ids of components that their keys refer to although another was saved later.
 pub(super) fn not_last(connection: &Connection, owner: &Owner) -> Result<Vec<String>, StoreError> {
     let (is_owners, owner_id) = of_owner(owner, "?1");
     let found = saved(connection, &is_owners, SEVERAL, [owner_id.as_str()])?;
@@ -95,7 +95,7 @@ fn sql(is_owners: &str, which: &str) -> String {
     sql.replace("{owner}", is_owners)
 }
 
-/// The one that is meant, of those of one key, the last saved first.
+/// The component that the key refers to, among those of one key, last saved first.
 fn chosen(found: &[Saved]) -> Option<&Saved> {
     let last = found.first()?;
     let Some(mut highest) = last.rank().filter(|_| !last.is_published) else {

@@ -1,4 +1,4 @@
-//! Listing components: what they are found by, and pages of what was found.
+//! Listing components: the index that they are searched by, and pages of results.
 
 use headwater_model::{
     component::Description,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// One row per key that the owner can use, and one per component without a key; then the filter.
-/// `place` is where a row stands in the listing.
+/// `place` is the row's position in the listing.
 const FOUND: &str = "
     WITH not_last AS (SELECT id, key FROM component_search WHERE id IN (SELECT value FROM json_each(:not_last))),
     meant AS (
@@ -43,10 +43,10 @@ const FOUND: &str = "
           AND NOT EXISTS (SELECT 1 FROM json_each(:words) AS word WHERE instr(text, word.value) = 0)
     )";
 
-/// Where a component without a key stands: behind all keys, in creation order.
+/// The position of a component without a key: after all keys, in creation order.
 const KEYLESS_PLACE: &str = "char(1114111) || id";
 
-/// Remembers what a component is found by.
+/// Writes the text that a component is searched by.
 pub(crate) fn index(connection: &Connection, component: &SavedComponent) -> Result<(), StoreError> {
     let description = &component.description;
     let texts = [

@@ -108,7 +108,7 @@ async fn stored(store: &Arc<dyn Store>, account: &Account) -> Account {
     store.account(&account.id).await.unwrap().unwrap()
 }
 
-/// Of two who replace the same credentials, the second writes nothing.
+/// Of two renewals of the same credentials, the second writes nothing.
 pub async fn of_two_renewals_one_counts(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let account = account(&owner(), "one");
@@ -149,7 +149,7 @@ pub async fn of_two_renewals_one_counts(factory: &dyn Factory) {
     assert!(!store.renew_account(fourth).await.unwrap());
 }
 
-/// What was found with former credentials says nothing of those that the account has now.
+/// The health of former credentials is not recorded for the present ones.
 pub async fn health_is_noted_of_the_credentials_it_was_found_with(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let account = account(&owner(), "one");
@@ -198,7 +198,7 @@ async fn begun(store: &Arc<dyn Store>, token: &str, account: Option<&Account>) -
     connect
 }
 
-/// Only the first leaves for the app, and only in time.
+/// Only the first opening of a link leads to the app, and only in time.
 pub async fn a_link_is_followed_once(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let connect = begun(&store, "token", None).await;
@@ -207,7 +207,7 @@ pub async fn a_link_is_followed_once(factory: &dyn Factory) {
     assert_eq!(found.as_ref(), Some(&connect));
     assert_eq!(store.connect_by_token("other").await.unwrap(), None);
     let leave = async |state: &str, now_at| {
-        let left = store.leave_for_app(&connect.id, state, vec![2], now_at);
+        let left = store.await_callback(&connect.id, state, vec![2], now_at);
         left.await.unwrap()
     };
     assert!(!leave("late", 100).await);
@@ -217,15 +217,15 @@ pub async fn a_link_is_followed_once(factory: &dyn Factory) {
     assert_eq!((away.step, away.sealed), (ConnectStep::Away, vec![2]));
 }
 
-/// Who comes back with a state that somebody came back with gets nothing.
+/// A state that was used already returns nothing.
 pub async fn a_state_counts_once(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     for (token, state) in [("a", "one"), ("b", "two")] {
         let connect = begun(&store, token, None).await;
-        let left = store.leave_for_app(&connect.id, state, vec![2], 1);
+        let left = store.await_callback(&connect.id, state, vec![2], 1);
         assert!(left.await.unwrap());
     }
-    let back = async |state: &str, now_at| store.come_back(state, now_at).await.unwrap();
+    let back = async |state: &str, now_at| store.take_callback(state, now_at).await.unwrap();
     assert_eq!(back("three", 1).await, None);
     assert_eq!(back("one", 100).await, None);
     let found = back("one", 99).await.unwrap();
@@ -234,7 +234,7 @@ pub async fn a_state_counts_once(factory: &dyn Factory) {
     assert!(back("two", 99).await.is_some());
 }
 
-/// A connect's end and its account are one; what has ended does not end again.
+/// A connect's end and its account are written together, and a connect ends once.
 pub async fn a_connect_ends_once_with_its_account(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let made = account(&workspace_owner(), "made");

@@ -1,4 +1,4 @@
-//! What dispatch has not passed yet: how much of it a step takes, and whose it is.
+//! Events that dispatch has not passed: the bound of a step, and the owners' shares.
 
 use headwater_model::channel::Channel;
 

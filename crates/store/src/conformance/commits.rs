@@ -8,7 +8,7 @@ use crate::{
     Spender, Store, Usage,
 };
 
-/// Whatever the clock says, and whoever opened the store, ids increase.
+/// Ids increase, even if the clock steps back or the store is reopened.
 pub async fn event_ids_increase_across_reopen_and_when_the_clock_steps_back(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -206,7 +206,7 @@ pub async fn a_commit_is_refused_after_a_later_attempt_claimed_the_invocation(
     commit(&*store, end_of(&later[0])).await.unwrap();
 }
 
-/// Whoever gave the invocation back has nothing to commit any more.
+/// A lease that was given back cannot commit any more.
 pub async fn a_commit_is_refused_after_the_lease_was_given_back(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -276,7 +276,7 @@ pub async fn a_run_that_outlives_its_lease_commits_if_nobody_took_it(factory: &d
     assert_eq!(texts(&*store, &source).await, ["7"]);
 }
 
-/// What a source's run did is not kept when the source is not.
+/// The effects of a run are discarded when its source is deleted.
 pub async fn a_commit_is_refused_after_the_source_was_deleted(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -392,7 +392,7 @@ fn checkpoint(work: &Work, state: &str, due_at_ms: u64) -> RunCommit {
     }
 }
 
-/// A run that stopped half-way keeps what it was queued with, and its starts are counted anew.
+/// A checkpoint keeps the invocation's id, event and origin, and its starts are counted anew.
 pub async fn a_checkpoint_goes_on_with_its_state_when_it_is_due(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -493,7 +493,7 @@ pub async fn key_values_are_set_overwritten_and_deleted(factory: &dyn Factory) {
     );
 }
 
-/// What runs cost is added up per user, per workspace and per UTC day.
+/// The cost of runs is added up per user, per workspace and per UTC day.
 pub async fn usage_counts_per_user_workspace_and_utc_day(factory: &dyn Factory) {
     const DAY: u64 = 24 * 60 * MINUTE;
     let (store, epoch) = start(factory).await;

@@ -12,7 +12,7 @@ fn conflict<T: std::fmt::Debug>(result: Result<T, StoreError>) -> Conflict {
     }
 }
 
-/// A key, a membership or a workspace of somebody who is gone names whoever that is.
+/// A key, a membership or a workspace of a deleted user names that user.
 pub async fn a_member_or_workspace_that_is_gone_is_named(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let ann = create_user(&*store, "ann").await;

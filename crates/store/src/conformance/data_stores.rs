@@ -236,7 +236,7 @@ pub async fn a_page_of_large_records_ends_early(factory: &dyn Factory) {
     }
 }
 
-/// Over a limit nothing is written; what is there may still be replaced.
+/// Over a limit nothing is written; existing records may still be replaced.
 pub async fn a_full_store_takes_no_more(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let mine = named(&owner(), "s");

@@ -1,4 +1,4 @@
-//! Deleting events (spec "Rules for `DELETE /sources/{id}/events`", 1 to 5), and retention.
+//! Deleting events (docs/decisions/0009-deleting-means-ordinary-channels.md), and retention.
 
 use headwater_model::{
     channel::{Channel, ChannelClass},
@@ -36,28 +36,28 @@ async fn left_after(
     at_once
 }
 
-/// Rule 1: with neither end, all events are deleted.
+/// With neither end, all events are deleted.
 pub async fn deleting_without_ends_deletes_all(factory: &dyn Factory) {
     assert!(left_after(factory, |_| (None, None)).await.is_empty());
 }
 
-/// Rule 2: with only a start, that event and all later ones.
+/// With only a start, that event and all later ones.
 pub async fn deleting_from_a_start_includes_it(factory: &dyn Factory) {
     assert_eq!(left_after(factory, |ids| (Some(ids[1]), None)).await, ["1"]);
 }
 
-/// Rule 3: with only an end, that event and all earlier ones.
+/// With only an end, that event and all earlier ones.
 pub async fn deleting_to_an_end_includes_it(factory: &dyn Factory) {
     assert_eq!(left_after(factory, |ids| (None, Some(ids[3]))).await, ["5"]);
 }
 
-/// Rule 4: with both, the inclusive range.
+/// With both, the inclusive range.
 pub async fn deleting_a_range_includes_both_ends(factory: &dyn Factory) {
     let left = left_after(factory, |ids| (Some(ids[1]), Some(ids[3]))).await;
     assert_eq!(left, ["5", "1"]);
 }
 
-/// Rule 4: equal ends delete one event.
+/// Equal ends delete one event.
 pub async fn deleting_with_equal_ends_deletes_one_event(factory: &dyn Factory) {
     let left = left_after(factory, |ids| (Some(ids[2]), Some(ids[2]))).await;
     assert_eq!(left, ["5", "4", "2", "1"]);
@@ -75,7 +75,7 @@ pub async fn deleting_takes_any_ids_as_ends(factory: &dyn Factory) {
     assert_eq!(left.len(), 5);
 }
 
-/// Rule 5 makes deletion asynchronous: what comes after the request is not meant.
+/// Deletion is asynchronous: events appended after the request are not deleted.
 pub async fn a_deletion_covers_only_events_that_existed_at_the_request(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (source, _) = five(&*store, epoch).await;
@@ -102,7 +102,7 @@ pub async fn a_deletion_covers_only_events_that_existed_at_the_request(factory: 
     assert_eq!(run_all_deletions(&*store, 100).await, 0);
 }
 
-/// Counts and pages never show what was asked to be deleted, even before it is.
+/// Counts and pages never show events of a requested deletion, even before it runs.
 pub async fn requested_deletions_are_hidden_at_once(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (source, ids) = five(&*store, epoch).await;
@@ -307,7 +307,7 @@ pub async fn trim_does_not_spin_on_what_it_may_not_delete(factory: &dyn Factory)
     assert!(!store.trim(1, 2, None).await.unwrap().more);
 }
 
-/// Whoever configures fewer events gets fewer, without new ones.
+/// A lower limit takes effect without new events.
 pub async fn trimming_to_fewer_than_before_deletes_more(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (source, _) = five(&*store, epoch).await;

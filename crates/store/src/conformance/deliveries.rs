@@ -113,7 +113,7 @@ pub async fn a_delivery_reads_back_as_it_was_dispatched(factory: &dyn Factory) {
     assert!(store.delivery(&nobody).await.unwrap().is_none());
 }
 
-/// Who holds a delivery has it alone.
+/// A leased delivery is not claimed again.
 pub async fn a_claim_never_hands_out_a_held_delivery(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
@@ -217,7 +217,7 @@ pub async fn first_attempts_are_claimed_before_those_that_are_due_again(factory:
     assert_eq!(due, ["1"]);
 }
 
-/// Neither many retries nor large events fill the memory of who claims, and retries do not hold first attempts back.
+/// Claims are bounded by number and bytes, and retries do not hold first attempts back.
 pub async fn a_claim_ends_at_its_limits(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (from, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
@@ -324,7 +324,7 @@ pub async fn an_attempt_is_refused_after_a_later_claim(factory: &dyn Factory) {
     assert_eq!(listed.len(), 2);
 }
 
-/// Neither what was given back, nor what another start of the node, another webhook or nobody holds.
+/// Refused for leases that were given back, and for those of another epoch, another webhook or none.
 pub async fn an_attempt_is_refused_without_its_lease(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, webhook) = waiting_of(&*store, epoch, &["1"]).await;
@@ -387,7 +387,7 @@ pub async fn a_webhook_knows_since_when_it_fails(factory: &dyn Factory) {
     }
 }
 
-/// Who has something to do, the one that waits longest first; and when there is more.
+/// Webhooks with work are found, longest wait first, with the time of the next.
 pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();
@@ -478,7 +478,7 @@ pub async fn all_webhooks_with_work_are_reached_in_steps(factory: &dyn Factory) 
     assert_eq!(reached, ids);
 }
 
-/// What waits is kept, whatever its age and number.
+/// Pending deliveries are kept, whatever their age and number.
 pub async fn pending_deliveries_are_never_trimmed(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;

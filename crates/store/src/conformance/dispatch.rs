@@ -22,7 +22,7 @@ pub(super) async fn pair(store: &dyn Store, epoch: NodeEpoch) -> (Owner, Leased,
     (mine, from, to)
 }
 
-/// What dispatch gives a listener to run, in order.
+/// The events that dispatch queued for a listener, in order.
 pub(super) async fn received(store: &dyn Store, to: &Leased, epoch: NodeEpoch) -> Vec<String> {
     dispatch_all(store, 100).await;
     let mut texts = Vec::new();
@@ -191,7 +191,7 @@ pub async fn the_workspace_glob_matches_every_emitter_of_the_workspace(factory: 
     assert_eq!(received(&*store, &to, epoch).await, ["1"]);
 }
 
-/// Nobody listens to what is not theirs, whatever their subscription says.
+/// A subscription matches only emitters that its user may see.
 pub async fn subscriptions_of_other_users_are_not_matched(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let theirs = workspace_owner();
@@ -210,7 +210,7 @@ pub async fn subscriptions_of_other_users_are_not_matched(factory: &dyn Factory)
     assert!(received(&*store, &to, epoch).await.is_empty());
 }
 
-/// What lives in a workspace is its members', whoever made it.
+/// Resources of a workspace are visible to its members, whoever created them.
 pub async fn members_of_a_workspace_may_listen_to_its_emitters(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let ann = first_user("ann");
@@ -244,7 +244,7 @@ pub async fn members_of_a_workspace_may_listen_to_its_emitters(factory: &dyn Fac
     assert_eq!(received(&*store, &to, epoch).await, ["1"]);
 }
 
-/// Who comes later hears what comes later, even if dispatch is behind.
+/// A new subscription matches later events only, even if dispatch is behind.
 pub async fn events_before_the_subscription_are_not_matched(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, to) = pair(&*store, epoch).await;
@@ -346,7 +346,7 @@ pub async fn a_step_may_stop_among_the_listeners_of_an_event(factory: &dyn Facto
         (step.done, step.more, step.woken_webhooks),
         (0, true, woken)
     );
-    // What begins to listen meanwhile does not get the half of it.
+    // A subscription created meanwhile gets nothing of the event.
     let late = listening_webhook(&*store, &mine, &from).await;
     let store = factory.reopen(store).await;
     let epoch = store.start_node(&node(), T0).await.unwrap();
@@ -382,7 +382,7 @@ pub async fn a_step_goes_on_behind_an_event_that_is_gone(factory: &dyn Factory) 
     assert_eq!(received, ["1", "2", "1", "2", "2"]);
 }
 
-/// A webhook gets what its user may see, on the channel that it asks for, through each subscription once.
+/// A webhook gets the events that its user may see, on the subscribed channel, once per subscription.
 pub async fn a_webhook_gets_a_delivery_per_event_and_subscription(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, other) = pair(&*store, epoch).await;

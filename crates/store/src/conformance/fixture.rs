@@ -1,6 +1,6 @@
-//! What the tests build their stories from: ids, records and short ways to read a store.
+//! Fixtures of the tests: ids, records and short ways to read a store.
 //!
-//! Time is whatever a test says; ids count up, so that what is made later sorts later.
+//! Each test sets its own time; ids count up, so that later ones sort later.
 
 mod events;
 mod moments;

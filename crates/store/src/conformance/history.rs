@@ -1,4 +1,4 @@
-//! Random histories: whatever happens in whatever order, a store does what a small model does.
+//! Random histories: for any sequence of steps, a store behaves like a small model.
 //!
 //! The model knows two sources, of which the second listens to the first: what is listed of each,
 //! how far dispatch is, and which invocations wait or are held.
@@ -22,7 +22,7 @@ const HISTORIES: u32 = 24;
 const STEPS: usize = 40;
 const LEASE_MS: u64 = 10 * SECOND;
 
-/// One thing that happens. Numbers that choose something wrap around what there is.
+/// One step. Numbers that choose an item wrap around the number of items.
 #[derive(Debug, Clone)]
 enum Step {
     Emit {

@@ -1,4 +1,4 @@
-//! Nodes: several of them on one store, of which one at a time holds a runnable.
+//! Nodes: several on one store, of which one at a time holds a runnable.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -80,7 +80,7 @@ async fn assert_fenced_off(store: &dyn Store, source: &Leased, lease: Option<Lea
     assert!(texts(store, source).await.is_empty());
 }
 
-/// A runnable is leased to whoever deploys or takes it, and as long as that node lives to nobody else.
+/// A runnable is leased to the node that deploys or takes it, and to no other as long as that node lives.
 pub async fn two_nodes_never_hold_one_runnable(factory: &dyn Factory) {
     let nodes = two(factory).await;
     let source = deploy(&*nodes.one, nodes.first, &owner()).await;
@@ -107,7 +107,7 @@ pub async fn two_nodes_never_hold_one_runnable(factory: &dyn Factory) {
     ));
 }
 
-/// Whoever takes over from a dead node gets its work at once, and nothing that comes late from there is written.
+/// A node that takes over from a dead one gets its work at once; late commits of the dead node are refused.
 pub async fn a_dead_nodes_runnable_is_taken_over(factory: &dyn Factory) {
     let nodes = two(factory).await;
     let source = deploy(&*nodes.one, nodes.first, &owner()).await;
@@ -136,7 +136,7 @@ pub async fn a_dead_nodes_runnable_is_taken_over(factory: &dyn Factory) {
     commit(other, end).await.unwrap();
 }
 
-/// What a living node deploys, runs and holds stays its own when another one starts.
+/// A living node keeps everything that it deploys, runs and holds when another one starts.
 pub async fn leases_of_a_living_node_survive_another_nodes_start(factory: &dyn Factory) {
     let (one, first) = start(factory).await;
     let mine = owner();
@@ -311,7 +311,7 @@ pub async fn a_runnable_that_was_given_back_is_free(factory: &dyn Factory) {
     assert_fenced_off(&*nodes.one, &source, None).await;
 }
 
-/// A request that was taken is run, whoever holds its runnable by then.
+/// An accepted request is run, whichever node holds its runnable by then.
 pub async fn an_invocation_is_queued_whatever_happens_to_the_lease(factory: &dyn Factory) {
     let nodes = two(factory).await;
     let source = deploy(&*nodes.one, nodes.first, &owner()).await;
@@ -335,7 +335,7 @@ pub async fn an_invocation_is_queued_whatever_happens_to_the_lease(factory: &dyn
 /// Events of each of two writers, who write while somebody reads along.
 const WRITTEN: usize = 60;
 
-/// Whoever reads along sees each event once, and never one behind a place that was read already.
+/// A reader of the tail sees each event once, and none before a position that it has read.
 pub async fn events_of_concurrent_writers_are_each_read_once_in_order(factory: &dyn Factory) {
     let nodes = two(factory).await;
     let mine = owner();

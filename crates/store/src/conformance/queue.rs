@@ -1,4 +1,4 @@
-//! The queue of invocations: who may run what, and since when.
+//! The queue of invocations: leases, order and due times.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub async fn epochs_increase_across_reopen(factory: &dyn Factory) {
     assert!(first < second && second < third);
 }
 
-/// What was queued runs, whatever happens to the node; it comes back as it was given.
+/// A queued invocation runs even if the node fails, and reads back unchanged.
 pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -97,7 +97,7 @@ pub async fn a_claim_never_hands_out_a_held_lease(factory: &dyn Factory) {
     );
 }
 
-/// Two who claim at once never get the same invocation.
+/// Two concurrent claims never get the same invocation.
 pub async fn claims_at_the_same_time_share_the_work(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -153,7 +153,7 @@ pub async fn the_oldest_invocation_is_claimed_first(factory: &dyn Factory) {
     assert_eq!(given(&rest), ["1", "2", "3", "4"]);
 }
 
-/// A node that has little memory left gets little, and what is too large for that alone.
+/// A claim with little room gets little, and a larger invocation alone.
 pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -198,7 +198,7 @@ pub async fn a_claim_takes_one_sources_work(factory: &dyn Factory) {
     );
 }
 
-/// Giving back is no failed start.
+/// Giving back does not count as a failed start.
 pub async fn a_released_lease_is_claimable_and_not_counted_as_a_start(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -318,7 +318,7 @@ pub async fn runnables_with_work_are_those_with_invocations_that_nobody_holds(
     );
 }
 
-/// What can never be run is nobody's work.
+/// Invocations that can never run are not offered.
 pub async fn inactive_sources_have_no_work(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -335,7 +335,7 @@ pub async fn inactive_sources_have_no_work(factory: &dyn Factory) {
     }
 }
 
-/// Who watches the node sees what is queued, what is running, and what has yet to be dispatched.
+/// The backlog has queued and running invocations, and events not yet dispatched.
 pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     assert_eq!(store.backlog(T0).await.unwrap(), Backlog::default());
@@ -398,7 +398,7 @@ pub async fn all_runnables_with_work_are_reached_in_steps(factory: &dyn Factory)
     assert_eq!(reached, ids);
 }
 
-/// Who watches the node sees the deliveries that have not ended, and which of them wait for their time.
+/// The backlog has the deliveries that have not ended, and those that are due.
 pub async fn the_backlog_has_the_deliveries_that_have_not_ended(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
@@ -461,7 +461,7 @@ pub async fn an_invocation_is_claimed_when_it_is_due(factory: &dyn Factory) {
     assert_eq!((given(&work), work[0].starts), (vec!["2"], 1));
 }
 
-/// Whoever waits for the next one knows how long.
+/// The next due time is known.
 pub async fn the_next_invocation_to_become_due_is_known(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     assert_eq!(store.next_due(0).await.unwrap(), None);

@@ -78,7 +78,7 @@ pub async fn deliveries_are_paged_both_ways(factory: &dyn Factory) {
     assert_eq!(found, ["2", "1"]);
 }
 
-/// Whatever ended is attempted again at once, with the whole schedule before it; its former attempts stay.
+/// A retried delivery is attempted at once, with a new schedule; its former attempts stay.
 pub async fn a_retried_delivery_begins_anew(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
@@ -107,7 +107,7 @@ pub async fn a_retried_delivery_begins_anew(factory: &dyn Factory) {
     assert!(listed.iter().all(|one| one.attempts.len() == 2));
 }
 
-/// Who is on its way with it keeps it.
+/// A lease on a pending delivery survives the retry.
 pub async fn retrying_a_held_delivery_leaves_it_to_its_holder(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1"]).await;
@@ -191,7 +191,7 @@ pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factor
     assert_eq!(texts_in(&*store, &other, pending).await, ["5"]);
 }
 
-/// Each retry when it is due and not before, whoever else waits; what was passed is not found again.
+/// Each retry is found when it is due, not before, and not again.
 pub async fn a_retry_is_found_at_its_time(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, webhook) = waiting_of(&*store, epoch, &["0", "1", "2"]).await;
@@ -232,7 +232,7 @@ pub async fn a_retry_is_found_at_its_time(factory: &dyn Factory) {
     );
 }
 
-/// Deliveries count while they are pending, whoever holds them, and no longer when they have ended.
+/// Deliveries count while they are pending, leased or not, and no longer when they have ended.
 pub async fn a_webhook_knows_how_far_it_is_behind(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, webhook) = waiting_of(&*store, epoch, &["0", "1"]).await;

@@ -148,7 +148,7 @@ pub async fn a_published_version_never_changes(factory: &dyn Factory) {
     assert_eq!(kept.unwrap().id, first.id);
 }
 
-/// Whoever comes second cannot publish under the key, not even the same code.
+/// A second user cannot publish under the key, not even the same code.
 pub async fn a_key_belongs_to_who_published_it_first(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let (ann, bob) = (owner().user_id, owner().user_id);
@@ -175,7 +175,7 @@ pub async fn published_components_are_told_apart(factory: &dyn Factory) {
     assert_eq!(store.artifact("a47").await.unwrap().unwrap(), "archive");
 }
 
-/// What a key means, a listing shows: once.
+/// A listing shows one component per key: the one that the key refers to.
 pub async fn one_component_per_key_is_listed(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let (mine, other) = (owner(), owner());

@@ -1,4 +1,4 @@
-//! Records of runs: written with the last commit, listed, kept in bounds; and what a run emitted.
+//! Records of runs: written with the last commit, listed, bounded; and the events of a run.
 
 use headwater_model::{
     channel::Channel,

@@ -66,7 +66,7 @@ pub async fn scheduled_events_are_released_exactly_once_in_due_order(factory: &d
     assert!(listed(&*store, &source, &waiting()).await.is_empty());
 }
 
-/// What the emitter said of an event is still so when it is released.
+/// An event keeps its metadata when it is released.
 pub async fn a_released_event_keeps_its_channel_key_and_text(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -127,7 +127,7 @@ pub async fn a_deleted_scheduled_event_is_never_released(factory: &dyn Factory) 
     assert_eq!(texts(&*store, &source).await, ["3", "2"]);
 }
 
-/// Deleting ordinary events leaves those that wait, and what they become.
+/// Deleting ordinary events leaves scheduled ones, and those released from them.
 pub async fn deleting_ordinary_events_cancels_no_scheduled_one(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = three_waiting(&*store, epoch).await;
@@ -141,7 +141,7 @@ pub async fn deleting_ordinary_events_cancels_no_scheduled_one(factory: &dyn Fac
     assert_eq!(texts(&*store, &source).await, ["3", "2", "1"]);
 }
 
-/// Retention does not touch what is still to come.
+/// Retention does not trim scheduled events.
 pub async fn scheduled_events_are_never_trimmed(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = three_waiting(&*store, epoch).await;

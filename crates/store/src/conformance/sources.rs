@@ -152,7 +152,7 @@ pub async fn a_source_that_is_gone_is_a_conflict(factory: &dyn Factory) {
     assert!(store.source(&source.id).await.unwrap().is_none());
 }
 
-/// What hooks did becomes visible together with the end of the deployment, in order.
+/// Effects of hooks become visible together with the end of the deployment, in order.
 pub async fn settling_commits_what_the_hooks_did(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = begin(&*store, epoch, &owner(), "source").await;
@@ -266,7 +266,7 @@ pub async fn the_queue_is_kept_when_a_source_ends_active(factory: &dyn Factory) 
     assert_eq!(claim_all(&*store, &source.id, epoch, T0).await.len(), 1);
 }
 
-/// The state of one strategy means nothing to another; what the hooks leave is the new one's.
+/// The state of one strategy is not used by another; hooks write the new one's.
 pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mut source = deploy(&*store, epoch, &owner()).await;
@@ -320,7 +320,7 @@ pub async fn the_dedupe_state_is_reset_when_the_strategy_changes(factory: &dyn F
     assert_eq!(store.dedupe_state(&runnable(&source)).await.unwrap(), None);
 }
 
-/// What a dead node left half done is found.
+/// Changes that a dead node left unfinished are found.
 pub async fn unsettled_sources_are_found(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mine = owner();

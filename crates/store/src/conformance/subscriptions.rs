@@ -48,7 +48,7 @@ pub async fn subscribing_is_idempotent(factory: &dyn Factory) {
     assert_eq!(received(&*store, &to, epoch).await, ["1"]);
 }
 
-/// What another user, emitter, listener or channel says is another subscription.
+/// Another user, emitter, listener or channel makes another subscription.
 pub async fn subscriptions_differ_in_user_emitter_listener_and_channel(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, to) = pair(&*store, epoch).await;
@@ -108,7 +108,7 @@ pub async fn unsubscribing_ends_one_subscription(factory: &dyn Factory) {
     );
 }
 
-/// Who comes later is subscribed when it comes; who was there before is not.
+/// Later sources are subscribed on deployment; earlier ones are not.
 pub async fn an_automatic_subscription_reaches_later_sources_only(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, before, _) = pair(&*store, epoch).await;
@@ -180,7 +180,7 @@ pub async fn subscribing_automatically_is_idempotent(factory: &dyn Factory) {
     assert_eq!(ends(&*store, &mine).await, [pair.clone(), pair]);
 }
 
-/// What it has made stays; what comes later is no longer subscribed. Ids are never used twice.
+/// Its subscriptions stay; later sources are no longer subscribed. Ids are never reused.
 pub async fn unsubscribing_automatically_keeps_what_was_made(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, _, to) = pair(&*store, epoch).await;
@@ -204,7 +204,7 @@ pub async fn unsubscribing_automatically_keeps_what_was_made(factory: &dyn Facto
     assert_eq!(ends(&*store, &mine).await.len(), 2);
 }
 
-/// A listener takes its automatic subscriptions along; so does an emitter what they made for it.
+/// Automatic subscriptions end with their listener, and the subscriptions created from them with their emitter.
 pub async fn automatic_subscriptions_end_with_their_listener(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, _, to) = pair(&*store, epoch).await;
@@ -245,7 +245,7 @@ pub async fn an_automatic_subscription_is_of_its_user_wherever_the_source_lives(
     assert_eq!(ends(&*store, &mine).await, expected);
 }
 
-/// Whoever made them: what one end of lives in the workspace, and what listens to all of it.
+/// Subscriptions of any user with one end in the workspace, and those to the whole workspace.
 pub async fn subscriptions_are_listed_by_workspace(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let shared = workspace_owner();

@@ -1,4 +1,4 @@
-//! Reading along the whole log, and what retention owes to whoever does.
+//! The tail of the whole log, and retention's duty to its readers.
 
 use headwater_model::{
     channel::Channel,
@@ -65,7 +65,7 @@ pub async fn every_event_is_read_once_in_the_order_of_appending(factory: &dyn Fa
     }
 }
 
-/// Whoever begins at the end gets what is appended from then on and nothing else.
+/// A reader that begins at the end gets later events only.
 pub async fn the_end_of_the_log_is_before_what_is_appended_later(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -101,7 +101,7 @@ pub async fn scheduled_events_are_read_when_they_are_released(factory: &dyn Fact
     assert_eq!(texts_read(&*store, end).await, ["1"]);
 }
 
-/// What somebody deleted is shown to nobody from then on.
+/// Deleted events are not shown from then on.
 pub async fn requested_deletions_are_not_read(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -143,7 +143,7 @@ pub async fn trim_never_passes_the_readers(factory: &dyn Factory) {
     assert_eq!(trim_all(&*store, 1, 100).await, 2);
 }
 
-/// What had to wait for readers goes without another append.
+/// Events held back by readers are trimmed later without another append.
 pub async fn trim_goes_on_when_the_readers_have(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{SourceFilter, Spender, Store, SubscriptionFilter, Usage, User, Workspace};
 
-/// Whoever comes second finds the first.
+/// A second call returns the first user.
 pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     assert!(!store.has_users().await.unwrap());
@@ -28,7 +28,7 @@ pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
     assert!(store.identity("hash-of-bob").await.unwrap().is_none());
 }
 
-/// Two who come at once become one.
+/// Two concurrent calls create one user.
 pub async fn two_first_users_at_the_same_time_become_one(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let (one, two) = tokio::join!(
@@ -107,7 +107,7 @@ pub async fn a_user_has_several_keys(factory: &dyn Factory) {
     assert_conflict(store.create_key(key_of(&user("nobody"), "x")).await);
 }
 
-/// Nobody shuts itself out by mistake; another may still do it.
+/// A key cannot delete itself if it is the user's last; another key can.
 pub async fn the_last_key_is_not_deleted_by_itself(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let ann = create_user(&*store, "ann").await;
@@ -236,7 +236,7 @@ pub async fn the_last_member_stays(factory: &dyn Factory) {
     assert_eq!(members.items, [bob]);
 }
 
-/// A workspace's things stay in it; what the leaving member has elsewhere stays its own.
+/// A workspace's resources stay in it; the leaving member keeps its others.
 pub async fn what_a_member_made_passes_to_another_when_it_leaves(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (ann, bob) = (
@@ -317,7 +317,7 @@ pub async fn subscriptions_within_a_workspace_outlive_the_membership(factory: &d
     assert_eq!(given(&claimed), ["1"]);
 }
 
-/// Whoever has left a workspace feeds nothing there with what it deploys later, whether the automatic subscription is
+/// A former member's later deployments feed nothing in the workspace, whether the automatic subscription is
 /// from before the end of the membership or, raced by it, from after.
 pub async fn automatic_subscriptions_into_a_workspace_end_with_the_membership(
     factory: &dyn Factory,
@@ -423,7 +423,7 @@ pub async fn a_user_with_sources_is_not_deleted(factory: &dyn Factory) {
     assert!(store.delete_user(&ann.id).await.unwrap());
 }
 
-/// What a deleted user made in a workspace goes on there.
+/// Resources of a deleted user in a workspace pass to another member.
 pub async fn a_deleted_user_leaves_its_workspaces(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (ann, bob) = (

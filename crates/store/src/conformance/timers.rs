@@ -162,7 +162,7 @@ pub async fn timers_of_sources_that_are_not_active_do_not_fire(factory: &dyn Fac
     assert_eq!(run_ticks(&*store, &source, epoch).await.len(), 1);
 }
 
-/// A schedule that never fires again is no work.
+/// A schedule that never fires again causes no work.
 pub async fn a_schedule_without_a_next_time_is_never_due(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let never = crate::Timer {

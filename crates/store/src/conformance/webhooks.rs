@@ -1,4 +1,4 @@
-//! Webhooks as records, and what changing them does to their deliveries.
+//! Webhooks as records, and the effect of changes on their deliveries.
 
 use headwater_model::{
     channel::Channel,
@@ -80,7 +80,7 @@ pub async fn webhooks_are_paged_both_ways(factory: &dyn Factory) {
     }
 }
 
-/// In a workspace, whoever made them; else what the user made, wherever it is.
+/// In a workspace, those of all members; else all of the user's, in any workspace.
 pub async fn webhooks_are_listed_by_user_or_workspace(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let shared = workspace_owner();
@@ -160,7 +160,7 @@ pub async fn a_webhook_made_active_again_has_failed_for_no_time(factory: &dyn Fa
     }
 }
 
-/// Who repairs a webhook by another URL has repaired it.
+/// Another URL restarts the time of failure.
 pub async fn a_webhook_at_another_url_has_failed_for_no_time(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1"]).await;
@@ -177,7 +177,7 @@ pub async fn a_webhook_at_another_url_has_failed_for_no_time(factory: &dyn Facto
     }
 }
 
-/// Whoever renames a webhook, or gives it another secret, does not switch it on again.
+/// Renaming a webhook, or changing its secret, does not reactivate it.
 pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (from, webhook) = waiting(&*store, epoch, &["1"]).await;
@@ -222,7 +222,7 @@ pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
     assert_eq!((active.active, active.disabled_reason), (true, None));
 }
 
-/// What the former receiver answers says nothing of the one that took its place.
+/// Answers of the former URL do not count against the new one.
 pub async fn a_webhook_is_not_disabled_for_a_former_url(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (from, webhook) = waiting(&*store, epoch, &["1"]).await;
@@ -245,7 +245,7 @@ pub async fn a_webhook_is_not_disabled_for_a_former_url(factory: &dyn Factory) {
     assert!(recorded.await.unwrap().disabled);
 }
 
-/// What waits for a webhook that is switched off is given up, held or not, and can be retried later.
+/// Pending deliveries of a deactivated webhook are given up, leased or not, and can be retried later.
 pub async fn deliveries_of_a_webhook_made_inactive_are_dead_letters(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, webhook) = listening(&*store, epoch).await;
@@ -457,7 +457,7 @@ pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory)
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (0, MANY));
     let step = store.trim_deliveries(100, 0, 100).await.unwrap();
     assert_eq!((step.done, step.more), (100, true));
-    // Nor is any of them delivered when the webhook is active again, and what is new is.
+    // None of them is delivered when the webhook is active again; new ones are.
     switch(&*store, &webhook, true).await;
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (0, MANY));
     let late = end_all(&*store, &webhook, &held, RETRY, T0).await;

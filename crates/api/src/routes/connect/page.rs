@@ -72,14 +72,14 @@ fn input(field: &AppField, known: Option<&Value>, is_kept: bool) -> String {
 /// There is an account.
 pub(super) fn connected(connected: &Connected) -> String {
     let (app, account) = (escape(&connected.app), escape(&connected.account));
-    let content = match &connected.doubt {
+    let content = match &connected.warning {
         None => format!(
             "<h1>{app} is connected</h1>\n<p>As account <b>{account}</b>. You can close this page.</p>\n"
         ),
-        Some(doubt) => format!(
+        Some(warning) => format!(
             "<h1>{app} is connected, but may not work</h1>\n<p>As account <b>{account}</b>. The test of its credentials did \
              not succeed: {}.</p>\n",
-            escape(doubt)
+            escape(warning)
         ),
     };
     page(&format!("{app} is connected"), &content)

@@ -1,4 +1,4 @@
-//! Packages that are refused, by what they declare and load; small ones made for it.
+//! Packages that are refused for their declarations and imports, built small for these tests.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ use super::{Resolved, blamed, candidates, refuse};
 /// A package's name, its manifest, and its files by path.
 type Packed<'a> = (&'a str, serde_json::Value, &'a [(&'a str, &'a str)]);
 
-/// Packages in a folder, and what they resolved to: `(name, manifest, files)`; the first is imported.
+/// Packages in a folder, and their resolution: `(name, manifest, files)`; the first is imported.
 fn resolved(folder: &Path, packages: &[Packed<'_>]) -> Resolved {
     let mut downloaded = serde_json::Map::new();
     for (name, manifest, files) in packages {
@@ -64,7 +64,7 @@ fn an_addon_is_refused_when_it_is_loaded_later_and_cannot_be_done_without() {
         "{told}"
     );
     assert_eq!(own(GUARDED), None);
-    // Loaded at once: evaluating the component tells.
+    // Loaded at once: evaluating the component shows the failure.
     assert_eq!(
         own("module.exports = require(\"bindings\")(\"a.node\");"),
         None

@@ -70,7 +70,7 @@ pub(super) fn grant(
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     let code = answer["error"].as_str();
     if let Some(code) = code.filter(|_| !status.is_server_error()) {
-        let reason = words(code, answer["error_description"].as_str(), secrets);
+        let reason = error_text(code, answer["error_description"].as_str(), secrets);
         return Err(match code {
             "invalid_grant" | "bad_refresh_token" | "invalid_refresh_token" => {
                 TokenFailure::Ended(reason)
@@ -142,7 +142,7 @@ fn seconds(value: &Value) -> Option<u64> {
 }
 
 /// An app's text about a failure: in one line, not long, and without the values that were sent to it.
-pub(crate) fn words(code: &str, description: Option<&str>, secrets: &[&str]) -> String {
+pub(crate) fn error_text(code: &str, description: Option<&str>, secrets: &[&str]) -> String {
     let text = match description {
         Some(description) => format!("{code}: {description}"),
         None => code.to_owned(),
@@ -201,7 +201,7 @@ fn not_ok(answer: &Value, secrets: &[&str]) -> Verdict {
     };
     let lower = why.to_lowercase();
     let is_about_credentials = OF_CREDENTIALS.iter().any(|sign| lower.contains(sign));
-    let why = words(&why, None, secrets);
+    let why = error_text(&why, None, secrets);
     match is_about_credentials {
         true => Verdict::Bad(format!("the app does not accept the credentials: {why}")),
         false => Verdict::Unknown(format!(

@@ -113,7 +113,7 @@ impl Actor {
         let tallies;
         (settled.commits, tallies) =
             self.commits
-                .enter_held(&loaded.source, deferred, settled.now_ms);
+                .enter_deferred(&loaded.source, deferred, settled.now_ms);
         let source = self.context.core.store.settle_source(settled).await?;
         for tally in &tallies {
             self.context.core.metrics.committed(tally);

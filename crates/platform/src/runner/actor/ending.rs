@@ -75,21 +75,21 @@ impl Actor {
         };
         let loaded = self.loaded.as_deref();
         let strategy = loaded.and_then(|loaded| loaded.source.spec.dedupe);
-        let told = HookEnded::of(run.outcome, &run.effects, hold, strategy);
+        let hook_ended = HookEnded::of(run.outcome, &run.effects, hold, strategy);
         let part = RunPart {
             effects: run.effects,
-            outcome: Some(told.outcome.clone()),
+            outcome: Some(hook_ended.outcome.clone()),
             usage: run.usage,
             ended_at_ms: self.context.core.env.now_ms(),
             ..RunPart::begun(trigger, invocation_id, origin, run.started_at_ms)
         };
-        // Told now: the held effects of a failed deployment are never committed.
-        self.context.core.metrics.ran(trigger, &told.outcome);
-        journal::ended(&self.id, &part, &told.outcome);
+        // Counted now: the deferred effects of a failed deployment are never committed.
+        self.context.core.metrics.ran(trigger, &hook_ended.outcome);
+        journal::ended(&self.id, &part, &hook_ended.outcome);
         match hold {
             true => self.deferred.push(part),
             false => self.commits.push(part),
         }
-        let _ = ended.send(told);
+        let _ = ended.send(hook_ended);
     }
 }

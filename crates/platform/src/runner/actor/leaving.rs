@@ -14,7 +14,7 @@ impl Actor {
     pub(super) fn leave_if_idle(&self) -> bool {
         let commands = &self.commands;
         let may_leave = || commands.is_empty();
-        self.context.residents.leave(&self.id, may_leave)
+        self.context.residents.remove_if(&self.id, may_leave)
     }
 
     /// Lets the hooks of a change that failed leave their records, with their logs. Nothing else of them counts.

@@ -87,8 +87,10 @@ impl Actor {
     pub(super) async fn take_renewed(&mut self, renewed: Renewed) {
         match renewed {
             Renewed::Loaded(loaded) => self.take_loaded(*loaded).await,
-            Renewed::Doubted(false, waiting) => waiting.into_iter().for_each(|it| self.finish(it)),
-            Renewed::Doubted(true, waiting) => {
+            Renewed::Rechecked(false, waiting) => {
+                waiting.into_iter().for_each(|it| self.finish(it))
+            }
+            Renewed::Rechecked(true, waiting) => {
                 self.stale = true;
                 // The first of them is to be the first again.
                 waiting.into_iter().rev().for_each(|it| self.repeat(it));
@@ -128,8 +130,8 @@ impl Actor {
             // A hook is the business of a lifecycle, which fails; the next one is to have other credentials.
             let accounts = self.loaded.as_ref().map(|it| it.accounts.clone());
             let context = Arc::clone(&self.context);
-            let doubting = async move { context.doubt(accounts.unwrap_or_default()).await };
-            self.context.core.tasks.spawn(doubting);
+            let rechecking = async move { context.recheck(accounts.unwrap_or_default()).await };
+            self.context.core.tasks.spawn(rechecking);
             return self.finish(ended);
         };
         if invocation.accounts.is_empty() || invocation.repeated {
@@ -141,14 +143,14 @@ impl Actor {
             _ => true,
         };
         let (context, accounts) = (Arc::clone(&self.context), invocation.accounts.clone());
-        let doubting = || -> futures::future::BoxFuture<'static, bool> {
-            Box::pin(async move { context.doubt(accounts).await })
+        let rechecking = || -> futures::future::BoxFuture<'static, bool> {
+            Box::pin(async move { context.recheck(accounts).await })
         };
         let is_unseen = is_unseen && !ended.flushed && !ended.stored && ended.effects.is_silent();
         match is_unseen {
-            true => self.renewal.doubt(doubting, Some(ended)),
+            true => self.renewal.recheck(rechecking, Some(ended)),
             false => {
-                self.renewal.doubt(doubting, None);
+                self.renewal.recheck(rechecking, None);
                 self.finish(ended);
             }
         }

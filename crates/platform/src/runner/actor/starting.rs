@@ -22,7 +22,7 @@ impl Actor {
         if self.flight.has_suspect() {
             return;
         }
-        if self.queue.suspect_waits() {
+        if self.queue.has_suspect() {
             if self.flight.is_empty()
                 && let Some(invocation) = self.queue.take_suspect()
             {

@@ -26,8 +26,8 @@ use crate::{
 pub enum LinkOpened {
     /// Something has to be entered, or only to be confirmed.
     Form(FieldsForm),
-    /// The user goes to the app, with a cookie by which it is known again.
-    Leave {
+    /// The browser is redirected to the app, with a cookie that identifies it at the callback.
+    Redirect {
         /// The target.
         url: String,
         /// The cookie's name.
@@ -55,42 +55,42 @@ pub struct FieldsForm {
 }
 
 impl Platform {
-    /// A link was opened, for the app in its path. It is not used up: programs that show previews of
-    /// links open them too. Only the form's button goes on, even where nothing has to be entered.
+    /// Opens a link, for the app in its path. That does not use the link up: programs that show previews of
+    /// links open them too. Only the form's button continues, even where nothing has to be entered.
     ///
     /// # Errors
-    /// `Invalid` when it is of no use.
+    /// `Invalid` when the link is not valid.
     pub async fn open_link(&self, slug: &str, token: &str) -> Result<LinkOpened, ConnectError> {
         let (connect, app) = self.linked(slug, token).await?;
-        let known = self.open_known(&connect)?;
+        let known = self.open_data(&connect)?;
         self.form(&app, &connect, known.fields, None)
     }
 
-    /// The form of a link was filled in.
+    /// Handles the submitted form of a link.
     ///
     /// # Errors
     /// As [`Platform::open_link`]. Fields that can be corrected are asked for again.
-    pub async fn fill_in(
+    pub async fn submit_form(
         self: &Arc<Self>,
         slug: &str,
         token: &str,
         entered: Map<String, Value>,
     ) -> Result<LinkOpened, ConnectError> {
         let (connect, app) = self.linked(slug, token).await?;
-        let known = self.open_known(&connect)?.fields;
-        let entered = over(&app, known, entered);
+        let known = self.open_data(&connect)?.fields;
+        let entered = merged(&app, known, entered);
         let checked = app.check_entered(&entered, false);
         if let Err(invalid) = checked.and_then(|()| check_urls(&app, &entered)) {
             let problem = problem(&app, &invalid);
             return self.form(&app, &connect, entered, Some(problem));
         }
         match app.auth {
-            AuthType::Oauth2 => self.leave(&app, &connect, entered).await,
+            AuthType::Oauth2 => self.redirect(&app, &connect, entered).await,
             AuthType::Fields | AuthType::None => self.keep_entered(&app, &connect, entered).await,
         }
     }
 
-    /// The connect whose link is opened, if that is possible still.
+    /// The connect that the link belongs to, if the link is still valid.
     async fn linked(
         &self,
         slug: &str,
@@ -111,7 +111,7 @@ impl Platform {
         let connect = connect.ok_or(ConnectError::Invalid(LINK_OVER))?;
         match self.core.config.apps.get(slug) {
             Some(app) => Ok((connect, Arc::clone(app))),
-            // The operator took it out of the catalog since.
+            // The operator has removed the app from the catalog since.
             None => Err(ConnectError::Invalid(LINK_OVER)),
         }
     }
@@ -134,7 +134,7 @@ impl Platform {
             fields.entry(UID).or_insert_with(|| uid.clone());
         }
         let account = self.connected_account(app, connect, fields, None, verdict)?;
-        let connected = told(app, &account);
+        let connected = connected(app, &account);
         self.finish_connect(connect, account).await?;
         Ok(LinkOpened::Connected(connected))
     }
@@ -147,7 +147,7 @@ impl Platform {
         problem: Option<String>,
     ) -> Result<LinkOpened, ConnectError> {
         let is_secret = |name: &str| app.fields.iter().any(|f| f.name == name && f.secret);
-        let mut kept = self.open_known(connect)?.fields;
+        let mut kept = self.open_data(connect)?.fields;
         kept.retain(|name, _| is_secret(name));
         known.retain(|name, _| !is_secret(name));
         Ok(LinkOpened::Form(FieldsForm {
@@ -159,7 +159,7 @@ impl Platform {
         }))
     }
 
-    /// The account that a connect leads to.
+    /// The account that a connect creates or renews.
     pub(super) fn connected_account(
         &self,
         app: &AppDefinition,
@@ -194,19 +194,19 @@ impl Platform {
     }
 }
 
-/// The message about the account to the user in the browser.
-pub(super) fn told(app: &AppDefinition, account: &Account) -> Connected {
-    let is_doubtful = app.probe.is_some() && account.health.status != HealthStatus::Healthy;
+/// The contents of the page about the connected account.
+pub(super) fn connected(app: &AppDefinition, account: &Account) -> Connected {
+    let is_unverified = app.probe.is_some() && account.health.status != HealthStatus::Healthy;
     Connected {
         app: app.name.clone(),
         account: account.name.clone(),
-        doubt: account.health.reason.clone().filter(|_| is_doubtful),
+        warning: account.health.reason.clone().filter(|_| is_unverified),
     }
 }
 
 /// The entered values over the known ones. A known secret need not be entered; any other field left
 /// empty is empty.
-fn over(
+fn merged(
     app: &AppDefinition,
     mut known: Map<String, Value>,
     mut entered: Map<String, Value>,
@@ -223,7 +223,7 @@ fn over(
     known
 }
 
-/// In the words of the form.
+/// The problem with the field's label from the form.
 fn problem(app: &AppDefinition, invalid: &Invalid) -> String {
     let name = invalid.field.trim_start_matches("fields.");
     let field = app.fields.iter().find(|field| field.name == name);
@@ -260,7 +260,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                over(&app, fields(known.clone()), fields(entered)),
+                merged(&app, fields(known.clone()), fields(entered)),
                 fields(expected)
             );
         }

@@ -1,5 +1,5 @@
-//! The way over an app's consent: OAuth 2's authorization code grant (RFC 6749, 4.1) with a state that counts once and a
-//! proof key (RFC 7636).
+//! Consent at the app: OAuth 2's authorization code grant (RFC 6749, 4.1) with a state that counts once and a proof key
+//! (RFC 7636).
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::{
-    form::{LinkOpened, told},
+    form::{LinkOpened, connected},
     outcome::{ConnectError, Connected, LINK_OVER, OTHER_BROWSER, STATE_OVER},
-    sealed::Known,
+    sealed::ConnectData,
 };
 use crate::{
-    accounts::{TokenFailure, Verdict, words},
+    accounts::{TokenFailure, Verdict, error_text},
     caller::key_hash,
     error::PlatformError,
     platform::Platform,
@@ -52,8 +52,8 @@ fn cookie_name(id: &ConnectId) -> String {
 }
 
 impl Platform {
-    /// Sends the user to the app.
-    pub(super) async fn leave(
+    /// Redirects the user to the app.
+    pub(super) async fn redirect(
         &self,
         app: &AppDefinition,
         connect: &Connect,
@@ -80,16 +80,16 @@ impl Platform {
                 verifier: &verifier,
             },
         );
-        let known = Known {
+        let data = ConnectData {
             fields,
             verifier: oauth2.pkce.then_some(verifier),
             browser_hash: Some(key_hash(&browser)),
         };
-        let sealed = self.seal_known(&connect.id, &known)?;
-        let left = self
+        let sealed = self.seal_data(&connect.id, &data)?;
+        let accepted = self
             .core
             .store
-            .leave_for_app(
+            .await_callback(
                 &connect.id,
                 &key_hash(&state),
                 sealed,
@@ -97,8 +97,8 @@ impl Platform {
             )
             .await
             .map_err(PlatformError::from)?;
-        match left {
-            true => Ok(LinkOpened::Leave {
+        match accepted {
+            true => Ok(LinkOpened::Redirect {
                 url,
                 cookie: cookie_name(&connect.id),
                 browser,
@@ -107,12 +107,12 @@ impl Platform {
         }
     }
 
-    /// The user came back from the app whose callback this is.
+    /// Handles the app's redirect back to the node.
     ///
     /// # Errors
-    /// `Invalid` if nobody is expected with this state, `Failed` with the reason why there is no
+    /// `Invalid` if no connect awaits this state, `Failed` with the reason why there is no
     /// account.
-    pub async fn come_back(
+    pub async fn handle_callback(
         self: &Arc<Self>,
         slug: &str,
         callback: Callback,
@@ -121,7 +121,7 @@ impl Platform {
         let connect = self
             .core
             .store
-            .come_back(&key_hash(state), self.core.env.now_at())
+            .take_callback(&key_hash(state), self.core.env.now_at())
             .await
             .map_err(PlatformError::from)?
             .ok_or(ConnectError::Invalid(STATE_OVER))?;
@@ -130,13 +130,13 @@ impl Platform {
         let ended = self
             .core
             .tasks
-            .spawn(async move { app.take_back(&slug, connect, callback).await });
+            .spawn(async move { app.complete(&slug, connect, callback).await });
         ended
             .await
             .map_err(|error| PlatformError::Internal(error.to_string()))?
     }
 
-    async fn take_back(
+    async fn complete(
         self: &Arc<Self>,
         slug: &str,
         connect: Connect,
@@ -165,8 +165,8 @@ impl Platform {
         let (Some(app), Some((oauth2, client_id))) = (&app, client) else {
             return Err(because(LINK_OVER));
         };
-        let known = self.open_known(connect)?;
-        check_browser(connect, callback, &known)?;
+        let data = self.open_data(connect)?;
+        check_browser(connect, callback, &data)?;
         let code = code(app, callback)?;
         let callback_url = self.callback_url(slug);
         let mut parameters = vec![
@@ -174,16 +174,16 @@ impl Platform {
             ("code", code),
             ("redirect_uri", &callback_url),
         ];
-        if let Some(verifier) = &known.verifier {
+        if let Some(verifier) = &data.verifier {
             parameters.push(("code_verifier", verifier));
         }
         let granted = self
             .accounts
             .provider
-            .grant(oauth2, &known.fields, &parameters)
+            .grant(oauth2, &data.fields, &parameters)
             .await;
         let grant = granted.map_err(|failure| no_token(app, &failure))?;
-        let mut fields = known.fields;
+        let mut fields = data.fields;
         fields.insert(CLIENT_ID.to_owned(), Value::from(client_id));
         for (name, parameter) in &oauth2.callback_fields {
             if let Some(value) = callback.parameter(parameter) {
@@ -209,7 +209,7 @@ impl Platform {
         };
         let account =
             self.connected_account(app, connect, fields, grant.expires_in, Some(verdict))?;
-        let connected = told(app, &account);
+        let connected = connected(app, &account);
         match self.finish_connect(connect, account).await {
             Ok(()) => Ok(connected),
             Err(error) => Err(because(&error.to_string())),
@@ -243,9 +243,13 @@ fn check_app(slug: &str, connect: &Connect) -> Result<(), Refused> {
     }
 }
 
-fn check_browser(connect: &Connect, callback: &Callback, known: &Known) -> Result<(), Refused> {
+fn check_browser(
+    connect: &Connect,
+    callback: &Callback,
+    data: &ConnectData,
+) -> Result<(), Refused> {
     let browser = callback.cookie(&cookie_name(&connect.id)).map(key_hash);
-    match browser.is_some() && browser == known.browser_hash {
+    match browser.is_some() && browser == data.browser_hash {
         true => Ok(()),
         false => Err(because(OTHER_BROWSER)),
     }
@@ -261,7 +265,7 @@ fn code<'a>(app: &AppDefinition, callback: &'a Callback) -> Result<&'a str, Refu
             app.name
         ))),
         (_, Some(error)) => {
-            let said = words(error, callback.parameter("error_description"), &[]);
+            let said = error_text(error, callback.parameter("error_description"), &[]);
             Err(Refused::Because(format!(
                 "{} refused: {said}. If this happens again, the operator must check the app's scopes \
                  and the client's settings there.",

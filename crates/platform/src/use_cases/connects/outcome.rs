@@ -1,16 +1,16 @@
-//! The end of a connect, as the user in the browser is told.
+//! The end of a connect, as shown to the user in the browser.
 
 use crate::error::PlatformError;
 
-/// An account that has just been connected, as the user in the browser is told.
+/// An account that has just been connected, as shown to the user in the browser.
 #[derive(Debug, Clone)]
 pub struct Connected {
     /// The app's name.
     pub app: String,
     /// The account's name.
     pub account: String,
-    /// Why it may not be good all the same.
-    pub doubt: Option<String>,
+    /// The reason why it may not work all the same.
+    pub warning: Option<String>,
 }
 
 /// The reason why the user in the browser gets no account, with the next step.
@@ -19,7 +19,7 @@ pub enum ConnectError {
     /// The link or the app's answer is not valid any more, or never was.
     #[error("{0}")]
     Invalid(&'static str),
-    /// The way ended without an account.
+    /// The connect ended without an account.
     #[error("{0}")]
     Failed(String),
     /// The node could not do its part.

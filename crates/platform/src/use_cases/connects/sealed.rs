@@ -7,20 +7,20 @@ use serde_json::{Map, Value};
 
 use crate::{error::PlatformError, platform::Platform};
 
-/// The data of a connect on its way.
+/// The data of a connect in progress.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct ConnectData {
     /// The app's fields as far as they are known.
     pub(super) fields: Map<String, Value>,
-    /// The proof key, from leaving on.
+    /// The proof key, once the browser was sent to the app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) verifier: Option<String>,
-    /// The hash of the token that the leaving browser was given.
+    /// The hash of the token in the cookie of the browser that was sent to the app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) browser_hash: Option<String>,
 }
 
-impl Known {
+impl ConnectData {
     pub(super) fn new(fields: Map<String, Value>) -> Self {
         Self {
             fields,
@@ -31,21 +31,22 @@ impl Known {
 }
 
 impl Platform {
-    pub(super) fn seal_known(
+    pub(super) fn seal_data(
         &self,
         id: &ConnectId,
-        known: &Known,
+        data: &ConnectData,
     ) -> Result<Vec<u8>, PlatformError> {
-        let text = serde_json::to_vec(known).map_err(|error| {
+        let text = serde_json::to_vec(data).map_err(|error| {
             PlatformError::Internal(format!("a connect cannot be written: {error}"))
         })?;
         self.secret_keys.seal(&self.core.env, id.as_str(), &text)
     }
 
-    pub(super) fn open_known(&self, connect: &Connect) -> Result<Known, PlatformError> {
+    pub(super) fn open_data(&self, connect: &Connect) -> Result<ConnectData, PlatformError> {
         let id = connect.id.as_str();
         let plain = self.secret_keys.open(id, &connect.sealed)?;
-        serde_json::from_slice(&plain)
-            .map_err(|_| PlatformError::Internal(format!("what connect `{id}` knows is malformed")))
+        serde_json::from_slice(&plain).map_err(|_| {
+            PlatformError::Internal(format!("the data of connect `{id}` is malformed"))
+        })
     }
 }

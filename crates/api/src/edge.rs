@@ -15,30 +15,30 @@ use headwater_platform::{Attribute, NewSpan, Platform, Span, SpanKind};
 
 use crate::{
     error::{self, ApiError},
-    ingress::{self, Door, EndpointDomain, Place},
+    ingress::{self, EndpointDomain, IngressState, Place},
     metrics::Metrics,
     request_id::RequestId,
 };
 
-/// The facts about the node that the front needs.
-pub(crate) struct Front {
-    door: Arc<Door>,
+/// The parts of the node that the edge needs.
+pub(crate) struct Edge {
+    ingress: Arc<IngressState>,
     metrics: Arc<Metrics>,
     domain: Option<EndpointDomain>,
 }
 
-impl Front {
-    pub(crate) fn new(door: Arc<Door>, metrics: Arc<Metrics>) -> Self {
-        let domain = EndpointDomain::of(door.platform.config());
+impl Edge {
+    pub(crate) fn new(ingress: Arc<IngressState>, metrics: Arc<Metrics>) -> Self {
+        let domain = EndpointDomain::of(ingress.platform.config());
         Self {
-            door,
+            ingress,
             metrics,
             domain,
         }
     }
 
     fn platform(&self) -> &Platform {
-        &self.door.platform
+        &self.ingress.platform
     }
 
     /// The request's span, in the trace of its caller if it names one.
@@ -71,20 +71,20 @@ impl Front {
 
 /// Takes a request in and lets its response out.
 pub(crate) async fn receive(
-    State(front): State<Arc<Front>>,
+    State(edge): State<Arc<Edge>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let begun = Instant::now();
-    let id = RequestId::of(request.headers(), front.platform().environment());
+    let id = RequestId::of(request.headers(), edge.platform().environment());
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let endpoint = front.endpoint_of_host(&request);
+    let endpoint = edge.endpoint_of_host(&request);
     let is_endpoint = endpoint.is_some() || uri.path().starts_with(ingress::PREFIX);
     let place = match endpoint {
         Some(_) => Place::Host,
         None => ingress::place_of(uri.path()),
     };
-    let span = front.begin_span(&request, is_endpoint);
+    let span = edge.begin_span(&request, is_endpoint);
     let origin = Origin {
         request_id: Some(id.as_str().into()),
         trace: span.context(),
@@ -92,7 +92,7 @@ pub(crate) async fn receive(
     let answering = async {
         let answering = async {
             match endpoint {
-                Some(token) => ingress::at_host(&front.door, token, request).await,
+                Some(token) => ingress::at_host(&edge.ingress, token, request).await,
                 None => {
                     trim_trailing_slash(request.uri_mut());
                     next.run(request).await
@@ -108,15 +108,15 @@ pub(crate) async fn receive(
     log_answer(&id, &method, shown_path(uri.path(), is_endpoint), status);
     id.write(response.headers_mut());
     if is_endpoint {
-        front.door.sites.seal(place, response.headers_mut());
+        edge.ingress.sites.seal(place, response.headers_mut());
     }
     end_span(span, status);
     match is_endpoint {
-        true => front.metrics.endpoint(&method, status, time),
+        true => edge.metrics.endpoint(&method, status, time),
         false => {
             let route = response.extensions_mut().remove::<MatchedPath>();
             let route = route.as_ref();
-            front.metrics.route(&method, route, status, time);
+            edge.metrics.route(&method, route, status, time);
         }
     }
     response

@@ -1,43 +1,44 @@
-//! Turns at something that is done a few at a time: builds, giving workers their code. Tenants that wait take turns, one
-//! each, so that nobody's hundred keep another's first one waiting. Knows nothing of what is done.
+//! A bounded number of permits for work such as builds or loading code into workers, handed out fairly: waiting tenants
+//! take turns, one permit each, so that one tenant's hundred requests do not delay another's first. The work itself is
+//! unknown here.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-/// Hands out turns.
+/// Hands out permits.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct FairQueue {
     state: Arc<Mutex<State>>,
     waiting_max: usize,
 }
 
-/// A tenant has as many waiting as it may.
+/// The tenant's queue is full.
 #[derive(Debug)]
 pub(crate) struct Full;
 
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// Tenants that wait, whose turn is next first. No queue is empty.
+    /// Waiting tenants in the order of their turns. No queue is empty.
     tenants: VecDeque<Waiting>,
 }
 
 #[derive(Debug)]
 struct Waiting {
     tenant: Arc<str>,
-    queue: VecDeque<oneshot::Sender<Turn>>,
+    queue: VecDeque<oneshot::Sender<Permit>>,
 }
 
-/// The right to go on, until it is dropped.
+/// The right to proceed; given back on drop.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct Permit {
     state: Arc<Mutex<State>>,
 }
 
-impl Turns {
-    /// So many at a time, and of one tenant so many that wait.
+impl FairQueue {
+    /// Allows `at_a_time` permits at once, and `waiting_max` waiting requests per tenant.
     pub(crate) fn new(at_a_time: usize, waiting_max: usize) -> Self {
         let state = State {
             free: at_a_time,
@@ -49,35 +50,39 @@ impl Turns {
         }
     }
 
-    /// Waits for the tenant's turn.
+    /// Waits for a permit.
     ///
     /// # Errors
-    /// [`Full`] when too many of its wait already.
-    pub(crate) async fn take(&self, tenant: &str) -> Result<Turn, Full> {
+    /// [`Full`] when too many of the tenant's requests wait already.
+    pub(crate) async fn acquire(&self, tenant: &str) -> Result<Permit, Full> {
         loop {
             let waiting = {
                 let mut state = self.state.lock();
                 if state.free > 0 {
                     state.free -= 1;
-                    return Ok(self.turn());
+                    return Ok(self.permit());
                 }
                 state.wait(tenant, self.waiting_max)?
             };
-            if let Ok(turn) = waiting.await {
-                return Ok(turn);
+            if let Ok(permit) = waiting.await {
+                return Ok(permit);
             }
         }
     }
 
-    fn turn(&self) -> Turn {
-        Turn {
+    fn permit(&self) -> Permit {
+        Permit {
             state: Arc::clone(&self.state),
         }
     }
 }
 
 impl State {
-    fn wait(&mut self, tenant: &str, waiting_max: usize) -> Result<oneshot::Receiver<Turn>, Full> {
+    fn wait(
+        &mut self,
+        tenant: &str,
+        waiting_max: usize,
+    ) -> Result<oneshot::Receiver<Permit>, Full> {
         let (sender, receiver) = oneshot::channel();
         let mut known = self.tenants.iter_mut();
         let Some(known) = known.find(|known| &*known.tenant == tenant) else {
@@ -95,14 +100,14 @@ impl State {
         Ok(receiver)
     }
 
-    /// The next that waits; its tenant goes to the end of the line.
-    fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
+    /// The next waiting request; its tenant moves to the end of the queue.
+    fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
         while let Some(mut waiting) = self.tenants.pop_front() {
             let next = waiting.queue.pop_front();
             if !waiting.queue.is_empty() {
                 self.tenants.push_back(waiting);
             }
-            // Those who went away in the meantime take no turn.
+            // Requests abandoned in the meantime get no permit.
             if let Some(next) = next.filter(|next| !next.is_closed()) {
                 return Some(next);
             }
@@ -111,7 +116,7 @@ impl State {
     }
 }
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
         let next = {
             let mut state = self.state.lock();
@@ -122,8 +127,8 @@ impl Drop for Turn {
             next
         };
         if let Some(next) = next {
-            // One that nobody receives is dropped here, and passed on by that.
-            let _ = next.send(Turn {
+            // A permit that nobody receives is dropped here, which passes it on.
+            let _ = next.send(Permit {
                 state: Arc::clone(&self.state),
             });
         }
@@ -134,21 +139,21 @@ impl Drop for Turn {
 mod tests {
     use futures::FutureExt;
 
-    use super::{Full, Turns};
+    use super::{FairQueue, Full};
 
     const WAITING_MAX: usize = 32;
 
     #[tokio::test]
     async fn tenants_take_turns_however_much_each_asks_for() {
-        let turns = Turns::new(1, WAITING_MAX);
-        let running = turns.take("many").await.unwrap();
+        let queue = FairQueue::new(1, WAITING_MAX);
+        let running = queue.acquire("many").await.unwrap();
         let asked = ["many", "many", "many", "one", "many", "other"];
         let mut waiting: Vec<_> = asked
             .iter()
-            .map(|owner| (*owner, Box::pin(turns.take(owner))))
+            .map(|owner| (*owner, Box::pin(queue.acquire(owner))))
             .collect();
-        for (_, turn) in &mut waiting {
-            assert!(turn.now_or_never().is_none());
+        for (_, permit) in &mut waiting {
+            assert!(permit.now_or_never().is_none());
         }
         let mut current = Some(running);
         let mut order = Vec::new();
@@ -156,11 +161,11 @@ mod tests {
             drop(current.take());
             let ready = waiting
                 .iter_mut()
-                .position(|(_, turn)| {
-                    current = turn.now_or_never().map(Result::unwrap);
+                .position(|(_, permit)| {
+                    current = permit.now_or_never().map(Result::unwrap);
                     current.is_some()
                 })
-                .expect("somebody's turn");
+                .expect("somebody's permit");
             order.push(waiting.remove(ready).0);
         }
         assert_eq!(order, ["many", "one", "other", "many", "many", "many"]);
@@ -168,46 +173,46 @@ mod tests {
 
     #[tokio::test]
     async fn those_who_went_away_take_no_turn_and_no_place() {
-        let turns = Turns::new(1, WAITING_MAX);
-        let running = turns.take("a").await.unwrap();
-        let mut gone = Box::pin(turns.take("a"));
+        let queue = FairQueue::new(1, WAITING_MAX);
+        let running = queue.acquire("a").await.unwrap();
+        let mut gone = Box::pin(queue.acquire("a"));
         assert!((&mut gone).now_or_never().is_none());
-        let mut stays = Box::pin(turns.take("a"));
+        let mut stays = Box::pin(queue.acquire("a"));
         assert!((&mut stays).now_or_never().is_none());
         drop(gone);
         drop(running);
-        let turn = stays.now_or_never().expect("its turn").unwrap();
-        drop(turn);
-        assert!(turns.take("b").now_or_never().is_some());
+        let permit = stays.now_or_never().expect("its permit").unwrap();
+        drop(permit);
+        assert!(queue.acquire("b").now_or_never().is_some());
     }
 
     #[tokio::test]
     async fn one_tenant_has_so_many_waiting_and_another_still_may() {
-        let turns = Turns::new(1, WAITING_MAX);
-        let _running = turns.take("a").await.unwrap();
+        let queue = FairQueue::new(1, WAITING_MAX);
+        let _running = queue.acquire("a").await.unwrap();
         let mut waiting: Vec<_> = (0..WAITING_MAX)
-            .map(|_| Box::pin(turns.take("a")))
+            .map(|_| Box::pin(queue.acquire("a")))
             .collect();
-        for turn in &mut waiting {
-            assert!(turn.now_or_never().is_none());
+        for permit in &mut waiting {
+            assert!(permit.now_or_never().is_none());
         }
-        let refused = turns.take("a").now_or_never().expect("an answer");
+        let refused = queue.acquire("a").now_or_never().expect("an answer");
         assert!(matches!(refused, Err(Full)), "{refused:?}");
-        assert!(turns.take("b").now_or_never().is_none());
+        assert!(queue.acquire("b").now_or_never().is_none());
         waiting.pop();
-        assert!(turns.take("a").now_or_never().is_none());
+        assert!(queue.acquire("a").now_or_never().is_none());
     }
 
     #[tokio::test]
     async fn who_asks_for_many_waits_behind_who_asks_for_one() {
-        let turns = Turns::new(1, usize::MAX);
+        let queue = FairQueue::new(1, usize::MAX);
         let (many, one) = ("many", "one");
-        let first = turns.take(many).await.unwrap();
-        let mut of_many: Vec<_> = (0..3).map(|_| Box::pin(turns.take(many))).collect();
+        let first = queue.acquire(many).await.unwrap();
+        let mut of_many: Vec<_> = (0..3).map(|_| Box::pin(queue.acquire(many))).collect();
         for waiting in &mut of_many {
             assert!(waiting.now_or_never().is_none());
         }
-        let mut other = Box::pin(turns.take(one));
+        let mut other = Box::pin(queue.acquire(one));
         assert!((&mut other).now_or_never().is_none());
         drop(first);
         let second = (&mut of_many[0]).now_or_never().expect("it waited first");
@@ -219,6 +224,6 @@ mod tests {
         drop(of_many.remove(1));
         drop(third);
         assert!((&mut of_many[1]).now_or_never().is_some());
-        assert!(turns.take(one).now_or_never().is_some(), "free again");
+        assert!(queue.acquire(one).now_or_never().is_some(), "free again");
     }
 }

@@ -12,21 +12,14 @@ mod idle;
 mod ingest;
 mod listeners;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 
-use crate::report::Report;
+use crate::{builds::Builds, report::Report};
 
 /// Turns of each build where a benchmark knows one node only.
 const TURNS: usize = 3;
-
-/// Builds of the node under measurement.
-pub(crate) struct Builds {
-    pub(crate) ours: PathBuf,
-    /// The one to measure in turns with ours.
-    pub(crate) other: Option<PathBuf>,
-}
 
 /// In the order in which they run.
 pub(crate) const NAMES: [&str; 10] = [

@@ -14,6 +14,7 @@
 
 mod bare;
 mod bench;
+mod builds;
 mod load;
 mod node;
 mod process;
@@ -27,7 +28,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{bench::Builds, report::Report};
+use crate::{builds::Builds, report::Report};
 
 /// Everything runs on one thread, so that the load takes one core at most.
 #[tokio::main(flavor = "current_thread")]

@@ -13,8 +13,8 @@ use anyhow::Result;
 use serde_json::json;
 
 use self::attack::Attack;
-use super::Builds;
 use crate::{
+    builds::Builds,
     node::{Api, Node, Source},
     report::{Budget, Line, Report},
     statistics::{median, quantile},

@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 
-use super::{Builds, deployed::Deployed};
+use super::deployed::Deployed;
 use crate::{
+    builds::Builds,
     process::{Process, deno_script},
     report::{Budget, Line, Report},
     rounds::{Side, compare},

@@ -10,9 +10,9 @@ use std::{
 
 use anyhow::Result;
 
-use super::Builds;
 use crate::{
     bare,
+    builds::Builds,
     load::Load,
     node::{Api, Node, Source},
     report::{Budget, Line, Report},

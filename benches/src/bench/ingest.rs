@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 
-use super::{Builds, deployed::Deployed};
+use super::deployed::Deployed;
 use crate::{
     bare,
+    builds::Builds,
     report::{Budget, Report},
     rounds::{Side, compare},
 };

@@ -4,13 +4,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use headwater_model::id::RunnableId;
-use headwater_store::{Progress, RunnableLease, StoreError};
+use headwater_store::{NODE_TIMEOUT, Progress, RunnableLease, StoreError};
 use parking_lot::Mutex;
 
 use crate::core::Core;
 
-/// The interval at which the node says that it lives: a fifth of the time after which others take over.
-const HEARTBEAT_MS: u64 = headwater_store::NODE_TIMEOUT_MS / 5;
+/// How often the node says that it lives in the time after which others take over.
+const HEARTBEATS: u32 = 5;
 
 /// The leases that this node holds. They hang on the node's life, so that holding many costs nothing.
 pub(crate) struct Leases {
@@ -59,7 +59,7 @@ impl Leases {
         let now_ms = self.core.env.now_ms();
         self.core.store.heartbeat(self.core.epoch, now_ms).await?;
         Ok(Progress {
-            next_due_ms: Some(now_ms + HEARTBEAT_MS),
+            next_due_ms: Some(now_ms + NODE_TIMEOUT / HEARTBEATS),
             ..Progress::default()
         })
     }

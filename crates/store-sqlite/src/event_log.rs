@@ -5,6 +5,7 @@ use headwater_model::{
     event::Event,
     id::{EmitterId, EventId},
     page::{Page, PageRequest},
+    time::EpochMs,
 };
 use headwater_store::{
     ChannelFilter, EventDeletion, EventLog, LogPosition, Progress, StoreError, Tail,
@@ -54,7 +55,7 @@ impl EventLog for SqliteStore {
             .await
     }
 
-    async fn release_scheduled(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+    async fn release_scheduled(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
         // Looking costs no transaction; most looks find that nothing is due.
         let next_due_ms = self.read(scheduled::next_due).await?;
         if next_due_ms.is_none_or(|due_ms| due_ms > now_ms) {
@@ -69,7 +70,7 @@ impl EventLog for SqliteStore {
 
     async fn dispatch(
         &self,
-        now_ms: u64,
+        now_ms: EpochMs,
         limit: u32,
         queued_max: u32,
     ) -> Result<Progress, StoreError> {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use headwater_store::{Conflict, NODE_TIMEOUT_MS, NodeEpoch, NodeName};
+use headwater_model::time::EpochMs;
+use headwater_store::{Conflict, NODE_TIMEOUT, NodeEpoch, NodeName};
 use parking_lot::Mutex;
 
 /// The lives of this process's nodes. Epochs of earlier processes are dead.
@@ -18,20 +19,20 @@ struct Lives {
 
 struct Node {
     name: NodeName,
-    heartbeat_ms: u64,
+    heartbeat_ms: EpochMs,
     /// Somebody wanted a runnable of it when its heartbeat was too old.
     is_dead: bool,
 }
 
 impl Node {
-    fn is_alive(&self, now_ms: u64) -> bool {
-        !self.is_dead && now_ms.saturating_sub(self.heartbeat_ms) < NODE_TIMEOUT_MS
+    fn is_alive(&self, now_ms: EpochMs) -> bool {
+        !self.is_dead && now_ms.since(self.heartbeat_ms) < NODE_TIMEOUT
     }
 }
 
 impl Living {
     /// Begins a life, and ends the former one of that name.
-    pub(crate) fn begin(&self, name: &NodeName, epoch: NodeEpoch, now_ms: u64) {
+    pub(crate) fn begin(&self, name: &NodeName, epoch: NodeEpoch, now_ms: EpochMs) {
         let mut lives = self.0.lock();
         lives.has_begun = true;
         lives.nodes.retain(|_, node| node.name != *name);
@@ -47,7 +48,7 @@ impl Living {
         self.0.lock().nodes.remove(&epoch);
     }
 
-    pub(crate) fn heartbeat(&self, epoch: NodeEpoch, now_ms: u64) -> Result<(), Conflict> {
+    pub(crate) fn heartbeat(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<(), Conflict> {
         let mut lives = self.0.lock();
         match lives.nodes.get_mut(&epoch).filter(|node| !node.is_dead) {
             Some(node) => {
@@ -71,7 +72,7 @@ impl Living {
     }
 
     /// Finds that the epoch is dead, which is final, or that it is alive.
-    pub(crate) fn find_dead(&self, epoch: NodeEpoch, now_ms: u64) -> Result<(), Conflict> {
+    pub(crate) fn find_dead(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<(), Conflict> {
         let mut lives = self.0.lock();
         match lives.nodes.get_mut(&epoch) {
             Some(node) if node.is_alive(now_ms) => Err(Conflict::Held { by: epoch }),
@@ -84,7 +85,7 @@ impl Living {
     }
 
     /// The epochs that are alive but for those of `name`, which starts anew.
-    pub(crate) fn others(&self, name: &NodeName, now_ms: u64) -> Vec<NodeEpoch> {
+    pub(crate) fn others(&self, name: &NodeName, now_ms: EpochMs) -> Vec<NodeEpoch> {
         let lives = self.0.lock();
         let others = lives.nodes.iter();
         let others = others.filter(|(_, node)| node.name != *name && node.is_alive(now_ms));
@@ -92,7 +93,7 @@ impl Living {
     }
 
     /// The epochs that are alive besides `epoch`, which asks.
-    pub(crate) fn besides(&self, epoch: NodeEpoch, now_ms: u64) -> Vec<NodeEpoch> {
+    pub(crate) fn besides(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Vec<NodeEpoch> {
         let lives = self.0.lock();
         let others = lives.nodes.iter();
         let others = others.filter(|(other, node)| **other != epoch && node.is_alive(now_ms));

@@ -2,11 +2,13 @@
 
 use async_trait::async_trait;
 use headwater_model::{
+    hash::SecretHash,
     id::{AccountId, ConnectId},
     page::{Page, PageRequest},
+    time::EpochSeconds,
 };
 
-use crate::{error::StoreError, tenants::Owner};
+use crate::{error::StoreError, sealed::Sealed, tenants::Owner};
 
 /// Credentials of an app, sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,22 +28,22 @@ pub struct Account {
     /// Whether they are good.
     pub health: Health,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
     /// Epoch seconds.
-    pub updated_at: u64,
+    pub updated_at: EpochSeconds,
 }
 
 /// An account's credentials at its app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// The encrypted fields.
-    pub sealed: Vec<u8>,
+    pub sealed: Sealed,
     /// When they end, in epoch seconds, if that is known.
-    pub expires_at: Option<u64>,
+    pub expires_at: Option<EpochSeconds>,
     /// Whether there is a refresh token among them.
     pub renewable: bool,
     /// From when on they are renewed before they are used, in epoch seconds.
-    pub renew_at: Option<u64>,
+    pub renew_at: Option<EpochSeconds>,
 }
 
 /// Whether credentials are good, as far as the node knows.
@@ -52,7 +54,7 @@ pub struct Health {
     /// Why, for people.
     pub reason: Option<String>,
     /// Since when it is known, in epoch seconds.
-    pub checked_at: Option<u64>,
+    pub checked_at: Option<EpochSeconds>,
 }
 
 /// The node's knowledge of credentials.
@@ -81,7 +83,7 @@ pub struct Renewal {
     /// Whether those are good.
     pub health: Health,
     /// Epoch seconds.
-    pub now_at: u64,
+    pub now_at: EpochSeconds,
 }
 
 /// A way through a browser to an account: from a link, over the app's consent, and back.
@@ -98,11 +100,11 @@ pub struct Connect {
     /// The account that it is about, if that is there already.
     pub account_id: Option<AccountId>,
     /// Sealed knowledge so far: entered fields, the proof key.
-    pub sealed: Vec<u8>,
+    pub sealed: Sealed,
     /// How far it has come.
     pub step: ConnectStep,
     /// When it ends if it has not come further, in epoch seconds.
-    pub expires_at: u64,
+    pub expires_at: EpochSeconds,
 }
 
 /// How far a connect has come.
@@ -167,15 +169,18 @@ pub trait Accounts {
     async fn begin_connect(
         &self,
         connect: Connect,
-        token_hash: &str,
-        forget_before: u64,
+        token_hash: &SecretHash,
+        forget_before: EpochSeconds,
     ) -> Result<(), StoreError>;
 
     /// A connect, however far it has come.
     async fn connect(&self, id: &ConnectId) -> Result<Option<Connect>, StoreError>;
 
     /// The connect whose link has the token of that hash, however far it has come.
-    async fn connect_by_token(&self, token_hash: &str) -> Result<Option<Connect>, StoreError>;
+    async fn connect_by_token(
+        &self,
+        token_hash: &SecretHash,
+    ) -> Result<Option<Connect>, StoreError>;
 
     /// The user leaves for the app with a state of that hash, and `sealed` is what is known now.
     /// MUST let only one of those go who opened the link, and nobody after its time; false: not this one
@@ -183,15 +188,18 @@ pub trait Accounts {
     async fn leave_for_app(
         &self,
         id: &ConnectId,
-        state_hash: &str,
-        sealed: Vec<u8>,
-        now_at: u64,
+        state_hash: &SecretHash,
+        sealed: Sealed,
+        now_at: EpochSeconds,
     ) -> Result<bool, StoreError>;
 
     /// The user comes back with the state of that hash.
     /// MUST give it to one only, and to nobody after its time (`conformance::accounts::a_state_counts_once`).
-    async fn come_back(&self, state_hash: &str, now_at: u64)
-    -> Result<Option<Connect>, StoreError>;
+    async fn come_back(
+        &self,
+        state_hash: &SecretHash,
+        now_at: EpochSeconds,
+    ) -> Result<Option<Connect>, StoreError>;
 
     /// Ends a connect, together with what becomes of the account.
     /// MUST write both or nothing; `Ended` when it has ended already, `Gone` when its account is

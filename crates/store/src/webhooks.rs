@@ -13,6 +13,7 @@ use headwater_model::{
     event::NewEvent,
     id::{DeliveryId, EmitterId, EventId, SubscriptionId, WebhookId},
     page::{Page, PageRequest},
+    time::{EpochMs, EpochSeconds},
     trace::TraceParent,
     webhook::{DeliveryOrder, DeliveryState},
 };
@@ -22,6 +23,7 @@ use crate::{
     error::StoreError,
     lease::{LeaseTerm, NodeEpoch},
     progress::Progress,
+    sealed::Sealed,
     tenants::Owner,
 };
 
@@ -45,24 +47,24 @@ pub struct Webhook {
     /// Why the platform deactivated it, if it did.
     pub disabled_reason: Option<String>,
     /// The sealed secret that deliveries are signed with.
-    pub secret: Vec<u8>,
+    pub secret: Sealed,
     /// The one before, as long as it is valid too.
     pub former_secret: Option<FormerSecret>,
     /// Since when every attempt has failed, epoch milliseconds. Moved on by [`Deliveries::record_attempts`] only.
-    pub failing_since_ms: Option<u64>,
+    pub failing_since_ms: Option<EpochMs>,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
     /// Epoch seconds.
-    pub updated_at: u64,
+    pub updated_at: EpochSeconds,
 }
 
 /// A secret that was replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormerSecret {
     /// Sealed.
-    pub sealed: Vec<u8>,
+    pub sealed: Sealed,
     /// Epoch milliseconds.
-    pub valid_until_ms: u64,
+    pub valid_until_ms: EpochMs,
 }
 
 /// A change of a webhook. A field that is `None` stays as it is, whoever changed it meanwhile.
@@ -81,14 +83,14 @@ pub struct WebhookChange {
     /// Other secrets.
     pub secrets: Option<WebhookSecrets>,
     /// Epoch seconds.
-    pub updated_at: u64,
+    pub updated_at: EpochSeconds,
 }
 
 /// The secrets that deliveries are signed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSecrets {
     /// Sealed.
-    pub current: Vec<u8>,
+    pub current: Sealed,
     /// The one before, if it is to stay valid.
     pub former: Option<FormerSecret>,
 }
@@ -99,7 +101,7 @@ pub struct WebhookBacklog {
     /// Deliveries that it has not taken yet, counted up to `limits::PENDING_DELIVERIES_COUNTED_MAX`.
     pub pending: u64,
     /// Since when the oldest of them waits, epoch milliseconds: since it was dispatched, or retried by hand.
-    pub oldest_at_ms: Option<u64>,
+    pub oldest_at_ms: Option<EpochMs>,
 }
 
 /// How much one claim may lease.
@@ -156,7 +158,7 @@ pub struct ClaimedDelivery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// When it began, epoch milliseconds.
-    pub at_ms: u64,
+    pub at_ms: EpochMs,
     /// How long it took.
     pub latency_ms: u64,
     /// The status of the response, if there was one.
@@ -173,7 +175,7 @@ pub enum AfterAttempt {
     /// It was taken.
     Delivered,
     /// It is attempted again, not before this. Epoch milliseconds.
-    RetryAt(u64),
+    RetryAt(EpochMs),
     /// It is given up.
     Dead,
 }
@@ -227,22 +229,22 @@ pub struct Delivery {
     /// Every attempt, oldest first.
     pub attempts: Vec<Attempt>,
     /// When it is attempted next, epoch milliseconds; only while pending.
-    pub next_attempt_at_ms: Option<u64>,
+    pub next_attempt_at_ms: Option<EpochMs>,
     /// When it was dispatched, epoch milliseconds.
-    pub created_at_ms: u64,
+    pub created_at_ms: EpochMs,
 }
 
 /// Deliveries of a webhook to make once more: those that have ended, of events indexed within both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replay {
     /// Epoch milliseconds; included.
-    pub since_ms: u64,
+    pub since_ms: EpochMs,
     /// Epoch milliseconds; included.
-    pub until_ms: u64,
+    pub until_ms: EpochMs,
     /// Those that were delivered, too; otherwise dead ones only.
     pub delivered: bool,
     /// Epoch milliseconds. Deliveries that end after this are not replayed again.
-    pub now_ms: u64,
+    pub now_ms: EpochMs,
 }
 
 /// Webhooks as records.
@@ -296,7 +298,7 @@ pub trait Deliveries {
         &self,
         webhook_id: &WebhookId,
         term: LeaseTerm,
-        now_ms: u64,
+        now_ms: EpochMs,
         limit: ClaimLimit,
     ) -> Result<Vec<ClaimedDelivery>, StoreError>;
 
@@ -306,7 +308,7 @@ pub trait Deliveries {
     /// MUST reach every one of them so (`conformance::deliveries::all_webhooks_with_work_are_reached_in_steps`).
     async fn webhooks_with_work(
         &self,
-        now_ms: u64,
+        now_ms: EpochMs,
         after: Option<&WebhookId>,
         limit: u32,
     ) -> Result<Progress, StoreError>;
@@ -318,8 +320,8 @@ pub trait Deliveries {
     /// (`conformance::redelivery::a_retry_is_found_at_its_time`).
     async fn retries_due(
         &self,
-        after_ms: u64,
-        now_ms: u64,
+        after_ms: EpochMs,
+        now_ms: EpochMs,
         limit: u32,
     ) -> Result<Progress, StoreError>;
 
@@ -327,7 +329,7 @@ pub trait Deliveries {
     async fn extend_delivery_leases(
         &self,
         leases: &[DeliveryLease],
-        expires_at_ms: u64,
+        expires_at_ms: EpochMs,
     ) -> Result<(), StoreError>;
 
     /// Gives leases back: somebody may claim the deliveries again at once. Harmless if they were lost.
@@ -346,7 +348,7 @@ pub trait Deliveries {
         webhook_id: &WebhookId,
         attempts: Vec<AttemptRecord>,
         disabled: Option<DisabledWebhook>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<RecordedAttempts, StoreError>;
 
     /// A page of a webhook's deliveries, newest first.
@@ -376,7 +378,7 @@ pub trait Deliveries {
 
     /// Makes a delivery that has ended pending again, due at once, with the whole schedule before it. One that is pending
     /// becomes due at once. `Gone` when it is, `Inactive` when its webhook is.
-    async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError>;
+    async fn retry_delivery(&self, id: &DeliveryId, now_ms: EpochMs) -> Result<(), StoreError>;
 
     /// Makes up to `limit` deliveries of a webhook pending again, oldest event first. Calling again goes on; `done` counts.
     async fn replay(
@@ -393,7 +395,7 @@ pub trait Deliveries {
     async fn trim_deliveries(
         &self,
         keep: u32,
-        dead_before_ms: u64,
+        dead_before_ms: EpochMs,
         limit: u32,
     ) -> Result<Progress, StoreError>;
 }

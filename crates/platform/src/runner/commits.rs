@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use headwater_model::{dedupe, id::SourceId, outcome::Outcome};
+use headwater_model::{dedupe, id::SourceId, outcome::Outcome, time::EpochMs};
 use headwater_store::{Conflict, RunCommit, RunnableLease, Source, Store, StoreError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -94,7 +94,7 @@ impl Commits {
     }
 
     /// Starts the next batch if none is in flight.
-    pub(super) fn start(&mut self, source: &Source, now_ms: u64) {
+    pub(super) fn start(&mut self, source: &Source, now_ms: EpochMs) {
         let Self {
             core,
             source_id,
@@ -176,7 +176,7 @@ impl Commits {
         &mut self,
         source: &Source,
         held: Vec<RunPart>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> (Vec<RunCommit>, Vec<Tally>) {
         let ledger = self
             .ledger

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::{
     component::Component,
     engine::{Call, PATIENCE, returned, thrown},
-    world::{NOWHERE, T0, World, done},
+    world::{NOWHERE, T0, World, after, done},
 };
 
 const TICK: u64 = 10_000;
@@ -71,9 +71,9 @@ async fn a_tick_leaves_a_record_with_the_events_that_dedupe_left_out() {
     let ended = &run.ended;
     assert_eq!((ended.outcome, &ended.error), (RunOutcome::Returned, &None));
     assert_eq!((ended.emitted, ended.dropped.count), (2, 1));
-    assert_eq!(ended.queued_at_ms, T0 + TICK + 400);
-    assert_eq!(ended.started_at_ms, T0 + TICK + 400);
-    assert_eq!(ended.ended_at_ms, T0 + TICK + 450);
+    assert_eq!(ended.queued_at_ms, after(TICK + 400));
+    assert_eq!(ended.started_at_ms, after(TICK + 400));
+    assert_eq!(ended.ended_at_ms, after(TICK + 450));
     assert_eq!(ended.origin, Origin::default());
     let source = world.store.source(&id).await.unwrap().unwrap();
     assert_eq!(ended.version, source.spec.component_id);

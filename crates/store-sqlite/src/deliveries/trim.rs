@@ -1,5 +1,6 @@
 //! Retention of deliveries, and of the events that are kept for them; and the end of those that are given up in numbers.
 
+use headwater_model::time::EpochMs;
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, ToSql, params};
 
@@ -9,7 +10,7 @@ use crate::{connection::failed, row::signed, webhook_rows};
 pub(super) fn trim(
     connection: &Connection,
     keep: u32,
-    dead_before_ms: u64,
+    dead_before_ms: EpochMs,
     limit: u32,
 ) -> Result<Progress, StoreError> {
     begin_anew_if_fewer(connection, keep)?;

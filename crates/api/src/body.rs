@@ -290,6 +290,8 @@ pub(crate) async fn let_read(
 
 #[cfg(test)]
 mod tests {
+    use headwater_model::time::EpochMs;
+
     use super::*;
 
     fn bodies(memory_bytes: usize) -> Arc<Bodies> {
@@ -327,7 +329,7 @@ mod tests {
     }
 
     fn user(number: u128) -> Holder {
-        Some(UserId::new(0, number << 64))
+        Some(UserId::new(EpochMs(0), number << 64))
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::FutureExt;
-use headwater_model::origin::Origin;
+use headwater_model::{endpoint::EndpointToken, origin::Origin};
 use headwater_platform::{Attribute, NewSpan, Platform, Span, SpanKind};
 
 use crate::{
@@ -64,7 +64,7 @@ impl Edge {
         })
     }
 
-    fn endpoint_of_host(&self, request: &Request) -> Option<String> {
+    fn endpoint_of_host(&self, request: &Request) -> Option<EndpointToken> {
         self.domain.as_ref()?.token(request)
     }
 }

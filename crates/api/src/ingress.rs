@@ -23,7 +23,10 @@ use axum::{
     http::{request::Parts, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
-use headwater_model::limits::{INGRESS_BODY_BYTES, INGRESS_EVENT_BYTES};
+use headwater_model::{
+    endpoint::EndpointToken,
+    limits::{INGRESS_BODY_BYTES, INGRESS_EVENT_BYTES},
+};
 use headwater_platform::{Ingress, IngressRequest, Platform, PlatformError};
 use serde_json::value::RawValue;
 
@@ -42,7 +45,7 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The endpoint that a request is meant for.
 struct Target<'a> {
-    token: &'a str,
+    token: EndpointToken,
     /// The component's part of the path.
     path: &'a str,
     /// The whole URL as the outside knows it.
@@ -71,7 +74,7 @@ pub(crate) async fn at_path(
     match address::split(parts.uri.path()) {
         Some((token, path)) => {
             let target = Target {
-                token,
+                token: EndpointToken::new(token),
                 path,
                 url,
                 place: Place::Path { token },
@@ -83,14 +86,19 @@ pub(crate) async fn at_path(
 }
 
 /// Everything at `{token}.{domain}`.
-pub(crate) async fn at_host(ingress: &IngressState, token: String, request: Request) -> Response {
+pub(crate) async fn at_host(
+    ingress: &IngressState,
+    token: EndpointToken,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let domain = ingress.platform.config().endpoint_domain.as_deref();
     let domain = domain.unwrap_or_default();
+    let url = format!("https://{}.{domain}{}", token.as_str(), whole_path(&parts));
     let target = Target {
-        token: &token,
+        token,
         path: parts.uri.path(),
-        url: format!("https://{token}.{domain}{}", whole_path(&parts)),
+        url,
         place: Place::Host,
     };
     ingress.answer(target, &parts, body).await
@@ -127,14 +135,14 @@ impl IngressState {
     ) -> Result<Ingress, ApiError> {
         // Nothing is read, and kept, for nobody. An owner of many sources has one share of the room for
         // all.
-        let owner = self.platform.find_endpoint(target.token).await?;
+        let owner = self.platform.find_endpoint(&target.token).await?;
         let body = self
             .bodies
             .read(Some(owner), body, INGRESS_BODY_BYTES)
             .await?;
         let (event, room) = self.event(&target, parts, body)?;
         let request = IngressRequest {
-            token: target.token.to_owned(),
+            token: target.token,
             event,
         };
         let ingress = self.platform.ingress(request).await?;

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use headwater_model::{
     component::Description,
     event::Emit,
+    hash::ArtifactHash,
     id::{InvocationId, SourceId},
     outcome::{ComponentError, Outcome},
     package::PackageReference,
@@ -78,7 +79,7 @@ impl From<ComponentCode> for BuildRequest {
 #[derive(Debug, Clone)]
 pub struct Artifact {
     /// SHA-256 of `bytes`, hexadecimal.
-    pub hash: String,
+    pub hash: ArtifactHash,
     /// A compressed tar archive of the code folder.
     pub bytes: Bytes,
 }
@@ -223,7 +224,7 @@ pub struct WorkerSpec {
     /// The tenant whose limits and turns it shares.
     pub tenant: Arc<str>,
     /// [`Artifact::hash`] of the code.
-    pub artifact_hash: String,
+    pub artifact_hash: ArtifactHash,
     /// `process.env` of the component (`PD_COMPONENT`).
     pub env: BTreeMap<String, String>,
     /// Loads the rest.

@@ -13,6 +13,7 @@ use std::{
 
 use bytes::Bytes;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use headwater_model::hash::ArtifactHash;
 use sha2::{Digest, Sha256};
 
 use crate::api::Artifact;
@@ -52,7 +53,7 @@ pub fn pack(folder: &Path) -> io::Result<Artifact> {
     }
     let bytes = archive.into_inner()?.finish()?;
     Ok(Artifact {
-        hash: hex::encode(Sha256::digest(&bytes)),
+        hash: ArtifactHash::new(hex::encode(Sha256::digest(&bytes))),
         bytes: Bytes::from(bytes),
     })
 }

@@ -11,6 +11,7 @@ use crate::{
     error::Invalid,
     id::{EventId, InvocationId},
     limits::{EVENT_PREVIEW_BYTES, HOPS_MAX},
+    time::EpochMs,
     trace::TraceParent,
 };
 
@@ -119,7 +120,7 @@ pub struct NewEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scheduled {
     /// Epoch milliseconds.
-    pub deliver_at_ms: u64,
+    pub deliver_at_ms: EpochMs,
     /// The channel it is appended to then.
     pub channel: Channel,
 }
@@ -178,7 +179,7 @@ pub struct Event {
     /// Its id, unique and increasing per emitter.
     pub id: EventId,
     /// The time it was appended, in epoch milliseconds.
-    pub indexed_at_ms: u64,
+    pub indexed_at_ms: EpochMs,
     /// The channel that lists it.
     pub channel: Channel,
     /// The emitted data as JSON text.

@@ -3,9 +3,11 @@
 //! An id is its prefix and 22 base62 digits: 48 bits of milliseconds, then 80 random bits. Ids created
 //! later sort later. Foreign ids of other lengths are refused as malformed.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::time::EpochMs;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Digits after the prefix; 62^22 just exceeds 2^128.
@@ -25,8 +27,8 @@ const CHUNK_LEN: usize = 10;
 const CHUNK: u128 = 62_u128.pow(CHUNK_LEN as u32);
 
 /// The prefix, then 48 bits of milliseconds and 80 random bits as 22 base62 digits, order preserved.
-fn text(prefix: &str, now_ms: u64, entropy: u128) -> String {
-    let mut value = (u128::from(now_ms & 0xFFFF_FFFF_FFFF) << 80) | (entropy >> 48);
+fn text(prefix: &str, now_ms: EpochMs, entropy: u128) -> String {
+    let mut value = (u128::from(now_ms.0 & 0xFFFF_FFFF_FFFF) << 80) | (entropy >> 48);
     let mut digits = [b'0'; BODY_LEN];
     for chunk in digits.rchunks_mut(CHUNK_LEN) {
         let mut rest = (value % CHUNK) as u64;
@@ -56,8 +58,8 @@ macro_rules! ids {
             /// The prefix of every id of this kind.
             pub const PREFIX: &'static str = $prefix;
 
-            /// A new id from the clock (epoch milliseconds) and 128 random bits.
-            pub fn new(now_ms: u64, entropy: u128) -> Self {
+            /// A new id from the clock and 128 random bits.
+            pub fn new(now_ms: EpochMs, entropy: u128) -> Self {
                 Self(text($prefix, now_ms, entropy))
             }
 
@@ -256,14 +258,14 @@ impl From<RunnableId> for EmitterId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct EventId {
     /// Milliseconds since the epoch.
-    pub ms: u64,
+    pub ms: EpochMs,
     /// Counts the events of one emitter within the same millisecond, from 0.
     pub sequence: u32,
 }
 
 impl EventId {
     /// The next id of an emitter whose last one was `last`; never smaller than `last`, even if the clock stepped back.
-    pub fn next(last: Option<Self>, now_ms: u64) -> Self {
+    pub fn next(last: Option<Self>, now_ms: EpochMs) -> Self {
         match last {
             Some(last) if last.ms >= now_ms => match last.sequence.checked_add(1) {
                 Some(sequence) => Self {
@@ -271,7 +273,7 @@ impl EventId {
                     sequence,
                 },
                 None => Self {
-                    ms: last.ms + 1,
+                    ms: last.ms + Duration::from_millis(1),
                     sequence: 0,
                 },
             },
@@ -295,11 +297,11 @@ impl FromStr for EventId {
         let invalid = || InvalidEventId(text.to_owned());
         let (ms, sequence) = text.split_once('-').ok_or_else(invalid)?;
         let id = Self {
-            ms: ms.parse().map_err(|_| invalid())?,
+            ms: EpochMs(ms.parse().map_err(|_| invalid())?),
             sequence: sequence.parse().map_err(|_| invalid())?,
         };
         // The store keeps ids as signed 64-bit integers; only the canonical spelling is an id.
-        if id.ms > i64::MAX as u64 || id.to_string() != text {
+        if id.ms.0 > i64::MAX as u64 || id.to_string() != text {
             return Err(invalid());
         }
         Ok(id)
@@ -333,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_named_after_its_code() {
-        let component = ComponentId::new(7, 9);
+        let component = ComponentId::new(EpochMs(7), 9);
         let cell = CellId::of_component(&component);
         assert_eq!(cell.as_str(), component.as_str().replace("sc_", "c_"));
         assert_eq!(cell.as_str().parse(), Ok(cell));
@@ -341,7 +343,7 @@ mod tests {
 
     #[test]
     fn another_kinds_prefix_is_refused() {
-        let source = SourceId::new(1, 2);
+        let source = SourceId::new(EpochMs(1), 2);
         assert!(source.as_str().parse::<SourceId>().is_ok());
         assert!(source.as_str().parse::<ComponentId>().is_err());
         assert!("dc_short".parse::<SourceId>().is_err());
@@ -350,32 +352,37 @@ mod tests {
 
     #[test]
     fn an_emitter_is_a_source_or_a_workflow_but_no_webhook() {
-        let webhook = WebhookId::new(1, 2).to_string();
+        let webhook = WebhookId::new(EpochMs(1), 2).to_string();
         assert!(webhook.parse::<EmitterId>().is_err());
         assert!(matches!(webhook.parse(), Ok(ListenerId::Webhook(_))));
     }
 
     #[test]
     fn whatever_runs_code_emits_events_under_its_own_id() {
-        let (source, workflow) = (SourceId::new(1, 2), WorkflowId::new(1, 2));
+        let (source, workflow) = (SourceId::new(EpochMs(1), 2), WorkflowId::new(EpochMs(1), 2));
         for runnable in [RunnableId::from(source), RunnableId::from(workflow)] {
             assert_eq!(runnable.as_str().parse(), Ok(runnable.clone()));
             let emitter = EmitterId::from(runnable.clone());
             assert_eq!(emitter.as_str(), runnable.as_str());
         }
-        assert!(WebhookId::new(1, 2).as_str().parse::<RunnableId>().is_err());
+        assert!(
+            WebhookId::new(EpochMs(1), 2)
+                .as_str()
+                .parse::<RunnableId>()
+                .is_err()
+        );
     }
 
     #[test]
     fn the_digits_are_those_of_the_number() {
-        let largest = SourceId::new(u64::MAX, u128::MAX);
+        let largest = SourceId::new(EpochMs(u64::MAX), u128::MAX);
         assert_eq!(largest.as_str(), "dc_7n42DGM5Tflk9n8mt7Fhc7");
         assert_eq!(
-            SourceId::new(0, 61 << 48).as_str(),
+            SourceId::new(EpochMs(0), 61 << 48).as_str(),
             "dc_000000000000000000000z"
         );
         assert_eq!(
-            SourceId::new(0, 62 << 48).as_str(),
+            SourceId::new(EpochMs(0), 62 << 48).as_str(),
             "dc_0000000000000000000010"
         );
     }
@@ -398,7 +405,7 @@ mod tests {
         assert_eq!(
             "17-3".parse::<EventId>(),
             Ok(EventId {
-                ms: 17,
+                ms: EpochMs(17),
                 sequence: 3
             })
         );
@@ -407,14 +414,14 @@ mod tests {
     proptest! {
         #[test]
         fn later_ids_sort_later(a in 0u64..1 << 47, gap in 1u64..1 << 40, x: u128, y: u128) {
-            prop_assert!(SourceId::new(a, x) < SourceId::new(a + gap, y));
+            prop_assert!(SourceId::new(EpochMs(a), x) < SourceId::new(EpochMs(a + gap), y));
         }
 
         #[test]
         fn event_ids_increase_whatever_the_clock_does(clock in proptest::collection::vec(0u64..5, 1..50)) {
             let mut last = None;
             for now_ms in clock {
-                let next = EventId::next(last, now_ms);
+                let next = EventId::next(last, EpochMs(now_ms));
                 prop_assert!(last.is_none_or(|last| last < next));
                 last = Some(next);
             }
@@ -422,7 +429,7 @@ mod tests {
 
         #[test]
         fn event_ids_survive_display(ms in 0u64..1 << 62, sequence: u32) {
-            let id = EventId { ms, sequence };
+            let id = EventId { ms: EpochMs(ms), sequence };
             prop_assert_eq!(id.to_string().parse::<EventId>(), Ok(id));
         }
     }

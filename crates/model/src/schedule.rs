@@ -1,13 +1,13 @@
 //! The times at which a timer fires (docs/decisions/0008-interval-timers.md).
 
-use std::str::FromStr;
+use std::{str::FromStr, time::Duration};
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use croner::Cron;
 use serde_json::{Value, json};
 
-use crate::error::Invalid;
+use crate::{error::Invalid, time::EpochMs};
 
 /// A timer without a value and without a default: 15 minutes.
 const DEFAULT_INTERVAL_SECONDS: u64 = 15 * 60;
@@ -117,8 +117,8 @@ impl Schedule {
     }
 
     /// The event of the tick that was due at `due_ms`; `timestamp` is in seconds.
-    pub fn tick_event(&self, due_ms: u64) -> Value {
-        let timestamp = due_ms / 1000;
+    pub fn tick_event(&self, due_ms: EpochMs) -> Value {
+        let timestamp = due_ms.to_seconds();
         match self {
             Self::Interval { seconds } => {
                 json!({ "timestamp": timestamp, "interval_seconds": seconds })
@@ -133,18 +133,17 @@ impl Schedule {
     }
 
     /// The first tick of a timer that is activated now.
-    pub fn first_after(&self, now_ms: u64) -> Option<u64> {
+    pub fn first_after(&self, now_ms: EpochMs) -> Option<EpochMs> {
         self.next_after(now_ms, now_ms)
     }
 
     /// The tick after the one due at `due_ms`: later than `now_ms`, in phase, so that ticks missed
     /// while the node was down are one catch-up tick and not a storm. `None`: it never fires again.
-    pub fn next_after(&self, due_ms: u64, now_ms: u64) -> Option<u64> {
+    pub fn next_after(&self, due_ms: EpochMs, now_ms: EpochMs) -> Option<EpochMs> {
         match self {
             Self::Interval { seconds } => {
-                let interval_ms = seconds * 1000;
-                let missed = now_ms.saturating_sub(due_ms) / interval_ms;
-                Some(due_ms + (missed + 1) * interval_ms)
+                let missed = now_ms.since(due_ms).as_secs() / seconds;
+                Some(due_ms + Duration::from_secs((missed + 1) * seconds))
             }
             Self::Cron {
                 expression,
@@ -153,12 +152,12 @@ impl Schedule {
                 let cron = parse_expression(expression).ok()?;
                 let zone = Tz::from_str(timezone).ok()?;
                 let from = DateTime::<Utc>::from_timestamp_millis(
-                    i64::try_from(now_ms.max(due_ms)).ok()?,
+                    i64::try_from(now_ms.max(due_ms).0).ok()?,
                 )?;
                 let next = cron
                     .find_next_occurrence(&from.with_timezone(&zone), false)
                     .ok()?;
-                u64::try_from(next.timestamp_millis()).ok()
+                u64::try_from(next.timestamp_millis()).ok().map(EpochMs)
             }
         }
     }
@@ -178,19 +177,19 @@ mod tests {
 
     use super::*;
 
-    const MINUTE_MS: u64 = 60_000;
+    const MINUTE: EpochMs = EpochMs(60_000);
 
     fn cron(expression: &str, timezone: &str) -> Schedule {
         Schedule::parse(&json!({ "cron": expression, "timezone": timezone })).unwrap()
     }
 
-    fn ms(text: &str) -> u64 {
-        u64::try_from(
+    fn ms(text: &str) -> EpochMs {
+        let ms = u64::try_from(
             DateTime::parse_from_rfc3339(text)
                 .unwrap()
                 .timestamp_millis(),
-        )
-        .unwrap()
+        );
+        EpochMs(ms.unwrap())
     }
 
     #[test]
@@ -209,14 +208,14 @@ mod tests {
     #[test]
     fn six_fields_have_seconds_first() {
         assert_eq!(
-            cron("*/10 * * * * *", "UTC").first_after(MINUTE_MS),
-            Some(MINUTE_MS + 10_000)
+            cron("*/10 * * * * *", "UTC").first_after(MINUTE),
+            Some(MINUTE + Duration::from_secs(10))
         );
     }
 
     #[test]
     fn an_impossible_date_never_fires() {
-        assert_eq!(cron("0 0 30 2 *", "UTC").first_after(0), None);
+        assert_eq!(cron("0 0 30 2 *", "UTC").first_after(EpochMs(0)), None);
     }
 
     #[test]
@@ -237,11 +236,12 @@ mod tests {
     proptest! {
         #[test]
         fn an_interval_stays_in_phase_and_catches_up_once(seconds in 1u64..10_000, late_ms in 0u64..100_000_000) {
-            let due_ms = 1_000_000;
-            let next = Schedule::Interval { seconds }.next_after(due_ms, due_ms + late_ms).unwrap();
-            prop_assert!(next > due_ms + late_ms);
-            prop_assert!(next - (due_ms + late_ms) <= seconds * 1000);
-            prop_assert_eq!((next - due_ms) % (seconds * 1000), 0);
+            let due_ms = EpochMs(1_000_000);
+            let now_ms = due_ms + Duration::from_millis(late_ms);
+            let next = Schedule::Interval { seconds }.next_after(due_ms, now_ms).unwrap();
+            prop_assert!(next > now_ms);
+            prop_assert!(next.since(now_ms) <= Duration::from_secs(seconds));
+            prop_assert_eq!((next.0 - due_ms.0) % (seconds * 1000), 0);
         }
     }
 }

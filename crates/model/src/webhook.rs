@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::duration;
+use crate::{duration, time::EpochMs};
 
 /// A delivery that was not taken within this time has failed.
 pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -97,10 +97,8 @@ impl FromStr for Backoff {
 }
 
 /// Whether a webhook that has failed since then is disabled by a failure now.
-pub fn is_given_up(failing_since_ms: Option<u64>, now_ms: u64) -> bool {
-    failing_since_ms.is_some_and(|since_ms| {
-        Duration::from_millis(now_ms.saturating_sub(since_ms)) >= DISABLED_AFTER
-    })
+pub fn is_given_up(failing_since_ms: Option<EpochMs>, now_ms: EpochMs) -> bool {
+    failing_since_ms.is_some_and(|since_ms| now_ms.since(since_ms) >= DISABLED_AFTER)
 }
 
 #[cfg(test)]
@@ -148,9 +146,11 @@ mod tests {
 
     #[test]
     fn five_days_of_failure_are_enough() {
-        let day = 24 * 60 * 60 * 1000;
-        assert!(!is_given_up(None, 10 * day));
-        assert!(!is_given_up(Some(day), 6 * day - 1));
-        assert!(is_given_up(Some(day), 6 * day));
+        let since = EpochMs(24 * 60 * 60 * 1000);
+        let five_days = Duration::from_hours(5 * 24);
+        assert!(!is_given_up(None, since + 2 * five_days));
+        let almost = (since + five_days).minus(Duration::from_millis(1));
+        assert!(!is_given_up(Some(since), almost));
+        assert!(is_given_up(Some(since), since + five_days));
     }
 }

@@ -12,7 +12,7 @@ mod renewal;
 use std::sync::Arc;
 
 use headwater_model::id::AccountId;
-use headwater_store::Account;
+use headwater_store::{Account, Sealed};
 use serde_json::{Map, Value};
 
 use self::locks::RenewalLocks;
@@ -77,7 +77,7 @@ impl Accounts {
         &self,
         id: &AccountId,
         fields: &Map<String, Value>,
-    ) -> Result<Vec<u8>, PlatformError> {
+    ) -> Result<Sealed, PlatformError> {
         let text = serde_json::to_vec(fields).map_err(|error| {
             PlatformError::Internal(format!("fields cannot be written: {error}"))
         })?;

@@ -1,6 +1,9 @@
 //! An authenticated caller, and its access. Another tenant's things do not exist for the caller.
 
-use headwater_model::id::{KeyId, UserId, WorkspaceId};
+use headwater_model::{
+    hash::SecretHash,
+    id::{KeyId, UserId, WorkspaceId},
+};
 use headwater_store::{Identity, Owner};
 use sha2::{Digest, Sha256};
 
@@ -54,6 +57,6 @@ impl Caller {
 }
 
 /// The hash under which a key is stored.
-pub fn key_hash(key: &str) -> String {
-    hex::encode(Sha256::digest(key.as_bytes()))
+pub fn key_hash(key: &str) -> SecretHash {
+    SecretHash::new(hex::encode(Sha256::digest(key.as_bytes())))
 }

@@ -5,6 +5,7 @@ use std::{num::NonZeroU32, time::Duration};
 use headwater_engine::network::{CaCertificates, NetworkPolicy};
 use headwater_model::{
     app::AppCatalog,
+    endpoint::EndpointToken,
     webhook::{ATTEMPT_TIMEOUT, Backoff},
 };
 
@@ -45,7 +46,8 @@ pub struct PlatformConfig {
 
 impl PlatformConfig {
     /// The URL of an HTTP interface.
-    pub fn endpoint_url(&self, token: &str) -> String {
+    pub fn endpoint_url(&self, token: &EndpointToken) -> String {
+        let token = token.as_str();
         match &self.endpoint_domain {
             Some(domain) => format!("https://{token}.{domain}"),
             None => format!("{}/e/{token}", self.public_url),

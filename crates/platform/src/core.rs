@@ -1,6 +1,6 @@
 //! The ground floor: everything that services share, and nothing that belongs to one of them.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use headwater_engine::Engine;
 use headwater_store::{LeaseTerm, NodeEpoch, SavedComponent, Source, Store};
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The duration of a lease; its holder prolongs it well before its end.
-const LEASE_MS: u64 = 60_000;
+const LEASE: Duration = Duration::from_secs(60);
 
 /// The node's store, engine, clock and configuration, with the tasks that it runs.
 pub(crate) struct Core {
@@ -39,7 +39,7 @@ impl Core {
     pub(crate) fn lease_term(&self) -> LeaseTerm {
         LeaseTerm {
             epoch: self.epoch,
-            expires_at_ms: self.env.now_ms() + LEASE_MS,
+            expires_at_ms: self.env.now_ms() + LEASE,
         }
     }
 

@@ -44,7 +44,7 @@ use crate::{core::Core, error::PlatformError, secrets::SecretKeys};
 /// Delivered deliveries that are kept per webhook.
 const DELIVERED_KEPT: u32 = 100;
 /// The time that dead letters are kept.
-const DEAD_KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+const DEAD_KEPT: Duration = Duration::from_hours(30 * 24);
 /// The time to give deliveries back when the node stops.
 const GIVING_BACK_MAX: Duration = Duration::from_secs(2);
 
@@ -118,7 +118,7 @@ impl Couriers {
     /// Deletes deliveries that are kept no longer.
     pub(crate) async fn trim_deliveries(&self, batch: u32) -> Result<Progress, StoreError> {
         let core = &self.context.core;
-        let dead_before_ms = core.env.now_ms().saturating_sub(DEAD_KEPT_MS);
+        let dead_before_ms = core.env.now_ms().minus(DEAD_KEPT);
         let trimmed = core
             .store
             .trim_deliveries(DELIVERED_KEPT, dead_before_ms, batch);

@@ -5,12 +5,13 @@
 
 mod requests;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use headwater_engine::{StoreOperation, StoreReply};
 use headwater_model::{
     data_store::{DataStoreName, InvalidDataStore, check_key, check_record},
     limits::DataStoreLimits,
+    time::EpochMs,
 };
 use headwater_store::{
     DataStoreRef, NewRecord, Owner, Record, RecordRange, RecordWritten, StoreError,
@@ -140,7 +141,7 @@ impl DataStores {
         }
     }
 
-    async fn keys(&self, store: &DataStoreRef, after: Option<&str>, now_ms: u64) -> Answer {
+    async fn keys(&self, store: &DataStoreRef, after: Option<&str>, now_ms: EpochMs) -> Answer {
         let rows = &self.core.store;
         let keys = rows.record_keys(store, after, KEYS_PAGE, now_ms).await?;
         let is_last = keys.len() < KEYS_PAGE as usize;
@@ -148,7 +149,7 @@ impl DataStores {
         json(&Listed { items: keys, after })
     }
 
-    async fn set(&self, store: &DataStoreRef, record: NewRecord, now_ms: u64) -> Answer {
+    async fn set(&self, store: &DataStoreRef, record: NewRecord, now_ms: EpochMs) -> Answer {
         check_record(&record.key, record.value.get())?;
         let limits = DataStoreLimits::default();
         let rows = &self.core.store;
@@ -187,14 +188,14 @@ fn refused(written: RecordWritten, limits: DataStoreLimits) -> Option<String> {
 }
 
 /// So many seconds from now.
-fn later(now_ms: u64, seconds: f64) -> u64 {
+fn later(now_ms: EpochMs, seconds: f64) -> EpochMs {
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "the cast saturates, which is what a time far away or in the past means"
     )]
     let ms = (seconds * 1000.0).ceil() as u64;
-    now_ms.saturating_add(ms)
+    now_ms + Duration::from_millis(ms)
 }
 
 fn json(value: &impl Serialize) -> Answer {

@@ -8,7 +8,10 @@ use std::{
     },
 };
 
-use headwater_model::id::{SourceId, UserId};
+use headwater_model::{
+    endpoint::EndpointToken,
+    id::{SourceId, UserId},
+};
 use headwater_store::{Endpoint, SavedComponent, Source, SourceState};
 use parking_lot::RwLock;
 
@@ -40,7 +43,7 @@ impl EndpointFacts {
 /// Endpoints by token, remembered so that a request costs no look-up in the store.
 pub(crate) struct Endpoints {
     core: Arc<Core>,
-    by_token: RwLock<HashMap<String, EndpointFacts>>,
+    by_token: RwLock<HashMap<EndpointToken, EndpointFacts>>,
     /// Counts forgettings: a result looked up before one may no longer be true.
     forgotten: AtomicU64,
 }
@@ -58,7 +61,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// `NotFound` when no active source has it.
-    pub(crate) async fn find(&self, token: &str) -> Result<EndpointFacts, PlatformError> {
+    pub(crate) async fn find(&self, token: &EndpointToken) -> Result<EndpointFacts, PlatformError> {
         if let Some(facts) = self.by_token.read().get(token) {
             return Ok(facts.clone());
         }
@@ -69,13 +72,13 @@ impl Endpoints {
             .source_by_endpoint(token)
             .await?
             .filter(accepts);
-        let source = source.ok_or_else(|| no_endpoint(token))?;
+        let source = source.ok_or_else(|| no_endpoint(token.as_str()))?;
         let component = self.core.component_of(&source).await?;
         let prop = source
             .spec
             .endpoints
             .iter()
-            .find(|endpoint| endpoint.token == token)
+            .find(|endpoint| endpoint.token == *token)
             .map(|endpoint| endpoint.prop.as_str());
         let facts = EndpointFacts::of(&source, &component, prop.unwrap_or_default());
         self.remember(token, facts.clone(), looked_up_at);
@@ -111,7 +114,7 @@ impl Endpoints {
         }
     }
 
-    fn remember(&self, token: &str, facts: EndpointFacts, looked_up_at: u64) {
+    fn remember(&self, token: &EndpointToken, facts: EndpointFacts, looked_up_at: u64) {
         let mut by_token = self.by_token.write();
         if self.forgotten.load(Ordering::Acquire) != looked_up_at {
             return;
@@ -119,7 +122,7 @@ impl Endpoints {
         if by_token.len() >= REMEMBERED {
             by_token.clear();
         }
-        by_token.insert(token.to_owned(), facts);
+        by_token.insert(token.clone(), facts);
     }
 }
 

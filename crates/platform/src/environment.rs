@@ -2,10 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use headwater_model::time::{EpochMs, EpochSeconds};
+
 /// The wall clock.
 pub trait Clock: Send + Sync + 'static {
     /// Milliseconds since the epoch. May step back.
-    fn now_ms(&self) -> u64;
+    fn now_ms(&self) -> EpochMs;
 
     /// The real duration of a span of its time: the same, unless the clock runs faster.
     fn lasting(&self, span: Duration) -> Duration {
@@ -30,13 +32,13 @@ pub struct Environment {
 
 impl Environment {
     /// Milliseconds since the epoch.
-    pub fn now_ms(&self) -> u64 {
+    pub fn now_ms(&self) -> EpochMs {
         self.clock.now_ms()
     }
 
     /// Seconds since the epoch.
-    pub fn now_at(&self) -> u64 {
-        self.clock.now_ms() / 1000
+    pub fn now_at(&self) -> EpochSeconds {
+        self.clock.now_ms().to_seconds()
     }
 
     /// The time to wait for a span of the clock's time to pass.
@@ -45,7 +47,7 @@ impl Environment {
     }
 
     /// A new id from the clock and 128 random bits: `env.id(SourceId::new)`.
-    pub fn id<T>(&self, new: impl FnOnce(u64, u128) -> T) -> T {
+    pub fn id<T>(&self, new: impl FnOnce(EpochMs, u128) -> T) -> T {
         let mut bits = [0; 16];
         self.random.fill(&mut bits);
         new(self.now_ms(), u128::from_le_bytes(bits))

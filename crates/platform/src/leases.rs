@@ -4,13 +4,13 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use headwater_model::id::RunnableId;
-use headwater_store::{Progress, RunnableLease, StoreError};
+use headwater_store::{NODE_TIMEOUT, Progress, RunnableLease, StoreError};
 use parking_lot::Mutex;
 
 use crate::core::Core;
 
 /// The interval at which the node says that it lives: a fifth of the time after which others take over.
-const HEARTBEAT_MS: u64 = headwater_store::NODE_TIMEOUT_MS / 5;
+const HEARTBEAT: Duration = NODE_TIMEOUT.checked_div(5).unwrap();
 
 /// The leases that this node holds. They hang on the node's life, so that holding many costs nothing.
 pub(crate) struct Leases {
@@ -57,8 +57,7 @@ impl Leases {
             if let Err(error) = self.heartbeat().await {
                 tracing::warn!(%error, "the store does not hear that the node lives");
             }
-            let wait = Duration::from_millis(HEARTBEAT_MS);
-            tokio::time::sleep(self.core.env.lasting(wait)).await;
+            tokio::time::sleep(self.core.env.lasting(HEARTBEAT)).await;
         }
     }
 
@@ -70,7 +69,7 @@ impl Leases {
         let now_ms = self.core.env.now_ms();
         self.core.store.heartbeat(self.core.epoch, now_ms).await?;
         Ok(Progress {
-            next_due_ms: Some(now_ms + HEARTBEAT_MS),
+            next_due_ms: Some(now_ms + HEARTBEAT),
             ..Progress::default()
         })
     }

@@ -1,6 +1,7 @@
 //! A line of a run's log, as reports and records show it.
 
 use headwater_engine::LogLevel;
+use headwater_model::time::EpochMs;
 use serde::{Deserialize, Serialize};
 
 /// A line of a run's log.
@@ -11,5 +12,5 @@ pub struct LogLine {
     /// The text.
     pub message: String,
     /// Epoch milliseconds.
-    pub ts: u64,
+    pub ts: EpochMs,
 }

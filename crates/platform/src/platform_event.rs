@@ -1,6 +1,6 @@
 //! Events that the platform itself puts on a channel, and the form of their times.
 
-use headwater_model::{channel::Channel, event::NewEvent};
+use headwater_model::{channel::Channel, event::NewEvent, time::EpochMs};
 use serde_json::{Value, value::RawValue};
 
 fn raw(value: &Value) -> Box<RawValue> {
@@ -29,8 +29,8 @@ pub(crate) fn platform_event(
 }
 
 /// `2026-01-31T12:00:00.000Z`.
-pub(crate) fn iso_8601(epoch_ms: u64) -> String {
-    let moment = i64::try_from(epoch_ms)
+pub(crate) fn iso_8601(moment: EpochMs) -> String {
+    let moment = i64::try_from(moment.0)
         .ok()
         .and_then(chrono::DateTime::from_timestamp_millis);
     moment

@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use headwater_model::prop::{ConfiguredProps, PropDefinition, PropKind};
+use headwater_model::{
+    prop::{ConfiguredProps, PropDefinition, PropKind},
+    time::EpochSeconds,
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -23,7 +26,7 @@ pub(crate) struct FinalProps {
     /// The accounts whose credentials are among the values.
     pub(crate) accounts: Vec<UsedAccount>,
     /// The time to read the first of those again, in epoch seconds.
-    pub(crate) renew_at: Option<u64>,
+    pub(crate) renew_at: Option<EpochSeconds>,
 }
 
 /// App props with the slug of their app.
@@ -60,7 +63,7 @@ impl Props {
         configured: &ConfiguredProps,
     ) -> Result<FinalProps, PlatformError> {
         let mut values = self.opened(configured)?;
-        let (mut accounts, mut renew_at) = (Vec::new(), None::<u64>);
+        let (mut accounts, mut renew_at) = (Vec::new(), None::<EpochSeconds>);
         let mut broken = None;
         for prop in definitions {
             let value = match (prop.kind(), values.get(&prop.name)) {

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use headwater_model::id::UserId;
+use headwater_model::{id::UserId, time::EpochSeconds};
 use headwater_store::{Spender, StoreError, Trigger};
 use parking_lot::Mutex;
 
@@ -106,14 +106,14 @@ impl Quotas {
 
     /// Gives one back that came to nothing.
     pub(crate) fn give_invocation_back(&self, user_id: &UserId) {
-        let day = self.core.env.now_at() / DAY_S;
+        let day = self.core.env.now_ms().day();
         self.taken
             .change(user_id, day, |taken| *taken = taken.saturating_sub(1));
     }
 
     /// Counts a hook, which runs in any case.
     pub(crate) fn count_hook(&self, user_id: &UserId) {
-        let day = self.core.env.now_at() / DAY_S;
+        let day = self.core.env.now_ms().day();
         self.taken.change(user_id, day, |taken| *taken += 1);
     }
 
@@ -123,15 +123,17 @@ impl Quotas {
         let Some(quota) = self.core.config.daily_invocations_quota else {
             return Ok(());
         };
-        let now_at = self.core.env.now_at();
-        let is_admitted = self.taken.change(user_id, now_at / DAY_S, |taken| {
+        let now_ms = self.core.env.now_ms();
+        let is_admitted = self.taken.change(user_id, now_ms.day(), |taken| {
             let is_left = *taken < quota;
             *taken += u64::from(is_left);
             is_left
         });
         match is_admitted {
             Some(true) => Ok(()),
-            Some(false) => Err(Duration::from_secs(until_midnight_s(now_at)).min(LOOK_EVERY)),
+            Some(false) => {
+                Err(Duration::from_secs(until_midnight_s(now_ms.to_seconds())).min(LOOK_EVERY))
+            }
             None => Err(Duration::from_secs(1)),
         }
     }
@@ -154,7 +156,7 @@ impl Quotas {
     /// Reads the number that the user has taken today, unless it is known.
     pub(crate) async fn read_taken(&self, user_id: &UserId) -> Result<(), StoreError> {
         let now_ms = self.core.env.now_ms();
-        let day = now_ms / 1000 / DAY_S;
+        let day = now_ms.day();
         let is_known = self.taken.change(user_id, day, |_| ()).is_some();
         if is_known || self.core.config.daily_invocations_quota.is_none() {
             return Ok(());
@@ -173,12 +175,14 @@ fn waits_for_dispatch(undispatched: u64, waiting: usize) -> bool {
     undispatched > UNDISPATCHED_MAX && waiting > KEEPS_UP
 }
 
-fn until_midnight_s(now_at: u64) -> u64 {
-    DAY_S - now_at % DAY_S
+fn until_midnight_s(now_at: EpochSeconds) -> u64 {
+    DAY_S - now_at.0 % DAY_S
 }
 
 #[cfg(test)]
 mod tests {
+    use headwater_model::time::EpochMs;
+
     use super::*;
 
     #[test]
@@ -191,7 +195,7 @@ mod tests {
     #[test]
     fn a_day_begins_once_and_ends_with_the_next() {
         let quotas = TakenPlaces::default();
-        let user = UserId::new(0, 1);
+        let user = UserId::new(EpochMs(0), 1);
         let taken = |day| quotas.change(&user, day, |taken| *taken);
         assert_eq!(taken(1), None);
         quotas.begin(&user, 1, 5);
@@ -205,8 +209,8 @@ mod tests {
 
     #[test]
     fn midnight_is_the_next_one() {
-        assert_eq!(until_midnight_s(0), DAY_S);
-        assert_eq!(until_midnight_s(DAY_S - 1), 1);
-        assert_eq!(until_midnight_s(5 * DAY_S + 10), DAY_S - 10);
+        assert_eq!(until_midnight_s(EpochSeconds(0)), DAY_S);
+        assert_eq!(until_midnight_s(EpochSeconds(DAY_S - 1)), 1);
+        assert_eq!(until_midnight_s(EpochSeconds(5 * DAY_S + 10)), DAY_S - 10);
     }
 }

@@ -1,9 +1,9 @@
 //! The requests per second of a key, if the node limits them: a bucket per key that holds one second's
 //! worth and fills evenly.
 
-use std::{collections::HashMap, num::NonZeroU32};
+use std::{collections::HashMap, num::NonZeroU32, time::Duration};
 
-use headwater_model::id::KeyId;
+use headwater_model::{id::KeyId, time::EpochMs};
 use parking_lot::Mutex;
 
 use crate::error::PlatformError;
@@ -21,7 +21,7 @@ struct Bucket {
     /// Requests that may be sent at once, in fractions.
     level: f64,
     /// As of when, epoch milliseconds.
-    at_ms: u64,
+    at_ms: EpochMs,
 }
 
 impl RateLimits {
@@ -36,7 +36,7 @@ impl RateLimits {
     ///
     /// # Errors
     /// `RateLimited` when it comes too soon.
-    pub(crate) fn take(&self, key: &KeyId, now_ms: u64) -> Result<(), PlatformError> {
+    pub(crate) fn take(&self, key: &KeyId, now_ms: EpochMs) -> Result<(), PlatformError> {
         let Some(per_second) = self.per_second else {
             return Ok(());
         };
@@ -44,15 +44,14 @@ impl RateLimits {
         let mut by_key = self.by_key.lock();
         if by_key.len() >= KEPT && !by_key.contains_key(key) {
             // An empty one is full after a second.
-            by_key.retain(|_, bucket| now_ms.abs_diff(bucket.at_ms) < 1000);
+            by_key.retain(|_, bucket| now_ms.abs_diff(bucket.at_ms) < Duration::from_secs(1));
         }
         let bucket = by_key.entry(key.clone()).or_insert(Bucket {
             level: rate,
             at_ms: now_ms,
         });
-        let elapsed_ms = now_ms.saturating_sub(bucket.at_ms).min(1000);
-        #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
-        let filled = bucket.level + rate * elapsed_ms as f64 / 1000.0;
+        let elapsed = now_ms.since(bucket.at_ms).min(Duration::from_secs(1));
+        let filled = bucket.level + rate * elapsed.as_secs_f64();
         bucket.level = filled.min(rate);
         // Also if the clock stepped back: the bucket fills from then on.
         bucket.at_ms = now_ms;
@@ -72,14 +71,14 @@ impl RateLimits {
 mod tests {
     use super::*;
 
-    const T0: u64 = 1_700_000_000_000;
+    const T0: EpochMs = EpochMs(1_700_000_000_000);
 
     fn key(number: u128) -> KeyId {
-        KeyId::new(0, number << 64)
+        KeyId::new(EpochMs(0), number << 64)
     }
 
     /// The number of ten requests that pass at that time.
-    fn passed(limits: &RateLimits, key: &KeyId, now_ms: u64) -> usize {
+    fn passed(limits: &RateLimits, key: &KeyId, now_ms: EpochMs) -> usize {
         (0..10).filter(|_| limits.take(key, now_ms).is_ok()).count()
     }
 
@@ -90,17 +89,23 @@ mod tests {
         assert_eq!(passed(&limits, &one, T0), 4);
         assert_eq!(passed(&limits, &one, T0), 0);
         assert_eq!(passed(&limits, &two, T0), 4);
-        assert_eq!(passed(&limits, &one, T0 + 250), 1);
-        assert_eq!(passed(&limits, &one, T0 + 1_000), 3);
-        assert_eq!(passed(&limits, &one, T0 + 60_000), 4);
+        assert_eq!(passed(&limits, &one, T0 + Duration::from_millis(250)), 1);
+        assert_eq!(passed(&limits, &one, T0 + Duration::from_secs(1)), 3);
+        assert_eq!(passed(&limits, &one, T0 + Duration::from_mins(1)), 4);
     }
 
     #[test]
     fn a_clock_that_steps_back_shuts_nobody_out() {
         let limits = RateLimits::new(NonZeroU32::new(4));
         assert_eq!(passed(&limits, &key(1), T0), 4);
-        assert_eq!(passed(&limits, &key(1), T0 - 3_600_000), 0);
-        assert_eq!(passed(&limits, &key(1), T0 - 3_599_000), 4);
+        assert_eq!(
+            passed(&limits, &key(1), T0.minus(Duration::from_secs(3_600))),
+            0
+        );
+        assert_eq!(
+            passed(&limits, &key(1), T0.minus(Duration::from_secs(3_599))),
+            4
+        );
     }
 
     #[test]
@@ -116,7 +121,9 @@ mod tests {
         for number in 0..KEPT as u128 {
             limits.take(&key(number), T0).unwrap();
         }
-        limits.take(&key(KEPT as u128), T0 + 1_000).unwrap();
+        limits
+            .take(&key(KEPT as u128), T0 + Duration::from_secs(1))
+            .unwrap();
         assert_eq!(limits.by_key.lock().len(), 1);
     }
 }

@@ -27,7 +27,10 @@ mod waiting;
 
 use std::sync::Arc;
 
-use headwater_model::id::{AccountId, InvocationId, SourceId};
+use headwater_model::{
+    id::{AccountId, InvocationId, SourceId},
+    time::EpochMs,
+};
 use headwater_store::{NewInvocation, SavedComponent, Source, Trigger};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -112,7 +115,7 @@ impl Runners {
             event: event.into(),
             hops: 0,
             now_ms: core.env.now_ms(),
-            due_at_ms: 0,
+            due_at_ms: EpochMs(0),
             origin: origin::origin(),
         };
         // Work that finds no room in memory waits in the store, but somebody waits for a manual run.

@@ -7,6 +7,7 @@
 mod keys;
 
 use headwater_model::{error::Invalid, prop::ConfiguredProps};
+use headwater_store::Sealed;
 use serde_json::{Value, json};
 
 pub(crate) use keys::SecretKeys;
@@ -27,7 +28,7 @@ impl KeyRing {
         value: &Value,
     ) -> Result<Value, PlatformError> {
         let sealed = self.seal(env, prop, value.to_string().as_bytes())?;
-        Ok(json!({ SEALED: hex::encode(sealed) }))
+        Ok(json!({ SEALED: hex::encode(sealed.0) }))
     }
 
     /// Opens a value of `configured_props`, if it is a sealed one.
@@ -84,8 +85,8 @@ fn sealed_text(value: &Value) -> Option<&str> {
 }
 
 /// The bytes of a sealed value; nothing opens text that is not hexadecimal.
-pub(crate) fn sealed_bytes(value: &Value) -> Option<Vec<u8>> {
-    sealed_text(value).map(|text| hex::decode(text).unwrap_or_default())
+pub(crate) fn sealed_bytes(value: &Value) -> Option<Sealed> {
+    sealed_text(value).map(|text| Sealed(hex::decode(text).unwrap_or_default()))
 }
 
 #[cfg(test)]

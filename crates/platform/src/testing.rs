@@ -5,13 +5,15 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
+use headwater_model::time::EpochMs;
+
 use crate::environment::{Clock, Environment, Random};
 
 struct StillClock;
 
 impl Clock for StillClock {
-    fn now_ms(&self) -> u64 {
-        1_700_000_000_000
+    fn now_ms(&self) -> EpochMs {
+        EpochMs(1_700_000_000_000)
     }
 }
 

@@ -20,10 +20,12 @@ use headwater_model::{
     id::{ListenerId, RunnableId, SubscriptionId, WebhookId},
     page::PageRequest,
     subscription::{EmitterPattern, Subscription},
+    time::EpochSeconds,
 };
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, ClaimLimit, Deliveries, EventLog, LeaseTerm, NodeEpoch,
-    NodeName, Nodes, RunnableLease, Subscriptions, Webhook, WebhookChange, Webhooks, WorkQueue,
+    NodeName, Nodes, RunnableLease, Sealed, Subscriptions, Webhook, WebhookChange, Webhooks,
+    WorkQueue,
 };
 use headwater_store_sqlite::SqliteStore;
 
@@ -157,7 +159,7 @@ async fn queue(store: &SqliteStore, webhook: &Webhook, waiting: u32) {
 async fn claim(store: &SqliteStore, id: &WebhookId, epoch: NodeEpoch) -> Vec<AttemptRecord> {
     let term = LeaseTerm {
         epoch,
-        expires_at_ms: NOW_MS + 1,
+        expires_at_ms: NOW_MS + Duration::from_millis(1),
     };
     let limit = ClaimLimit {
         deliveries: CLAIMED,
@@ -224,11 +226,11 @@ fn webhook(number: u32) -> Webhook {
         active: true,
         ordering: Default::default(),
         disabled_reason: None,
-        secret: vec![0; 32],
+        secret: Sealed(vec![0; 32]),
         former_secret: None,
         failing_since_ms: None,
-        created_at: 1,
-        updated_at: 1,
+        created_at: EpochSeconds(1),
+        updated_at: EpochSeconds(1),
     }
 }
 

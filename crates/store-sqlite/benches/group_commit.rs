@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use headwater_model::{id::InvocationId, origin::Origin};
+use headwater_model::{id::InvocationId, origin::Origin, time::EpochMs};
 use headwater_store::{NewInvocation, RunnableLease, Trigger, WorkQueue};
 use headwater_store_sqlite::SqliteStore;
 
@@ -111,7 +111,7 @@ fn invocation(lease: &RunnableLease, caller: u32, number: u32) -> NewInvocation 
         event: json().into(),
         hops: 0,
         now_ms: NOW_MS,
-        due_at_ms: 0,
+        due_at_ms: EpochMs(0),
         origin: Origin::default(),
     }
 }

@@ -4,7 +4,9 @@ use headwater_model::{
     id::AccountId,
     page::{Page, PageRequest},
 };
-use headwater_store::{Account, Credentials, Health, HealthStatus, Owner, Renewal, StoreError};
+use headwater_store::{
+    Account, Credentials, Health, HealthStatus, Owner, Renewal, Sealed, StoreError,
+};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
@@ -26,7 +28,7 @@ pub(crate) fn create(connection: &Connection, account: &Account) -> Result<(), S
                 account.owner.workspace_id.as_ref().map(|id| id.as_str()),
                 account.app,
                 account.name,
-                account.credentials.sealed,
+                account.credentials.sealed.0,
                 account.credentials.expires_at.map(signed),
                 account.credentials.renewable,
                 account.credentials.renew_at.map(signed),
@@ -49,7 +51,7 @@ pub(crate) fn reconnect(connection: &Connection, account: &Account) -> Result<bo
              health = ?, health_reason = ?, checked_at = ?, updated_at = ? WHERE id = ?",
         params![
             account.name,
-            account.credentials.sealed,
+            account.credentials.sealed.0,
             account.credentials.expires_at.map(signed),
             account.credentials.renewable,
             account.credentials.renew_at.map(signed),
@@ -68,7 +70,7 @@ pub(crate) fn renew(connection: &Connection, renewal: &Renewal) -> Result<bool, 
         "UPDATE accounts SET sealed = ?, expires_at = ?, renewable = ?, renew_at = ?, version = version + 1,
              health = ?, health_reason = ?, checked_at = ?, updated_at = ? WHERE id = ? AND version = ?",
         params![
-            renewal.credentials.sealed,
+            renewal.credentials.sealed.0,
             renewal.credentials.expires_at.map(signed),
             renewal.credentials.renewable,
             renewal.credentials.renew_at.map(signed),
@@ -134,7 +136,7 @@ fn account(row: &Row<'_>) -> Result<Account, StoreError> {
         app: get(row, "app")?,
         name: get(row, "name")?,
         credentials: Credentials {
-            sealed: get(row, "sealed")?,
+            sealed: Sealed(get(row, "sealed")?),
             expires_at: unsigned_opt(row, "expires_at")?,
             renewable: get(row, "renewable")?,
             renew_at: unsigned_opt(row, "renew_at")?,

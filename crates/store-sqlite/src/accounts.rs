@@ -2,10 +2,14 @@
 
 use async_trait::async_trait;
 use headwater_model::{
+    hash::SecretHash,
     id::{AccountId, ConnectId},
     page::{Page, PageRequest},
+    time::EpochSeconds,
 };
-use headwater_store::{Account, Accounts, Connect, ConnectEnd, Health, Owner, Renewal, StoreError};
+use headwater_store::{
+    Account, Accounts, Connect, ConnectEnd, Health, Owner, Renewal, Sealed, StoreError,
+};
 
 use crate::{account_rows, connects, store::SqliteStore};
 
@@ -57,12 +61,12 @@ impl Accounts for SqliteStore {
     async fn begin_connect(
         &self,
         connect: Connect,
-        token_hash: &str,
-        forget_before: u64,
+        token_hash: &SecretHash,
+        forget_before: EpochSeconds,
     ) -> Result<(), StoreError> {
-        let token_hash = token_hash.to_owned();
+        let token_hash = token_hash.clone();
         self.write(move |connection| {
-            connects::begin(connection, &connect, &token_hash, forget_before)
+            connects::begin(connection, &connect, token_hash.as_str(), forget_before)
         })
         .await
     }
@@ -73,34 +77,45 @@ impl Accounts for SqliteStore {
             .await
     }
 
-    async fn connect_by_token(&self, token_hash: &str) -> Result<Option<Connect>, StoreError> {
-        let token_hash = token_hash.to_owned();
-        self.read(move |connection| connects::by_token(connection, &token_hash))
+    async fn connect_by_token(
+        &self,
+        token_hash: &SecretHash,
+    ) -> Result<Option<Connect>, StoreError> {
+        let token_hash = token_hash.clone();
+        self.read(move |connection| connects::by_token(connection, token_hash.as_str()))
             .await
     }
 
     async fn await_callback(
         &self,
         id: &ConnectId,
-        state_hash: &str,
-        sealed: Vec<u8>,
-        now_at: u64,
+        state_hash: &SecretHash,
+        sealed: Sealed,
+        now_at: EpochSeconds,
     ) -> Result<bool, StoreError> {
-        let (id, state_hash) = (id.clone(), state_hash.to_owned());
+        let (id, state_hash) = (id.clone(), state_hash.clone());
         self.write(move |connection| {
-            connects::await_callback(connection, id.as_str(), &state_hash, &sealed, now_at)
+            connects::await_callback(
+                connection,
+                id.as_str(),
+                state_hash.as_str(),
+                &sealed,
+                now_at,
+            )
         })
         .await
     }
 
     async fn take_callback(
         &self,
-        state_hash: &str,
-        now_at: u64,
+        state_hash: &SecretHash,
+        now_at: EpochSeconds,
     ) -> Result<Option<Connect>, StoreError> {
-        let state_hash = state_hash.to_owned();
-        self.write(move |connection| connects::take_callback(connection, &state_hash, now_at))
-            .await
+        let state_hash = state_hash.clone();
+        self.write(move |connection| {
+            connects::take_callback(connection, state_hash.as_str(), now_at)
+        })
+        .await
     }
 
     async fn end_connect(&self, id: &ConnectId, end: ConnectEnd) -> Result<(), StoreError> {

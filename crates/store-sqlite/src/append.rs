@@ -1,6 +1,6 @@
 //! Appending to the event log: increasing ids, and notes for trimming.
 
-use headwater_model::{event::NewEvent, id::EventId};
+use headwater_model::{event::NewEvent, id::EventId, time::EpochMs};
 use headwater_store::StoreError;
 use rusqlite::{Connection, params};
 
@@ -24,7 +24,7 @@ pub(crate) fn alone(
     emitter: &str,
     run_id: Option<&str>,
     events: &[NewEvent],
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let place = Place {
         emitter,
@@ -44,7 +44,7 @@ pub(crate) fn insert(
     connection: &Connection,
     place: &Place<'_>,
     events: &[NewEvent],
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<Option<EventId>, StoreError> {
     let failed = failed("appending events");
     let mut insert = connection

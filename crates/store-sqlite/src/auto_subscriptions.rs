@@ -92,7 +92,7 @@ pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), 
         rows.collect::<Result<_, _>>().map_err(&failed)?
     };
     for seed in seeds {
-        let id = derived_id::subscription(source.created_at * 1000, seed);
+        let id = derived_id::subscription(source.created_at.to_ms(), seed);
         connection
             .prepare_cached(
                 "INSERT INTO subscriptions (id, user_id, emitter, listener, channel, since)

@@ -1,11 +1,15 @@
 //! The size of the backlog, for monitoring: a few index lookups, none of which reads the rows themselves.
 
+use headwater_model::time::EpochMs;
 use headwater_store::{Backlog, StoreError};
 use rusqlite::Connection;
 
-use crate::{connection::failed, row::signed};
+use crate::{
+    connection::failed,
+    row::{moment, signed},
+};
 
-pub(crate) fn read(connection: &Connection, now_ms: u64) -> Result<Backlog, StoreError> {
+pub(crate) fn read(connection: &Connection, now_ms: EpochMs) -> Result<Backlog, StoreError> {
     let counted_max = Backlog::COUNTED_MAX;
     // The log's last position less the cursor: what lies between was never trimmed.
     connection
@@ -24,7 +28,7 @@ pub(crate) fn read(connection: &Connection, now_ms: u64) -> Result<Backlog, Stor
                 let oldest: Option<i64> = row.get(1)?;
                 Ok(Backlog {
                     invocations: row.get::<_, i64>(0)?.unsigned_abs(),
-                    oldest_invocation_at_ms: oldest.map(i64::unsigned_abs),
+                    oldest_invocation_at_ms: oldest.map(moment),
                     undispatched_events: row.get::<_, i64>(2)?.unsigned_abs(),
                     pending_deliveries: row.get::<_, i64>(3)?.unsigned_abs(),
                     due_deliveries: row.get::<_, i64>(4)?.unsigned_abs(),

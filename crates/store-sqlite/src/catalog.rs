@@ -3,8 +3,11 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::{
+    endpoint::EndpointToken,
+    hash::ArtifactHash,
     id::{ComponentId, SourceId},
     page::{Page, PageRequest},
+    time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
     ArtifactBytes, Catalog, NewSource, NodeEpoch, Owner, Progress, RunnableLease, SavedComponent,
@@ -40,9 +43,9 @@ impl Catalog for SqliteStore {
             .await
     }
 
-    async fn artifact(&self, hash: &str) -> Result<Option<Bytes>, StoreError> {
-        let hash = hash.to_owned();
-        self.read(move |connection| components::artifact(connection, &hash))
+    async fn artifact(&self, hash: &ArtifactHash) -> Result<Option<Bytes>, StoreError> {
+        let hash = hash.clone();
+        self.read(move |connection| components::artifact(connection, hash.as_str()))
             .await
     }
 
@@ -76,7 +79,7 @@ impl Catalog for SqliteStore {
         &self,
         id: &SourceId,
         name: &str,
-        now_at: u64,
+        now_at: EpochSeconds,
     ) -> Result<(), StoreError> {
         let (id, name) = (id.clone(), name.to_owned());
         self.write(move |connection| sources::rename(connection, &id, &name, now_at))
@@ -105,9 +108,12 @@ impl Catalog for SqliteStore {
             .await
     }
 
-    async fn source_by_endpoint(&self, token: &str) -> Result<Option<Source>, StoreError> {
-        let token = token.to_owned();
-        self.read(move |connection| sources::by_endpoint(connection, &token))
+    async fn source_by_endpoint(
+        &self,
+        token: &EndpointToken,
+    ) -> Result<Option<Source>, StoreError> {
+        let token = token.clone();
+        self.read(move |connection| sources::by_endpoint(connection, token.as_str()))
             .await
     }
 
@@ -124,7 +130,7 @@ impl Catalog for SqliteStore {
     async fn unsettled_sources(
         &self,
         epoch: NodeEpoch,
-        now_ms: u64,
+        now_ms: EpochMs,
         after: Option<&SourceId>,
         limit: u32,
     ) -> Result<Vec<Source>, StoreError> {

@@ -1,7 +1,10 @@
 //! Saved components and their artifacts.
 
 use bytes::Bytes;
-use headwater_model::id::ComponentId;
+use headwater_model::{
+    hash::{ArtifactHash, CodeHash},
+    id::ComponentId,
+};
 use headwater_store::{ArtifactBytes, Conflict, Entity, Owner, SavedComponent, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -21,7 +24,7 @@ pub(crate) fn save(
     let insert = || -> rusqlite::Result<()> {
         connection.execute(
             "INSERT INTO artifacts (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            params![artifact.hash, &artifact.bytes[..]],
+            params![artifact.hash.as_str(), &artifact.bytes[..]],
         )?;
         connection.execute(
             "INSERT INTO components (id, user_id, workspace_id, key, code, code_url, code_hash, artifact_hash, lock,
@@ -34,8 +37,8 @@ pub(crate) fn save(
                 component.description.key,
                 component.code,
                 component.code_url,
-                component.code_hash,
-                component.artifact_hash,
+                component.code_hash.as_str(),
+                component.artifact_hash.as_str(),
                 component.lock,
                 description,
                 signed(component.created_at),
@@ -97,8 +100,8 @@ fn component(row: &Row<'_>) -> Result<SavedComponent, StoreError> {
         owner: owner::of(row)?,
         code: get(row, "code")?,
         code_url: get(row, "code_url")?,
-        code_hash: get(row, "code_hash")?,
-        artifact_hash: get(row, "artifact_hash")?,
+        code_hash: CodeHash::new(get::<String>(row, "code_hash")?),
+        artifact_hash: ArtifactHash::new(get::<String>(row, "artifact_hash")?),
         lock: get(row, "lock")?,
         description: json(row, "description")?,
         created_at: unsigned(row, "created_at")?,

@@ -1,7 +1,9 @@
 //! Connects: connecting an account in a browser; each step succeeds once.
 
-use headwater_model::id::ConnectId;
-use headwater_store::{Account, Conflict, Connect, ConnectEnd, ConnectStep, Entity, StoreError};
+use headwater_model::{id::ConnectId, time::EpochSeconds};
+use headwater_store::{
+    Account, Conflict, Connect, ConnectEnd, ConnectStep, Entity, Sealed, StoreError,
+};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
@@ -21,7 +23,7 @@ pub(crate) fn begin(
     connection: &Connection,
     connect: &Connect,
     token_hash: &str,
-    forget_before: u64,
+    forget_before: EpochSeconds,
 ) -> Result<(), StoreError> {
     let failed = failed("writing a connect");
     connection
@@ -41,7 +43,7 @@ pub(crate) fn begin(
                 connect.app,
                 connect.name,
                 connect.account_id.as_ref().map(|id| id.as_str()),
-                connect.sealed,
+                connect.sealed.0,
                 LINKED,
                 token_hash,
                 signed(connect.expires_at),
@@ -67,12 +69,12 @@ pub(crate) fn await_callback(
     connection: &Connection,
     id: &str,
     state_hash: &str,
-    sealed: &[u8],
-    now_at: u64,
+    sealed: &Sealed,
+    now_at: EpochSeconds,
 ) -> Result<bool, StoreError> {
     let left = connection.execute(
         "UPDATE connects SET step = ?, state_hash = ?, sealed = ? WHERE id = ? AND step = ? AND expires_at > ?",
-        params![AWAY, state_hash, sealed, id, LINKED, signed(now_at)],
+        params![AWAY, state_hash, sealed.0, id, LINKED, signed(now_at)],
     );
     Ok(left.map_err(failed("opening a connect"))? > 0)
 }
@@ -80,7 +82,7 @@ pub(crate) fn await_callback(
 pub(crate) fn take_callback(
     connection: &Connection,
     state_hash: &str,
-    now_at: u64,
+    now_at: EpochSeconds,
 ) -> Result<Option<Connect>, StoreError> {
     let back = connection.execute(
         "UPDATE connects SET step = ? WHERE state_hash = ? AND step = ? AND expires_at > ?",
@@ -166,7 +168,7 @@ fn connect(row: &Row<'_>) -> Result<Connect, StoreError> {
         app: get(row, "app")?,
         name: get(row, "name")?,
         account_id: parsed_opt(row, "account_id")?,
-        sealed: get(row, "sealed")?,
+        sealed: Sealed(get(row, "sealed")?),
         step,
         expires_at: unsigned(row, "expires_at")?,
     })

@@ -10,6 +10,7 @@ use headwater_model::{
     data_store::DataStoreName,
     limits::DataStoreLimits,
     page::{Page, PageRequest},
+    time::EpochMs,
 };
 use headwater_store::{
     DataStore, DataStoreRef, DataStores, NewRecord, Owner, Progress, Record, RecordRange,
@@ -24,7 +25,7 @@ impl DataStores for SqliteStore {
         &self,
         store: &DataStoreRef,
         key: &str,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Option<Record>, StoreError> {
         let (store, key) = (store.clone(), key.to_owned());
         self.read(move |connection| read::record(connection, &store, &key, now_ms))
@@ -35,7 +36,7 @@ impl DataStores for SqliteStore {
         &self,
         store: &DataStoreRef,
         range: RecordRange<'_>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Vec<Record>, StoreError> {
         let (store, after) = (store.clone(), range.after.map(str::to_owned));
         let (limit, bytes) = (range.limit, range.bytes);
@@ -55,7 +56,7 @@ impl DataStores for SqliteStore {
         &self,
         store: &DataStoreRef,
         page: &PageRequest<String>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Page<Record>, StoreError> {
         let (store, page) = (store.clone(), page.clone());
         self.read(move |connection| read::page(connection, &store, &page, now_ms))
@@ -67,7 +68,7 @@ impl DataStores for SqliteStore {
         store: &DataStoreRef,
         after: Option<&str>,
         limit: u32,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Vec<String>, StoreError> {
         let (store, after) = (store.clone(), after.map(str::to_owned));
         self.read(move |connection| read::keys(connection, &store, after.as_deref(), limit, now_ms))
@@ -79,7 +80,7 @@ impl DataStores for SqliteStore {
         store: &DataStoreRef,
         record: NewRecord,
         limits: DataStoreLimits,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<RecordWritten, StoreError> {
         let store = store.clone();
         self.write(move |connection| write::record(connection, &store, &record, limits, now_ms))
@@ -90,8 +91,8 @@ impl DataStores for SqliteStore {
         &self,
         store: &DataStoreRef,
         key: &str,
-        expires_at_ms: Option<u64>,
-        now_ms: u64,
+        expires_at_ms: Option<EpochMs>,
+        now_ms: EpochMs,
     ) -> Result<bool, StoreError> {
         let (store, key) = (store.clone(), key.to_owned());
         self.write(move |connection| write::expiry(connection, &store, &key, expires_at_ms, now_ms))
@@ -102,14 +103,14 @@ impl DataStores for SqliteStore {
         &self,
         store: &DataStoreRef,
         key: &str,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<bool, StoreError> {
         let (store, key) = (store.clone(), key.to_owned());
         self.write(move |connection| write::delete(connection, &store, &key, now_ms))
             .await
     }
 
-    async fn clear_records(&self, store: &DataStoreRef, now_ms: u64) -> Result<(), StoreError> {
+    async fn clear_records(&self, store: &DataStoreRef, now_ms: EpochMs) -> Result<(), StoreError> {
         let store = store.clone();
         self.write(move |connection| write::clear(connection, &store, now_ms))
             .await
@@ -118,7 +119,7 @@ impl DataStores for SqliteStore {
     async fn data_store(
         &self,
         store: &DataStoreRef,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Option<DataStore>, StoreError> {
         let store = store.clone();
         self.read(move |connection| stores::one(connection, &store, now_ms))
@@ -129,7 +130,7 @@ impl DataStores for SqliteStore {
         &self,
         owner: &Owner,
         page: &PageRequest<DataStoreName>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Page<DataStore>, StoreError> {
         let (owner, page) = (owner.clone(), page.clone());
         self.read(move |connection| stores::listed(connection, &owner, &page, now_ms))
@@ -145,7 +146,7 @@ impl DataStores for SqliteStore {
         .await
     }
 
-    async fn sweep_records(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+    async fn sweep_records(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
         self.write(move |connection| sweep::step(connection, now_ms, limit))
             .await
     }

@@ -1,6 +1,6 @@
 //! Requested deletions of events.
 
-use headwater_model::{channel::ChannelClass, id::EventId};
+use headwater_model::{channel::ChannelClass, id::EventId, time::EpochMs};
 use headwater_store::{ChannelFilter, EventDeletion, Progress, StoreError};
 use rusqlite::{Connection, params};
 
@@ -16,7 +16,7 @@ pub(crate) fn request(connection: &Connection, deletion: &EventDeletion) -> Resu
     };
     let start = deletion.range.start.unwrap_or_default();
     let end = deletion.range.end.unwrap_or(EventId {
-        ms: i64::MAX as u64,
+        ms: EpochMs(i64::MAX as u64),
         sequence: u32::MAX,
     });
     connection

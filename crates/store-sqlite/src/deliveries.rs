@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use headwater_model::{
     id::{DeliveryId, EmitterId, EventId, WebhookId},
     page::{Page, PageRequest},
+    time::EpochMs,
     webhook::DeliveryState,
 };
 use headwater_store::{
@@ -29,7 +30,7 @@ impl Deliveries for SqliteStore {
         &self,
         webhook_id: &WebhookId,
         term: LeaseTerm,
-        now_ms: u64,
+        now_ms: EpochMs,
         limit: ClaimLimit,
     ) -> Result<Vec<ClaimedDelivery>, StoreError> {
         let id = webhook_id.clone();
@@ -39,7 +40,7 @@ impl Deliveries for SqliteStore {
 
     async fn webhooks_with_work(
         &self,
-        now_ms: u64,
+        now_ms: EpochMs,
         after: Option<&WebhookId>,
         limit: u32,
     ) -> Result<Progress, StoreError> {
@@ -52,8 +53,8 @@ impl Deliveries for SqliteStore {
 
     async fn retries_due(
         &self,
-        after_ms: u64,
-        now_ms: u64,
+        after_ms: EpochMs,
+        now_ms: EpochMs,
         limit: u32,
     ) -> Result<Progress, StoreError> {
         self.read(move |connection| waiting::retries_due(connection, after_ms, now_ms, limit))
@@ -63,7 +64,7 @@ impl Deliveries for SqliteStore {
     async fn extend_delivery_leases(
         &self,
         leases: &[DeliveryLease],
-        expires_at_ms: u64,
+        expires_at_ms: EpochMs,
     ) -> Result<(), StoreError> {
         let leases = leases.to_vec();
         self.write(move |connection| {
@@ -87,7 +88,7 @@ impl Deliveries for SqliteStore {
         webhook_id: &WebhookId,
         attempts: Vec<AttemptRecord>,
         disabled: Option<DisabledWebhook>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<RecordedAttempts, StoreError> {
         let id = webhook_id.clone();
         self.write(move |connection| attempts::record(connection, &id, &attempts, disabled, now_ms))
@@ -138,7 +139,7 @@ impl Deliveries for SqliteStore {
         .await
     }
 
-    async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError> {
+    async fn retry_delivery(&self, id: &DeliveryId, now_ms: EpochMs) -> Result<(), StoreError> {
         let id = id.clone();
         self.write(move |connection| again::retry(connection, &id, now_ms))
             .await
@@ -158,7 +159,7 @@ impl Deliveries for SqliteStore {
     async fn trim_deliveries(
         &self,
         keep: u32,
-        dead_before_ms: u64,
+        dead_before_ms: EpochMs,
         limit: u32,
     ) -> Result<Progress, StoreError> {
         let has_work = move |connection: &_| trim::has_work(connection, keep, dead_before_ms);

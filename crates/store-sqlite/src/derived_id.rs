@@ -1,6 +1,9 @@
 //! Ids derived from stored rows, so that a repeated step creates the same ids.
 
-use headwater_model::id::{DeliveryId, InvocationId, SubscriptionId};
+use headwater_model::{
+    id::{DeliveryId, InvocationId, SubscriptionId},
+    time::EpochMs,
+};
 
 /// The stored numbers that an id is derived from; unique among the ids of its kind.
 #[derive(Clone, Copy)]
@@ -20,16 +23,16 @@ impl Seed {
 }
 
 /// The id of an invocation derived from stored rows: unique per seed, and time-ordered like any.
-pub(crate) fn invocation(now_ms: u64, seed: Seed) -> InvocationId {
+pub(crate) fn invocation(now_ms: EpochMs, seed: Seed) -> InvocationId {
     InvocationId::new(now_ms, seed.entropy())
 }
 
 /// The id of a delivery derived from stored rows.
-pub(crate) fn delivery(now_ms: u64, seed: Seed) -> DeliveryId {
+pub(crate) fn delivery(now_ms: EpochMs, seed: Seed) -> DeliveryId {
     DeliveryId::new(now_ms, seed.entropy())
 }
 
 /// The id of a subscription derived from stored rows.
-pub(crate) fn subscription(now_ms: u64, seed: Seed) -> SubscriptionId {
+pub(crate) fn subscription(now_ms: EpochMs, seed: Seed) -> SubscriptionId {
     SubscriptionId::new(now_ms, seed.entropy())
 }

@@ -13,6 +13,7 @@ use headwater_model::{
     event,
     id::{RunnableId, SourceId, WebhookId},
     limits::HOPS_MAX,
+    time::EpochMs,
 };
 use headwater_store::{Progress, StoreError};
 use rusqlite::Connection;
@@ -54,7 +55,7 @@ pub(crate) fn has_events_of(connection: &Connection, emitter: &str) -> Result<bo
 /// One bounded step.
 struct Step<'a> {
     connection: &'a Connection,
-    now_ms: u64,
+    now_ms: EpochMs,
     passed: u32,
     pairs_left: u32,
     copied_bytes: u64,
@@ -66,7 +67,7 @@ struct Step<'a> {
 /// The cursor moves in the same transaction, so that each pair of event and subscription is passed on exactly once.
 pub(crate) fn run(
     connection: &Connection,
-    now_ms: u64,
+    now_ms: EpochMs,
     limit: u32,
     queued_max: u32,
 ) -> Result<Progress, StoreError> {

@@ -3,6 +3,7 @@
 use headwater_model::{
     dedupe,
     id::{EventId, RunnableId},
+    time::EpochMs,
 };
 use headwater_store::{Conflict, Entity, NodeEpoch, Owner, RunnableLease, Source, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -11,7 +12,7 @@ use crate::{
     connection::failed,
     living::Living,
     owner::{self, Departure},
-    row::{from_json, get, signed, to_json, unsigned},
+    row::{from_json, get, moment, signed, to_json, unsigned},
 };
 
 /// An emitter as a commit needs it.
@@ -81,7 +82,7 @@ fn last(row: &Row<'_>) -> Result<Option<EventId>, StoreError> {
     match get::<Option<i64>>(row, "last_ms")? {
         None => Ok(None),
         Some(ms) => Ok(Some(EventId {
-            ms: ms.unsigned_abs(),
+            ms: moment(ms),
             sequence: get(row, "last_sequence")?,
         })),
     }
@@ -111,7 +112,7 @@ pub(crate) fn lease(
     living: &Living,
     runnable: &RunnableId,
     epoch: NodeEpoch,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<RunnableLease, StoreError> {
     let emitter = read(connection, runnable.as_str())?.ok_or_else(|| gone(runnable))?;
     let mut lease = RunnableLease {

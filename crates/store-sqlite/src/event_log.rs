@@ -5,6 +5,7 @@ use headwater_model::{
     event::Event,
     id::{EmitterId, EventId},
     page::{Page, PageRequest},
+    time::EpochMs,
 };
 use headwater_store::{
     ChannelFilter, EventDeletion, EventLog, LogPosition, Progress, StoreError, Tail,
@@ -62,7 +63,7 @@ impl EventLog for SqliteStore {
             .await
     }
 
-    async fn release_scheduled(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+    async fn release_scheduled(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
         // A read costs no write transaction, and usually finds that nothing is due.
         let next_due_ms = self.read(scheduled::next_due).await?;
         if next_due_ms.is_none_or(|due_ms| due_ms > now_ms) {
@@ -77,7 +78,7 @@ impl EventLog for SqliteStore {
 
     async fn dispatch(
         &self,
-        now_ms: u64,
+        now_ms: EpochMs,
         limit: u32,
         queued_max: u32,
     ) -> Result<Progress, StoreError> {

@@ -4,6 +4,7 @@ use headwater_model::{
     event::Event,
     id::{EmitterId, EventId},
     page::{Page, PageRequest, Position},
+    time::EpochMs,
 };
 use headwater_store::{ChannelFilter, StoreError};
 use rusqlite::{Connection, params};
@@ -45,7 +46,7 @@ pub(crate) fn page(
             "(ms, sequence) <= (?3, ?4)",
             "DESC",
             EventId {
-                ms: i64::MAX as u64,
+                ms: EpochMs(i64::MAX as u64),
                 sequence: u32::MAX,
             },
         ),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headwater_model::{id::RunnableId, origin::Origin};
+use headwater_model::{id::RunnableId, origin::Origin, time::EpochMs};
 use headwater_store::{
     AfterRun, Claimed, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
     RunnableLease, SourceState, StoreError, Taken, WorkLimit,
@@ -14,7 +14,7 @@ use crate::{
     connection::{failed, is_taken},
     emitters,
     living::{Living, as_json},
-    row::{get, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
+    row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
 };
 
 /// An invocation that may be claimed: it is not leased, or its lease has expired.
@@ -104,7 +104,7 @@ pub(crate) fn claim(
     connection: &Connection,
     id: &RunnableId,
     term: LeaseTerm,
-    now_ms: u64,
+    now_ms: EpochMs,
     limit: WorkLimit,
 ) -> Result<Vec<Claimed>, StoreError> {
     let failed = failed("claiming invocations");
@@ -132,7 +132,7 @@ pub(crate) fn claim(
         signed(limit.bytes)
     ];
     let mut rows = statement.query(parameters).map_err(&failed)?;
-    let mut found: Vec<((u64, i64), Claimed)> = Vec::new();
+    let mut found: Vec<((EpochMs, i64), Claimed)> = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
         let place = (unsigned(row, "due_at_ms")?, get(row, "position")?);
         found.push((place, claimed(row, term.epoch)?));
@@ -168,7 +168,7 @@ pub(crate) fn runnables_with_work(
     connection: &Connection,
     epoch: NodeEpoch,
     others: &[NodeEpoch],
-    now_ms: u64,
+    now_ms: EpochMs,
     after: &str,
     limit: u32,
 ) -> Result<Vec<RunnableId>, StoreError> {
@@ -212,7 +212,7 @@ pub(crate) fn runnables_with_work(
 pub(crate) fn extend(
     connection: &Connection,
     lease: &Lease,
-    expires_at_ms: u64,
+    expires_at_ms: EpochMs,
 ) -> Result<(), StoreError> {
     update(
         connection,
@@ -226,7 +226,7 @@ pub(crate) fn extend(
 pub(crate) fn release(
     connection: &Connection,
     lease: &Lease,
-    due_at_ms: Option<u64>,
+    due_at_ms: Option<EpochMs>,
 ) -> Result<(), StoreError> {
     let free = "SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + 1,
                     due_at_ms = coalesce(?4, due_at_ms)";
@@ -238,7 +238,7 @@ fn update(
     connection: &Connection,
     lease: &Lease,
     set: &str,
-    value: Option<u64>,
+    value: Option<EpochMs>,
 ) -> Result<(), StoreError> {
     connection
         .prepare_cached(&format!(
@@ -315,7 +315,7 @@ fn leave(
     runnable: &str,
     lease: &Lease,
     state: &RawValue,
-    due_at_ms: u64,
+    due_at_ms: EpochMs,
     has_scheduled: bool,
 ) -> Result<bool, StoreError> {
     let left = connection
@@ -341,7 +341,10 @@ fn leave(
 }
 
 /// The due time of the next invocation that is not due yet.
-pub(crate) fn next_due(connection: &Connection, after_ms: u64) -> Result<Option<u64>, StoreError> {
+pub(crate) fn next_due(
+    connection: &Connection,
+    after_ms: EpochMs,
+) -> Result<Option<EpochMs>, StoreError> {
     let next: Option<i64> = connection
         .prepare_cached(
             "SELECT min(due_at_ms) FROM invocations INDEXED BY invocations_waiting
@@ -349,5 +352,5 @@ pub(crate) fn next_due(connection: &Connection, after_ms: u64) -> Result<Option<
         )
         .and_then(|mut statement| statement.query_row([signed(after_ms)], |row| row.get(0)))
         .map_err(failed("looking for invocations that wait"))?;
-    Ok(next.map(i64::unsigned_abs))
+    Ok(next.map(moment))
 }

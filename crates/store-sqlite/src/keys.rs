@@ -1,8 +1,10 @@
 //! API keys: their users and their last use.
 
 use headwater_model::{
+    hash::SecretHash,
     id::KeyId,
     page::{Page, PageRequest},
+    time::EpochSeconds,
 };
 use headwater_store::{ApiKey, Conflict, Entity, Identity, Last, StoreError, Taken};
 use rusqlite::{Connection, Row, params};
@@ -10,7 +12,7 @@ use rusqlite::{Connection, Row, params};
 use crate::{
     connection::failed,
     page::{Listing, page_of},
-    row::{get, parsed, signed, unsigned},
+    row::{get, parsed, signed, unsigned, unsigned_opt},
     users, workspaces,
 };
 
@@ -19,7 +21,7 @@ pub(crate) fn create(connection: &Connection, key: &ApiKey) -> Result<(), StoreE
         return Err(Conflict::Gone(Entity::User(key.user_id.clone())).into());
     }
     let same = "SELECT * FROM api_keys WHERE hash = ?";
-    if one(connection, same, &key.hash)?.is_some() {
+    if one(connection, same, key.hash.as_str())?.is_some() {
         return Err(Conflict::Taken(Taken::KeyHash).into());
     }
     connection
@@ -29,7 +31,7 @@ pub(crate) fn create(connection: &Connection, key: &ApiKey) -> Result<(), StoreE
                 key.id.as_str(),
                 key.user_id.as_str(),
                 key.name,
-                key.hash,
+                key.hash.as_str(),
                 signed(key.created_at)
             ],
         )
@@ -67,14 +69,13 @@ fn one(connection: &Connection, sql: &str, parameter: &str) -> Result<Option<Api
 }
 
 fn key(row: &Row<'_>) -> Result<ApiKey, StoreError> {
-    let last_used_at: Option<i64> = get(row, "last_used_at")?;
     Ok(ApiKey {
         id: parsed(row, "id")?,
         user_id: parsed(row, "user_id")?,
         name: get(row, "name")?,
-        hash: get(row, "hash")?,
+        hash: SecretHash::new(get::<String>(row, "hash")?),
         created_at: unsigned(row, "created_at")?,
-        last_used_at: last_used_at.map(i64::unsigned_abs),
+        last_used_at: unsigned_opt(row, "last_used_at")?,
     })
 }
 
@@ -109,7 +110,10 @@ pub(crate) fn delete(connection: &Connection, id: &KeyId, by: &KeyId) -> Result<
     Ok(deleted > 0)
 }
 
-pub(crate) fn note_uses(connection: &Connection, uses: &[(KeyId, u64)]) -> Result<(), StoreError> {
+pub(crate) fn note_uses(
+    connection: &Connection,
+    uses: &[(KeyId, EpochSeconds)],
+) -> Result<(), StoreError> {
     let failed = failed("noting the use of keys");
     let mut statement = connection
         .prepare_cached("UPDATE api_keys SET last_used_at = ? WHERE id = ?")

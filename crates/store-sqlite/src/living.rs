@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use headwater_store::{Conflict, NODE_TIMEOUT_MS, NodeEpoch, NodeName};
+use headwater_model::time::EpochMs;
+use headwater_store::{Conflict, NODE_TIMEOUT, NodeEpoch, NodeName};
 use parking_lot::Mutex;
 
 /// The epochs of this process's nodes. Those of earlier processes are dead.
@@ -18,20 +19,20 @@ struct Lives {
 
 struct Node {
     name: NodeName,
-    heartbeat_ms: u64,
+    heartbeat_ms: EpochMs,
     /// Set when another node wanted one of its runnables and its heartbeat was too old.
     is_dead: bool,
 }
 
 impl Node {
-    fn is_alive(&self, now_ms: u64) -> bool {
-        !self.is_dead && now_ms.saturating_sub(self.heartbeat_ms) < NODE_TIMEOUT_MS
+    fn is_alive(&self, now_ms: EpochMs) -> bool {
+        !self.is_dead && now_ms.since(self.heartbeat_ms) < NODE_TIMEOUT
     }
 }
 
 impl Living {
     /// Begins an epoch, and ends the former one of that name.
-    pub(crate) fn begin(&self, name: &NodeName, epoch: NodeEpoch, now_ms: u64) {
+    pub(crate) fn begin(&self, name: &NodeName, epoch: NodeEpoch, now_ms: EpochMs) {
         let mut lives = self.0.lock();
         lives.has_begun = true;
         lives.nodes.retain(|_, node| node.name != *name);
@@ -47,7 +48,7 @@ impl Living {
         self.0.lock().nodes.remove(&epoch);
     }
 
-    pub(crate) fn heartbeat(&self, epoch: NodeEpoch, now_ms: u64) -> Result<(), Conflict> {
+    pub(crate) fn heartbeat(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<(), Conflict> {
         let mut lives = self.0.lock();
         match lives.nodes.get_mut(&epoch).filter(|node| !node.is_dead) {
             Some(node) => {
@@ -72,7 +73,7 @@ impl Living {
 
     /// Declares the epoch dead, which is final, unless it is alive. Tells whether its node may still have leases of
     /// invocations: a node that stopped or started anew had them all freed.
-    pub(crate) fn find_dead(&self, epoch: NodeEpoch, now_ms: u64) -> Result<bool, Conflict> {
+    pub(crate) fn find_dead(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<bool, Conflict> {
         let mut lives = self.0.lock();
         match lives.nodes.get_mut(&epoch) {
             Some(node) if node.is_alive(now_ms) => Err(Conflict::Held { by: epoch }),
@@ -85,7 +86,7 @@ impl Living {
     }
 
     /// The living epochs except those of `name`, which restarts.
-    pub(crate) fn others(&self, name: &NodeName, now_ms: u64) -> Vec<NodeEpoch> {
+    pub(crate) fn others(&self, name: &NodeName, now_ms: EpochMs) -> Vec<NodeEpoch> {
         let lives = self.0.lock();
         let others = lives.nodes.iter();
         let others = others.filter(|(_, node)| node.name != *name && node.is_alive(now_ms));
@@ -93,7 +94,7 @@ impl Living {
     }
 
     /// The living epochs except `epoch`, the caller's.
-    pub(crate) fn besides(&self, epoch: NodeEpoch, now_ms: u64) -> Vec<NodeEpoch> {
+    pub(crate) fn besides(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Vec<NodeEpoch> {
         let lives = self.0.lock();
         let others = lives.nodes.iter();
         let others = others.filter(|(other, node)| **other != epoch && node.is_alive(now_ms));

@@ -1,7 +1,7 @@
 //! Nodes behind the trait: their epochs on disk, their lives in memory.
 
 use async_trait::async_trait;
-use headwater_model::id::RunnableId;
+use headwater_model::{id::RunnableId, time::EpochMs};
 use headwater_store::{NodeEpoch, NodeName, Nodes, RunnableLease, StoreError};
 use rusqlite::Connection;
 
@@ -15,7 +15,7 @@ const LEASED: [&str; 2] = [
 
 #[async_trait]
 impl Nodes for SqliteStore {
-    async fn start_node(&self, name: &NodeName, now_ms: u64) -> Result<NodeEpoch, StoreError> {
+    async fn start_node(&self, name: &NodeName, now_ms: EpochMs) -> Result<NodeEpoch, StoreError> {
         let (living, starting) = (self.living.clone(), name.clone());
         let epoch = self
             .write(move |connection| start(connection, &living.others(&starting, now_ms)))
@@ -24,7 +24,7 @@ impl Nodes for SqliteStore {
         Ok(epoch)
     }
 
-    async fn heartbeat(&self, epoch: NodeEpoch, now_ms: u64) -> Result<(), StoreError> {
+    async fn heartbeat(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<(), StoreError> {
         Ok(self.living.heartbeat(epoch, now_ms)?)
     }
 
@@ -39,7 +39,7 @@ impl Nodes for SqliteStore {
         &self,
         runnable: &RunnableId,
         epoch: NodeEpoch,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<RunnableLease, StoreError> {
         let (living, runnable) = (self.living.clone(), runnable.clone());
         self.write(move |connection| emitters::lease(connection, &living, &runnable, epoch, now_ms))

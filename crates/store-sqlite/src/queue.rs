@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use headwater_model::id::RunnableId;
+use headwater_model::{id::RunnableId, time::EpochMs};
 use headwater_store::{
     Backlog, Claimed, Conflict, Lease, LeaseTerm, NewInvocation, NodeEpoch, Progress, RunCommit,
     RunnableLease, StoreError, WorkLimit, WorkQueue,
@@ -29,7 +29,7 @@ impl WorkQueue for SqliteStore {
         &self,
         lease: &RunnableLease,
         term: LeaseTerm,
-        now_ms: u64,
+        now_ms: EpochMs,
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError> {
         let (living, lease) = (self.living.clone(), lease.clone());
@@ -46,7 +46,7 @@ impl WorkQueue for SqliteStore {
     async fn runnables_with_work(
         &self,
         epoch: NodeEpoch,
-        now_ms: u64,
+        now_ms: EpochMs,
         after: Option<&RunnableId>,
         limit: u32,
     ) -> Result<Vec<RunnableId>, StoreError> {
@@ -58,12 +58,16 @@ impl WorkQueue for SqliteStore {
         .await
     }
 
-    async fn backlog(&self, now_ms: u64) -> Result<Backlog, StoreError> {
+    async fn backlog(&self, now_ms: EpochMs) -> Result<Backlog, StoreError> {
         self.read(move |connection| backlog::read(connection, now_ms))
             .await
     }
 
-    async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError> {
+    async fn extend_leases(
+        &self,
+        leases: &[Lease],
+        expires_at_ms: EpochMs,
+    ) -> Result<(), StoreError> {
         let leases = leases.to_vec();
         self.write(move |connection| {
             let mut leases = leases.iter();
@@ -72,12 +76,12 @@ impl WorkQueue for SqliteStore {
         .await
     }
 
-    async fn next_due(&self, after_ms: u64) -> Result<Option<u64>, StoreError> {
+    async fn next_due(&self, after_ms: EpochMs) -> Result<Option<EpochMs>, StoreError> {
         self.read(move |connection| invocations::next_due(connection, after_ms))
             .await
     }
 
-    async fn release(&self, lease: &Lease, due_at_ms: Option<u64>) -> Result<(), StoreError> {
+    async fn release(&self, lease: &Lease, due_at_ms: Option<EpochMs>) -> Result<(), StoreError> {
         let lease = lease.clone();
         self.write(move |connection| invocations::release(connection, &lease, due_at_ms))
             .await
@@ -100,7 +104,7 @@ impl WorkQueue for SqliteStore {
         }
     }
 
-    async fn fire_timers(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError> {
+    async fn fire_timers(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
         // A read costs no write transaction, and usually finds that nothing is due.
         let next_due_ms = self.read(timers::next_due).await?;
         if next_due_ms.is_none_or(|due_ms| due_ms > now_ms) {

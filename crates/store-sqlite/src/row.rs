@@ -2,7 +2,10 @@
 
 use std::str::FromStr;
 
-use headwater_model::trace::TraceParent;
+use headwater_model::{
+    time::{EpochMs, EpochSeconds},
+    trace::TraceParent,
+};
 use headwater_store::StoreError;
 use rusqlite::{Row, types::FromSql};
 use serde::{Serialize, de::DeserializeOwned};
@@ -73,18 +76,64 @@ pub(crate) fn trace(row: &Row<'_>) -> Result<Option<TraceParent>, StoreError> {
     Ok(header.and_then(|header| header.parse().ok()))
 }
 
+/// A count or a moment: never negative.
+pub(crate) trait Unsigned {
+    fn from_number(number: u64) -> Self;
+    fn number(self) -> u64;
+}
+
+impl Unsigned for u64 {
+    fn from_number(number: u64) -> Self {
+        number
+    }
+
+    fn number(self) -> u64 {
+        self
+    }
+}
+
+impl Unsigned for EpochMs {
+    fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+
+    fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl Unsigned for EpochSeconds {
+    fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+
+    fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// A number that is never negative.
-pub(crate) fn unsigned(row: &Row<'_>, column: &str) -> Result<u64, StoreError> {
+pub(crate) fn unsigned<T: Unsigned>(row: &Row<'_>, column: &str) -> Result<T, StoreError> {
     let number: i64 = get(row, column)?;
-    u64::try_from(number).map_err(|_| StoreError::Corrupt(format!("column {column} is negative")))
+    u64::try_from(number)
+        .map(T::from_number)
+        .map_err(|_| StoreError::Corrupt(format!("column {column} is negative")))
 }
 
 /// The same, where the column may be null.
-pub(crate) fn unsigned_opt(row: &Row<'_>, column: &str) -> Result<Option<u64>, StoreError> {
+pub(crate) fn unsigned_opt<T: Unsigned>(
+    row: &Row<'_>,
+    column: &str,
+) -> Result<Option<T>, StoreError> {
     match get::<Option<i64>>(row, column)? {
         None => Ok(None),
         Some(_) => unsigned(row, column).map(Some),
     }
+}
+
+/// A moment, however it was read.
+pub(crate) fn moment(ms: i64) -> EpochMs {
+    EpochMs(ms.unsigned_abs())
 }
 
 /// JSON text back to a value.
@@ -111,7 +160,7 @@ pub(crate) fn named<T: DeserializeOwned>(name: &str) -> Result<T, StoreError> {
     serde_json::from_value(serde_json::Value::from(name)).map_err(|error| corrupt(&error))
 }
 
-/// Milliseconds as SQLite keeps them.
-pub(crate) fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
+/// A count or a moment as SQLite keeps it.
+pub(crate) fn signed(value: impl Unsigned) -> i64 {
+    i64::try_from(value.number()).unwrap_or(i64::MAX)
 }

@@ -1,6 +1,6 @@
 //! The events of a run: its emitter's events with its id, within the range of ids that it can have used.
 
-use headwater_model::{channel::ChannelClass, event::Event, id::EventId};
+use headwater_model::{channel::ChannelClass, event::Event, id::EventId, time::EpochMs};
 use headwater_store::{RunRecord, StoreError};
 use rusqlite::{Connection, params};
 
@@ -20,7 +20,7 @@ const CLASSES: [ChannelClass; 4] = [
 
 /// A text that sorts after every event id.
 const OPEN: EventId = EventId {
-    ms: i64::MAX as u64,
+    ms: EpochMs(i64::MAX as u64),
     sequence: u32::MAX,
 };
 

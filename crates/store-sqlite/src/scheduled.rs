@@ -1,13 +1,13 @@
 //! Releasing scheduled events: from `$in` to their channel, when they are due.
 
-use headwater_model::{channel::Channel, event::NewEvent};
+use headwater_model::{channel::Channel, event::NewEvent, time::EpochMs};
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     append,
     connection::failed,
-    row::{get, json_opt, raw, signed, trace},
+    row::{get, json_opt, moment, raw, signed, trace},
 };
 
 struct Due {
@@ -19,7 +19,7 @@ struct Due {
 
 pub(crate) fn release(
     connection: &Connection,
-    now_ms: u64,
+    now_ms: EpochMs,
     limit: u32,
 ) -> Result<Progress, StoreError> {
     let due = due(connection, now_ms, limit)?;
@@ -50,7 +50,7 @@ pub(crate) fn release(
     })
 }
 
-fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, StoreError> {
+fn due(connection: &Connection, now_ms: EpochMs, limit: u32) -> Result<Vec<Due>, StoreError> {
     let failed = failed("looking for scheduled events");
     let mut statement = connection
         .prepare_cached(
@@ -86,10 +86,10 @@ fn released(row: &Row<'_>) -> Result<NewEvent, StoreError> {
     })
 }
 
-pub(crate) fn next_due(connection: &Connection) -> Result<Option<u64>, StoreError> {
+pub(crate) fn next_due(connection: &Connection) -> Result<Option<EpochMs>, StoreError> {
     let next: Option<i64> = connection
         .prepare_cached("SELECT deliver_at_ms FROM events WHERE deliver_at_ms IS NOT NULL ORDER BY deliver_at_ms LIMIT 1")
         .and_then(|mut statement| statement.query_row((), |row| row.get(0)).optional())
         .map_err(failed("looking for scheduled events"))?;
-    Ok(next.map(i64::unsigned_abs))
+    Ok(next.map(moment))
 }

@@ -1,6 +1,6 @@
 //! All sealed values: of accounts first, then of webhooks, then of sources, each by id.
 
-use headwater_store::{Resealed, SealedRecord, StoreError};
+use headwater_store::{Resealed, Sealed, SealedRecord, StoreError};
 use rusqlite::{Connection, Params, Row, params};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ const TABLES: [Table; 3] = [
         record: |row| {
             Ok(SealedRecord::Account {
                 id: parsed(row, "id")?,
-                sealed: get(row, "sealed")?,
+                sealed: Sealed(get(row, "sealed")?),
             })
         },
     },
@@ -30,8 +30,8 @@ const TABLES: [Table; 3] = [
         record: |row| {
             Ok(SealedRecord::Webhook {
                 id: parsed(row, "id")?,
-                secret: get(row, "secret")?,
-                former_secret: get(row, "former_secret")?,
+                secret: Sealed(get(row, "secret")?),
+                former_secret: get::<Option<Vec<u8>>>(row, "former_secret")?.map(Sealed),
             })
         },
     },
@@ -119,7 +119,7 @@ pub(crate) fn write(
     let write = || match record {
         SealedRecord::Account { id, sealed } => connection.execute(
             "UPDATE accounts SET sealed = ? WHERE id = ?",
-            params![sealed, id.as_str()],
+            params![sealed.0, id.as_str()],
         ),
         SealedRecord::Webhook {
             id,
@@ -127,7 +127,11 @@ pub(crate) fn write(
             former_secret,
         } => connection.execute(
             "UPDATE webhooks SET secret = ?, former_secret = ? WHERE id = ?",
-            params![secret, former_secret, id.as_str()],
+            params![
+                secret.0,
+                former_secret.as_ref().map(|former| &former.0),
+                id.as_str()
+            ],
         ),
         SealedRecord::Source {
             id,

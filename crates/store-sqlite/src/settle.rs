@@ -44,10 +44,10 @@ pub(crate) fn settle(
                 spec.name,
                 state_name,
                 spec.component_id.as_str(),
-                spec.artifact_hash,
+                spec.artifact_hash.as_str(),
                 Value::Object(spec.configured_props.clone()).to_string(),
                 dedupe,
-                signed(settled.now_ms / 1000),
+                signed(settled.now_ms.to_seconds()),
                 dynamic_props,
             ],
         )?;

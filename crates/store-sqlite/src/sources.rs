@@ -1,8 +1,11 @@
 //! Sources and their states.
 
 use headwater_model::{
+    endpoint::EndpointToken,
+    hash::ArtifactHash,
     id::{RunnableId, SourceId},
     page::{Page, PageRequest},
+    time::EpochSeconds,
 };
 use headwater_store::{
     Conflict, Endpoint, NewSource, NodeEpoch, Progress, RunnableLease, Source, SourceFilter,
@@ -100,7 +103,7 @@ fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
                 source.name_slug,
                 state,
                 spec.component_id.as_str(),
-                spec.artifact_hash,
+                spec.artifact_hash.as_str(),
                 Value::Object(spec.configured_props.clone()).to_string(),
                 dynamic_props,
                 dedupe,
@@ -123,7 +126,7 @@ pub(crate) fn write_endpoints(
         for endpoint in endpoints {
             connection.execute(
                 "INSERT INTO endpoints (source_id, prop, token) VALUES (?, ?, ?)",
-                [id.as_str(), &endpoint.prop, &endpoint.token],
+                [id.as_str(), &endpoint.prop, endpoint.token.as_str()],
             )?;
         }
         Ok(())
@@ -160,7 +163,7 @@ pub(crate) fn rename(
     connection: &Connection,
     id: &SourceId,
     name: &str,
-    now_at: u64,
+    now_at: EpochSeconds,
 ) -> Result<(), StoreError> {
     let changed = connection
         .execute(
@@ -298,7 +301,7 @@ fn source(connection: &Connection, row: &Row<'_>) -> Result<Source, StoreError> 
         state: named(&get::<String>(row, "state")?)?,
         spec: SourceSpec {
             component_id: parsed(row, "component_id")?,
-            artifact_hash: get(row, "artifact_hash")?,
+            artifact_hash: ArtifactHash::new(get::<String>(row, "artifact_hash")?),
             name: get(row, "name")?,
             configured_props: json(row, "configured_props")?,
             dynamic_props: json(row, "dynamic_props")?,
@@ -321,7 +324,7 @@ fn endpoints(connection: &Connection, id: &SourceId) -> Result<Vec<Endpoint>, St
         .query_map([id.as_str()], |row| {
             Ok(Endpoint {
                 prop: row.get(0)?,
-                token: row.get(1)?,
+                token: EndpointToken::new(row.get::<_, String>(1)?),
             })
         })
         .map_err(&failed)?;

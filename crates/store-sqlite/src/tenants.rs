@@ -2,8 +2,10 @@
 
 use async_trait::async_trait;
 use headwater_model::{
+    hash::SecretHash,
     id::{KeyId, UserId, WorkspaceId},
     page::{Page, PageRequest},
+    time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
     ApiKey, FirstUser, Identity, Owner, Spender, StoreError, Tenants, Usage, User, Workspace,
@@ -54,9 +56,9 @@ impl Tenants for SqliteStore {
             .await
     }
 
-    async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError> {
-        let key_hash = key_hash.to_owned();
-        self.read(move |connection| keys::identity(connection, &key_hash))
+    async fn identity(&self, key_hash: &SecretHash) -> Result<Option<Identity>, StoreError> {
+        let key_hash = key_hash.clone();
+        self.read(move |connection| keys::identity(connection, key_hash.as_str()))
             .await
     }
 
@@ -87,7 +89,7 @@ impl Tenants for SqliteStore {
             .await
     }
 
-    async fn note_key_uses(&self, uses: Vec<(KeyId, u64)>) -> Result<(), StoreError> {
+    async fn note_key_uses(&self, uses: Vec<(KeyId, EpochSeconds)>) -> Result<(), StoreError> {
         self.write(move |connection| keys::note_uses(connection, &uses))
             .await
     }
@@ -151,15 +153,20 @@ impl Tenants for SqliteStore {
     async fn usage(
         &self,
         spender: &Spender,
-        since_ms: u64,
-        until_ms: u64,
+        since_ms: EpochMs,
+        until_ms: EpochMs,
     ) -> Result<Usage, StoreError> {
         let spender = spender.clone();
         self.read(move |connection| usage::between(connection, &spender, since_ms, until_ms))
             .await
     }
 
-    async fn add_usage(&self, owner: &Owner, usage: Usage, now_ms: u64) -> Result<(), StoreError> {
+    async fn add_usage(
+        &self,
+        owner: &Owner,
+        usage: Usage,
+        now_ms: EpochMs,
+    ) -> Result<(), StoreError> {
         let owner = owner.clone();
         self.write(move |connection| usage::add(connection, owner, usage, now_ms))
             .await

@@ -3,6 +3,7 @@
 use headwater_model::{
     id::{RunnableId, SourceId},
     schedule::Schedule,
+    time::EpochMs,
 };
 use headwater_store::{Progress, SettledSource, Source, StoreError, Timer, Trigger};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -11,7 +12,7 @@ use serde_json::Value;
 use crate::{
     connection::failed,
     derived_id::{self, Seed},
-    row::{get, json, name_of, parsed, signed, unsigned},
+    row::{get, json, moment, name_of, parsed, signed, unsigned},
 };
 
 /// Timers that will fire. An inactive source's timers keep their phase for when it is active again; the join uses
@@ -25,23 +26,23 @@ struct Due {
     runnable: RunnableId,
     prop: String,
     event: String,
-    next_ms: Option<u64>,
+    next_ms: Option<EpochMs>,
 }
 
 /// When the next timer is due.
-pub(crate) fn next_due(connection: &Connection) -> Result<Option<u64>, StoreError> {
+pub(crate) fn next_due(connection: &Connection) -> Result<Option<EpochMs>, StoreError> {
     let next: Option<i64> = connection
         .prepare_cached(&format!(
             "SELECT next_fire_at_ms FROM {SCHEDULED} ORDER BY next_fire_at_ms LIMIT 1"
         ))
         .and_then(|mut statement| statement.query_row((), |row| row.get(0)).optional())
         .map_err(failed("looking for timers"))?;
-    Ok(next.map(i64::unsigned_abs))
+    Ok(next.map(moment))
 }
 
 pub(crate) fn fire(
     connection: &Connection,
-    now_ms: u64,
+    now_ms: EpochMs,
     limit: u32,
 ) -> Result<Progress, StoreError> {
     let due = due(connection, now_ms, limit)?;
@@ -66,7 +67,7 @@ pub(crate) fn fire(
     Ok(progress)
 }
 
-fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, StoreError> {
+fn due(connection: &Connection, now_ms: EpochMs, limit: u32) -> Result<Vec<Due>, StoreError> {
     let failed = failed("looking for timers");
     let mut statement = connection
         .prepare_cached(
@@ -93,7 +94,7 @@ fn due(connection: &Connection, now_ms: u64, limit: u32) -> Result<Vec<Due>, Sto
 
 /// Queues the tick, unless an earlier one of the timer still waits: in the queue, or leased by a runner while another
 /// one runs.
-fn queue_tick(connection: &Connection, timer: &Due, now_ms: u64) -> Result<bool, StoreError> {
+fn queue_tick(connection: &Connection, timer: &Due, now_ms: EpochMs) -> Result<bool, StoreError> {
     let seed = Seed {
         row: timer.position,
         number: 0,

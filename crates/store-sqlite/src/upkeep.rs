@@ -42,6 +42,7 @@ mod tests {
         channel::Channel,
         event::NewEvent,
         id::{InvocationId, SourceId, UserId},
+        time::EpochMs,
     };
     use headwater_store::{
         KvWrite, NodeEpoch, NodeName, Nodes, RunCommit, RunnableLease, Usage, WorkQueue,
@@ -61,7 +62,10 @@ mod tests {
         let (path, copy) = (folder.path().join("a.db"), folder.path().join("copy.db"));
         let store = SqliteStore::open_idling(&path, Duration::ZERO).unwrap();
         for epoch in 1..4 {
-            store.start_node(&NodeName::new("node"), 0).await.unwrap();
+            store
+                .start_node(&NodeName::new("node"), EpochMs(0))
+                .await
+                .unwrap();
             let copied = tokio::time::timeout(PATIENCE, store.health.copied.notified());
             copied.await.expect("it is copied into the main file");
             std::fs::copy(&path, &copy).unwrap();
@@ -74,7 +78,7 @@ mod tests {
     /// A store with an active source.
     async fn with_source(source_id: &SourceId) -> SqliteStore {
         let store = SqliteStore::open_in_memory().unwrap();
-        let user_id = UserId::new(1, 1);
+        let user_id = UserId::new(EpochMs(1), 1);
         let sql = format!(
             "INSERT INTO artifacts VALUES ('a', '');
              INSERT INTO components VALUES ('sc_1', '{user_id}', NULL, NULL, '', NULL, '', 'a', '', '{{}}', 1, 1);
@@ -96,7 +100,7 @@ mod tests {
                 epoch: NodeEpoch(1),
                 fence: 1,
             },
-            run_id: InvocationId::new(1, 1),
+            run_id: InvocationId::new(EpochMs(1), 1),
             invocation: None,
             events: vec![NewEvent {
                 channel: Channel::default(),
@@ -115,7 +119,7 @@ mod tests {
             }],
             usage: Usage::default(),
             ended: None,
-            now_ms: 1,
+            now_ms: EpochMs(1),
         }
     }
 
@@ -129,7 +133,7 @@ mod tests {
                 "database or disk is full",
             ),
         ] {
-            let source_id = SourceId::new(1, 1);
+            let source_id = SourceId::new(EpochMs(1), 1);
             let store = with_source(&source_id).await;
             let committed = store.commit_runs(Arc::from([run(&source_id, "")])).await;
             assert!(committed[0].is_ok(), "{committed:?}");
@@ -150,7 +154,7 @@ mod tests {
     /// Commits of a batch share a savepoint, unless the database fails for one of them.
     #[tokio::test]
     async fn a_commit_that_could_not_be_written_leaves_those_before_it() {
-        let source_id = SourceId::new(1, 1);
+        let source_id = SourceId::new(EpochMs(1), 1);
         let store = with_source(&source_id).await;
         let dropped = store.write(|connection| {
             let dropped = connection.execute_batch("DROP TABLE key_values");

@@ -1,5 +1,6 @@
 //! The cost of runs, per UTC day, user and workspace.
 
+use headwater_model::time::EpochMs;
 use headwater_store::{Owner, Spender, StoreError, Usage};
 use rusqlite::{Connection, params};
 
@@ -8,13 +9,11 @@ use crate::{
     row::{signed, unsigned},
 };
 
-const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-
 pub(crate) fn between(
     connection: &Connection,
     spender: &Spender,
-    since_ms: u64,
-    until_ms: u64,
+    since_ms: EpochMs,
+    until_ms: EpochMs,
 ) -> Result<Usage, StoreError> {
     let id = match spender {
         Spender::User(id) => id.as_str(),
@@ -27,7 +26,7 @@ pub(crate) fn between(
              FROM daily_usage WHERE owner_id = ? AND day BETWEEN ? AND ?",
         )
         .map_err(&failed)?;
-    let days = params![id, signed(since_ms / DAY_MS), signed(until_ms / DAY_MS)];
+    let days = params![id, signed(since_ms.day()), signed(until_ms.day())];
     let mut rows = statement.query(days).map_err(&failed)?;
     match rows.next().map_err(&failed)? {
         None => Ok(Usage::default()),
@@ -43,7 +42,7 @@ pub(crate) fn add(
     connection: &Connection,
     owner: Owner,
     usage: Usage,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let mut spent = Spent::default();
     spent.add(owner, usage, now_ms);
@@ -61,11 +60,11 @@ struct Share {
 }
 
 impl Spent {
-    pub(crate) fn add(&mut self, owner: Owner, usage: Usage, now_ms: u64) {
+    pub(crate) fn add(&mut self, owner: Owner, usage: Usage, now_ms: EpochMs) {
         if usage == Usage::default() {
             return;
         }
-        let day = now_ms / DAY_MS;
+        let day = now_ms.day();
         let shares = &mut self.0;
         match shares
             .iter_mut()

@@ -3,8 +3,11 @@
 use headwater_model::{
     id::WebhookId,
     page::{Page, PageRequest},
+    time::EpochMs,
 };
-use headwater_store::{Conflict, Entity, FormerSecret, Owner, StoreError, Webhook, WebhookChange};
+use headwater_store::{
+    Conflict, Entity, FormerSecret, Owner, Sealed, StoreError, Webhook, WebhookChange,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
@@ -65,12 +68,12 @@ pub(crate) fn disable(
     connection: &Connection,
     id: &str,
     reason: &str,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     connection
         .execute(
             "UPDATE webhooks SET active = FALSE, disabled_reason = ?, updated_at = ? WHERE id = ?",
-            params![reason, signed(now_ms / 1000), id],
+            params![reason, signed(now_ms.to_seconds()), id],
         )
         .map_err(failed("disabling a webhook"))?;
     give_up::begin(connection, id, signed(now_ms))
@@ -92,8 +95,8 @@ pub(crate) fn create(connection: &Connection, webhook: &Webhook) -> Result<(), S
                 webhook.url,
                 webhook.active,
                 webhook.disabled_reason,
-                webhook.secret,
-                former.map(|former| &former.sealed),
+                webhook.secret.0,
+                former.map(|former| &former.sealed.0),
                 former.map(|former| signed(former.valid_until_ms)),
                 webhook.failing_since_ms.map(signed),
                 signed(webhook.created_at),
@@ -135,8 +138,8 @@ pub(crate) fn update(
                 change.description.as_ref().and_then(Option::as_ref),
                 change.url,
                 change.active,
-                secrets.map(|secrets| &secrets.current),
-                former.map(|former| &former.sealed),
+                secrets.map(|secrets| &secrets.current.0),
+                former.map(|former| &former.sealed.0),
                 former.map(|former| signed(former.valid_until_ms)),
                 signed(change.updated_at),
                 change.ordering.as_ref().map(name_of).transpose()?,
@@ -145,7 +148,7 @@ pub(crate) fn update(
         .map_err(failed("writing a webhook"))?;
     let webhook = by_id(connection, id)?.ok_or_else(|| gone(webhook_id))?;
     if was_active && !webhook.active {
-        give_up::begin(connection, id, signed(change.updated_at * 1000))?;
+        give_up::begin(connection, id, signed(change.updated_at.to_ms()))?;
     }
     Ok(webhook)
 }
@@ -192,7 +195,7 @@ fn webhook(row: &Row<'_>) -> Result<Webhook, StoreError> {
     let former_secret = former
         .map(|sealed| -> Result<_, StoreError> {
             Ok(FormerSecret {
-                sealed,
+                sealed: Sealed(sealed),
                 valid_until_ms: unsigned(row, "former_valid_until_ms")?,
             })
         })
@@ -206,7 +209,7 @@ fn webhook(row: &Row<'_>) -> Result<Webhook, StoreError> {
         active: get(row, "active")?,
         ordering: named(&get::<String>(row, "ordering")?)?,
         disabled_reason: get(row, "disabled_reason")?,
-        secret: get(row, "secret")?,
+        secret: Sealed(get(row, "secret")?),
         former_secret,
         failing_since_ms: unsigned_opt(row, "failing_since_ms")?,
         created_at: unsigned(row, "created_at")?,

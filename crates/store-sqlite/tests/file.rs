@@ -1,32 +1,36 @@
 //! The file of a store: one process at a time, and everything still there afterwards.
 
-use headwater_model::id::{KeyId, UserId, WorkspaceId};
+use headwater_model::{
+    hash::SecretHash,
+    id::{KeyId, UserId, WorkspaceId},
+    time::{EpochMs, EpochSeconds},
+};
 use headwater_store::{ApiKey, FirstUser, NodeName, Nodes, StoreError, Tenants, User, Workspace};
 use headwater_store_sqlite::SqliteStore;
 
 fn first_user() -> FirstUser {
-    let user_id = UserId::new(1, 1);
+    let user_id = UserId::new(EpochMs(1), 1);
     FirstUser {
         user: User {
             id: user_id.clone(),
             username: "ann".to_owned(),
             email: "ann@example.com".to_owned(),
             is_admin: true,
-            created_at: 1,
+            created_at: EpochSeconds(1),
         },
         workspace: Workspace {
-            id: WorkspaceId::new(1, 1),
+            id: WorkspaceId::new(EpochMs(1), 1),
             orgname: "ann".to_owned(),
             name: "ann".to_owned(),
             email: "ann@example.com".to_owned(),
-            created_at: 1,
+            created_at: EpochSeconds(1),
         },
         key: ApiKey {
-            id: KeyId::new(1, 1),
+            id: KeyId::new(EpochMs(1), 1),
             user_id,
             name: "first".to_owned(),
-            hash: "hash".to_owned(),
-            created_at: 1,
+            hash: SecretHash::new("hash"),
+            created_at: EpochSeconds(1),
             last_used_at: None,
         },
     }
@@ -46,7 +50,10 @@ async fn a_second_open_of_the_same_file_is_refused_and_says_what_to_do() {
     );
     assert!(message.contains("--data-dir"), "{message}");
     // The first is none the worse for it, and when it is closed the file is free.
-    first.start_node(&NodeName::new("node"), 1).await.unwrap();
+    first
+        .start_node(&NodeName::new("node"), EpochMs(1))
+        .await
+        .unwrap();
     drop(first);
     SqliteStore::open(&path).unwrap();
 }
@@ -59,7 +66,11 @@ async fn data_survives_reopen() {
     store.create_first_user(first_user()).await.unwrap();
     drop(store);
     let store = SqliteStore::open(&path).unwrap();
-    let found = store.identity("hash").await.unwrap().unwrap();
+    let found = store
+        .identity(&SecretHash::new("hash"))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(found.user, first_user().user);
 }
 

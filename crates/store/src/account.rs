@@ -2,11 +2,13 @@
 
 use async_trait::async_trait;
 use headwater_model::{
+    hash::SecretHash,
     id::{AccountId, ConnectId},
     page::{Page, PageRequest},
+    time::EpochSeconds,
 };
 
-use crate::{error::StoreError, tenants::Owner};
+use crate::{error::StoreError, sealed::Sealed, tenants::Owner};
 
 /// Credentials of an app, sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,22 +28,22 @@ pub struct Account {
     /// Their health.
     pub health: Health,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
     /// Epoch seconds.
-    pub updated_at: u64,
+    pub updated_at: EpochSeconds,
 }
 
 /// An account's credentials at its app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// The encrypted fields.
-    pub sealed: Vec<u8>,
+    pub sealed: Sealed,
     /// When they end, in epoch seconds, if that is known.
-    pub expires_at: Option<u64>,
+    pub expires_at: Option<EpochSeconds>,
     /// Whether there is a refresh token among them.
     pub renewable: bool,
     /// From when on they are renewed before they are used, in epoch seconds.
-    pub renew_at: Option<u64>,
+    pub renew_at: Option<EpochSeconds>,
 }
 
 /// The health of credentials, as far as the node knows.
@@ -52,7 +54,7 @@ pub struct Health {
     /// The reason, for people.
     pub reason: Option<String>,
     /// Since when it is known, in epoch seconds.
-    pub checked_at: Option<u64>,
+    pub checked_at: Option<EpochSeconds>,
 }
 
 /// The result of the last check of credentials.
@@ -81,7 +83,7 @@ pub struct Renewal {
     /// The health of the new ones.
     pub health: Health,
     /// Epoch seconds.
-    pub now_at: u64,
+    pub now_at: EpochSeconds,
 }
 
 /// The connecting of an account in a browser: from a link to the app's consent and back.
@@ -98,11 +100,11 @@ pub struct Connect {
     /// The existing account that it renews, if any.
     pub account_id: Option<AccountId>,
     /// The sealed data so far: entered fields, the proof key.
-    pub sealed: Vec<u8>,
+    pub sealed: Sealed,
     /// Its progress.
     pub step: ConnectStep,
     /// When it ends if it has not come further, in epoch seconds.
-    pub expires_at: u64,
+    pub expires_at: EpochSeconds,
 }
 
 /// The progress of a connect.
@@ -167,15 +169,18 @@ pub trait Accounts {
     async fn begin_connect(
         &self,
         connect: Connect,
-        token_hash: &str,
-        forget_before: u64,
+        token_hash: &SecretHash,
+        forget_before: EpochSeconds,
     ) -> Result<(), StoreError>;
 
     /// A connect in any state.
     async fn connect(&self, id: &ConnectId) -> Result<Option<Connect>, StoreError>;
 
     /// The connect whose link has the token of that hash, in any state.
-    async fn connect_by_token(&self, token_hash: &str) -> Result<Option<Connect>, StoreError>;
+    async fn connect_by_token(
+        &self,
+        token_hash: &SecretHash,
+    ) -> Result<Option<Connect>, StoreError>;
 
     /// Records that the user was sent to the app with a state of that hash, and the connect's sealed data.
     /// MUST succeed for only one opening of the link, and for none after its time; false: not this one
@@ -183,17 +188,17 @@ pub trait Accounts {
     async fn await_callback(
         &self,
         id: &ConnectId,
-        state_hash: &str,
-        sealed: Vec<u8>,
-        now_at: u64,
+        state_hash: &SecretHash,
+        sealed: Sealed,
+        now_at: EpochSeconds,
     ) -> Result<bool, StoreError>;
 
     /// Takes the connect that awaits the state of that hash.
     /// MUST return it to one caller only, and to none after its time (`conformance::accounts::a_state_counts_once`).
     async fn take_callback(
         &self,
-        state_hash: &str,
-        now_at: u64,
+        state_hash: &SecretHash,
+        now_at: EpochSeconds,
     ) -> Result<Option<Connect>, StoreError>;
 
     /// Ends a connect, and writes its account with it.

@@ -4,8 +4,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::{
     component::Description,
+    endpoint::EndpointToken,
+    hash::{ArtifactHash, CodeHash},
     id::{ComponentId, SourceId},
     page::{Page, PageRequest},
+    time::{EpochMs, EpochSeconds},
 };
 
 use crate::{
@@ -28,24 +31,24 @@ pub struct SavedComponent {
     /// The origin of the code, or its author's description.
     pub code_url: Option<String>,
     /// SHA-256 of the code, hexadecimal.
-    pub code_hash: String,
+    pub code_hash: CodeHash,
     /// Names the artifact that workers run.
-    pub artifact_hash: String,
+    pub artifact_hash: ArtifactHash,
     /// The lock file.
     pub lock: String,
     /// The component's description of itself.
     pub description: Description,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
     /// Epoch seconds.
-    pub updated_at: u64,
+    pub updated_at: EpochSeconds,
 }
 
 /// An artifact to store with its component.
 #[derive(Debug, Clone)]
 pub struct ArtifactBytes {
     /// Its SHA-256, hexadecimal.
-    pub hash: String,
+    pub hash: ArtifactHash,
     /// The archive.
     pub bytes: Bytes,
 }
@@ -74,7 +77,7 @@ pub trait Catalog {
     ) -> Result<Option<SavedComponent>, StoreError>;
 
     /// An artifact's bytes.
-    async fn artifact(&self, hash: &str) -> Result<Option<Bytes>, StoreError>;
+    async fn artifact(&self, hash: &ArtifactHash) -> Result<Option<Bytes>, StoreError>;
 
     /// Inserts a source in state `Deploying` and reserves its slug and endpoint tokens.
     /// MUST number the slug when the owner's workspace, or the user outside of workspaces, has it
@@ -114,8 +117,12 @@ pub trait Catalog {
     ) -> Result<(), StoreError>;
 
     /// Renames a source. `Gone` when the source is.
-    async fn rename_source(&self, id: &SourceId, name: &str, now_at: u64)
-    -> Result<(), StoreError>;
+    async fn rename_source(
+        &self,
+        id: &SourceId,
+        name: &str,
+        now_at: EpochSeconds,
+    ) -> Result<(), StoreError>;
 
     /// Deletes up to `limit` rows of a source that is being deleted: its queue, its runs, and its events that dispatch
     /// has passed.
@@ -134,7 +141,8 @@ pub trait Catalog {
     async fn source(&self, id: &SourceId) -> Result<Option<Source>, StoreError>;
 
     /// The source with this endpoint token, in any state.
-    async fn source_by_endpoint(&self, token: &str) -> Result<Option<Source>, StoreError>;
+    async fn source_by_endpoint(&self, token: &EndpointToken)
+    -> Result<Option<Source>, StoreError>;
 
     /// A page of sources in creation order.
     async fn sources(
@@ -152,7 +160,7 @@ pub trait Catalog {
     async fn unsettled_sources(
         &self,
         epoch: NodeEpoch,
-        now_ms: u64,
+        now_ms: EpochMs,
         after: Option<&SourceId>,
         limit: u32,
     ) -> Result<Vec<Source>, StoreError>;

@@ -8,6 +8,7 @@ use headwater_model::{
     data_store::DataStoreName,
     limits::DataStoreLimits,
     page::{Page, PageRequest},
+    time::EpochMs,
 };
 use serde_json::value::RawValue;
 
@@ -32,9 +33,9 @@ pub struct DataStore {
     /// Bytes of keys and values. Records that have expired count until they are swept.
     pub bytes: u64,
     /// When it was first written to. Epoch milliseconds.
-    pub created_at_ms: u64,
+    pub created_at_ms: EpochMs,
     /// When it was last written to. Epoch milliseconds.
-    pub updated_at_ms: u64,
+    pub updated_at_ms: EpochMs,
 }
 
 /// A record of a data store.
@@ -45,9 +46,9 @@ pub struct Record {
     /// Its value, byte for byte as it was written.
     pub value: Box<RawValue>,
     /// When it is gone, if ever. Epoch milliseconds.
-    pub expires_at_ms: Option<u64>,
+    pub expires_at_ms: Option<EpochMs>,
     /// When it was last written. Epoch milliseconds.
-    pub updated_at_ms: u64,
+    pub updated_at_ms: EpochMs,
 }
 
 /// A record to write.
@@ -58,7 +59,7 @@ pub struct NewRecord {
     /// Its value.
     pub value: Box<RawValue>,
     /// When it is to be gone, if ever. Epoch milliseconds.
-    pub expires_at_ms: Option<u64>,
+    pub expires_at_ms: Option<EpochMs>,
 }
 
 /// A range of a data store's records, in the order of keys.
@@ -97,7 +98,7 @@ pub trait DataStores {
         &self,
         store: &DataStoreRef,
         key: &str,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Option<Record>, StoreError>;
 
     /// Records in the order of their keys' bytes.
@@ -107,7 +108,7 @@ pub trait DataStores {
         &self,
         store: &DataStoreRef,
         range: RecordRange<'_>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Vec<Record>, StoreError>;
 
     /// A page of records in the same order, which ends early after [`headwater_model::limits::DATA_STORE_PAGE_BYTES`]
@@ -116,7 +117,7 @@ pub trait DataStores {
         &self,
         store: &DataStoreRef,
         page: &PageRequest<String>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Page<Record>, StoreError>;
 
     /// Keys alone, in the same order.
@@ -125,7 +126,7 @@ pub trait DataStores {
         store: &DataStoreRef,
         after: Option<&str>,
         limit: u32,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Vec<String>, StoreError>;
 
     /// Writes a record and its expiry, replacing the record of the same key.
@@ -136,7 +137,7 @@ pub trait DataStores {
         store: &DataStoreRef,
         record: NewRecord,
         limits: DataStoreLimits,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<RecordWritten, StoreError>;
 
     /// Changes a record's expiry. False: there is no such record.
@@ -144,8 +145,8 @@ pub trait DataStores {
         &self,
         store: &DataStoreRef,
         key: &str,
-        expires_at_ms: Option<u64>,
-        now_ms: u64,
+        expires_at_ms: Option<EpochMs>,
+        now_ms: EpochMs,
     ) -> Result<bool, StoreError>;
 
     /// Deletes a record. False: there was none.
@@ -153,18 +154,18 @@ pub trait DataStores {
         &self,
         store: &DataStoreRef,
         key: &str,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<bool, StoreError>;
 
     /// Deletes all records and keeps the store.
     /// MUST leave none of the former records (`conformance::data_stores::clearing_leaves_an_empty_store`).
-    async fn clear_records(&self, store: &DataStoreRef, now_ms: u64) -> Result<(), StoreError>;
+    async fn clear_records(&self, store: &DataStoreRef, now_ms: EpochMs) -> Result<(), StoreError>;
 
     /// A data store, if it has been written to. `records` counts those that have not expired.
     async fn data_store(
         &self,
         store: &DataStoreRef,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Option<DataStore>, StoreError>;
 
     /// A page of the owner's data stores, in the order of names. `records` counts as above.
@@ -172,7 +173,7 @@ pub trait DataStores {
         &self,
         owner: &Owner,
         page: &PageRequest<DataStoreName>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<Page<DataStore>, StoreError>;
 
     /// Deletes a data store with its records. False: there was none.
@@ -180,5 +181,5 @@ pub trait DataStores {
 
     /// Frees the space of up to `limit` expired or cleared records.
     /// MUST free all of them in the end (`conformance::data_stores::sweeping_frees_what_is_gone`).
-    async fn sweep_records(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
+    async fn sweep_records(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError>;
 }

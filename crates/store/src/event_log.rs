@@ -13,6 +13,7 @@ use headwater_model::{
     event::Event,
     id::{EmitterId, EventId},
     page::{Page, PageRequest},
+    time::EpochMs,
 };
 
 use crate::{error::StoreError, progress::Progress};
@@ -83,7 +84,7 @@ pub struct EventDeletion {
     /// The range of ids.
     pub range: EventRange,
     /// Events appended after the request are never deleted by it. Epoch milliseconds.
-    pub now_ms: u64,
+    pub now_ms: EpochMs,
 }
 
 /// Events per emitter. Appending happens in [`crate::WorkQueue::commit_runs`] only.
@@ -143,7 +144,7 @@ pub trait EventLog {
     /// Moves up to `limit` scheduled events that are due to their channel, with a new id, in order of their due time.
     /// `next_due_ms` is the time of the next call. MUST move each exactly once
     /// (`conformance::scheduled::scheduled_events_are_released_exactly_once_in_due_order`).
-    async fn release_scheduled(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
+    async fn release_scheduled(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError>;
 
     /// Reads events past the durable cursor, in order of appending, queues an invocation for each active source and a
     /// delivery for each active webhook that subscribes to the event's emitter and channel, and moves the cursor,
@@ -172,7 +173,7 @@ pub trait EventLog {
     /// (`conformance::backlog::events_beyond_what_may_wait_are_not_queued_and_that_is_said_once`).
     async fn dispatch(
         &self,
-        now_ms: u64,
+        now_ms: EpochMs,
         limit: u32,
         queued_max: u32,
     ) -> Result<Progress, StoreError>;

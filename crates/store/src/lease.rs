@@ -1,6 +1,9 @@
 //! Leases and the epochs of the nodes that hold them.
 
-use headwater_model::id::{InvocationId, RunnableId};
+use headwater_model::{
+    id::{InvocationId, RunnableId},
+    time::EpochMs,
+};
 
 /// One life of a node, numbered in the order of all starts. Work leased by a dead epoch may be taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,5 +38,5 @@ pub struct LeaseTerm {
     /// The holder.
     pub epoch: NodeEpoch,
     /// Epoch milliseconds.
-    pub expires_at_ms: u64,
+    pub expires_at_ms: EpochMs,
 }

@@ -9,16 +9,18 @@
 //! A store may be restricted to a single process: then nodes are handles of that process, and the epochs of earlier
 //! processes are dead from the start. The contract is the same.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
-use headwater_model::id::RunnableId;
+use headwater_model::{id::RunnableId, time::EpochMs};
 
 use crate::{
     error::StoreError,
     lease::{NodeEpoch, RunnableLease},
 };
 
-/// The age of its last heartbeat, in milliseconds, at which a node counts as dead.
-pub const NODE_TIMEOUT_MS: u64 = 10_000;
+/// The age of its last heartbeat at which a node counts as dead.
+pub const NODE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The name of a node, which stays the same across restarts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,7 +41,7 @@ impl NodeName {
 /// Living nodes and the runnables that they hold.
 ///
 /// A node is alive from its start until it stops, restarts, or is found dead: another node wanted one of its
-/// runnables when the last heartbeat was [`NODE_TIMEOUT_MS`] old. An epoch that stopped or restarted writes nothing any
+/// runnables when the last heartbeat was [`NODE_TIMEOUT`] old. An epoch that stopped or restarted writes nothing any
 /// more; one that is only found dead may still commit runs that no other node has taken over
 /// (`conformance::nodes::a_late_holder_that_nobody_has_replaced_still_commits`).
 #[async_trait]
@@ -49,12 +51,12 @@ pub trait Nodes {
     /// (`conformance::nodes::a_node_that_started_anew_lost_everything_of_its_former_epoch`).
     /// MUST NOT touch what other living nodes hold
     /// (`conformance::nodes::leases_of_a_living_node_survive_another_nodes_start`).
-    async fn start_node(&self, name: &NodeName, now_ms: u64) -> Result<NodeEpoch, StoreError>;
+    async fn start_node(&self, name: &NodeName, now_ms: EpochMs) -> Result<NodeEpoch, StoreError>;
 
     /// Keeps a node alive. `LeaseLost` when it stopped, restarted or was found dead: it has to register anew then.
     /// MUST keep everything that it holds from being taken over
     /// (`conformance::nodes::a_heartbeat_keeps_a_node_alive`).
-    async fn heartbeat(&self, epoch: NodeEpoch, now_ms: u64) -> Result<(), StoreError>;
+    async fn heartbeat(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<(), StoreError>;
 
     /// Ends a node's life cleanly. Harmless when it has ended.
     /// MUST free everything that it holds at once, without counting the released invocations as starts
@@ -70,7 +72,7 @@ pub trait Nodes {
         &self,
         runnable: &RunnableId,
         epoch: NodeEpoch,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<RunnableLease, StoreError>;
 
     /// Gives a source or workflow back, with the invocations of it that the node still holds. Harmless when it was lost.

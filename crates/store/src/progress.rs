@@ -1,6 +1,9 @@
 //! The result of a bounded step of background work.
 
-use headwater_model::id::{RunnableId, WebhookId};
+use headwater_model::{
+    id::{RunnableId, WebhookId},
+    time::EpochMs,
+};
 
 /// The result of a bounded step of background work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,7 +13,7 @@ pub struct Progress {
     /// Whether the step stopped at its bound, so that calling again finds more.
     pub more: bool,
     /// When the next item is due, if the work is timed. Epoch milliseconds.
-    pub next_due_ms: Option<u64>,
+    pub next_due_ms: Option<EpochMs>,
     /// Sources and workflows that got invocations to run.
     pub woken: Vec<RunnableId>,
     /// Webhooks that got deliveries to make.

@@ -4,8 +4,10 @@
 use async_trait::async_trait;
 use headwater_model::{
     component::{ComponentType, Description},
+    hash::CodeHash,
     id::{ComponentId, UserId},
     page::{Page, PageRequest},
+    time::EpochSeconds,
     version::ReleaseVersion,
 };
 
@@ -29,7 +31,7 @@ pub struct Publication {
     /// Its artifact.
     pub artifact: ArtifactBytes,
     /// Epoch seconds.
-    pub published_at: u64,
+    pub published_at: EpochSeconds,
 }
 
 /// The result of a publication.
@@ -66,13 +68,13 @@ pub struct ListedComponent {
     /// The origin of the code.
     pub code_url: Option<String>,
     /// SHA-256 of the code, hexadecimal.
-    pub code_hash: String,
+    pub code_hash: CodeHash,
     /// Whether it is in the registry.
     pub is_published: bool,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
     /// Epoch seconds.
-    pub updated_at: u64,
+    pub updated_at: EpochSeconds,
 }
 
 /// Published components.

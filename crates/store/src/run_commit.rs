@@ -4,6 +4,7 @@ use headwater_model::{
     dedupe,
     event::NewEvent,
     id::{InvocationId, RunnableId},
+    time::EpochMs,
 };
 use serde_json::value::RawValue;
 
@@ -51,7 +52,7 @@ pub enum AfterRun {
         /// JSON text.
         state: Box<RawValue>,
         /// Epoch milliseconds; 0: at once.
-        due_at_ms: u64,
+        due_at_ms: EpochMs,
     },
 }
 
@@ -75,7 +76,7 @@ pub struct RunCommit {
     /// The end of the run, with its last commit. A later one of the same run does not change the record.
     pub ended: Option<EndedRun>,
     /// Epoch milliseconds.
-    pub now_ms: u64,
+    pub now_ms: EpochMs,
 }
 
 impl RunCommit {

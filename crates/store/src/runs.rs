@@ -4,6 +4,7 @@
 //! newest of each runnable, failures apart from successes.
 
 use async_trait::async_trait;
+use headwater_model::time::EpochMs;
 pub use headwater_model::{dedupe::Dropped, limits::DROPPED_KEYS_MAX};
 use headwater_model::{
     event::Event,
@@ -102,11 +103,11 @@ pub struct EndedRun {
     /// The cause.
     pub trigger: RunTrigger,
     /// Since when it was to run, epoch milliseconds.
-    pub queued_at_ms: u64,
+    pub queued_at_ms: EpochMs,
     /// The time of its last start, epoch milliseconds; a worker may have to be started after it.
-    pub started_at_ms: u64,
+    pub started_at_ms: EpochMs,
     /// When its code ended, epoch milliseconds.
-    pub ended_at_ms: u64,
+    pub ended_at_ms: EpochMs,
     /// The outcome.
     pub outcome: RunOutcome,
     /// The error, if it failed; [`RUN_ERROR_CHARS_MAX`] characters of its first line are kept.
@@ -153,7 +154,7 @@ pub struct RunFilter {
     /// Their cause.
     pub trigger: Option<RunTrigger>,
     /// The earliest start, epoch milliseconds.
-    pub since_ms: Option<u64>,
+    pub since_ms: Option<EpochMs>,
 }
 
 /// Records of runs. Writing happens in [`crate::WorkQueue::commit_runs`] and [`crate::Catalog::settle_source`] only.

@@ -8,6 +8,10 @@ use headwater_model::{
 
 use crate::error::StoreError;
 
+/// Bytes that only the platform's secret keys open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sealed(pub Vec<u8>);
+
 /// A record with its sealed values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SealedRecord {
@@ -16,16 +20,16 @@ pub enum SealedRecord {
         /// The account.
         id: AccountId,
         /// The account's encrypted credentials.
-        sealed: Vec<u8>,
+        sealed: Sealed,
     },
     /// A webhook's secrets.
     Webhook {
         /// The webhook.
         id: WebhookId,
         /// The one that signs.
-        secret: Vec<u8>,
+        secret: Sealed,
         /// The one before, if it was rotated.
-        former_secret: Option<Vec<u8>>,
+        former_secret: Option<Sealed>,
     },
     /// A source's configured props, some of which may be sealed.
     Source {

@@ -2,9 +2,12 @@
 
 use headwater_model::{
     dedupe,
+    endpoint::EndpointToken,
+    hash::ArtifactHash,
     id::{ComponentId, SourceId, UserId, WorkspaceId},
     prop::{ConfiguredProps, PropDefinition},
     schedule::Schedule,
+    time::{EpochMs, EpochSeconds},
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +33,7 @@ pub enum SourceState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     /// Unguessable, unique, stable across updates.
-    pub token: String,
+    pub token: EndpointToken,
     /// The prop that holds it.
     pub prop: String,
 }
@@ -50,7 +53,7 @@ pub struct SourceSpec {
     /// The saved component.
     pub component_id: ComponentId,
     /// The component's artifact.
-    pub artifact_hash: String,
+    pub artifact_hash: ArtifactHash,
     /// Chosen, or the slug.
     pub name: String,
     /// Values by prop; secrets are sealed.
@@ -79,9 +82,9 @@ pub struct Source {
     /// Its parts.
     pub spec: SourceSpec,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
     /// Epoch seconds.
-    pub updated_at: u64,
+    pub updated_at: EpochSeconds,
 }
 
 /// A source about to be deployed.
@@ -96,7 +99,7 @@ pub struct NewSource {
     /// Its parts. An empty `name` becomes the slug.
     pub spec: SourceSpec,
     /// Epoch seconds.
-    pub now_at: u64,
+    pub now_at: EpochSeconds,
 }
 
 /// The end of a deployment or an update: everything becomes visible together.
@@ -111,12 +114,12 @@ pub struct SettledSource {
     /// The commits of its hooks, in order.
     pub commits: Vec<RunCommit>,
     /// Epoch milliseconds.
-    pub now_ms: u64,
+    pub now_ms: EpochMs,
 }
 
 impl SettledSource {
     /// A settlement without effects of hooks; the runner adds the deferred ones.
-    pub fn new(lease: RunnableLease, spec: SourceSpec, active: bool, now_ms: u64) -> Self {
+    pub fn new(lease: RunnableLease, spec: SourceSpec, active: bool, now_ms: EpochMs) -> Self {
         Self {
             lease,
             spec,

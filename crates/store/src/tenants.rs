@@ -2,8 +2,10 @@
 
 use async_trait::async_trait;
 use headwater_model::{
+    hash::SecretHash,
     id::{KeyId, UserId, WorkspaceId},
     page::{Page, PageRequest},
+    time::{EpochMs, EpochSeconds},
 };
 
 use crate::error::StoreError;
@@ -37,7 +39,7 @@ pub struct User {
     /// Whether it may manage users.
     pub is_admin: bool,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
 }
 
 /// A workspace.
@@ -52,7 +54,7 @@ pub struct Workspace {
     /// Its address.
     pub email: String,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
 }
 
 /// A user's API key, as its hash only.
@@ -65,11 +67,11 @@ pub struct ApiKey {
     /// For people.
     pub name: String,
     /// SHA-256 of the key, hexadecimal.
-    pub hash: String,
+    pub hash: SecretHash,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
     /// Epoch seconds; may lag behind by as long as noting it is put off.
-    pub last_used_at: Option<u64>,
+    pub last_used_at: Option<EpochSeconds>,
 }
 
 /// The first user with its workspace and key, written together.
@@ -152,7 +154,7 @@ pub trait Tenants {
     async fn delete_user(&self, id: &UserId) -> Result<bool, StoreError>;
 
     /// The current identity behind the key with this SHA-256 (hexadecimal).
-    async fn identity(&self, key_hash: &str) -> Result<Option<Identity>, StoreError>;
+    async fn identity(&self, key_hash: &SecretHash) -> Result<Option<Identity>, StoreError>;
 
     /// Writes a key. `Gone` when its user is
     /// (`conformance::conflicts::a_member_or_workspace_that_is_gone_is_named`), `Taken` when there is one with its hash.
@@ -174,7 +176,7 @@ pub trait Tenants {
     async fn delete_key(&self, id: &KeyId, by: &KeyId) -> Result<bool, StoreError>;
 
     /// Notes when keys were last used, in epoch seconds. Those that are gone are passed over.
-    async fn note_key_uses(&self, uses: Vec<(KeyId, u64)>) -> Result<(), StoreError>;
+    async fn note_key_uses(&self, uses: Vec<(KeyId, EpochSeconds)>) -> Result<(), StoreError>;
 
     /// Writes a workspace with its first member.
     /// MUST refuse with `Taken` an orgname that another workspace has; nothing is written
@@ -227,11 +229,16 @@ pub trait Tenants {
     async fn usage(
         &self,
         spender: &Spender,
-        since_ms: u64,
-        until_ms: u64,
+        since_ms: EpochMs,
+        until_ms: EpochMs,
     ) -> Result<Usage, StoreError>;
 
     /// Adds the cost of work that is not a run of a source, such as a single run of an action, to the day of `now_ms`.
     /// MUST count it for the user and for the workspace (`conformance::tenants::other_usage_counts_for_both`).
-    async fn add_usage(&self, owner: &Owner, usage: Usage, now_ms: u64) -> Result<(), StoreError>;
+    async fn add_usage(
+        &self,
+        owner: &Owner,
+        usage: Usage,
+        now_ms: EpochMs,
+    ) -> Result<(), StoreError>;
 }

@@ -13,6 +13,7 @@ use headwater_model::{
     event::NewEvent,
     id::{DeliveryId, EmitterId, EventId, InvocationId, SubscriptionId, WebhookId},
     page::{Page, PageRequest},
+    time::{EpochMs, EpochSeconds},
     trace::TraceParent,
     webhook::{DeliveryOrder, DeliveryState},
 };
@@ -22,6 +23,7 @@ use crate::{
     error::StoreError,
     lease::{LeaseTerm, NodeEpoch},
     progress::Progress,
+    sealed::Sealed,
     tenants::Owner,
 };
 
@@ -45,24 +47,24 @@ pub struct Webhook {
     /// The reason why the platform deactivated it, if it did.
     pub disabled_reason: Option<String>,
     /// The sealed secret that deliveries are signed with.
-    pub secret: Vec<u8>,
+    pub secret: Sealed,
     /// The former secret, while it is still valid.
     pub former_secret: Option<FormerSecret>,
     /// Since when every attempt has failed, epoch milliseconds. Moved on by [`Deliveries::record_attempts`] only.
-    pub failing_since_ms: Option<u64>,
+    pub failing_since_ms: Option<EpochMs>,
     /// Epoch seconds.
-    pub created_at: u64,
+    pub created_at: EpochSeconds,
     /// Epoch seconds.
-    pub updated_at: u64,
+    pub updated_at: EpochSeconds,
 }
 
 /// A secret that was replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormerSecret {
     /// Sealed.
-    pub sealed: Vec<u8>,
+    pub sealed: Sealed,
     /// Epoch milliseconds.
-    pub valid_until_ms: u64,
+    pub valid_until_ms: EpochMs,
 }
 
 /// A change of a webhook. A field that is `None` keeps its value, even if it was changed in the meantime.
@@ -81,14 +83,14 @@ pub struct WebhookChange {
     /// Other secrets.
     pub secrets: Option<WebhookSecrets>,
     /// Epoch seconds.
-    pub updated_at: u64,
+    pub updated_at: EpochSeconds,
 }
 
 /// The secrets that deliveries are signed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSecrets {
     /// Sealed.
-    pub current: Vec<u8>,
+    pub current: Sealed,
     /// The former secret, if it stays valid.
     pub former: Option<FormerSecret>,
 }
@@ -99,7 +101,7 @@ pub struct WebhookBacklog {
     /// Pending deliveries, counted up to `limits::PENDING_DELIVERIES_COUNTED_MAX`.
     pub pending: u64,
     /// Since when the oldest of them waits, epoch milliseconds: since it was dispatched, or retried by hand.
-    pub oldest_at_ms: Option<u64>,
+    pub oldest_at_ms: Option<EpochMs>,
 }
 
 /// The bounds of one claim.
@@ -156,7 +158,7 @@ pub struct ClaimedDelivery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// When it began, epoch milliseconds.
-    pub at_ms: u64,
+    pub at_ms: EpochMs,
     /// Its duration in milliseconds.
     pub latency_ms: u64,
     /// The status of the response, if there was one.
@@ -173,7 +175,7 @@ pub enum AfterAttempt {
     /// It was delivered.
     Delivered,
     /// It is attempted again, not before this. Epoch milliseconds.
-    RetryAt(u64),
+    RetryAt(EpochMs),
     /// It is given up.
     Dead,
 }
@@ -229,9 +231,9 @@ pub struct Delivery {
     /// Every attempt, oldest first.
     pub attempts: Vec<Attempt>,
     /// When it is attempted next, epoch milliseconds; only while pending.
-    pub next_attempt_at_ms: Option<u64>,
+    pub next_attempt_at_ms: Option<EpochMs>,
     /// When it was dispatched, epoch milliseconds.
-    pub created_at_ms: u64,
+    pub created_at_ms: EpochMs,
 }
 
 /// A delivery as its event leads to it.
@@ -249,13 +251,13 @@ pub struct EventDelivery {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replay {
     /// Epoch milliseconds; included.
-    pub since_ms: u64,
+    pub since_ms: EpochMs,
     /// Epoch milliseconds; included.
-    pub until_ms: u64,
+    pub until_ms: EpochMs,
     /// Whether delivered ones are replayed too; otherwise dead ones only.
     pub delivered: bool,
     /// Epoch milliseconds. Deliveries that end after this are not replayed again.
-    pub now_ms: u64,
+    pub now_ms: EpochMs,
 }
 
 /// Webhooks as records.
@@ -309,7 +311,7 @@ pub trait Deliveries {
         &self,
         webhook_id: &WebhookId,
         term: LeaseTerm,
-        now_ms: u64,
+        now_ms: EpochMs,
         limit: ClaimLimit,
     ) -> Result<Vec<ClaimedDelivery>, StoreError>;
 
@@ -319,7 +321,7 @@ pub trait Deliveries {
     /// MUST reach every one of them this way (`conformance::deliveries::all_webhooks_with_work_are_reached_in_steps`).
     async fn webhooks_with_work(
         &self,
-        now_ms: u64,
+        now_ms: EpochMs,
         after: Option<&WebhookId>,
         limit: u32,
     ) -> Result<Progress, StoreError>;
@@ -331,8 +333,8 @@ pub trait Deliveries {
     /// (`conformance::redelivery::a_retry_is_found_at_its_time`).
     async fn retries_due(
         &self,
-        after_ms: u64,
-        now_ms: u64,
+        after_ms: EpochMs,
+        now_ms: EpochMs,
         limit: u32,
     ) -> Result<Progress, StoreError>;
 
@@ -340,7 +342,7 @@ pub trait Deliveries {
     async fn extend_delivery_leases(
         &self,
         leases: &[DeliveryLease],
-        expires_at_ms: u64,
+        expires_at_ms: EpochMs,
     ) -> Result<(), StoreError>;
 
     /// Gives leases back: the deliveries may be claimed again at once. Harmless if they were lost.
@@ -359,7 +361,7 @@ pub trait Deliveries {
         webhook_id: &WebhookId,
         attempts: Vec<AttemptRecord>,
         disabled: Option<DisabledWebhook>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<RecordedAttempts, StoreError>;
 
     /// A page of a webhook's deliveries, newest first.
@@ -391,7 +393,7 @@ pub trait Deliveries {
 
     /// Makes a delivery that has ended pending again, due at once, with a new retry schedule. A pending one
     /// becomes due at once. `Gone` when it is, `Inactive` when its webhook is.
-    async fn retry_delivery(&self, id: &DeliveryId, now_ms: u64) -> Result<(), StoreError>;
+    async fn retry_delivery(&self, id: &DeliveryId, now_ms: EpochMs) -> Result<(), StoreError>;
 
     /// Makes up to `limit` deliveries of a webhook pending again, oldest event first. Calling again continues; `done`
     /// counts.
@@ -409,7 +411,7 @@ pub trait Deliveries {
     async fn trim_deliveries(
         &self,
         keep: u32,
-        dead_before_ms: u64,
+        dead_before_ms: EpochMs,
         limit: u32,
     ) -> Result<Progress, StoreError>;
 }

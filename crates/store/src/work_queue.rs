@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use headwater_model::{
     id::{InvocationId, RunnableId},
     origin::Origin,
+    time::EpochMs,
 };
 use serde_json::value::RawValue;
 
@@ -31,9 +32,9 @@ pub struct NewInvocation {
     /// The number of sources and workflows that its cause has passed through.
     pub hops: u32,
     /// Epoch milliseconds.
-    pub now_ms: u64,
+    pub now_ms: EpochMs,
     /// When it may run, epoch milliseconds; 0: at once.
-    pub due_at_ms: u64,
+    pub due_at_ms: EpochMs,
     /// The request behind it.
     pub origin: Origin,
 }
@@ -52,7 +53,7 @@ pub struct Claimed {
     /// The number of sources and workflows that its cause has passed through.
     pub hops: u32,
     /// When it was queued, epoch milliseconds.
-    pub queued_at_ms: u64,
+    pub queued_at_ms: EpochMs,
     /// The request behind it.
     pub origin: Origin,
     /// The state that its last checkpoint left, as JSON text.
@@ -102,7 +103,7 @@ pub struct Backlog {
     /// Invocations queued, waiting for their time, or running; [`Backlog::COUNTED_MAX`] at most, however many there are.
     pub invocations: u64,
     /// When the first in line of those that are due was queued, epoch milliseconds.
-    pub oldest_invocation_at_ms: Option<u64>,
+    pub oldest_invocation_at_ms: Option<EpochMs>,
     /// Events that dispatch has not passed.
     pub undispatched_events: u64,
     /// Deliveries that have not ended; bounded like the invocations.
@@ -142,7 +143,7 @@ pub trait WorkQueue {
         &self,
         lease: &RunnableLease,
         term: LeaseTerm,
-        now_ms: u64,
+        now_ms: EpochMs,
         limit: WorkLimit,
     ) -> Result<Vec<Claimed>, StoreError>;
 
@@ -154,7 +155,7 @@ pub trait WorkQueue {
     async fn runnables_with_work(
         &self,
         epoch: NodeEpoch,
-        now_ms: u64,
+        now_ms: EpochMs,
         after: Option<&RunnableId>,
         limit: u32,
     ) -> Result<Vec<RunnableId>, StoreError>;
@@ -162,19 +163,23 @@ pub trait WorkQueue {
     /// The due time of the next invocation after `after_ms`; `None` when none is due later.
     /// MUST include those that were queued for later and checkpoints
     /// (`conformance::queue::the_next_invocation_to_become_due_is_known`).
-    async fn next_due(&self, after_ms: u64) -> Result<Option<u64>, StoreError>;
+    async fn next_due(&self, after_ms: EpochMs) -> Result<Option<EpochMs>, StoreError>;
 
     /// The size of the backlog. Always cheap: rows are counted up to a bound.
     /// MUST count queued and running invocations until they end
     /// (`conformance::queue::the_backlog_is_what_has_not_ended`,
     /// `conformance::queue::the_backlog_has_the_deliveries_that_have_not_ended`).
-    async fn backlog(&self, now_ms: u64) -> Result<Backlog, StoreError>;
+    async fn backlog(&self, now_ms: EpochMs) -> Result<Backlog, StoreError>;
 
     /// Prolongs leases. Lost ones are ignored.
-    async fn extend_leases(&self, leases: &[Lease], expires_at_ms: u64) -> Result<(), StoreError>;
+    async fn extend_leases(
+        &self,
+        leases: &[Lease],
+        expires_at_ms: EpochMs,
+    ) -> Result<(), StoreError>;
 
     /// Gives a lease back: the invocation may be claimed again, at once or at a new due time. Harmless if it was lost.
-    async fn release(&self, lease: &Lease, due_at_ms: Option<u64>) -> Result<(), StoreError>;
+    async fn release(&self, lease: &Lease, due_at_ms: Option<EpochMs>) -> Result<(), StoreError>;
 
     /// Commits the ends of runs in this order; each is all or nothing, and one result per commit comes back.
     /// Per commit: append events with ids that increase per emitter (even if the clock stepped back), replace the
@@ -203,5 +208,5 @@ pub trait WorkQueue {
     /// Several nodes may call it at once: a step is atomic, and a tick that one has fired is no longer due for another.
     /// MUST fire one catch-up tick after downtime, not one per missed tick
     /// (`conformance::timers::a_timer_catches_up_once_after_downtime`).
-    async fn fire_timers(&self, now_ms: u64, limit: u32) -> Result<Progress, StoreError>;
+    async fn fire_timers(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError>;
 }

@@ -92,14 +92,17 @@ fn id<C: FromStr>(param: &str, text: &str) -> Result<C, PlatformError> {
 
 #[cfg(test)]
 mod tests {
-    use headwater_model::id::{EventId, SourceId};
+    use headwater_model::{
+        id::{EventId, SourceId},
+        time::EpochMs,
+    };
 
     use super::*;
 
     #[test]
     fn a_cursor_is_the_id_in_base64_or_bare() {
         let wanted = EventId {
-            ms: 17,
+            ms: EpochMs(17),
             sequence: 3,
         };
         assert_eq!(cursor(&wanted), "MTctMw");
@@ -107,7 +110,7 @@ mod tests {
             let page = page_request::<EventId>(&format!("after={text}")).unwrap();
             assert_eq!(page.position, Position::After(wanted), "{text}");
         }
-        let source = SourceId::new(1, 2);
+        let source = SourceId::new(EpochMs(1), 2);
         let page =
             page_request::<SourceId>(&format!("limit=3&before={}", cursor(&source))).unwrap();
         assert_eq!(

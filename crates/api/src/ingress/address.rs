@@ -4,6 +4,7 @@ use axum::{
     extract::Request,
     http::{Uri, header::HOST},
 };
+use headwater_model::endpoint::EndpointToken;
 use headwater_platform::PlatformConfig;
 
 /// Below this path every segment is a token.
@@ -38,13 +39,13 @@ impl EndpointDomain {
     }
 
     /// The token in the request's host, if that is an endpoint.
-    pub(crate) fn token(&self, request: &Request) -> Option<String> {
+    pub(crate) fn token(&self, request: &Request) -> Option<EndpointToken> {
         // HTTP/2 has the host in the URI.
         let host = match request.uri().host() {
             Some(host) => host,
             None => request.headers().get(HOST)?.to_str().ok()?,
         };
-        self.token_in(host)
+        self.token_in(host).map(EndpointToken::new)
     }
 
     fn token_in(&self, host: &str) -> Option<String> {

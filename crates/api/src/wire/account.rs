@@ -5,6 +5,7 @@ use std::time::Duration;
 use headwater_model::{
     id::{AccountId, ConnectId, UserId, WorkspaceId},
     prop::ConfiguredProps,
+    time::EpochSeconds,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -87,7 +88,8 @@ pub(crate) struct ConnectLink {
     /// The link, which works once. Anyone who has it can connect an account for you.
     url: String,
     /// Unix time in seconds.
-    expires_at: u64,
+    #[schema(value_type = u64)]
+    expires_at: EpochSeconds,
 }
 
 impl From<headwater_platform::ConnectLink> for ConnectLink {
@@ -132,7 +134,8 @@ pub(crate) struct Connect {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// Unix time in seconds.
-    expires_at: u64,
+    #[schema(value_type = u64)]
+    expires_at: EpochSeconds,
 }
 
 /// The state of a connect.
@@ -183,9 +186,11 @@ pub(crate) struct Account {
     workspace_id: Option<WorkspaceId>,
     health: AccountHealth,
     /// Unix time in seconds.
-    created_at: u64,
+    #[schema(value_type = u64)]
+    created_at: EpochSeconds,
     /// Unix time in seconds.
-    updated_at: u64,
+    #[schema(value_type = u64)]
+    updated_at: EpochSeconds,
 }
 
 /// Whether an account's credentials are good, as far as the node knows.
@@ -196,12 +201,13 @@ struct AccountHealth {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// The time of that check, Unix time in seconds; null before the first one.
-    #[schema(required)]
-    checked_at: Option<u64>,
+    #[schema(required, value_type = Option<u64>)]
+    checked_at: Option<EpochSeconds>,
     /// The time at which the access token expires, Unix time in seconds, if that is known. It is
     /// renewed before if the app gave a refresh token.
     #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<u64>,
+    #[schema(value_type = Option<u64>)]
+    expires_at: Option<EpochSeconds>,
 }
 
 /// `healthy`: the app accepted the credentials. `expired`: they have expired and cannot be renewed.

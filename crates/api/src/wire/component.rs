@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use headwater_model::{
     component::ComponentType,
+    hash::CodeHash,
     id::{ComponentId, WorkspaceId},
     prop,
+    time::EpochSeconds,
 };
 use headwater_platform::{
     ComponentFilter, ComponentInput, ListedComponent, SavedComponent, locked_packages,
@@ -62,7 +64,8 @@ pub(crate) struct Component {
     id: ComponentId,
     code: String,
     /// SHA-256 of the code.
-    code_hash: String,
+    #[schema(value_type = String)]
+    code_hash: CodeHash,
     name: String,
     /// Null when the component has none.
     #[schema(required)]
@@ -95,9 +98,11 @@ pub(crate) struct Component {
     #[schema(required = false)]
     warnings: Vec<String>,
     /// Unix time in seconds.
-    created_at: u64,
+    #[schema(value_type = u64)]
+    created_at: EpochSeconds,
     /// Unix time in seconds.
-    updated_at: u64,
+    #[schema(value_type = u64)]
+    updated_at: EpochSeconds,
 }
 
 /// A package at the version that the component runs.
@@ -229,7 +234,8 @@ pub(crate) struct ComponentSummary {
     #[schema(value_type = id::Component)]
     id: ComponentId,
     /// SHA-256 of the code.
-    code_hash: String,
+    #[schema(value_type = String)]
+    code_hash: CodeHash,
     name: String,
     /// Null when the component has none.
     #[schema(required)]
@@ -246,9 +252,11 @@ pub(crate) struct ComponentSummary {
     /// Whether it is in the registry.
     published: bool,
     /// Unix time in seconds.
-    created_at: u64,
+    #[schema(value_type = u64)]
+    created_at: EpochSeconds,
     /// Unix time in seconds.
-    updated_at: u64,
+    #[schema(value_type = u64)]
+    updated_at: EpochSeconds,
 }
 
 impl From<ListedComponent> for ComponentSummary {

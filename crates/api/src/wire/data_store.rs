@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use headwater_model::data_store::DataStoreName;
 use headwater_model::page::{PageRequest, Position};
+use headwater_model::{data_store::DataStoreName, time::EpochMs};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -18,9 +18,11 @@ pub(crate) struct DataStore {
     /// Bytes of keys and values. Expired records count for a short while.
     bytes: u64,
     /// The time of the first write to it, in epoch milliseconds.
-    created_at_ms: u64,
+    #[schema(value_type = u64)]
+    created_at_ms: EpochMs,
     /// The time of the last write to it, in epoch milliseconds.
-    updated_at_ms: u64,
+    #[schema(value_type = u64)]
+    updated_at_ms: EpochMs,
 }
 
 impl From<headwater_platform::DataStore> for DataStore {
@@ -42,10 +44,11 @@ pub(crate) struct Record {
     #[schema(value_type = serde_json::Value)]
     value: Box<RawValue>,
     /// The time it expires, in epoch milliseconds. Null if it does not expire.
-    #[schema(required)]
-    expires_at_ms: Option<u64>,
+    #[schema(required, value_type = Option<u64>)]
+    expires_at_ms: Option<EpochMs>,
     /// The time of its last write, in epoch milliseconds.
-    updated_at_ms: u64,
+    #[schema(value_type = u64)]
+    updated_at_ms: EpochMs,
 }
 
 impl From<headwater_platform::Record> for Record {

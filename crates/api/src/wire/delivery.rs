@@ -4,6 +4,7 @@ use headwater_model::{
     channel::Channel,
     event::EventData,
     id::{DeliveryId, EmitterId, EventId, InvocationId, SubscriptionId, WebhookId},
+    time::EpochMs,
     webhook::DeliveryState,
 };
 use headwater_platform::ReplayRequest;
@@ -54,11 +55,11 @@ pub(crate) struct ReplayDeliveries {
     /// Those of events of this time and later: epoch milliseconds, or ISO 8601 with a zone or as a date.
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[schema(schema_with = number_or_text, required)]
-    since: Option<u64>,
+    since: Option<EpochMs>,
     /// Until this time; until now when left out.
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[schema(schema_with = number_or_text, required = false)]
-    until: Option<u64>,
+    until: Option<EpochMs>,
     /// Also repeat successful deliveries, not only dead letters.
     #[serde(default, deserialize_with = "lenient::boolean")]
     delivered: Option<bool>,
@@ -104,10 +105,11 @@ pub(crate) struct Delivery {
     #[schema(inline, value_type = State)]
     state: DeliveryState,
     /// The time of its dispatch, in epoch milliseconds.
-    created_at_ms: u64,
+    #[schema(value_type = u64)]
+    created_at_ms: EpochMs,
     /// Epoch milliseconds; null unless pending.
-    #[schema(required)]
-    next_attempt_at_ms: Option<u64>,
+    #[schema(required, value_type = Option<u64>)]
+    next_attempt_at_ms: Option<EpochMs>,
     /// Oldest first.
     attempts: Vec<Attempt>,
     /// The emitted event. Beyond 1 KB of JSON and without `expand=event`:
@@ -120,7 +122,8 @@ pub(crate) struct Delivery {
 #[derive(Debug, Serialize, ToSchema)]
 struct Attempt {
     /// The time it began, in epoch milliseconds.
-    at_ms: u64,
+    #[schema(value_type = u64)]
+    at_ms: EpochMs,
     latency_ms: u64,
     /// Null if there was no answer.
     #[schema(required)]

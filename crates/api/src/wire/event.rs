@@ -4,6 +4,7 @@ use headwater_model::{
     channel::Channel,
     event::{EmitKey, Event, EventData},
     id::{EmitterId, EventId, InvocationId},
+    time::EpochMs,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -80,7 +81,8 @@ pub(crate) struct EventSummary {
     #[schema(value_type = id::Event)]
     id: EventId,
     /// The time it was emitted, in epoch milliseconds.
-    indexed_at_ms: u64,
+    #[schema(value_type = u64)]
+    indexed_at_ms: EpochMs,
     /// The emitted event. Beyond 1 KB of JSON and without `expand=event`:
     /// `{"truncated": true, "preview": "…", "size_bytes": n}`.
     #[schema(value_type = Value)]
@@ -158,29 +160,29 @@ mod tests {
     fn summary(data: &serde_json::Value, expands_event: bool) -> serde_json::Value {
         let event = Event {
             id: EventId {
-                ms: 17,
+                ms: EpochMs(17),
                 sequence: 3,
             },
-            indexed_at_ms: 17,
+            indexed_at_ms: EpochMs(17),
             channel: Channel::named("new"),
             event: to_raw_value(data).unwrap(),
             key: Some(EmitKey::Number(7.into())),
             summary: None,
             ts: Some(1_767_225_600_000.0),
-            run_id: Some(InvocationId::new(0, 0)),
+            run_id: Some(InvocationId::new(EpochMs(0), 0)),
         };
-        let emitter_id = EmitterId::from(SourceId::new(0, 0));
+        let emitter_id = EmitterId::from(SourceId::new(EpochMs(0), 0));
         serde_json::to_value(EventSummary::new(event, emitter_id, expands_event)).unwrap()
     }
 
     #[test]
     fn a_summary_has_the_shape_of_the_design() {
-        let emitter_id = SourceId::new(0, 0);
+        let emitter_id = SourceId::new(EpochMs(0), 0);
         let expected = json!({
             "id": "17-3", "indexed_at_ms": 17, "event": {"a": 1},
             "metadata": {
                 "emit_id": "17-3", "name": "new", "emitter_id": emitter_id, "id": 7,
-                "ts": 1_767_225_600_000_i64, "run_id": InvocationId::new(0, 0),
+                "ts": 1_767_225_600_000_i64, "run_id": InvocationId::new(EpochMs(0), 0),
             },
         });
         assert_eq!(summary(&json!({"a": 1}), false), expected);

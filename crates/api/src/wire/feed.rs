@@ -47,7 +47,7 @@ pub(crate) fn message(event: &Event, emitter_id: &EmitterId) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use headwater_model::{channel::Channel, id::SourceId};
+    use headwater_model::{channel::Channel, id::SourceId, time::EpochMs};
     use serde_json::{Value, value::RawValue};
 
     use super::*;
@@ -55,10 +55,10 @@ mod tests {
     fn event(channel: &str, data: &str) -> Event {
         Event {
             id: EventId {
-                ms: 17,
+                ms: EpochMs(17),
                 sequence: 3,
             },
-            indexed_at_ms: 17,
+            indexed_at_ms: EpochMs(17),
             channel: Channel::named(channel),
             event: RawValue::from_string(data.to_owned()).unwrap(),
             key: None,
@@ -69,14 +69,14 @@ mod tests {
     }
 
     fn shown(channel: &str, data: &str) -> String {
-        let emitter_id = EmitterId::from(SourceId::new(0, 0));
+        let emitter_id = EmitterId::from(SourceId::new(EpochMs(0), 0));
         let message = message(&event(channel, data), &emitter_id);
         String::from_utf8(message.to_vec()).unwrap()
     }
 
     #[test]
     fn a_message_has_id_data_and_the_channel_when_it_is_named() {
-        let emitter_id = SourceId::new(0, 0);
+        let emitter_id = SourceId::new(EpochMs(0), 0);
         for (channel, line) in [("", ""), ("new", "event: new\n")] {
             let expected = format!(
                 "id: 17-3\n{line}data: {{\"id\":\"17-3\",\"indexed_at_ms\":17,\"event\":{{\"a\":1}},\

@@ -88,11 +88,13 @@ fn text(pattern: &str, example: &str, description: &str) -> RefOr<Schema> {
 
 #[cfg(test)]
 mod tests {
+    use headwater_model::time::EpochMs;
+
     use super::*;
 
     #[test]
     fn the_pattern_says_how_long_ids_are() {
-        let id = id::SourceId::new(1, 2).to_string();
+        let id = id::SourceId::new(EpochMs(1), 2).to_string();
         let digits = id.len() - id::SourceId::PREFIX.len();
         assert_eq!(BODY, format!("[0-9A-Za-z]{{{digits}}}"));
     }

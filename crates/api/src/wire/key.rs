@@ -1,6 +1,9 @@
 //! API keys. The key itself is only in the answer that creates it.
 
-use headwater_model::id::{KeyId, UserId};
+use headwater_model::{
+    id::{KeyId, UserId},
+    time::EpochSeconds,
+};
 use headwater_platform::ApiKey;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -35,10 +38,11 @@ pub(crate) struct Key {
     #[schema(value_type = id::User)]
     user_id: UserId,
     name: String,
-    created_at: u64,
+    #[schema(value_type = u64)]
+    created_at: EpochSeconds,
     /// Null if never; to the minute.
-    #[schema(required)]
-    last_used_at: Option<u64>,
+    #[schema(required, value_type = Option<u64>)]
+    last_used_at: Option<EpochSeconds>,
     /// Whether the request was sent with it.
     is_current: bool,
 }

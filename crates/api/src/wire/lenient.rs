@@ -1,7 +1,7 @@
 //! Values that come as JSON in a body and as text in a query (docs/api-design.md, "Leniency").
 
 use chrono::{DateTime, NaiveDate};
-use headwater_model::prop::ConfiguredProps;
+use headwater_model::{prop::ConfiguredProps, time::EpochMs};
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::Value;
 
@@ -63,7 +63,9 @@ pub(crate) fn nullable<'de, D: Deserializer<'de>>(
 
 /// Epoch milliseconds from a number or its text, or from a time in ISO 8601: with a zone, or a date
 /// alone, which begins at midnight UTC. Null is absent.
-pub(crate) fn time_ms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+pub(crate) fn time_ms<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<EpochMs>, D::Error> {
     let value = Value::deserialize(deserializer)?;
     let expected = "expected epoch milliseconds or a time such as 2026-01-31T12:00:00Z";
     match (&value, value.as_str()) {
@@ -71,7 +73,7 @@ pub(crate) fn time_ms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
         (_, Some(text)) => from_text(text),
         _ => value.as_u64(),
     }
-    .map(Some)
+    .map(|ms| Some(EpochMs(ms)))
     .ok_or_else(|| D::Error::custom(expected))
 }
 
@@ -103,7 +105,11 @@ mod tests {
             (json!("2026-01-01T01:00:00+01:00"), 1_767_225_600_000),
             (json!("2026-01-01"), 1_767_225_600_000),
         ] {
-            assert_eq!(time_ms(given.clone()).unwrap(), Some(expected), "{given}");
+            assert_eq!(
+                time_ms(given.clone()).unwrap(),
+                Some(EpochMs(expected)),
+                "{given}"
+            );
         }
         assert_eq!(time_ms(Value::Null).unwrap(), None);
         for wrong in [

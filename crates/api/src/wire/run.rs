@@ -3,6 +3,7 @@
 use headwater_model::{
     id::InvocationId,
     outcome::{self, Limit},
+    time::EpochMs,
 };
 use headwater_platform::LogLevel;
 use serde::Serialize;
@@ -88,7 +89,8 @@ pub(super) struct LogLine {
     level: LogLevel,
     message: String,
     /// Epoch milliseconds.
-    ts: u64,
+    #[schema(value_type = u64)]
+    ts: EpochMs,
 }
 
 fn limit() -> Object {

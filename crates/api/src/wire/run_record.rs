@@ -4,6 +4,7 @@ use headwater_model::{
     channel::Channel,
     id::{ComponentId, DeliveryId, EventId, InvocationId, RunnableId, WebhookId},
     outcome::Limit,
+    time::EpochMs,
     webhook::DeliveryState,
 };
 use headwater_platform::{OutcomeFilter, RunFilter, RunTrigger};
@@ -29,7 +30,7 @@ pub(crate) struct RunsRequest {
     /// Only those that started at this time or later: epoch milliseconds, or ISO 8601 with a zone or as a date.
     #[serde(default, deserialize_with = "lenient::time_ms")]
     #[param(value_type = Option<String>)]
-    since: Option<u64>,
+    since: Option<EpochMs>,
 }
 
 impl From<RunsRequest> for RunFilter {
@@ -91,11 +92,14 @@ pub(crate) struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     /// The time from which it was to run, in epoch milliseconds.
-    queued_at_ms: u64,
+    #[schema(value_type = u64)]
+    queued_at_ms: EpochMs,
     /// The time of its last start, in epoch milliseconds; a worker may have to be started after it.
-    started_at_ms: u64,
+    #[schema(value_type = u64)]
+    started_at_ms: EpochMs,
     /// The time its code ended, in epoch milliseconds.
-    ended_at_ms: u64,
+    #[schema(value_type = u64)]
+    ended_at_ms: EpochMs,
     /// The time from `started_at_ms` to `ended_at_ms`.
     duration_ms: u64,
     /// Events that it appended, those to be released later included.
@@ -231,7 +235,7 @@ impl From<headwater_platform::RunRecord> for Run {
             started_at_ms: ended.started_at_ms,
             ended_at_ms: ended.ended_at_ms,
             // A clock may step back.
-            duration_ms: ended.ended_at_ms.saturating_sub(ended.started_at_ms),
+            duration_ms: ended.ended_at_ms.0.saturating_sub(ended.started_at_ms.0),
             emitted: ended.emitted,
             dropped: ended.dropped.count,
             request_id: ended.origin.request_id().map(str::to_owned),

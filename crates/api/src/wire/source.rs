@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use headwater_model::{
     id::{ComponentId, SourceId, UserId, WorkspaceId},
     prop::ConfiguredProps,
+    time::EpochSeconds,
 };
 use headwater_platform::{ComponentInput, SourceView};
 use serde::{Deserialize, Serialize};
@@ -143,9 +144,11 @@ pub(crate) struct Source {
     warnings: Vec<String>,
     active: bool,
     /// Unix time in seconds.
-    created_at: u64,
+    #[schema(value_type = u64)]
+    created_at: EpochSeconds,
     /// Unix time in seconds.
-    updated_at: u64,
+    #[schema(value_type = u64)]
+    updated_at: EpochSeconds,
     name: String,
     name_slug: String,
     /// The workspace that it is in.

@@ -1,6 +1,6 @@
 //! Users.
 
-use headwater_model::id::UserId;
+use headwater_model::{id::UserId, time::EpochSeconds};
 use headwater_platform::{PlanView, UserView};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -37,8 +37,10 @@ enum Plan {
     },
     /// With `--plan paid`: the billing period is a calendar month (UTC).
     Paid {
-        billing_period_start_ts: u64,
-        billing_period_end_ts: u64,
+        #[schema(value_type = u64)]
+        billing_period_start_ts: EpochSeconds,
+        #[schema(value_type = u64)]
+        billing_period_end_ts: EpochSeconds,
         billing_period_credits: u64,
     },
 }
@@ -95,7 +97,8 @@ pub(crate) struct User {
     username: String,
     email: String,
     is_admin: bool,
-    created_at: u64,
+    #[schema(value_type = u64)]
+    created_at: EpochSeconds,
 }
 
 /// A user that has just been created, with their first key.

@@ -3,6 +3,7 @@
 
 use headwater_model::{
     id::{UserId, WebhookId, WorkspaceId},
+    time::{EpochMs, EpochSeconds},
     webhook::DeliveryOrder,
 };
 use headwater_platform::{NewWebhook, WebhookBacklog, WebhookWithSecret};
@@ -125,17 +126,21 @@ pub(crate) struct Webhook {
     pending_deliveries: u64,
     /// The time the oldest of them was queued, or repeated by hand, in epoch milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    oldest_pending_at_ms: Option<u64>,
+    #[schema(value_type = Option<u64>)]
+    oldest_pending_at_ms: Option<EpochMs>,
     /// The reason why the platform deactivated it, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     disabled_reason: Option<String>,
     /// Since when every attempt has failed, epoch milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    failing_since_ms: Option<u64>,
+    #[schema(value_type = Option<u64>)]
+    failing_since_ms: Option<EpochMs>,
     /// Unix time in seconds.
-    created_at: u64,
+    #[schema(value_type = u64)]
+    created_at: EpochSeconds,
     /// Unix time in seconds.
-    updated_at: u64,
+    #[schema(value_type = u64)]
+    updated_at: EpochSeconds,
     /// The signing secret of deliveries; only when it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,

@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use clap::ValueEnum;
+use headwater_model::time::EpochMs;
 use serde_json::Value;
 
 use super::logs;
@@ -56,7 +57,7 @@ async fn describe(session: &Session, id: &str) -> Result<()> {
     session.print(&run, described)
 }
 
-fn query(filter: &RunsFilter, now_ms: u64) -> Vec<(&'static str, String)> {
+fn query(filter: &RunsFilter, now_ms: EpochMs) -> Vec<(&'static str, String)> {
     let outcome = match filter.failed {
         true => Some("failed".to_owned()),
         false => filter.outcome.as_ref().map(name),
@@ -74,21 +75,16 @@ fn query(filter: &RunsFilter, now_ms: u64) -> Vec<(&'static str, String)> {
 }
 
 /// A duration counts back from now; anything else is for the node to read.
-fn time(text: &str, now_ms: u64) -> String {
+fn time(text: &str, now_ms: EpochMs) -> String {
     match headwater_model::duration::parse(text) {
-        Some(ago) => {
-            let ago_ms = u64::try_from(ago.as_millis()).unwrap_or(u64::MAX);
-            now_ms.saturating_sub(ago_ms).to_string()
-        }
+        Some(ago) => now_ms.minus(ago).to_string(),
         None => text.to_owned(),
     }
 }
 
-fn now_ms() -> u64 {
+fn now_ms() -> EpochMs {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-    since_epoch.map_or(0, |since| {
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    })
+    EpochMs::default() + since_epoch.unwrap_or_default()
 }
 
 fn name(value: &impl ValueEnum) -> String {
@@ -226,9 +222,12 @@ mod tests {
 
     #[test]
     fn a_time_ago_is_counted_back_from_now() {
-        assert_eq!(time("1h", 1_767_225_600_000), "1767222000000");
-        assert_eq!(time("2026-01-31", 1_767_225_600_000), "2026-01-31");
-        assert_eq!(time("1767222000000", 1_767_225_600_000), "1767222000000");
+        assert_eq!(time("1h", EpochMs(1_767_225_600_000)), "1767222000000");
+        assert_eq!(time("2026-01-31", EpochMs(1_767_225_600_000)), "2026-01-31");
+        assert_eq!(
+            time("1767222000000", EpochMs(1_767_225_600_000)),
+            "1767222000000"
+        );
     }
 
     #[test]

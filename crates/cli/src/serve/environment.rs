@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::Result;
+use headwater_model::time::EpochMs;
 use headwater_platform::{Clock, Environment, Random};
 
 use crate::usage_error::UsageError;
@@ -14,11 +15,11 @@ use crate::usage_error::UsageError;
 struct SystemClock;
 
 impl Clock for SystemClock {
-    fn now_ms(&self) -> u64 {
+    fn now_ms(&self) -> EpochMs {
         let since_epoch = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+        EpochMs::default() + since_epoch
     }
 }
 
@@ -28,13 +29,13 @@ const TEST_CLOCK: &str = "HEADWATER_TEST_CLOCK";
 /// A clock that has run faster than time since a moment, the same for every start of a node.
 struct FastClock {
     speed: u32,
-    since_ms: u64,
+    since_ms: EpochMs,
 }
 
 impl Clock for FastClock {
-    fn now_ms(&self) -> u64 {
-        let passed = SystemClock.now_ms().saturating_sub(self.since_ms);
-        self.since_ms + passed * u64::from(self.speed)
+    fn now_ms(&self) -> EpochMs {
+        let passed = SystemClock.now_ms().since(self.since_ms);
+        self.since_ms + passed * self.speed
     }
 
     fn lasting(&self, span: Duration) -> Duration {
@@ -46,7 +47,7 @@ impl FastClock {
     fn parse(text: &str) -> Option<Self> {
         let (speed, since_ms) = text.split_once('@')?;
         let speed = speed.parse().ok().filter(|speed| *speed > 0)?;
-        let since_ms = since_ms.parse().ok()?;
+        let since_ms = EpochMs(since_ms.parse().ok()?);
         Some(Self { speed, since_ms })
     }
 }
@@ -103,10 +104,10 @@ mod tests {
 
     #[test]
     fn a_fast_clock_goes_on_where_a_former_start_left_it() {
-        let since_ms = SystemClock.now_ms() - 60_000;
+        let since_ms = SystemClock.now_ms().minus(Duration::from_secs(60));
         let text = format!("10@{since_ms}");
         let clock = clock(Some(&text)).unwrap();
-        let ahead_ms = clock.now_ms() - SystemClock.now_ms();
+        let ahead_ms = clock.now_ms().since(SystemClock.now_ms()).as_millis();
         assert!((540_000..600_000).contains(&ahead_ms), "{ahead_ms}");
         let span = Duration::from_secs(60);
         assert_eq!(clock.lasting(span), Duration::from_secs(6));

@@ -32,7 +32,7 @@ impl ArtifactCache {
     /// # Errors
     /// The archive cannot be read, has another hash, or cannot be unpacked.
     pub(super) async fn unpacked(&self, spec: &WorkerSpec) -> Result<PathBuf, EngineError> {
-        let hash = &spec.artifact_hash;
+        let hash = spec.artifact_hash.as_str();
         if hash.is_empty() || !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(failed(
                 "finding a component's code",
@@ -44,7 +44,7 @@ impl ArtifactCache {
             return Ok(folder);
         }
         let archive = spec.state.artifact().await?;
-        let (hash, unpacked) = (hash.clone(), folder.clone());
+        let (hash, unpacked) = (hash.to_owned(), folder.clone());
         let context = "unpacking a component's code";
         blocking(context, move || unpack(&archive, &hash, &unpacked)).await?;
         Ok(folder)

@@ -2,6 +2,7 @@
 
 use std::{mem, sync::Arc};
 
+use headwater_model::hash::ArtifactHash;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +24,7 @@ struct Closed(bool);
 
 #[derive(Default)]
 struct Places {
-    current: Option<(String, Placement)>,
+    current: Option<(ArtifactHash, Placement)>,
     /// Places of former code that still has runs.
     former: Vec<Placement>,
 }
@@ -51,7 +52,7 @@ impl Slot {
     }
 
     /// The place, if it has this code.
-    pub(super) fn placement(&self, artifact_hash: &str) -> Option<Placement> {
+    pub(super) fn placement(&self, artifact_hash: &ArtifactHash) -> Option<Placement> {
         let places = self.places.lock();
         let current = places.current.as_ref();
         let (_, placement) = current.filter(|(hash, _)| hash == artifact_hash)?;
@@ -100,10 +101,10 @@ impl Places {
 
 impl Owner<'_> {
     /// Puts a place into the slot. One with other code is given up as soon as it has no runs.
-    pub(super) fn replace(&mut self, artifact_hash: &str, placement: Placement) {
+    pub(super) fn replace(&mut self, artifact_hash: &ArtifactHash, placement: Placement) {
         let mut places = self.slot.places.lock();
         places.former.retain(|former| former.worker.is_open());
-        let current = (artifact_hash.to_owned(), placement);
+        let current = (artifact_hash.clone(), placement);
         if let Some((_, former)) = places.current.replace(current)
             && !former.give_up_if_idle()
         {

@@ -20,6 +20,7 @@ use headwater_model::{
     id::SourceId,
     limits::RunLimits,
     outcome::{Limit, Outcome},
+    time::EpochMs,
 };
 use serde_json::{Map, Value, json, value::RawValue};
 use tokio::sync::mpsc;
@@ -215,7 +216,7 @@ impl Source {
         });
         let number = LAST_SOURCE.fetch_add(1, Ordering::Relaxed);
         let spec = WorkerSpec {
-            owner: SourceId::new(1, u128::from(number) << 64).into(),
+            owner: SourceId::new(EpochMs(1), u128::from(number) << 64).into(),
             tenant: format!("tenant {number}").into(),
             artifact_hash,
             env: BTreeMap::from([("PD_COMPONENT".to_owned(), name.to_owned())]),

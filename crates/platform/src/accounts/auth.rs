@@ -5,6 +5,7 @@ use std::sync::Arc;
 use headwater_model::{
     app::{CLIENT_ID, UID},
     id::AccountId,
+    time::EpochSeconds,
 };
 use serde_json::{Map, Value};
 
@@ -15,7 +16,7 @@ use crate::error::PlatformError;
 pub(crate) struct Auth {
     pub(crate) fields: Map<String, Value>,
     /// From when on it must be read again, in epoch seconds.
-    pub(crate) renew_at: Option<u64>,
+    pub(crate) renew_at: Option<EpochSeconds>,
     pub(crate) used: UsedAccount,
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headwater_model::app::AppDefinition;
+use headwater_model::{app::AppDefinition, time::EpochSeconds};
 use headwater_store::{Account, Health, HealthStatus};
 
 use super::{Accounts, provider::Verdict, renewal::Renewed};
@@ -18,7 +18,7 @@ pub(crate) fn expired_text(account: &Account) -> String {
 
 /// The reason why no run can succeed with the account. The finding of a probe alone is not a reason:
 /// the app may see it otherwise.
-pub(super) fn refusal(account: &Account, now_at: u64) -> Option<String> {
+pub(super) fn refusal(account: &Account, now_at: EpochSeconds) -> Option<String> {
     let credentials = &account.credentials;
     let why = match (credentials.renewable, credentials.expires_at) {
         (true, _) if account.health.status == HealthStatus::Refused => {

@@ -1,13 +1,13 @@
 //! Serializes credential renewal per account.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use headwater_model::id::AccountId;
+use headwater_model::{id::AccountId, time::EpochMs};
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
 /// The time that an app which did not answer is not asked again.
-const RETRY_AFTER_MS: u64 = 10_000;
+const RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// One lock per account whose app is being asked for credentials.
 #[derive(Default)]
@@ -18,18 +18,18 @@ pub(super) struct RenewalLocks {
 /// The result of the last renewal, for the next one.
 #[derive(Default)]
 pub(super) struct RenewalState {
-    failure: Option<(u64, String)>,
+    failure: Option<(EpochMs, String)>,
 }
 
 impl RenewalState {
     /// The app's failure to answer, if that was a moment ago.
-    pub(super) fn recent_failure(&self, now_ms: u64) -> Option<&str> {
+    pub(super) fn recent_failure(&self, now_ms: EpochMs) -> Option<&str> {
         let (failed_at_ms, reason) = self.failure.as_ref()?;
-        let is_recent = now_ms.abs_diff(*failed_at_ms) < RETRY_AFTER_MS;
+        let is_recent = now_ms.abs_diff(*failed_at_ms) < RETRY_AFTER;
         is_recent.then_some(reason)
     }
 
-    pub(super) fn fail(&mut self, now_ms: u64, reason: &str) {
+    pub(super) fn fail(&mut self, now_ms: EpochMs, reason: &str) {
         self.failure = Some((now_ms, reason.to_owned()));
     }
 

@@ -5,11 +5,12 @@
 //! anybody uses them: apps that rotate refresh tokens take the former one no more. So a renewal that
 //! has begun continues to its end, even if its caller goes away.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use headwater_model::{
     app::{AuthType, OAuth2, REFRESH_TOKEN},
     id::AccountId,
+    time::EpochSeconds,
 };
 use headwater_store::{Account, Credentials, Health, HealthStatus, Renewal};
 use serde_json::{Map, Value};
@@ -21,11 +22,10 @@ use super::{
 };
 use crate::error::PlatformError;
 
-/// The time before its end at which a token is renewed, in seconds; of a short life only the last
-/// quarter.
-const MARGIN_S: u64 = 300;
-/// A token younger than this, in seconds, is not renewed on suspicion alone.
-const SETTLED_AFTER_S: u64 = 60;
+/// The time before its end at which a token is renewed; of a short life only the last quarter.
+const MARGIN: Duration = Duration::from_mins(5);
+/// A token younger than this is not renewed on suspicion alone.
+const SETTLED_AFTER: Duration = Duration::from_mins(1);
 
 /// The result of renewing an account.
 pub(super) enum Renewed {
@@ -70,14 +70,14 @@ impl Accounts {
         id: &AccountId,
         app: &str,
         fields: &Map<String, Value>,
-        expires_in: Option<u64>,
+        expires_in: Option<Duration>,
     ) -> Result<Credentials, PlatformError> {
         let renewable = self.is_renewable(app, fields);
-        let expires_at = expires_in.map(|seconds| self.core.env.now_at().saturating_add(seconds));
-        let margin = expires_in.map(|seconds| MARGIN_S.min(seconds / 4));
+        let expires_at = expires_in.map(|life| self.core.env.now_at() + life);
+        let margin = expires_in.map(|life| MARGIN.min(life / 4));
         let renew_at = expires_at
             .zip(margin)
-            .map(|(expires_at, margin)| expires_at - margin);
+            .map(|(expires_at, margin)| expires_at.minus(margin));
         Ok(Credentials {
             sealed: self.sealed_fields(id, fields)?,
             expires_at,
@@ -95,7 +95,7 @@ impl Accounts {
         account: Account,
     ) -> Result<Account, PlatformError> {
         let now_at = self.core.env.now_at();
-        let is_due = |at: Option<u64>| at.is_some_and(|at| at <= now_at);
+        let is_due = |at: Option<EpochSeconds>| at.is_some_and(|at| at <= now_at);
         let refused = account.health.status == HealthStatus::Refused;
         if !is_due(account.credentials.renew_at) || refused {
             return Ok(account);
@@ -275,7 +275,7 @@ impl Accounts {
         let verdict = self.probed(&app, &account).await?;
         let renewable = account.credentials.renewable;
         let given_at = account.updated_at;
-        let is_new = self.core.env.now_at() < given_at.saturating_add(SETTLED_AFTER_S);
+        let is_new = self.core.env.now_at() < given_at + SETTLED_AFTER;
         // A token that was just given is not the reason, whatever the probe says: its scopes may not suffice for that.
         let is_end = account.health.status == HealthStatus::Healthy || !is_new;
         match verdict {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use headwater_model::{id::WebhookId, webhook::DeliveryOrder};
+use headwater_model::{id::WebhookId, time::EpochMs, webhook::DeliveryOrder};
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, ClaimedDelivery, DeliveryLease, DisabledWebhook,
 };
@@ -48,7 +48,7 @@ pub(super) struct Actor {
     changes: Arc<AtomicU64>,
     /// Those that the target takes into account.
     known_changes: u64,
-    failing_since_ms: Option<u64>,
+    failing_since_ms: Option<EpochMs>,
     queue: Queue,
     held: HeldLeases,
     claiming: InFlight<Result<Claim, PlatformError>>,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use headwater_model::time::EpochMs;
 use headwater_store::ClaimedDelivery;
 
 use super::{
@@ -17,7 +18,7 @@ pub(super) struct Answered {
     /// The address that it went to.
     pub(super) target: Arc<Target>,
     pub(super) delivery: ClaimedDelivery,
-    pub(super) at_ms: u64,
+    pub(super) at_ms: EpochMs,
     pub(super) answer: Answer,
 }
 

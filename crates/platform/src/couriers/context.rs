@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use headwater_model::id::WebhookId;
+use headwater_model::{id::WebhookId, time::EpochMs};
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -79,7 +79,7 @@ impl CourierContext {
     }
 
     /// Notes a retry that has been recorded. True: it is due already, and nobody will be woken for it.
-    pub(super) fn note_retry(&self, due_ms: u64) -> bool {
+    pub(super) fn note_retry(&self, due_ms: EpochMs) -> bool {
         let is_due = due_ms <= self.core.env.now_ms();
         if !is_due && self.retries.is_earlier(due_ms) {
             self.core.nudges.nudge(Chore::Retries);

@@ -70,6 +70,7 @@ impl HeldLeases {
 
 #[cfg(test)]
 mod tests {
+    use headwater_model::time::EpochMs;
     use headwater_store::{AfterAttempt, Attempt, NodeEpoch};
 
     use super::*;
@@ -85,7 +86,7 @@ mod tests {
         AttemptRecord {
             lease,
             attempt: Attempt {
-                at_ms: 0,
+                at_ms: EpochMs(0),
                 latency_ms: 0,
                 status: Some(200),
                 response_excerpt: None,

@@ -190,6 +190,7 @@ pub(super) mod tests {
     use headwater_model::{
         channel::Channel,
         id::{DeliveryId, EventId, SourceId, SubscriptionId},
+        time::EpochMs,
     };
     use headwater_store::{DeliveredEvent, DeliveryLease, NodeEpoch};
     use serde_json::value::RawValue;
@@ -203,18 +204,21 @@ pub(super) mod tests {
     ) -> ClaimedDelivery {
         ClaimedDelivery {
             lease: DeliveryLease {
-                delivery_id: DeliveryId::new(u64::from(sequence), emitter << 64),
+                delivery_id: DeliveryId::new(EpochMs(u64::from(sequence)), emitter << 64),
                 epoch: NodeEpoch(1),
                 number: 1,
             },
             event: DeliveredEvent {
-                emitter: EmitterId::from(SourceId::new(emitter as u64, 0)),
-                id: EventId { ms: 1, sequence },
+                emitter: EmitterId::from(SourceId::new(EpochMs(emitter as u64), 0)),
+                id: EventId {
+                    ms: EpochMs(1),
+                    sequence,
+                },
                 channel: Channel::default(),
                 event: RawValue::NULL.to_owned(),
                 trace: None,
             },
-            subscription_id: SubscriptionId::new(1, 1),
+            subscription_id: SubscriptionId::new(EpochMs(1), 1),
             attempts,
         }
     }

@@ -3,7 +3,7 @@
 //! Responsible for headers and body. Not for sending, or for the meaning of an answer.
 
 use bytes::Bytes;
-use headwater_model::{channel::Channel, id::SubscriptionId, trace::TraceParent};
+use headwater_model::{channel::Channel, id::SubscriptionId, time::EpochMs, trace::TraceParent};
 use headwater_store::{ClaimedDelivery, DeliveredEvent};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -29,11 +29,14 @@ impl Request {
     pub(super) fn new<'a>(
         delivery: &ClaimedDelivery,
         signers: impl IntoIterator<Item = &'a Signer>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Self {
         let event = &delivery.event;
         let body = Bytes::copy_from_slice(event.event.get().as_bytes());
-        let (id, timestamp) = (webhook_id(event, &delivery.subscription_id), now_ms / 1000);
+        let (id, timestamp) = (
+            webhook_id(event, &delivery.subscription_id),
+            now_ms.to_seconds(),
+        );
         let signature = signatures(signers, &id, timestamp, &body);
         let mut headers = HeaderMap::from_iter([
             (
@@ -41,7 +44,7 @@ impl Request {
                 HeaderValue::from_static("application/json"),
             ),
             (header::USER_AGENT, HeaderValue::from_static(USER_AGENT)),
-            (TIMESTAMP, HeaderValue::from(timestamp)),
+            (TIMESTAMP, HeaderValue::from(timestamp.0)),
         ]);
         let texts = [
             (ID, Some(id)),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use headwater_engine::network::{NetworkPolicy, RefusedAddress, check_host, client_builder};
-use headwater_model::webhook::RESPONSE_EXCERPT_BYTES;
+use headwater_model::{time::EpochMs, webhook::RESPONSE_EXCERPT_BYTES};
 use reqwest::header::{self, HeaderMap};
 use url::Url;
 
@@ -63,7 +63,7 @@ impl Sender {
     }
 
     /// POSTs, and waits for the answer.
-    pub(super) async fn send(&self, url: Url, request: Request, now_ms: u64) -> Answer {
+    pub(super) async fn send(&self, url: Url, request: Request, now_ms: EpochMs) -> Answer {
         let began = Instant::now();
         let mut answer = match check_host(&self.network, &url) {
             Ok(()) => self.post(url, request, now_ms).await,
@@ -76,7 +76,7 @@ impl Sender {
         answer
     }
 
-    async fn post(&self, url: Url, request: Request, now_ms: u64) -> Answer {
+    async fn post(&self, url: Url, request: Request, now_ms: EpochMs) -> Answer {
         let post = self.client.post(url).headers(request.headers);
         let response = match post.body(request.body).send().await {
             Ok(response) => response,
@@ -147,14 +147,14 @@ fn text(bytes: &[u8]) -> Option<String> {
 }
 
 /// `Retry-After` in seconds or as a date; any other text counts as absent.
-fn retry_after(headers: &HeaderMap, now_ms: u64) -> Option<Duration> {
+fn retry_after(headers: &HeaderMap, now_ms: EpochMs) -> Option<Duration> {
     let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = value.parse() {
         return Some(Duration::from_secs(seconds));
     }
     let date = chrono::DateTime::parse_from_rfc2822(value).ok()?;
-    let date_ms = u64::try_from(date.timestamp_millis()).ok()?;
-    Some(Duration::from_millis(date_ms.saturating_sub(now_ms)))
+    let date_ms = EpochMs(u64::try_from(date.timestamp_millis()).ok()?);
+    Some(date_ms.since(now_ms))
 }
 
 #[cfg(test)]
@@ -176,10 +176,10 @@ mod tests {
             ("", None),
         ] {
             let headers = HeaderMap::from_iter([(header::RETRY_AFTER, value.parse().unwrap())]);
-            let parsed = retry_after(&headers, now_ms).map(|after| after.as_secs());
+            let parsed = retry_after(&headers, EpochMs(now_ms)).map(|after| after.as_secs());
             assert_eq!(parsed, seconds, "{value}");
         }
-        assert_eq!(retry_after(&HeaderMap::new(), now_ms), None);
+        assert_eq!(retry_after(&HeaderMap::new(), EpochMs(now_ms)), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! or for the time that a former one stays valid.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use headwater_model::id::WebhookId;
+use headwater_model::{id::WebhookId, time::EpochSeconds};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
@@ -38,9 +38,9 @@ impl Signer {
     }
 
     /// One signature.
-    fn sign(&self, id: &str, timestamp: u64, body: &[u8]) -> String {
+    fn sign(&self, id: &str, timestamp: EpochSeconds, body: &[u8]) -> String {
         let mut mac = self.0.clone();
-        mac.update(format!("{id}.{timestamp}.").as_bytes());
+        mac.update(format!("{id}.{}.", timestamp.0).as_bytes());
         mac.update(body);
         format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
     }
@@ -50,7 +50,7 @@ impl Signer {
 pub(super) fn signatures<'a>(
     signers: impl IntoIterator<Item = &'a Signer>,
     id: &str,
-    timestamp: u64,
+    timestamp: EpochSeconds,
     body: &[u8],
 ) -> String {
     let signatures: Vec<String> = signers
@@ -68,7 +68,7 @@ mod tests {
     /// The example in the specification of Standard Webhooks.
     const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     const ID: &str = "msg_p5jXN8AQM9LWM0D4loKWxJek";
-    const TIMESTAMP: u64 = 1_614_265_330;
+    const TIMESTAMP: EpochSeconds = EpochSeconds(1_614_265_330);
     const BODY: &[u8] = br#"{"test": 2432232314}"#;
     const SIGNATURE: &str = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
 
@@ -89,7 +89,7 @@ mod tests {
         let signed = |id, timestamp, body| signatures([&signer(SECRET)], id, timestamp, body);
         for other in [
             signed("msg_other", TIMESTAMP, BODY),
-            signed(ID, TIMESTAMP + 1, BODY),
+            signed(ID, EpochSeconds(TIMESTAMP.0 + 1), BODY),
             signed(ID, TIMESTAMP, b"{}"),
             signatures([&signer(&new_secret(&environment()))], ID, TIMESTAMP, BODY),
         ] {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use headwater_store::Webhook;
+use headwater_model::time::EpochMs;
+use headwater_store::{Sealed, Webhook};
 use url::Url;
 
 use super::{
@@ -18,7 +19,7 @@ pub(super) struct Target {
     pub(super) url: Result<Url, String>,
     pub(super) gate: Gate,
     signer: Signer,
-    former: Option<(Signer, u64)>,
+    former: Option<(Signer, EpochMs)>,
 }
 
 impl Target {
@@ -32,7 +33,7 @@ impl Target {
         limits: &Arc<Limits>,
     ) -> Result<Self, PlatformError> {
         let purpose = purpose(&webhook.id);
-        let open = |sealed: &[u8]| {
+        let open = |sealed: &Sealed| {
             Signer::new(&keys.open(&purpose, sealed)?).ok_or_else(|| {
                 PlatformError::Internal("a webhook's secret is malformed".to_owned())
             })
@@ -54,7 +55,7 @@ impl Target {
     }
 
     /// The secrets that are valid now.
-    pub(super) fn signers(&self, now_ms: u64) -> impl Iterator<Item = &Signer> {
+    pub(super) fn signers(&self, now_ms: EpochMs) -> impl Iterator<Item = &Signer> {
         let former = self.former.as_ref();
         let valid = former.filter(|(_, valid_until_ms)| now_ms < *valid_until_ms);
         [&self.signer]

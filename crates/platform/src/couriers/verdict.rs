@@ -4,6 +4,7 @@ use headwater_model::{
     channel::Channel,
     event::NewEvent,
     id::CellId,
+    time::EpochMs,
     webhook::{Backoff, is_given_up},
 };
 use headwater_store::{AfterAttempt, ClaimedDelivery, DisabledWebhook, Webhook};
@@ -43,8 +44,8 @@ pub(super) struct Ended<'a> {
     /// Counted from 1.
     pub(super) attempt: u32,
     /// Since when all attempts at the webhook before this one have failed.
-    pub(super) failing_since_ms: Option<u64>,
-    pub(super) now_ms: u64,
+    pub(super) failing_since_ms: Option<EpochMs>,
+    pub(super) now_ms: EpochMs,
     pub(super) entropy: u32,
 }
 
@@ -69,8 +70,7 @@ pub(super) fn verdict(backoff: &Backoff, ended: &Ended<'_>) -> Verdict {
     // one too.
     let wait = backoff.wait(ended.attempt, answer.retry_after, ended.entropy);
     let after = wait.map_or(AfterAttempt::Dead, |wait| {
-        let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        AfterAttempt::RetryAt(ended.now_ms.saturating_add(wait_ms))
+        AfterAttempt::RetryAt(ended.now_ms + wait)
     });
     Verdict { after, given_up }
 }
@@ -80,7 +80,7 @@ pub(super) fn disabled(
     webhook: &Webhook,
     delivery: &ClaimedDelivery,
     given_up: GivenUp,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> DisabledWebhook {
     let reason = match given_up {
         GivenUp::Gone => "the receiver answered 410 Gone",
@@ -100,7 +100,7 @@ fn disabled_event(
     webhook: &Webhook,
     delivery: &ClaimedDelivery,
     reason: &str,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> NewEvent {
     let id = &webhook.id;
     let message = format!(
@@ -139,8 +139,8 @@ mod tests {
 
     use super::*;
 
-    const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-    const NOW: u64 = 1_700_000_000_000;
+    const DAY: Duration = Duration::from_hours(24);
+    const NOW: EpochMs = EpochMs(1_700_000_000_000);
 
     fn answered(status: u16) -> Answer {
         Answer {
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    fn judged(answer: &Answer, attempt: u32, failing_since_ms: Option<u64>) -> Verdict {
+    fn judged(answer: &Answer, attempt: u32, failing_since_ms: Option<EpochMs>) -> Verdict {
         verdict(
             &Backoff::default(),
             &Ended {
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn only_2xx_is_delivered() {
-        let retried = AfterAttempt::RetryAt(NOW + 5_000);
+        let retried = AfterAttempt::RetryAt(NOW + Duration::from_secs(5));
         for (status, after) in [
             (200, AfterAttempt::Delivered),
             (204, AfterAttempt::Delivered),
@@ -185,14 +185,17 @@ mod tests {
 
     #[test]
     fn after_the_last_wait_the_delivery_is_dead_and_the_webhook_goes_on() {
-        let verdict = judged(&answered(500), 8, Some(NOW - DAY_MS));
+        let verdict = judged(&answered(500), 8, Some(NOW.minus(DAY)));
         let expected = Verdict {
             after: AfterAttempt::Dead,
             given_up: None,
         };
         assert_eq!(verdict, expected);
-        let before = judged(&answered(500), 7, Some(NOW - DAY_MS));
-        assert_eq!(before.after, AfterAttempt::RetryAt(NOW + 36_000_000));
+        let before = judged(&answered(500), 7, Some(NOW.minus(DAY)));
+        assert_eq!(
+            before.after,
+            AfterAttempt::RetryAt(NOW + Duration::from_hours(10))
+        );
     }
 
     #[test]
@@ -202,16 +205,23 @@ mod tests {
             ..answered(503)
         };
         let verdict = judged(&answer, 1, None);
-        assert_eq!(verdict.after, AfterAttempt::RetryAt(NOW + 60_000));
+        assert_eq!(
+            verdict.after,
+            AfterAttempt::RetryAt(NOW + Duration::from_mins(1))
+        );
     }
 
     #[test]
     fn a_webhook_is_given_up_at_410_and_after_five_days_of_failure() {
         for (status, failing_since_ms, given_up) in [
             (410, None, Some(GivenUp::Gone)),
-            (500, Some(NOW - 5 * DAY_MS), Some(GivenUp::Failing)),
-            (500, Some(NOW - 5 * DAY_MS + 1), None),
-            (200, Some(NOW - 9 * DAY_MS), None),
+            (500, Some(NOW.minus(5 * DAY)), Some(GivenUp::Failing)),
+            (
+                500,
+                Some(NOW.minus(5 * DAY) + Duration::from_millis(1)),
+                None,
+            ),
+            (200, Some(NOW.minus(9 * DAY)), None),
         ] {
             let verdict = judged(&answered(status), 1, failing_since_ms);
             assert_eq!(verdict.given_up, given_up, "{status}");

@@ -262,7 +262,9 @@ impl Drop for Reader {
 mod tests {
     use headwater_model::{
         channel::{Channel, ChannelClass},
+        hash::SecretHash,
         id::{KeyId, SourceId, UserId},
+        time::{EpochMs, EpochSeconds},
     };
     use serde_json::value::RawValue;
 
@@ -271,10 +273,10 @@ mod tests {
     fn appended(emitter: &EmitterId, position: u64, channel: &str, bytes: usize) -> Appended {
         let event = Event {
             id: EventId {
-                ms: position,
+                ms: EpochMs(position),
                 sequence: 0,
             },
-            indexed_at_ms: position,
+            indexed_at_ms: EpochMs(position),
             channel: Channel::named(channel),
             event: RawValue::from_string(format!("\"{}\"", "x".repeat(bytes))).unwrap(),
             key: None,
@@ -290,16 +292,19 @@ mod tests {
     }
 
     fn feed() -> (Arc<Readers>, EmitterId) {
-        (Arc::default(), EmitterId::from(SourceId::new(1, 1)))
+        (
+            Arc::default(),
+            EmitterId::from(SourceId::new(EpochMs(1), 1)),
+        )
     }
 
     fn key(number: u128) -> ApiKey {
         ApiKey {
-            id: KeyId::new(number as u64, number),
-            user_id: UserId::new(1, number),
+            id: KeyId::new(EpochMs(number as u64), number),
+            user_id: UserId::new(EpochMs(1), number),
             name: "key".to_owned(),
-            hash: "hash".to_owned(),
-            created_at: 1,
+            hash: SecretHash::new("hash"),
+            created_at: EpochSeconds(1),
             last_used_at: None,
         }
     }
@@ -319,7 +324,7 @@ mod tests {
         for position in 1..=5 {
             tell(&readers, &emitter, position, WAITING_BYTES / 3);
             let batch = reading.next().await.unwrap();
-            assert_eq!(batch[0].event.id.ms, position);
+            assert_eq!(batch[0].event.id.ms, EpochMs(position));
         }
         assert!(hanging.next().await.is_none());
         assert_eq!(hanging.queue.waiting.lock().bytes, 0, "given up");
@@ -328,7 +333,7 @@ mod tests {
     #[tokio::test]
     async fn a_reader_gets_what_is_of_its_emitter_and_channels() {
         let (readers, emitter) = feed();
-        let other = EmitterId::from(SourceId::new(2, 1));
+        let other = EmitterId::from(SourceId::new(EpochMs(2), 1));
         let errors = ChannelFilter::Named(Channel::errors());
         let reader = readers.register(emitter.clone(), errors, key(1));
         let events = [
@@ -339,7 +344,7 @@ mod tests {
         assert!(reader.first_waiting().is_none());
         let event = appended(&emitter, 3, Channel::ERRORS, 1);
         readers.hand_out(vec![event], LogPosition(3));
-        assert_eq!(reader.next().await.unwrap()[0].event.id.ms, 3);
+        assert_eq!(reader.next().await.unwrap()[0].event.id.ms, EpochMs(3));
     }
 
     #[tokio::test]
@@ -361,8 +366,8 @@ mod tests {
         tell(&readers, &emitter, 2, 1);
         assert!(one.next().await.is_none());
         assert!(one.is_disconnected());
-        assert_eq!(two.next().await.unwrap()[0].event.id.ms, 1);
-        assert_eq!(two.next().await.unwrap()[0].event.id.ms, 2);
+        assert_eq!(two.next().await.unwrap()[0].event.id.ms, EpochMs(1));
+        assert_eq!(two.next().await.unwrap()[0].event.id.ms, EpochMs(2));
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod starting;
 
 use std::{sync::Arc, time::Duration};
 
-use headwater_model::id::SourceId;
+use headwater_model::{id::SourceId, time::EpochMs};
 use headwater_store::{Lease, RunnableLease};
 use tokio::sync::{mpsc, oneshot};
 
@@ -31,7 +31,7 @@ use crate::actor::Heartbeat;
 /// A runner without work leaves after this; its worker stays as long as the engine likes.
 const IDLE_AFTER: Duration = Duration::from_secs(5);
 /// The rest of a lease at which it is overdue: every beat of the heartbeat leaves more.
-const OVERDUE_MS: u64 = 20_000;
+const OVERDUE: Duration = Duration::from_secs(20);
 
 pub(super) struct Actor {
     context: Arc<RunnerContext>,
@@ -40,7 +40,7 @@ pub(super) struct Actor {
     /// The right to run the source, once the runner has it.
     lease: Option<RunnableLease>,
     /// Until when its invocations are leased, epoch milliseconds.
-    leased_until_ms: u64,
+    leased_until_ms: EpochMs,
     loaded: Option<Arc<LoadedSource>>,
     renewal: Renewal,
     queue: Queue,
@@ -222,7 +222,7 @@ impl Actor {
 
     /// The same once some of them may have run out, because beats of the heartbeat have failed or come late.
     fn overdue(&self) -> Vec<Lease> {
-        let soon_ms = self.context.core.env.now_ms() + OVERDUE_MS;
+        let soon_ms = self.context.core.env.now_ms() + OVERDUE;
         match soon_ms < self.leased_until_ms {
             true => Vec::new(),
             false => self.leases(),

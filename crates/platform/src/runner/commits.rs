@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use headwater_model::{dedupe, id::SourceId, outcome::Outcome};
+use headwater_model::{dedupe, id::SourceId, outcome::Outcome, time::EpochMs};
 use headwater_store::{Conflict, Lease, RunCommit, RunnableLease, Source, StoreError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -129,7 +129,7 @@ impl Commits {
     }
 
     /// Starts the next batch if none is in flight.
-    pub(super) fn start(&mut self, source: &Source, now_ms: u64) {
+    pub(super) fn start(&mut self, source: &Source, now_ms: EpochMs) {
         if self.ledger.is_some() && !self.batches.is_writing() {
             let quiet: Vec<RunPart> = self.quiet_runs.take_due();
             quiet.into_iter().for_each(|part| self.await_commit(part));
@@ -248,7 +248,7 @@ impl Commits {
         &mut self,
         source: &Source,
         deferred: Vec<RunPart>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> (Vec<RunCommit>, Vec<Tally>) {
         let ledger = self
             .ledger
@@ -368,18 +368,18 @@ mod tests {
     fn of_run(number: u64, has_state: bool) -> RunCommit {
         RunCommit {
             lease: RunnableLease {
-                runnable: SourceId::new(1, 1).into(),
+                runnable: SourceId::new(EpochMs(1), 1).into(),
                 epoch: NodeEpoch(1),
                 fence: 1,
             },
-            run_id: InvocationId::new(number, 1),
+            run_id: InvocationId::new(EpochMs(number), 1),
             invocation: None,
             events: Vec::new(),
             dedupe: has_state.then(|| dedupe::State::new(Strategy::Unique)),
             kv_writes: Vec::new(),
             usage: Usage::default(),
             ended: None,
-            now_ms: 1,
+            now_ms: EpochMs(1),
         }
     }
 

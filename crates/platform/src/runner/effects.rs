@@ -1,7 +1,7 @@
 //! The effects of a run that are to be committed.
 
 use headwater_engine::{KvChange, LogLevel};
-use headwater_model::{error::Invalid, event::Emit, outcome::ComponentError};
+use headwater_model::{error::Invalid, event::Emit, outcome::ComponentError, time::EpochMs};
 
 use super::map_size;
 use crate::log_line::LogLine;
@@ -10,7 +10,7 @@ use crate::log_line::LogLine;
 pub(crate) struct Logged {
     pub(crate) level: LogLevel,
     pub(crate) text: String,
-    pub(crate) ts_ms: u64,
+    pub(crate) ts_ms: EpochMs,
 }
 
 impl From<&Logged> for LogLine {

@@ -9,7 +9,7 @@ use std::{
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use headwater_engine::{EngineError, Invocation, Response, RunId, RunMessage, WorkerSpec};
-use headwater_model::{outcome::Outcome, trace::TraceParent};
+use headwater_model::{outcome::Outcome, time::EpochMs, trace::TraceParent};
 use headwater_store::{Lane, Lease, Owner, Usage};
 use tokio::sync::mpsc;
 
@@ -48,7 +48,7 @@ pub(super) struct EndedRun {
     /// Whether a worker had it at all.
     pub(super) began: bool,
     /// The time it was started, in epoch milliseconds.
-    pub(super) started_at_ms: u64,
+    pub(super) started_at_ms: EpochMs,
     /// The place in its trace of things that it caused.
     pub(super) trace: Option<TraceParent>,
 }
@@ -188,7 +188,7 @@ impl Flight {
         &mut self,
         message: FlightMessage,
         commits: &mut Commits,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Vec<EndedRun> {
         let mut ended = Vec::new();
         match message {
@@ -216,7 +216,7 @@ impl Flight {
         id: RunId,
         message: RunMessage,
         commits: &mut Commits,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Option<EndedRun> {
         let run = self.runs.get_mut(&id)?;
         match message {

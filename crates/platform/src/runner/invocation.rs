@@ -7,6 +7,7 @@ use headwater_model::{
     id::InvocationId,
     origin::Origin,
     outcome::{Limit, Outcome},
+    time::EpochMs,
 };
 use headwater_store::{Admission, Lease, NewInvocation, Trigger};
 use serde_json::value::RawValue;
@@ -68,7 +69,7 @@ pub(crate) struct QueuedInvocation {
     pub(crate) trigger: Trigger,
     pub(crate) event: Arc<RawValue>,
     pub(crate) hops: u32,
-    pub(crate) queued_at_ms: u64,
+    pub(crate) queued_at_ms: EpochMs,
     pub(crate) origin: Origin,
     /// The time at which it may be started, if not at once.
     pub(crate) not_before: Option<Instant>,

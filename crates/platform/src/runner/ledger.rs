@@ -9,6 +9,7 @@ use headwater_model::{
     event::{Emit, NewEvent, Scheduled},
     id::InvocationId,
     outcome::{ComponentError, Outcome},
+    time::EpochMs,
 };
 use headwater_store::{InvocationEnd, KvWrite, RunCommit, RunOutcome, RunnableLease, Source};
 
@@ -124,7 +125,7 @@ impl Ledger {
         &mut self,
         source: &Source,
         part: &mut RunPart,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> LedgerEntry {
         let effects = std::mem::take(&mut part.effects);
         let Effects {
@@ -273,7 +274,10 @@ fn appended(emit: Emit, part: &RunPart) -> NewEvent {
 
 /// An event that waits on `$in`. It bypasses dedupe: the same id is emitted again when it is due.
 fn to_be_released(emit: Emit, part: &RunPart) -> NewEvent {
-    let deliver_at_ms = emit.options.delivery_ts.map_or(0, |ts| ts.max(0.0) as u64);
+    let deliver_at_ms = emit
+        .options
+        .delivery_ts
+        .map_or(EpochMs(0), |ts| EpochMs(ts.max(0.0) as u64));
     let mut event = appended(emit, part);
     let channel = std::mem::replace(&mut event.channel, Channel::scheduled());
     event.scheduled = Some(Scheduled {
@@ -309,7 +313,7 @@ mod tests {
 
     fn ledger() -> Ledger {
         let lease = RunnableLease {
-            runnable: SourceId::new(1, 1).into(),
+            runnable: SourceId::new(EpochMs(1), 1).into(),
             epoch: NodeEpoch(1),
             fence: 1,
         };

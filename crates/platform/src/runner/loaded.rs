@@ -5,7 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{EngineError, Hook, WorkerSpec, WorkerState};
-use headwater_model::id::{AccountId, SourceId};
+use headwater_model::{
+    hash::ArtifactHash,
+    id::{AccountId, SourceId},
+    time::EpochSeconds,
+};
 use headwater_store::{SavedComponent, Source, Store};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -24,7 +28,7 @@ pub(crate) struct LoadedSource {
     /// The accounts whose credentials are among the props.
     pub(crate) accounts: Vec<UsedAccount>,
     /// The time to compute the props again because credentials end, in epoch seconds.
-    pub(crate) renew_at: Option<u64>,
+    pub(crate) renew_at: Option<EpochSeconds>,
 }
 
 impl LoadedSource {
@@ -87,7 +91,7 @@ pub(super) struct MapState {
 struct StoredState {
     store: Arc<dyn Store>,
     source_id: SourceId,
-    artifact_hash: String,
+    artifact_hash: ArtifactHash,
     map: MapState,
 }
 

@@ -1,5 +1,7 @@
 //! Loading a source's version: its record, its component, and the final values of its props.
 
+use std::time::Duration;
+
 use headwater_model::{id::SourceId, prop};
 use headwater_store::{SavedComponent, Source, SourceState};
 use serde_json::json;
@@ -7,8 +9,8 @@ use serde_json::json;
 use super::{context::RunnerContext, loaded::LoadedSource};
 use crate::{error::PlatformError, props::FinalProps};
 
-/// The seconds after which props are computed again whose credentials could not be renewed.
-const RENEWED_AFTER_S: u64 = 10;
+/// The time after which props are computed again whose credentials could not be renewed.
+const RENEWED_AFTER: Duration = Duration::from_secs(10);
 
 impl RunnerContext {
     /// Makes a version ready to run.
@@ -50,7 +52,7 @@ impl RunnerContext {
                 if at > now_at {
                     at
                 } else {
-                    now_at + RENEWED_AFTER_S
+                    now_at + RENEWED_AFTER
                 }
             }),
         })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headwater_engine::Response;
-use headwater_model::{id::InvocationId, origin::Origin, outcome::Outcome};
+use headwater_model::{id::InvocationId, origin::Origin, outcome::Outcome, time::EpochMs};
 use headwater_store::{Lease, RunTrigger, Usage};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
@@ -27,9 +27,9 @@ pub(crate) struct RunPart {
     pub(crate) invocation_id: InvocationId,
     pub(crate) trigger: RunTrigger,
     pub(crate) event: Arc<RawValue>,
-    pub(crate) queued_at_ms: u64,
-    pub(crate) started_at_ms: u64,
-    pub(crate) ended_at_ms: u64,
+    pub(crate) queued_at_ms: EpochMs,
+    pub(crate) started_at_ms: EpochMs,
+    pub(crate) ended_at_ms: EpochMs,
     pub(crate) hops: u32,
     pub(crate) origin: Origin,
     pub(crate) lease: Option<Lease>,
@@ -73,7 +73,7 @@ impl RunPart {
         trigger: RunTrigger,
         invocation_id: InvocationId,
         origin: Origin,
-        started_at_ms: u64,
+        started_at_ms: EpochMs,
     ) -> Self {
         Self {
             invocation_id,

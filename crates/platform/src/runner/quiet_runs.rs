@@ -79,7 +79,7 @@ impl QuietRuns {
 #[cfg(test)]
 mod tests {
     use futures::FutureExt as _;
-    use headwater_model::{id::InvocationId, origin::Origin, outcome::Outcome};
+    use headwater_model::{id::InvocationId, origin::Origin, outcome::Outcome, time::EpochMs};
     use headwater_store::RunTrigger;
 
     use super::*;
@@ -93,9 +93,9 @@ mod tests {
             },
             ..RunPart::begun(
                 RunTrigger::Http,
-                InvocationId::new(number, 0),
+                InvocationId::new(EpochMs(number), 0),
                 Origin::default(),
-                1,
+                EpochMs(1),
             )
         };
         assert!(part.is_quiet());
@@ -120,7 +120,10 @@ mod tests {
         let taken = runs.take_due();
         assert_eq!(
             numbers(&taken),
-            [InvocationId::new(2, 0), InvocationId::new(3, 0)]
+            [
+                InvocationId::new(EpochMs(2), 0),
+                InvocationId::new(EpochMs(3), 0)
+            ]
         );
         assert!(runs.is_empty());
     }
@@ -132,7 +135,10 @@ mod tests {
         let taken = runs.take_due();
         assert_eq!(
             numbers(&taken),
-            [InvocationId::new(3, 0), InvocationId::new(4, 0)]
+            [
+                InvocationId::new(EpochMs(3), 0),
+                InvocationId::new(EpochMs(4), 0)
+            ]
         );
         let mut usage = Usage::default();
         taken.iter().for_each(|run| usage.add(run.usage));

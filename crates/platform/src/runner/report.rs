@@ -5,6 +5,7 @@ use headwater_model::{
     event::NewEvent,
     id::CellId,
     outcome::{ComponentError, Outcome},
+    time::EpochMs,
 };
 use headwater_store::Source;
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ pub(super) fn error_event(
     source: &Source,
     part: &RunPart,
     error: &ComponentError,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> NewEvent {
     let event = json!({
         "error": {

@@ -1,7 +1,7 @@
 //! A run in flight: an invocation's or a hook's, with its effects so far.
 
 use headwater_engine::Hook;
-use headwater_model::{id::InvocationId, origin::Origin};
+use headwater_model::{id::InvocationId, origin::Origin, time::EpochMs};
 use headwater_store::RunTrigger;
 use tokio::sync::oneshot;
 
@@ -39,7 +39,7 @@ pub(crate) struct RunInFlight {
     pub(crate) effects: Effects,
     pub(crate) store_requests: StoreRequests,
     pub(crate) started: std::time::Instant,
-    pub(crate) started_at_ms: u64,
+    pub(crate) started_at_ms: EpochMs,
     /// Whether something of it has been committed already, so that it cannot be started anew.
     pub(crate) flushed: bool,
     /// Whether it wrote to a data store, which is durable at once.

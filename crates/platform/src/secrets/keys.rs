@@ -13,6 +13,7 @@ use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
     aead::{Aead, Payload},
 };
+use headwater_store::Sealed;
 use parking_lot::RwLock;
 
 use crate::{environment::Environment, error::PlatformError};
@@ -111,7 +112,7 @@ impl KeyRing {
         env: &Environment,
         purpose: &str,
         plain: &[u8],
-    ) -> Result<Vec<u8>, PlatformError> {
+    ) -> Result<Sealed, PlatformError> {
         let mut nonce = [0; NONCE_BYTES];
         env.random.fill(&mut nonce);
         let payload = Payload {
@@ -122,7 +123,7 @@ impl KeyRing {
         let sealed = XChaCha20Poly1305::new(&key.bytes.into())
             .encrypt(&XNonce::from(nonce), payload)
             .map_err(|_| PlatformError::Internal("a secret could not be encrypted".to_owned()))?;
-        Ok([&[key.version], nonce.as_slice(), &sealed].concat())
+        Ok(Sealed([&[key.version], nonce.as_slice(), &sealed].concat()))
     }
 
     /// Decrypts a value that [`KeyRing::seal`] gave for the same purpose, with this key or a former
@@ -130,11 +131,14 @@ impl KeyRing {
     ///
     /// # Errors
     /// `Conflict` when the value was sealed with a key that is not among these, or changed since.
-    pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, PlatformError> {
+    pub fn open(&self, purpose: &str, sealed: &Sealed) -> Result<Vec<u8>, PlatformError> {
         let broken = |why: &str| {
             PlatformError::Conflict(format!("a stored secret cannot be decrypted: {why}"))
         };
-        let (version, rest) = sealed.split_first().ok_or_else(|| broken("it is empty"))?;
+        let (version, rest) = sealed
+            .0
+            .split_first()
+            .ok_or_else(|| broken("it is empty"))?;
         let key = self.0.iter().find(|key| key.version == *version);
         let key = key.ok_or_else(|| {
             broken("it was encrypted with another secret key; start the node with that key too")
@@ -153,8 +157,8 @@ impl KeyRing {
     }
 
     /// Whether a value is sealed with the newest key.
-    pub(crate) fn is_newest(&self, sealed: &[u8]) -> bool {
-        sealed.first() == Some(&self.newest().version)
+    pub(crate) fn is_newest(&self, sealed: &Sealed) -> bool {
+        sealed.0.first() == Some(&self.newest().version)
     }
 
     /// Whether there are former keys.
@@ -217,12 +221,12 @@ impl SecretKeys {
         env: &Environment,
         purpose: &str,
         plain: &[u8],
-    ) -> Result<Vec<u8>, PlatformError> {
+    ) -> Result<Sealed, PlatformError> {
         self.ring.read().seal(env, purpose, plain)
     }
 
     /// See [`KeyRing::open`].
-    pub(crate) fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, PlatformError> {
+    pub(crate) fn open(&self, purpose: &str, sealed: &Sealed) -> Result<Vec<u8>, PlatformError> {
         self.ring.read().open(purpose, sealed)
     }
 
@@ -291,9 +295,12 @@ mod tests {
         let other_version: KeyRing = same_bytes.parse().unwrap();
         assert!(other_version.open("account", &sealed).is_err());
         let mut changed = sealed.clone();
-        *changed.last_mut().unwrap() ^= 1;
+        *changed.0.last_mut().unwrap() ^= 1;
         assert!(key.open("account", &changed).is_err());
-        assert!(key.open("account", &sealed[..10]).is_err());
+        assert!(
+            key.open("account", &Sealed(sealed.0[..10].to_vec()))
+                .is_err()
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use headwater_model::{
     id::{AccountId, WorkspaceId},
     page::{Page, PageRequest},
     prop::ConfiguredProps,
+    time::EpochSeconds,
 };
 use headwater_store::{Account, Credentials, Health, HealthStatus};
 use serde_json::{Map, Value};
@@ -50,7 +51,7 @@ pub struct AccountView {
 }
 
 impl AccountView {
-    pub(crate) fn new(account: Account, now_at: u64) -> Self {
+    pub(crate) fn new(account: Account, now_at: EpochSeconds) -> Self {
         let ended_at = account.credentials.expires_at.filter(|at| *at <= now_at);
         let is_over = ended_at.is_some() && !account.credentials.renewable;
         let health = match (is_over, account.health.status) {

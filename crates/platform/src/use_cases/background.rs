@@ -6,7 +6,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use headwater_model::id::{RunnableId, WebhookId};
+use headwater_model::{
+    id::{RunnableId, WebhookId},
+    time::EpochMs,
+};
 use headwater_store::{Progress, StoreError};
 
 use crate::{chore::Chore, platform::Platform, runner::Command};
@@ -100,7 +103,7 @@ impl Platform {
         Ok(())
     }
 
-    async fn runnables_with_work(&self, now_ms: u64) -> Result<Vec<RunnableId>, StoreError> {
+    async fn runnables_with_work(&self, now_ms: EpochMs) -> Result<Vec<RunnableId>, StoreError> {
         let mut found: Vec<RunnableId> = Vec::new();
         loop {
             let step = self
@@ -117,7 +120,7 @@ impl Platform {
     }
 
     /// All webhooks with deliveries that no courier has, found in bounded steps.
-    async fn webhooks_with_work(&self, now_ms: u64) -> Result<Progress, StoreError> {
+    async fn webhooks_with_work(&self, now_ms: EpochMs) -> Result<Progress, StoreError> {
         let mut found = Progress::default();
         let mut after: Option<WebhookId> = None;
         loop {
@@ -172,9 +175,9 @@ impl Platform {
         }
         let until_due = progress
             .next_due_ms
-            .map(|due_ms| due_ms.saturating_sub(self.core.env.now_ms()));
-        until_due.map_or(PERIOD, |ms| {
-            let wait = self.core.env.lasting(Duration::from_millis(ms));
+            .map(|due_ms| due_ms.since(self.core.env.now_ms()));
+        until_due.map_or(PERIOD, |span| {
+            let wait = self.core.env.lasting(span);
             wait.min(PERIOD)
         })
     }

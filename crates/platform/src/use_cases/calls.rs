@@ -11,6 +11,7 @@ use headwater_engine::{
     EngineError, Entry, Export, Invocation, RunMessage, WorkerOwner, WorkerSpec, WorkerState,
 };
 use headwater_model::{
+    hash::ArtifactHash,
     id::{InvocationId, SourceId, WorkspaceId},
     outcome::Outcome,
     prop::{self, ConfiguredProps, PropDefinition},
@@ -76,7 +77,7 @@ pub(crate) struct Call {
 /// A fresh worker's needs: the code, and no key-value store, which only sources have.
 struct Code {
     store: Arc<dyn Store>,
-    artifact_hash: String,
+    artifact_hash: ArtifactHash,
 }
 
 #[async_trait]

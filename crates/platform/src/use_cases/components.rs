@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt};
 
 use headwater_engine::{Build, BuildRequest, ComponentCode, EngineError, locked_packages};
 use headwater_model::{
+    hash::CodeHash,
     id::{ComponentId, WorkspaceId},
     package::{InvalidPackage, PackageReference},
 };
@@ -341,7 +342,7 @@ impl Platform {
         let component = SavedComponent {
             id: self.core.env.id(ComponentId::new),
             owner,
-            code_hash: hex::encode(Sha256::digest(build.code.as_bytes())),
+            code_hash: CodeHash::new(hex::encode(Sha256::digest(build.code.as_bytes()))),
             code: build.code,
             code_url,
             artifact_hash: build.artifact.hash.clone(),

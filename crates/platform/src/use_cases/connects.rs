@@ -16,6 +16,7 @@ use headwater_model::{
     app::{AppDefinition, AuthType},
     error::Invalid,
     id::{AccountId, ConnectId, WorkspaceId},
+    time::EpochSeconds,
 };
 use headwater_store::{Account, Connect, ConnectEnd, ConnectStep, Owner};
 use serde_json::{Map, Value};
@@ -31,10 +32,10 @@ use crate::{
     platform::Platform,
 };
 
-/// The lifetime of a link, in seconds.
-const LIFE_S: u64 = 600;
-/// The time that the result of a connect is kept, in seconds.
-const KNOWN_FOR_S: u64 = 24 * 3600;
+/// The lifetime of a link.
+const LIFE: Duration = Duration::from_mins(10);
+/// The time that the result of a connect is kept.
+const KNOWN_FOR: Duration = Duration::from_hours(24);
 /// The interval at which a wait looks by itself: another node may have ended the connect.
 const PERIOD: Duration = Duration::from_secs(2);
 
@@ -59,7 +60,7 @@ pub struct ConnectLink {
     /// The link. Anyone who has it can use it, once.
     pub url: String,
     /// Until when, in epoch seconds.
-    pub expires_at: u64,
+    pub expires_at: EpochSeconds,
 }
 
 /// The progress of a connect.
@@ -72,7 +73,7 @@ pub struct ConnectView {
     /// Its state.
     pub status: ConnectStatus,
     /// Until when it can be followed, in epoch seconds.
-    pub expires_at: u64,
+    pub expires_at: EpochSeconds,
 }
 
 /// The state of a connect.
@@ -179,9 +180,9 @@ impl Platform {
             name,
             account_id,
             step: ConnectStep::Linked,
-            expires_at: now_at + LIFE_S,
+            expires_at: now_at + LIFE,
         };
-        let forget_before = now_at.saturating_sub(KNOWN_FOR_S);
+        let forget_before = now_at.minus(KNOWN_FOR);
         self.core
             .store
             .begin_connect(connect.clone(), &key_hash(&token), forget_before)

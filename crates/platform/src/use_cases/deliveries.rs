@@ -3,6 +3,7 @@
 use headwater_model::{
     id::{DeliveryId, WebhookId},
     page::{Page, PageRequest},
+    time::EpochMs,
     webhook::DeliveryState,
 };
 use headwater_store::{Delivery, Replay, Webhook};
@@ -16,9 +17,9 @@ const REPLAY_BATCH: u32 = 500;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReplayRequest {
     /// Those of events indexed at this time or later, epoch milliseconds.
-    pub since_ms: Option<u64>,
+    pub since_ms: Option<EpochMs>,
     /// And at this time or before; until now when absent.
-    pub until_ms: Option<u64>,
+    pub until_ms: Option<EpochMs>,
     /// Those that were delivered, too; otherwise dead ones only.
     pub delivered: bool,
 }
@@ -105,7 +106,7 @@ impl Platform {
     }
 }
 
-fn replay(request: ReplayRequest, now_ms: u64) -> Result<Replay, PlatformError> {
+fn replay(request: ReplayRequest, now_ms: EpochMs) -> Result<Replay, PlatformError> {
     let since_ms = request.since_ms.ok_or_else(|| {
         PlatformError::invalid(
             "since",

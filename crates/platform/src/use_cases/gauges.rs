@@ -1,8 +1,7 @@
 //! The metrics page: everything counted, and gauges of the backlog and the workers, read anew at each look.
 
-use std::time::Duration;
-
 use headwater_engine::EngineStatus;
+use headwater_model::time::EpochMs;
 use headwater_store::Backlog;
 use prometheus_client::{
     encoding::{EncodeGaugeValue, text},
@@ -36,14 +35,14 @@ impl Gauges {
     }
 
     /// The gauges of the store's backlog.
-    fn wait(&mut self, backlog: Backlog, now_ms: u64) {
+    fn wait(&mut self, backlog: Backlog, now_ms: EpochMs) {
         let help = format!(
             "Invocations queued or running, counted up to {}",
             Backlog::COUNTED_MAX
         );
         self.gauge("queue_invocations", &help, backlog.invocations);
         let since_ms = backlog.oldest_invocation_at_ms.unwrap_or(now_ms);
-        let age = Duration::from_millis(now_ms.saturating_sub(since_ms));
+        let age = now_ms.since(since_ms);
         self.0.register_with_unit(
             "queue_oldest_age",
             "Time since the oldest unfinished invocation was queued",

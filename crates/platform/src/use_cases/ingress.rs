@@ -6,7 +6,11 @@
 use std::sync::Arc;
 
 use headwater_engine::Response;
-use headwater_model::id::{InvocationId, SourceId, UserId};
+use headwater_model::{
+    endpoint::EndpointToken,
+    id::{InvocationId, SourceId, UserId},
+    time::EpochMs,
+};
 use headwater_store::{NewInvocation, Trigger};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
@@ -23,7 +27,7 @@ use crate::{
 #[derive(Debug)]
 pub struct IngressRequest {
     /// The token of the URL.
-    pub token: String,
+    pub token: EndpointToken,
     /// The event `{method, path, query, headers, bodyRaw, body, …}` as JSON text.
     pub event: Box<RawValue>,
 }
@@ -48,7 +52,7 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` when no active source has the endpoint.
-    pub async fn find_endpoint(&self, token: &str) -> Result<UserId, PlatformError> {
+    pub async fn find_endpoint(&self, token: &EndpointToken) -> Result<UserId, PlatformError> {
         Ok(self.endpoints.find(token).await?.user_id)
     }
 
@@ -85,7 +89,7 @@ impl Platform {
         match queued {
             Ok(()) => Ok(Ingress::Accepted),
             // The source was paused or deleted after its endpoint had been looked up.
-            Err(PlatformError::Conflict(_)) => Err(no_endpoint(&request.token)),
+            Err(PlatformError::Conflict(_)) => Err(no_endpoint(request.token.as_str())),
             Err(error) => Err(error),
         }
     }
@@ -107,7 +111,7 @@ impl Platform {
             event: event.into(),
             hops: 0,
             now_ms: self.core.env.now_ms(),
-            due_at_ms: 0,
+            due_at_ms: EpochMs(0),
             origin: origin::origin(),
         };
         let work = QueuedInvocation::new(invocation, Reply::Response(reply));

@@ -6,7 +6,7 @@
 //! have read anything, and drops them.
 
 use headwater_model::prop::ConfiguredProps;
-use headwater_store::{Resealed, SealedRecord, Store};
+use headwater_store::{Resealed, Sealed, SealedRecord, Store};
 
 use crate::{
     caller::Caller,
@@ -114,8 +114,8 @@ impl Platform {
         ring: &KeyRing,
         record: &SealedRecord,
     ) -> Result<SealedRecord, PlatformError> {
-        let anew = |purpose: &str, sealed: &[u8]| match ring.is_newest(sealed) {
-            true => Ok(sealed.to_vec()),
+        let anew = |purpose: &str, sealed: &Sealed| match ring.is_newest(sealed) {
+            true => Ok(sealed.clone()),
             false => ring.seal(&self.core.env, purpose, &ring.open(purpose, sealed)?),
         };
         Ok(match record {
@@ -128,10 +128,10 @@ impl Platform {
                 secret,
                 former_secret,
             } => {
-                let anew = |sealed: &[u8]| anew(&purpose(id), sealed);
+                let anew = |sealed: &Sealed| anew(&purpose(id), sealed);
                 SealedRecord::Webhook {
                     secret: anew(secret)?,
-                    former_secret: former_secret.as_deref().map(anew).transpose()?,
+                    former_secret: former_secret.as_ref().map(anew).transpose()?,
                     id: id.clone(),
                 }
             }

@@ -4,6 +4,7 @@ use chrono::{DateTime, Datelike as _, Months, NaiveTime};
 use headwater_model::{
     id::{KeyId, SourceId, UserId, WorkspaceId},
     page::{Page, PageRequest},
+    time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
     ApiKey, FirstUser, Identity, Source, SourceFilter, Spender, Usage, User, Workspace,
@@ -58,9 +59,9 @@ pub enum PlanView {
     /// See [`Plan::Paid`].
     Paid {
         /// The time the billing period began, in epoch seconds.
-        period_start_at: u64,
+        period_start_at: EpochSeconds,
         /// The time the next one begins.
-        period_end_at: u64,
+        period_end_at: EpochSeconds,
         /// The cost of its runs since then.
         usage: Usage,
     },
@@ -180,7 +181,7 @@ impl Platform {
             }
             Plan::Paid => {
                 let (period_start_at, period_end_at) = month(now_ms);
-                let since_ms = period_start_at * 1000;
+                let since_ms = period_start_at.to_ms();
                 PlanView::Paid {
                     period_start_at,
                     period_end_at,
@@ -253,16 +254,16 @@ impl Platform {
     }
 }
 
-/// The beginnings of the calendar month (UTC) and of the next one, epoch seconds.
-fn month(now_ms: u64) -> (u64, u64) {
-    let now = i64::try_from(now_ms)
+/// The beginnings of the calendar month (UTC) and of the next one.
+fn month(now_ms: EpochMs) -> (EpochSeconds, EpochSeconds) {
+    let now = i64::try_from(now_ms.0)
         .ok()
         .and_then(DateTime::from_timestamp_millis);
     let first = now.unwrap_or_default().date_naive().with_day(1);
     let first = first.expect("every month has a first day");
     let at = |date: chrono::NaiveDate| {
         let at = date.and_time(NaiveTime::MIN).and_utc().timestamp();
-        u64::try_from(at).unwrap_or_default()
+        EpochSeconds(u64::try_from(at).unwrap_or_default())
     };
     (at(first), at(first + Months::new(1)))
 }
@@ -274,13 +275,14 @@ mod tests {
     #[test]
     fn a_billing_period_is_a_month_of_utc() {
         // 2023-11-14, the last second of 2023-12-31, and a February with 29 days.
-        for (now_ms, period) in [
+        for (now_ms, (from, to)) in [
             (1_700_000_000_000, (1_698_796_800, 1_701_388_800)),
             (1_704_067_199_999, (1_701_388_800, 1_704_067_200)),
             (1_704_067_200_000, (1_704_067_200, 1_706_745_600)),
             (1_708_000_000_000, (1_706_745_600, 1_709_251_200)),
         ] {
-            assert_eq!(month(now_ms), period, "{now_ms}");
+            let period = (EpochSeconds(from), EpochSeconds(to));
+            assert_eq!(month(EpochMs(now_ms)), period, "{now_ms}");
         }
     }
 }

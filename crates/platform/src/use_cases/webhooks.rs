@@ -10,7 +10,7 @@ use headwater_model::{
     webhook::{DeliveryOrder, FORMER_SECRET_VALID},
 };
 use headwater_store::{
-    FormerSecret, StoreError, Webhook, WebhookBacklog, WebhookChange, WebhookSecrets,
+    FormerSecret, Sealed, StoreError, Webhook, WebhookBacklog, WebhookChange, WebhookSecrets,
 };
 
 use crate::{
@@ -189,7 +189,7 @@ impl Platform {
         let _turn = self.webhook_changes.lock().await;
         let former = FormerSecret {
             sealed: self.webhook(caller, id).await?.secret,
-            valid_until_ms: self.core.env.now_ms() + FORMER_SECRET_VALID.as_millis() as u64,
+            valid_until_ms: self.core.env.now_ms() + FORMER_SECRET_VALID,
         };
         let secrets = WebhookSecrets {
             current: self.sealed(id, &secret)?,
@@ -203,7 +203,7 @@ impl Platform {
         Ok(WebhookWithSecret { webhook, secret })
     }
 
-    fn sealed(&self, id: &WebhookId, secret: &str) -> Result<Vec<u8>, PlatformError> {
+    fn sealed(&self, id: &WebhookId, secret: &str) -> Result<Sealed, PlatformError> {
         self.secret_keys
             .seal(&self.core.env, &purpose(id), secret.as_bytes())
     }

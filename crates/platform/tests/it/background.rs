@@ -76,7 +76,7 @@ async fn a_retry_is_made_when_it_is_due() {
     for attempts in 1..=2 {
         arrived(passed_ms).await.status(503);
         let waiting = world.attempted(&webhook, attempts).await;
-        let due_ms = waiting[0].next_attempt_at_ms.unwrap() - T0;
+        let due_ms = waiting[0].next_attempt_at_ms.unwrap().0 - T0.0;
         // The courier has gone, so that nobody but the loop knows of it.
         shown(&world, "headwater_couriers 0").await;
         world.clock.advance(due_ms - passed_ms);

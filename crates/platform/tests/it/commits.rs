@@ -326,7 +326,7 @@ async fn a_manual_run_without_event_gets_the_time() {
         .unwrap();
     assert_eq!(
         world.emitted(&id).await,
-        [json!({ "timestamp": T0 / 1000 })]
+        [json!({ "timestamp": T0.to_seconds() })]
     );
 }
 

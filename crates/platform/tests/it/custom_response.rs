@@ -1,6 +1,10 @@
 //! Requests that the component answers itself.
 
-use headwater_model::outcome::{Limit, Outcome};
+use headwater_model::{
+    endpoint::EndpointToken,
+    id::SourceId,
+    outcome::{Limit, Outcome},
+};
 use headwater_platform::{Ingress, PlatformError};
 use serde_json::json;
 
@@ -10,7 +14,7 @@ use crate::{
     world::{World, done, with_faults},
 };
 
-async fn asked() -> (World, headwater_model::id::SourceId, String) {
+async fn asked() -> (World, SourceId, EndpointToken) {
     let world = World::new().await;
     let id = world
         .deploy(&Component::named("it").custom_response())

@@ -11,7 +11,7 @@ use sha2::Sha256;
 use crate::{
     component::Component,
     receiver::{Receiver, SECRET, deliveries, local, seal, states},
-    world::{T0, World, done, life, memory},
+    world::{T0, World, after, done, life, memory},
 };
 
 const OTHER_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -51,7 +51,7 @@ async fn an_event_is_posted_as_it_was_emitted_and_signed() {
             "webhook-id",
             format!("{source}_{}_{subscription}", log[0].id),
         ),
-        ("webhook-timestamp", (T0 / 1000).to_string()),
+        ("webhook-timestamp", T0.to_seconds().0.to_string()),
         (
             "webhook-signature",
             signature(SECRET, &post.headers, &post.text),
@@ -125,7 +125,7 @@ async fn while_a_former_secret_is_valid_both_sign() {
             let former = std::mem::replace(&mut webhook.secret, sealed);
             webhook.former_secret = Some(FormerSecret {
                 sealed: former,
-                valid_until_ms: T0 + 1_000,
+                valid_until_ms: after(1_000),
             });
         })
         .await;

@@ -16,7 +16,7 @@ use tokio::{
 
 use crate::{
     receiver::{Receiver, answered, local, states},
-    world::{T0, World},
+    world::{T0, World, after},
 };
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -45,13 +45,13 @@ async fn a_failed_attempt_is_repeated_after_its_wait_under_the_same_id() {
     assert_eq!(attempt.status, Some(503));
     assert_eq!(attempt.response_excerpt.as_deref(), Some("try later"));
     let due_ms = waiting[0].next_attempt_at_ms.unwrap();
-    assert!((T0 + 5_000..=T0 + 5_500).contains(&due_ms), "{due_ms}");
-    world.pass(due_ms - T0);
+    assert!((after(5_000)..=after(5_500)).contains(&due_ms), "{due_ms}");
+    world.pass(due_ms.0 - T0.0);
     let post = receiver.next().await;
     assert_eq!(post.header("webhook-id"), id);
     assert_eq!(
         post.header("webhook-timestamp"),
-        (due_ms / 1000).to_string()
+        due_ms.to_seconds().0.to_string()
     );
     post.status(200);
     assert_eq!(states(&world.attempted(&webhook, 2).await), [Delivered]);
@@ -92,11 +92,11 @@ async fn a_longer_retry_after_is_waited_for() {
     let (source, webhook) = world.delivering_to(&receiver.url()).await;
     world.emit(&source, [json!(1)]).await;
     let mut response = answered(429, "");
-    let after = "3600".parse().unwrap();
-    response.headers_mut().insert("retry-after", after);
+    let hour = "3600".parse().unwrap();
+    response.headers_mut().insert("retry-after", hour);
     receiver.next().await.answer(response);
     let waiting = world.attempted(&webhook, 1).await;
-    assert_eq!(waiting[0].next_attempt_at_ms, Some(T0 + 3_600_000));
+    assert_eq!(waiting[0].next_attempt_at_ms, Some(after(3_600_000)));
 }
 
 #[tokio::test]
@@ -245,7 +245,7 @@ async fn many_retries_are_claimed_as_room_comes_and_not_given_back() {
         .unwrap();
     let term = LeaseTerm {
         epoch,
-        expires_at_ms: T0 + DAY_MS,
+        expires_at_ms: after(DAY_MS),
     };
     let limit = ClaimLimit {
         deliveries: 1_000,
@@ -254,7 +254,7 @@ async fn many_retries_are_claimed_as_room_comes_and_not_given_back() {
     };
     let left = world
         .store
-        .claim_deliveries(&webhook, term, T0 + DAY_MS, limit);
+        .claim_deliveries(&webhook, term, after(DAY_MS), limit);
     let left = left.await.unwrap();
     assert!(left.len() > 256);
     // For the first attempt, for the second unless it was too early for that, and here.

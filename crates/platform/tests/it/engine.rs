@@ -21,6 +21,7 @@ use headwater_engine::{
 use headwater_model::{
     component::Description,
     event::{Emit, EmitOptions},
+    hash::ArtifactHash,
     id::SourceId,
     outcome::{ComponentError, Limit, Outcome},
     package::PackageReference,
@@ -63,7 +64,7 @@ struct Inner {
 /// A worker of one owner.
 struct Worker {
     name: String,
-    artifact_hash: String,
+    artifact_hash: ArtifactHash,
     state: Mutex<WorkerState>,
 }
 
@@ -226,7 +227,7 @@ impl Engine for FakeEngine {
         };
         Ok(Ok(Build {
             artifact: Artifact {
-                hash: hex::encode(Sha256::digest(code.as_bytes())),
+                hash: ArtifactHash::new(hex::encode(Sha256::digest(code.as_bytes()))),
                 bytes: Bytes::from(code.clone()),
             },
             code,

@@ -3,7 +3,10 @@
 use std::{pin::Pin, sync::Arc};
 
 use futures::{Stream, StreamExt as _};
-use headwater_model::id::{EmitterId, EventId, SourceId, WorkflowId};
+use headwater_model::{
+    id::{EmitterId, EventId, SourceId, WorkflowId},
+    time::EpochMs,
+};
 use headwater_platform::{Caller, EventRange, Follow, Followed, PlatformError, default_channels};
 use serde_json::{Value, json};
 
@@ -52,7 +55,10 @@ async fn reader_of(world: &World, caller: &Caller, follow: Follow) -> Reader {
     ))
 }
 
-const BEGINNING: Option<EventId> = Some(EventId { ms: 0, sequence: 0 });
+const BEGINNING: Option<EventId> = Some(EventId {
+    ms: EpochMs(0),
+    sequence: 0,
+});
 
 /// Emits these numbers in one run, which is one commit.
 async fn emit(world: &World, id: &SourceId, numbers: std::ops::Range<u64>) {
@@ -185,7 +191,10 @@ async fn a_scheduled_event_is_followed_when_it_is_released() {
     let id = world.deploy(&Component::named("it")).await;
     let mut reader = reader(&world, &id, None).await;
     let (run, report) = world.manual(&id, json!({})).await;
-    run.emit_with(json!(2), json!({ "delivery_ts": crate::world::T0 + 1000 }));
+    run.emit_with(
+        json!(2),
+        json!({ "delivery_ts": crate::world::after(1000) }),
+    );
     run.emit(json!(1));
     run.returns();
     done(report).await.unwrap();
@@ -291,7 +300,7 @@ async fn what_the_caller_cannot_see_is_not_followed() {
     let world = World::new().await;
     let id = world.deploy(&Component::named("it")).await;
     let workflow = Follow {
-        emitter: EmitterId::Workflow(WorkflowId::new(1, 1)),
+        emitter: EmitterId::Workflow(WorkflowId::new(EpochMs(1), 1)),
         ..follow(&id, None, None)
     };
     for (caller, wanted) in [

@@ -1,5 +1,6 @@
 //! Requests at endpoints that the platform answers: durable first, then run, several at once.
 
+use headwater_model::{endpoint::EndpointToken, time::EpochMs};
 use headwater_platform::{Ingress, PlatformError};
 use headwater_store::{LeaseTerm, WorkLimit};
 use serde_json::json;
@@ -7,7 +8,7 @@ use serde_json::json;
 use crate::{
     component::Component,
     engine::{Call, returned},
-    world::{T0, World},
+    world::{T0, World, after},
 };
 
 #[tokio::test]
@@ -22,9 +23,9 @@ async fn a_request_is_durable_before_it_is_accepted() {
     let lease = world.lease(&id).await;
     let term = LeaseTerm {
         epoch: lease.epoch,
-        expires_at_ms: T0 + 3_600_000,
+        expires_at_ms: after(3_600_000),
     };
-    let after_its_lease = T0 + 600_000;
+    let after_its_lease = after(600_000);
     let claimed = world
         .store
         .claim(&lease, term, after_its_lease, WorkLimit::of(10))
@@ -50,7 +51,7 @@ async fn an_accepted_request_is_run_with_its_event_and_ends() {
     run.returns();
     world.barrier(&id).await;
     assert_eq!(world.emitted(&id).await, [json!("seen")]);
-    assert!(world.with_work(u64::MAX / 2).await.is_empty());
+    assert!(world.with_work(EpochMs(u64::MAX / 2)).await.is_empty());
 }
 
 #[tokio::test]
@@ -68,7 +69,7 @@ async fn large_requests_wait_in_the_store_until_there_is_room_in_memory() {
     let lease = world.lease(&id).await;
     let term = LeaseTerm {
         epoch: lease.epoch,
-        expires_at_ms: T0 + 1,
+        expires_at_ms: after(1),
     };
     let free = world.store.claim(&lease, term, T0, WorkLimit::of(10)).await;
     let free = free.unwrap();
@@ -159,7 +160,9 @@ async fn more_requests_than_fit_into_memory_are_run_all_the_same() {
 #[tokio::test]
 async fn an_unknown_endpoint_is_not_found() {
     let world = World::new().await;
-    let refused = world.request("nobody", json!({})).await;
+    let refused = world
+        .request(&EndpointToken::new("nobody"), json!({}))
+        .await;
     assert!(matches!(refused, Err(PlatformError::NotFound { .. })));
 }
 

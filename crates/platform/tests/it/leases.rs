@@ -3,14 +3,14 @@
 use headwater_model::id::SourceId;
 use headwater_platform::PlatformError;
 use headwater_store::{
-    Claimed, InvocationEnd, LeaseTerm, NODE_TIMEOUT_MS, NodeName, RunCommit, RunnableLease, Usage,
+    Claimed, InvocationEnd, LeaseTerm, NODE_TIMEOUT, NodeName, RunCommit, RunnableLease, Usage,
     WorkLimit,
 };
 use serde_json::json;
 
 use crate::{
     component::Component,
-    world::{T0, World, done, with_faults},
+    world::{T0, World, after, done, with_faults},
 };
 
 #[tokio::test]
@@ -45,11 +45,11 @@ pub(crate) async fn claimed_again(world: &World, id: &SourceId) -> (RunnableLeas
     let lease = world.lease(id).await;
     let term = LeaseTerm {
         epoch: lease.epoch,
-        expires_at_ms: T0 + 200_000,
+        expires_at_ms: after(200_000),
     };
     let claimed = world
         .store
-        .claim(&lease, term, T0 + 61_000, WorkLimit::of(1));
+        .claim(&lease, term, after(61_000), WorkLimit::of(1));
     (lease.clone(), claimed.await.unwrap().remove(0))
 }
 
@@ -166,7 +166,7 @@ async fn a_node_that_was_taken_for_dead_writes_nothing_more_and_runs_nothing() {
     let (run, report) = world.manual(&id, json!({})).await;
     let name = NodeName::new("another");
     let epoch = world.store.start_node(&name, T0).await.unwrap();
-    let dead_at_ms = T0 + 2 * NODE_TIMEOUT_MS;
+    let dead_at_ms = T0 + 2 * NODE_TIMEOUT;
     let runnable = id.clone().into();
     let taken = world.store.lease_runnable(&runnable, epoch, dead_at_ms);
     taken.await.unwrap();

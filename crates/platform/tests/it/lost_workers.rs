@@ -1,6 +1,6 @@
 //! Workers that go away: what they were running is run again, not for ever, and nothing twice.
 
-use headwater_model::outcome::Outcome;
+use headwater_model::{outcome::Outcome, time::EpochMs};
 use serde_json::json;
 
 use crate::{
@@ -52,7 +52,7 @@ async fn a_run_that_loses_three_workers_is_given_up_and_reported() {
     assert_eq!(errors.len(), 1);
     assert_eq!(errors[0]["error"]["code"], "WORKER_LOST");
     assert_eq!(errors[0]["original_event"], "poison");
-    assert!(world.with_work(u64::MAX / 2).await.is_empty());
+    assert!(world.with_work(EpochMs(u64::MAX / 2)).await.is_empty());
 }
 
 #[tokio::test]

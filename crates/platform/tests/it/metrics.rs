@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     component::Component,
     engine::{Call, returned, thrown},
-    world::{T0, World, done},
+    world::{World, after, done},
 };
 
 /// The value of a metric, named as it is shown.
@@ -69,7 +69,7 @@ async fn events_are_counted_by_class_and_duplicates_apart() {
     run.emit_with(json!("new"), json!({ "id": 2, "name": "other" }));
     run.emit_with(
         json!("later"),
-        json!({ "id": 2, "delivery_ts": T0 + 60_000 }),
+        json!({ "id": 2, "delivery_ts": after(60_000) }),
     );
     run.log("a line");
     run.ends(thrown("no"));

@@ -219,7 +219,7 @@ async fn an_account_reaches_the_code_as_auth_and_is_nowhere_else() {
             .contains("s3cret")
     );
     let record = world.store.account(&account).await.unwrap().unwrap();
-    assert!(!String::from_utf8_lossy(&record.credentials.sealed).contains("s3cret"));
+    assert!(!String::from_utf8_lossy(&record.credentials.sealed.0).contains("s3cret"));
     let (run, report) = world.manual(&source.source.id, json!({})).await;
     assert_eq!(run.props["github"]["$auth"]["api_key"], json!("s3cret"));
     run.returns();

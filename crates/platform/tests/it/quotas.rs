@@ -20,7 +20,7 @@ async fn world(quota: u64) -> World {
 
 /// Goes to the first second of the next day.
 fn pass_midnight(world: &World) {
-    world.clock.advance(DAY_MS - T0 % DAY_MS);
+    world.clock.advance(DAY_MS - T0.0 % DAY_MS);
 }
 
 fn retry_after_s<T: std::fmt::Debug>(result: Result<T, PlatformError>) -> u64 {
@@ -40,7 +40,7 @@ async fn a_request_over_the_quota_is_refused_until_midnight() {
         assert!(matches!(taken, Ingress::Accepted));
         world.engine.next().await.returns();
     }
-    let until_midnight_s = (DAY_MS - T0 % DAY_MS) / 1000;
+    let until_midnight_s = (DAY_MS - T0.0 % DAY_MS) / 1000;
     let refused = world.request(&token, json!(2)).await;
     assert_eq!(retry_after_s(refused), until_midnight_s);
     pass_midnight(&world);

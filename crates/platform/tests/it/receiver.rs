@@ -17,7 +17,9 @@ use headwater_model::{
     webhook::DeliveryState,
 };
 use headwater_platform::{Environment, KeyRing};
-use headwater_store::{Attempt, Delivery, Owner, Store, Webhook, WebhookChange, WebhookSecrets};
+use headwater_store::{
+    Attempt, Delivery, Owner, Sealed, Store, Webhook, WebhookChange, WebhookSecrets,
+};
 use serde_json::{Value, json};
 use tokio::{
     net::TcpListener,
@@ -125,7 +127,7 @@ pub(crate) async fn local() -> World {
     World::with(|config| config.deliveries.network = NetworkPolicy::All).await
 }
 
-pub(crate) fn seal(env: &Environment, id: &WebhookId, secret: &str) -> Vec<u8> {
+pub(crate) fn seal(env: &Environment, id: &WebhookId, secret: &str) -> Sealed {
     let key = KeyRing::first([7; 32]);
     let purpose = format!("webhook:{id}");
     key.seal(env, &purpose, secret.as_bytes()).unwrap()
@@ -166,8 +168,8 @@ impl World {
             secret: seal(env, &id, SECRET),
             former_secret: None,
             failing_since_ms: None,
-            created_at: T0 / 1000,
-            updated_at: T0 / 1000,
+            created_at: T0.to_seconds(),
+            updated_at: T0.to_seconds(),
         };
         self.store.create_webhook(webhook).await.unwrap();
         id

@@ -17,7 +17,7 @@ use crate::{
     component::Component,
     engine::{Call, PATIENCE, returned, thrown},
     leases::claimed_again,
-    world::{NOWHERE, T0, World, done, replaced},
+    world::{NOWHERE, T0, World, after, done, replaced},
 };
 
 const TICK: u64 = 10_000;
@@ -72,9 +72,9 @@ async fn a_tick_leaves_a_record_with_the_events_that_dedupe_left_out() {
     let ended = &run.ended;
     assert_eq!((ended.outcome, &ended.error), (RunOutcome::Returned, &None));
     assert_eq!((ended.emitted, ended.dropped.count), (2, 1));
-    assert_eq!(ended.queued_at_ms, T0 + TICK + 400);
-    assert_eq!(ended.started_at_ms, T0 + TICK + 400);
-    assert_eq!(ended.ended_at_ms, T0 + TICK + 450);
+    assert_eq!(ended.queued_at_ms, after(TICK + 400));
+    assert_eq!(ended.started_at_ms, after(TICK + 400));
+    assert_eq!(ended.ended_at_ms, after(TICK + 450));
     assert_eq!(ended.origin, Origin::default());
     let source = world.store.source(&id).await.unwrap().unwrap();
     assert_eq!(ended.version, source.spec.component_id);
@@ -125,7 +125,7 @@ async fn an_event_that_was_scheduled_before_the_response_is_shown_with_its_run()
     let token = world.token(&id).await;
     let asking = world.requesting(&token, json!({}));
     let run = world.engine.next().await;
-    run.emit_with(json!("later"), json!({ "delivery_ts": T0 + TICK }));
+    run.emit_with(json!("later"), json!({ "delivery_ts": after(TICK) }));
     run.respond(200, "hello");
     done(asking).await.unwrap();
     run.returns();
@@ -133,7 +133,7 @@ async fn an_event_that_was_scheduled_before_the_response_is_shown_with_its_run()
     let run = only(&world, &id, RunTrigger::Http).await;
     assert_eq!(run.ended.emitted, 1);
     world.clock.advance(TICK);
-    world.store.release_scheduled(T0 + TICK, 9).await.unwrap();
+    world.store.release_scheduled(after(TICK), 9).await.unwrap();
     let shown = world.platform.run(&world.caller, &run.id).await.unwrap();
     let channels: Vec<_> = shown.events.iter().map(|it| it.channel.name()).collect();
     assert_eq!(channels, [""]);

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     component::Component,
-    world::{T0, World, data, done},
+    world::{World, after, data, done},
 };
 
 const HOUR: u64 = 3_600_000;
@@ -23,7 +23,7 @@ async fn held(world: &World, component: &Component) -> (SourceId, SourceId) {
 async fn emit(world: &World, id: &SourceId, events: &[(&str, u64)]) -> u64 {
     let (run, report) = world.manual(id, json!({})).await;
     for (event, hours) in events {
-        let options = json!({ "id": "same", "delivery_ts": T0 + hours * HOUR });
+        let options = json!({ "id": "same", "delivery_ts": after(hours * HOUR) });
         run.emit_with(json!(event), options);
     }
     run.returns();
@@ -53,7 +53,7 @@ async fn an_event_is_held_until_its_time_and_then_heard() {
     heard.returns();
     let released = world.log(&id, None).await;
     assert_eq!(data(&released), [json!("later")]);
-    assert_eq!(released[0].indexed_at_ms, T0 + HOUR);
+    assert_eq!(released[0].indexed_at_ms, after(HOUR));
     assert!(world.log(&id, Some("$in")).await.is_empty());
 }
 
@@ -92,7 +92,7 @@ async fn held_events_bypass_dedupe() {
     let (run, report) = world.manual(&id, json!({})).await;
     run.emit_with(
         json!("held first"),
-        json!({ "id": "other", "delivery_ts": T0 + 9 * HOUR }),
+        json!({ "id": "other", "delivery_ts": after(9 * HOUR) }),
     );
     run.emit_with(json!("new"), json!({ "id": "other" }));
     run.returns();
@@ -110,7 +110,7 @@ async fn a_held_event_is_released_on_the_channel_that_it_is_meant_for() {
     let (run, report) = world.manual(&id, json!({})).await;
     run.emit_with(
         json!("poll"),
-        json!({ "name": "self", "delivery_ts": T0 + HOUR }),
+        json!({ "name": "self", "delivery_ts": after(HOUR) }),
     );
     run.returns();
     done(report).await.unwrap();

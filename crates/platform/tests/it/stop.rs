@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use headwater_model::id::RunnableId;
 use headwater_platform::{Ingress, PlatformError};
-use headwater_store::{Conflict, NODE_TIMEOUT_MS, NodeName, StoreError};
+use headwater_store::{Conflict, NODE_TIMEOUT, NodeName, StoreError};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
 use crate::{
     component::Component,
     engine::Call,
-    world::{T0, World, done, memory},
+    world::{T0, World, after, done, memory},
 };
 
 fn stopping(world: &World) -> JoinHandle<()> {
@@ -43,7 +43,7 @@ async fn runs_in_flight_finish_and_are_committed() {
 
 #[tokio::test]
 async fn a_node_that_stops_is_alive_until_its_last_commit() {
-    const STEP_MS: u64 = NODE_TIMEOUT_MS - 1;
+    let step_ms = u64::try_from(NODE_TIMEOUT.as_millis()).unwrap() - 1;
     let world = World::with(|config| config.shutdown_grace = Duration::from_secs(3600)).await;
     let id = world.deploy(&Component::named("it").http()).await;
     let token = world.token(&id).await;
@@ -53,12 +53,12 @@ async fn a_node_that_stops_is_alive_until_its_last_commit() {
     tokio::task::yield_now().await;
     // Time for a heartbeat.
     tokio::time::pause();
-    world.clock.advance(STEP_MS);
-    tokio::time::advance(Duration::from_millis(NODE_TIMEOUT_MS)).await;
+    world.clock.advance(step_ms);
+    tokio::time::advance(NODE_TIMEOUT).await;
     tokio::task::yield_now().await;
     tokio::time::resume();
     let name = NodeName::new("another");
-    let later_ms = T0 + 2 * STEP_MS;
+    let later_ms = after(2 * step_ms);
     let epoch = world.store.start_node(&name, later_ms).await.unwrap();
     let runnable = id.clone().into();
     let taken = world.store.lease_runnable(&runnable, epoch, later_ms);

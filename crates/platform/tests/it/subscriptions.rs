@@ -1,6 +1,6 @@
 //! Who may listen to what, before anything is emitted.
 
-use headwater_model::id::WorkflowId;
+use headwater_model::{id::WorkflowId, time::EpochMs};
 use headwater_platform::PlatformError;
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 async fn webhooks_and_workflows_may_listen() {
     let world = World::new().await;
     let (platform, caller) = (&world.platform, &world.caller);
-    let workflow = WorkflowId::new(1, 1);
+    let workflow = WorkflowId::new(EpochMs(1), 1);
     for listener in [world.webhook(NOWHERE).await.as_str(), workflow.as_str()] {
         let made = platform
             .subscribe(caller, "dc_*", listener, "")

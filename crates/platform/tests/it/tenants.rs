@@ -1,6 +1,6 @@
 //! What another tenant owns is not there.
 
-use headwater_model::page::PageRequest;
+use headwater_model::{page::PageRequest, time::EpochMs};
 use headwater_platform::{
     Caller, ComponentRef, EventRange, EventsQuery, NewAccount, NewWebhook, PlatformError,
     ReplayRequest, UpdateWebhook, default_channels,
@@ -158,7 +158,7 @@ async fn another_tenants_webhook_is_not_found() {
         platform.deliveries(&other, &id, None, &page).await
     ));
     let everything = ReplayRequest {
-        since_ms: Some(0),
+        since_ms: Some(EpochMs(0)),
         ..ReplayRequest::default()
     };
     assert!(is_not_found(

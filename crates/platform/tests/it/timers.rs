@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::{
     component::Component,
     engine::{Call, Run, returned},
-    world::{T0, World, configured, done},
+    world::{World, after, configured, done},
 };
 
 /// An interval of ten seconds: several of them pass within one lease.
@@ -40,7 +40,7 @@ async fn a_timer_fires_with_the_event_of_its_tick() {
     let run = world.engine.next().await;
     assert_eq!(
         run.event,
-        json!({ "timestamp": (T0 + TICK) / 1000, "interval_seconds": 10 })
+        json!({ "timestamp": after(TICK).to_seconds(), "interval_seconds": 10 })
     );
     assert_eq!(
         run.props["timer"],
@@ -124,7 +124,10 @@ async fn an_inactive_source_does_not_fire_and_starts_a_new_phase_when_it_is_acti
     next_tick(&world, 0).await;
     world.set_active(&id, true).await;
     let mut runs = next_tick(&world, 1).await;
-    assert_eq!(runs[0].event["timestamp"], json!((T0 + 2 * TICK) / 1000));
+    assert_eq!(
+        runs[0].event["timestamp"],
+        json!(after(2 * TICK).to_seconds())
+    );
     runs.remove(0).returns();
 }
 

@@ -1,11 +1,13 @@
 //! Webhooks as records: what may be one, its secrets, and what switching it does.
 
+use std::time::Duration;
+
 use headwater_engine::network::NetworkPolicy;
-use headwater_model::{page::PageRequest, webhook::DeliveryState};
+use headwater_model::{page::PageRequest, time::EpochMs, webhook::DeliveryState};
 use headwater_platform::{NewWebhook, PlatformError, ReplayRequest, UpdateWebhook};
 use headwater_store::Webhook;
 
-use crate::world::{NOWHERE, T0, World};
+use crate::world::{NOWHERE, T0, World, after};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -23,7 +25,7 @@ fn switched(active: bool) -> UpdateWebhook {
     }
 }
 
-fn replay(since_ms: u64) -> ReplayRequest {
+fn replay(since_ms: EpochMs) -> ReplayRequest {
     ReplayRequest {
         since_ms: Some(since_ms),
         ..ReplayRequest::default()
@@ -78,12 +80,12 @@ async fn secrets_are_not_readable_in_the_store() {
         .unwrap();
     let former = stored.former_secret.clone().unwrap();
     assert_eq!(former.sealed, made.webhook.secret);
-    assert_eq!(former.valid_until_ms, T0 + DAY_MS);
+    assert_eq!(former.valid_until_ms, after(DAY_MS));
     for secret in [&made.secret, &rotated.secret] {
         assert!(secret.starts_with("whsec_"));
         let bytes = secret.as_bytes();
         let holds = |sealed: &[u8]| sealed.windows(bytes.len()).any(|window| window == bytes);
-        assert!(!holds(&stored.secret) && !holds(&former.sealed));
+        assert!(!holds(&stored.secret.0) && !holds(&former.sealed.0));
     }
 }
 
@@ -143,13 +145,13 @@ async fn a_replay_needs_a_range() {
     let world = World::new().await;
     let id = world.webhook(NOWHERE).await;
     let backwards = ReplayRequest {
-        until_ms: Some(T0 - 1),
+        until_ms: Some(T0.minus(Duration::from_millis(1))),
         ..replay(T0)
     };
     for (request, field) in [
         (ReplayRequest::default(), "since"),
         (backwards, "until"),
-        (replay(T0 + 1), "until"),
+        (replay(after(1)), "until"),
     ] {
         match world
             .platform

@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use headwater_model::{
     app::AppCatalog,
+    endpoint::EndpointToken,
     event::Event,
     id::{RunnableId, SourceId},
     page::PageRequest,
+    time::EpochMs,
 };
 use headwater_platform::{
     Caller, Clock, Delivery, DeliveryConfig, DeploySource, Environment, EventsQuery,
@@ -30,7 +32,12 @@ use crate::{
 };
 
 /// When the tests begin: a moment in 2023.
-pub(crate) const T0: u64 = 1_700_000_000_000;
+pub(crate) const T0: EpochMs = EpochMs(1_700_000_000_000);
+
+/// The moment so many milliseconds after [`T0`].
+pub(crate) fn after(by_ms: u64) -> EpochMs {
+    T0 + Duration::from_millis(by_ms)
+}
 
 /// A URL that nothing answers at.
 pub(crate) const NOWHERE: &str = "https://receiver.invalid/events";
@@ -44,8 +51,8 @@ impl TestClock {
 }
 
 impl Clock for TestClock {
-    fn now_ms(&self) -> u64 {
-        self.0.load(Ordering::SeqCst)
+    fn now_ms(&self) -> EpochMs {
+        EpochMs(self.0.load(Ordering::SeqCst))
     }
 }
 
@@ -127,7 +134,7 @@ impl World {
         tracer: Option<Arc<dyn Tracer>>,
         configure: impl FnOnce(&mut PlatformConfig),
     ) -> Self {
-        let clock = Arc::new(TestClock(AtomicU64::new(T0)));
+        let clock = Arc::new(TestClock(AtomicU64::new(T0.0)));
         let mut config = PlatformConfig {
             public_url: "https://node.example".to_owned(),
             endpoint_domain: None,
@@ -258,14 +265,14 @@ impl World {
         source.map(|source| source.state)
     }
 
-    pub(crate) async fn token(&self, id: &SourceId) -> String {
+    pub(crate) async fn token(&self, id: &SourceId) -> EndpointToken {
         let source = self.store.source(id).await.unwrap().unwrap();
         source.spec.endpoints[0].token.clone()
     }
 
     pub(crate) async fn request(
         &self,
-        token: &str,
+        token: &EndpointToken,
         event: Value,
     ) -> Result<Ingress, PlatformError> {
         self.platform.ingress(request(token, &event)).await
@@ -274,7 +281,7 @@ impl World {
     /// A request that waits while the test does something else.
     pub(crate) fn requesting(
         &self,
-        token: &str,
+        token: &EndpointToken,
         event: Value,
     ) -> JoinHandle<Result<Ingress, PlatformError>> {
         let platform = Arc::clone(&self.platform);
@@ -370,7 +377,7 @@ impl World {
     }
 
     /// Sources of whose invocations the node may claim some at that time.
-    pub(crate) async fn with_work(&self, now_ms: u64) -> Vec<RunnableId> {
+    pub(crate) async fn with_work(&self, now_ms: EpochMs) -> Vec<RunnableId> {
         let found = self
             .store
             .runnables_with_work(NodeEpoch(1), now_ms, None, 10);
@@ -451,17 +458,17 @@ pub(crate) fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-fn request(token: &str, event: &Value) -> IngressRequest {
+fn request(token: &EndpointToken, event: &Value) -> IngressRequest {
     IngressRequest {
-        token: token.to_owned(),
+        token: token.clone(),
         event: serde_json::value::to_raw_value(event).unwrap(),
     }
 }
 
 /// The token in the `endpoint` that a run sees as its prop `http`.
-pub(crate) fn token_seen(run: &Run) -> String {
+pub(crate) fn token_seen(run: &Run) -> EndpointToken {
     let url = run.props["http"]["endpoint"].as_str().unwrap();
-    url.rsplit('/').next().unwrap().to_owned()
+    EndpointToken::new(url.rsplit('/').next().unwrap())
 }
 
 pub(crate) fn data(events: &[Event]) -> Vec<Value> {

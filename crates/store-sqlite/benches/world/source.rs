@@ -7,7 +7,9 @@ use headwater_model::{
     channel::Channel,
     component::{ComponentType, Description, Hooks},
     event::NewEvent,
+    hash::{ArtifactHash, CodeHash},
     id::{ComponentId, InvocationId, SourceId, UserId},
+    time::{EpochMs, EpochSeconds},
 };
 use headwater_store::{
     ArtifactBytes, Catalog, NewSource, NodeName, Nodes, Owner, RunCommit, RunnableLease,
@@ -16,7 +18,7 @@ use headwater_store::{
 use headwater_store_sqlite::SqliteStore;
 use serde_json::value::RawValue;
 
-pub(crate) const NOW_MS: u64 = 1_700_000_000_000;
+pub(crate) const NOW_MS: EpochMs = EpochMs(1_700_000_000_000);
 
 /// Whose everything is.
 pub(crate) fn owner() -> Owner {
@@ -83,7 +85,7 @@ pub(crate) async fn open(path: &Path) -> (Arc<SqliteStore>, RunnableLease) {
         owner,
         slug: "bench".to_owned(),
         spec,
-        now_at: 1,
+        now_at: EpochSeconds(1),
     };
     let node = NodeName::new("node");
     let epoch = store.start_node(&node, NOW_MS).await.expect("an epoch");
@@ -106,8 +108,8 @@ fn component(owner: &Owner) -> SavedComponent {
         owner: owner.clone(),
         code: String::new(),
         code_url: None,
-        code_hash: "c0de".to_owned(),
-        artifact_hash: "a47".to_owned(),
+        code_hash: CodeHash::new("c0de"),
+        artifact_hash: ArtifactHash::new("a47"),
         lock: String::new(),
         description: Description {
             name: "Bench".to_owned(),
@@ -122,7 +124,7 @@ fn component(owner: &Owner) -> SavedComponent {
             has_run: true,
             sample_emit: None,
         },
-        created_at: 1,
-        updated_at: 1,
+        created_at: EpochSeconds(1),
+        updated_at: EpochSeconds(1),
     }
 }

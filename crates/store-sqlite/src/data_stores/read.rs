@@ -3,6 +3,7 @@
 use headwater_model::{
     limits::DATA_STORE_PAGE_BYTES,
     page::{Page, PageRequest, Position},
+    time::EpochMs,
 };
 use headwater_store::{DataStore, DataStoreRef, Record, RecordRange, StoreError};
 use rusqlite::{Connection, Row, params};
@@ -20,7 +21,7 @@ pub(super) fn record(
     connection: &Connection,
     store: &DataStoreRef,
     key: &str,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<Option<Record>, StoreError> {
     let failed = failed("reading a record");
     let Some(id) = id_of(connection, store)? else {
@@ -39,7 +40,7 @@ pub(super) fn records(
     connection: &Connection,
     store: &DataStoreRef,
     range: RecordRange<'_>,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<Vec<Record>, StoreError> {
     let failed = failed("reading records");
     let Some(id) = id_of(connection, store)? else {
@@ -69,7 +70,7 @@ pub(super) fn page(
     connection: &Connection,
     store: &DataStoreRef,
     page: &PageRequest<String>,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<Page<Record>, StoreError> {
     let failed = failed("reading a page of records");
     let known = one(connection, store, now_ms)?.zip(id_of(connection, store)?);
@@ -114,7 +115,7 @@ pub(super) fn keys(
     store: &DataStoreRef,
     after: Option<&str>,
     limit: u32,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<Vec<String>, StoreError> {
     let failed = failed("reading keys");
     let Some(id) = id_of(connection, store)? else {

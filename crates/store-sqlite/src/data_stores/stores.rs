@@ -3,6 +3,7 @@
 use headwater_model::{
     data_store::DataStoreName,
     page::{Page, PageRequest, Position},
+    time::EpochMs,
 };
 use headwater_store::{DataStore, DataStoreRef, Owner, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -46,7 +47,7 @@ const COLUMNS: &str = "name, bytes, created_at_ms, updated_at_ms,
 pub(super) fn one(
     connection: &Connection,
     store: &DataStoreRef,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<Option<DataStore>, StoreError> {
     let failed = failed("reading a data store");
     let sql = format!("SELECT {COLUMNS} FROM data_stores WHERE owner_id = ?2 AND name = ?3");
@@ -65,7 +66,7 @@ pub(super) fn listed(
     connection: &Connection,
     owner: &Owner,
     page: &PageRequest<DataStoreName>,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<Page<DataStore>, StoreError> {
     let failed = failed("listing data stores");
     let (bound, order, from) = match &page.position {

@@ -1,5 +1,6 @@
 //! Freeing the room of records that have expired, and of stores that were cleared or deleted.
 
+use headwater_model::time::EpochMs;
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -11,7 +12,7 @@ const AT_ONCE: u32 = 1_000;
 /// Deletes up to `limit` rows that reads no longer show.
 pub(super) fn step(
     connection: &Connection,
-    now_ms: u64,
+    now_ms: EpochMs,
     limit: u32,
 ) -> Result<Progress, StoreError> {
     let sql = "SELECT position FROM data_store_records WHERE expires_at_ms <= ?1 LIMIT ?2";
@@ -34,7 +35,7 @@ pub(super) fn step(
 pub(super) fn expired_of(
     connection: &Connection,
     store_id: i64,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let sql = format!(
         "SELECT position FROM data_store_records

@@ -1,6 +1,6 @@
 //! Writing the records of a data store, within its limits.
 
-use headwater_model::limits::DataStoreLimits;
+use headwater_model::{limits::DataStoreLimits, time::EpochMs};
 use headwater_store::{DataStoreRef, NewRecord, RecordWritten, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -15,7 +15,7 @@ pub(super) fn record(
     store: &DataStoreRef,
     record: &NewRecord,
     limits: DataStoreLimits,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<RecordWritten, StoreError> {
     let bytes = (record.key.len() + record.value.get().len()) as u64;
     if bytes > limits.bytes {
@@ -41,7 +41,11 @@ pub(super) fn record(
 }
 
 /// Creates the store and returns its id.
-fn create(connection: &Connection, store: &DataStoreRef, now_ms: u64) -> Result<i64, StoreError> {
+fn create(
+    connection: &Connection,
+    store: &DataStoreRef,
+    now_ms: EpochMs,
+) -> Result<i64, StoreError> {
     connection
         .execute(
             "INSERT INTO data_stores (owner_id, name, created_at_ms, updated_at_ms) VALUES (?1, ?2, ?3, ?3)",
@@ -93,7 +97,7 @@ fn put(
     id: i64,
     record: &NewRecord,
     bytes: u64,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let former = bytes_of(connection, id, &record.key)?;
     let written = connection
@@ -124,8 +128,8 @@ pub(super) fn expiry(
     connection: &Connection,
     store: &DataStoreRef,
     key: &str,
-    expires_at_ms: Option<u64>,
-    now_ms: u64,
+    expires_at_ms: Option<EpochMs>,
+    now_ms: EpochMs,
 ) -> Result<bool, StoreError> {
     let Some(id) = id_of(connection, store)? else {
         return Ok(false);
@@ -142,7 +146,7 @@ pub(super) fn delete(
     connection: &Connection,
     store: &DataStoreRef,
     key: &str,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<bool, StoreError> {
     let failed = failed("deleting a record");
     let Some(id) = id_of(connection, store)? else {
@@ -170,7 +174,7 @@ pub(super) fn delete(
 pub(super) fn clear(
     connection: &Connection,
     store: &DataStoreRef,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let Some(former) = id_of(connection, store)? else {
         return Ok(());
@@ -212,7 +216,7 @@ fn changed(
     id: i64,
     records: i64,
     bytes: i64,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     connection
         .prepare_cached(

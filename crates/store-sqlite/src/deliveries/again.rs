@@ -1,6 +1,9 @@
 //! Deliveries that are retried by hand.
 
-use headwater_model::id::{DeliveryId, WebhookId};
+use headwater_model::{
+    id::{DeliveryId, WebhookId},
+    time::EpochMs,
+};
 use headwater_store::{Conflict, Entity, Progress, Replay, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -18,7 +21,7 @@ const ANEW: &str =
 pub(super) fn retry(
     connection: &Connection,
     delivery_id: &DeliveryId,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let id = delivery_id.as_str();
     let failed = failed("retrying a delivery");

@@ -1,6 +1,6 @@
 //! Results of attempts: their effect on the deliveries, and on the health of the webhook.
 
-use headwater_model::id::WebhookId;
+use headwater_model::{id::WebhookId, time::EpochMs};
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, Conflict, DisabledWebhook, RecordedAttempts, StoreError,
 };
@@ -19,7 +19,7 @@ pub(super) fn record(
     webhook: &WebhookId,
     attempts: &[AttemptRecord],
     disabled: Option<DisabledWebhook>,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<RecordedAttempts, StoreError> {
     let webhook_id = webhook.as_str();
     let Some(Standing { generation, .. }) = webhook_rows::standing(connection, webhook_id)? else {
@@ -70,7 +70,7 @@ fn end(
         attempt,
         after,
     }: &AttemptRecord,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<bool, StoreError> {
     let (state, due_at_ms, ended_at_ms) = match after {
         AfterAttempt::Delivered => ("delivered", 0, Some(signed(now_ms))),
@@ -174,7 +174,7 @@ fn disable(
     connection: &Connection,
     webhook_id: &str,
     disabled: &DisabledWebhook,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     webhook_rows::disable(connection, webhook_id, &disabled.reason, now_ms)?;
     let emitter = disabled.emitter.as_str();

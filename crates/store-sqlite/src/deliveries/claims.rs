@@ -1,5 +1,6 @@
 //! Claims and leases of deliveries.
 
+use headwater_model::time::EpochMs;
 use headwater_store::{
     ClaimLimit, ClaimedDelivery, DeliveryLease, LeaseTerm, NodeEpoch, StoreError,
 };
@@ -18,7 +19,7 @@ pub(super) fn claim(
     connection: &Connection,
     webhook_id: &str,
     term: LeaseTerm,
-    now_ms: u64,
+    now_ms: EpochMs,
     limit: ClaimLimit,
 ) -> Result<Vec<ClaimedDelivery>, StoreError> {
     let failed = failed("claiming deliveries");
@@ -91,7 +92,7 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<ClaimedDelivery, StoreErro
 pub(super) fn extend(
     connection: &Connection,
     lease: &DeliveryLease,
-    expires_at_ms: u64,
+    expires_at_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let extend = "SET lease_expires_at_ms = ?4";
     update(connection, lease, extend, Some(signed(expires_at_ms)))

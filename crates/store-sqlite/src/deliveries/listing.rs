@@ -4,6 +4,7 @@ use headwater_model::{
     channel::ChannelClass,
     id::{DeliveryId, EventId},
     page::{Page, PageRequest, Position},
+    time::EpochMs,
     webhook::DeliveryState,
 };
 use headwater_store::{Attempt, Delivery, EventDelivery, StoreError};
@@ -184,13 +185,13 @@ pub(super) fn of_event(
 
 fn delivery(connection: &Connection, row: &Row<'_>) -> Result<Delivery, StoreError> {
     let state: DeliveryState = named(&get::<String>(row, "state")?)?;
-    let created_at_ms = unsigned(row, "created_at_ms")?;
+    let created_at_ms: EpochMs = unsigned(row, "created_at_ms")?;
     // The wait of a delivery that is due at once began then.
     let since_ms = match get(row, "is_again")? {
         true => unsigned(row, "again_at_ms")?,
         false => created_at_ms,
     };
-    let due_at_ms = unsigned(row, "due_at_ms")?.max(since_ms);
+    let due_at_ms = unsigned::<EpochMs>(row, "due_at_ms")?.max(since_ms);
     Ok(Delivery {
         id: parsed(row, "id")?,
         webhook_id: parsed(row, "webhook_id")?,

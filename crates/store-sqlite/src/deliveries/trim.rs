@@ -1,5 +1,6 @@
 //! Retention of deliveries, and of the events that are kept for them; and the end of those that are given up in numbers.
 
+use headwater_model::time::EpochMs;
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, ToSql, params};
 
@@ -10,7 +11,7 @@ use crate::{connection::failed, row::signed, webhook_rows};
 pub(super) fn has_work(
     connection: &Connection,
     keep: u32,
-    dead_before_ms: u64,
+    dead_before_ms: EpochMs,
 ) -> Result<bool, StoreError> {
     if keep != before(connection)? || !untrimmed(connection, 1)?.is_empty() {
         return Ok(true);
@@ -24,7 +25,7 @@ pub(super) fn has_work(
 pub(super) fn trim(
     connection: &Connection,
     keep: u32,
-    dead_before_ms: u64,
+    dead_before_ms: EpochMs,
     limit: u32,
 ) -> Result<Progress, StoreError> {
     restart_if_fewer(connection, keep)?;

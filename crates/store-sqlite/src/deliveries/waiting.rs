@@ -1,20 +1,20 @@
 //! The webhooks that have deliveries to make, and when.
 
-use headwater_model::{id::WebhookId, limits::PENDING_DELIVERIES_COUNTED_MAX};
+use headwater_model::{id::WebhookId, limits::PENDING_DELIVERIES_COUNTED_MAX, time::EpochMs};
 use headwater_store::{Progress, StoreError, WebhookBacklog};
 use rusqlite::{Connection, params};
 
 use super::claims::FREE;
 use crate::{
     connection::failed,
-    row::{parsed, signed, unsigned, unsigned_opt},
+    row::{moment, parsed, signed, unsigned, unsigned_opt},
 };
 
 /// Skips from webhook to webhook through the index of pending deliveries and reads only the first of each: the cost
 /// depends on the number of waiting webhooks, not of deliveries.
 pub(super) fn webhooks_with_work(
     connection: &Connection,
-    now_ms: u64,
+    now_ms: EpochMs,
     after: Option<&WebhookId>,
     limit: u32,
 ) -> Result<Progress, StoreError> {
@@ -42,7 +42,7 @@ pub(super) fn webhooks_with_work(
     let mut rows = statement
         .query(params![signed(now_ms), after])
         .map_err(&failed)?;
-    let mut due: Vec<(u64, WebhookId)> = Vec::new();
+    let mut due: Vec<(EpochMs, WebhookId)> = Vec::new();
     let mut next_due_ms = None;
     // Rows are read one by one, so that none beyond the limit is read.
     while due.len() < limit as usize {
@@ -53,7 +53,7 @@ pub(super) fn webhooks_with_work(
             due.push((due_ms, parsed(row, "webhook")?));
         }
         if let Some(next_ms) = unsigned_opt(row, "next_due_ms")? {
-            next_due_ms = Some(next_due_ms.map_or(next_ms, |next: u64| next.min(next_ms)));
+            next_due_ms = Some(next_due_ms.map_or(next_ms, |next: EpochMs| next.min(next_ms)));
         }
     }
     due.sort_unstable();
@@ -68,8 +68,8 @@ pub(super) fn webhooks_with_work(
 /// Scans the index of retries between two moments.
 pub(super) fn retries_due(
     connection: &Connection,
-    after_ms: u64,
-    now_ms: u64,
+    after_ms: EpochMs,
+    now_ms: EpochMs,
     limit: u32,
 ) -> Result<Progress, StoreError> {
     let failed = failed("looking for retries");
@@ -104,7 +104,7 @@ pub(super) fn retries_due(
     })
 }
 
-fn next_retry(connection: &Connection, now_ms: u64) -> Result<Option<u64>, StoreError> {
+fn next_retry(connection: &Connection, now_ms: EpochMs) -> Result<Option<EpochMs>, StoreError> {
     let next: Option<i64> = connection
         .prepare_cached(
             "SELECT min(due_at_ms) FROM deliveries INDEXED BY deliveries_retried
@@ -112,7 +112,7 @@ fn next_retry(connection: &Connection, now_ms: u64) -> Result<Option<u64>, Store
         )
         .and_then(|mut statement| statement.query_row([signed(now_ms)], |row| row.get(0)))
         .map_err(failed("looking for the next retry"))?;
-    Ok(next.map(i64::unsigned_abs))
+    Ok(next.map(moment))
 }
 
 /// Counts in an index and no further than the bound. The oldest is the first of those that were dispatched, because ids
@@ -141,7 +141,7 @@ pub(super) fn backlog(
                 let since_ms: [Option<i64>; 2] = [row.get(1)?, row.get(2)?];
                 Ok(WebhookBacklog {
                     pending: row.get::<_, i64>(0)?.unsigned_abs(),
-                    oldest_at_ms: since_ms.into_iter().flatten().min().map(i64::unsigned_abs),
+                    oldest_at_ms: since_ms.into_iter().flatten().min().map(moment),
                 })
             })
         })

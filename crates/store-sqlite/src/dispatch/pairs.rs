@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use headwater_model::{
     channel::ChannelClass,
     id::{SourceId, WebhookId},
+    time::EpochMs,
 };
 use headwater_store::{StoreError, Trigger};
 use rusqlite::{Connection, Row, params};
@@ -134,7 +135,7 @@ pub(super) fn enqueue(
     connection: &Connection,
     event: &Passing,
     pair: &Pair,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let id = derived_id::invocation(now_ms, pair.seed(event));
     let trigger = name_of(&Trigger::Event)?;
@@ -162,7 +163,7 @@ pub(super) fn deliver(
     connection: &Connection,
     event: &Passing,
     pair: &Pair,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let id = derived_id::delivery(now_ms, pair.seed(event));
     connection

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use headwater_model::event;
+use headwater_model::{event, time::EpochMs};
 use headwater_store::{QUEUED_EVENT_BYTES, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -46,7 +46,7 @@ impl Rooms {
         connection: &Connection,
         event: &Passing,
         to: ListeningSource<'_>,
-        now_ms: u64,
+        now_ms: EpochMs,
     ) -> Result<bool, StoreError> {
         let ListeningSource { id, owner } = to;
         if !self.by_owner.contains_key(owner) {
@@ -107,7 +107,7 @@ fn report_full(
     event: &Passing,
     listener: &str,
     queued_max: u32,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let Some((id, _)) = logged(connection, event.position)? else {
         return Ok(());

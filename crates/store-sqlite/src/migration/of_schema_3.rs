@@ -9,6 +9,7 @@ use headwater_model::{
         WorkspaceId,
     },
     page::PageRequest,
+    time::EpochMs,
     webhook::DeliveryState,
 };
 use headwater_store::{
@@ -22,10 +23,10 @@ use super::MIGRATIONS;
 use crate::{connection, store::SqliteStore};
 
 /// When the former version wrote: a moment in 2023.
-const THEN: u64 = 1_700_000_000_000;
+const THEN: EpochMs = EpochMs(1_700_000_000_000);
 /// When the present one has started: everything but the last retry is due.
-const NOW: u64 = THEN + 60_000;
-const LATER: u64 = NOW + 60_000;
+const NOW: EpochMs = EpochMs(THEN.0 + 60_000);
+const LATER: EpochMs = EpochMs(NOW.0 + 60_000);
 
 /// An http request and events that wait for the user's source, and for the workspace's.
 const OF_USER: [&str; 3] = [r#"{"method":"GET"}"#, "1", r#""ü""#];
@@ -49,8 +50,8 @@ impl Former {
         let former = Self {
             path: folder.path().join("store.db"),
             _folder: folder,
-            user: UserId::new(1, 1),
-            workspace: WorkspaceId::new(1, 1),
+            user: UserId::new(EpochMs(1), 1),
+            workspace: WorkspaceId::new(EpochMs(1), 1),
             of_user: SourceId::new(THEN, 1 << 64),
             of_workspace: SourceId::new(THEN, 2 << 64),
             webhook: WebhookId::new(THEN, 1 << 64),
@@ -140,7 +141,7 @@ impl Former {
             format!(
                 "INSERT INTO webhooks (id, user_id, url, active, secret, created_at, updated_at)
                  VALUES ('{webhook}', '{user}', 'https://receiver.example', {is_active}, x'00', 1, {});",
-                THEN / 1000
+                THEN.to_seconds().0
             )
         };
         of(&self.webhook, true) + &of(&self.inactive, false)
@@ -151,12 +152,12 @@ impl Former {
         let mut sql = String::new();
         for (number, webhook, state, attempts, due_ms, lease) in [
             (1, &self.webhook, "pending", 0, 0, "7"),
-            (2, &self.webhook, "pending", 1, NOW - 1, "NULL"),
-            (3, &self.webhook, "pending", 2, LATER, "NULL"),
+            (2, &self.webhook, "pending", 1, NOW.0 - 1, "NULL"),
+            (3, &self.webhook, "pending", 2, LATER.0, "NULL"),
             (4, &self.webhook, "delivered", 1, 0, "NULL"),
             (5, &self.webhook, "dead", 3, 0, "NULL"),
             (6, &self.inactive, "pending", 0, 0, "NULL"),
-            (7, &self.inactive, "pending", 1, NOW - 1, "NULL"),
+            (7, &self.inactive, "pending", 1, NOW.0 - 1, "NULL"),
         ] {
             let source = &self.of_user;
             let (id, subscription) = (delivery(number), SubscriptionId::new(THEN, 1));
@@ -306,7 +307,7 @@ async fn deliveries_go_on_and_retries_are_made_when_they_are_due() {
     let webhook = &former.webhook;
     let behind = WebhookBacklog {
         pending: 3,
-        oldest_at_ms: Some(THEN + 1),
+        oldest_at_ms: Some(EpochMs(THEN.0 + 1)),
     };
     let backlogs = store.webhook_backlogs(std::slice::from_ref(webhook)).await;
     assert_eq!(backlogs.unwrap(), [behind]);
@@ -315,7 +316,7 @@ async fn deliveries_go_on_and_retries_are_made_when_they_are_due() {
         (work.woken_webhooks, work.next_due_ms),
         (vec![webhook.clone()], Some(LATER))
     );
-    let retries = store.retries_due(0, NOW, 10).await.unwrap();
+    let retries = store.retries_due(EpochMs(0), NOW, 10).await.unwrap();
     assert!(retries.woken_webhooks.contains(webhook));
     assert_eq!(retries.next_due_ms, Some(LATER));
     let claimed = claimed(&store, webhook, epoch).await;
@@ -364,7 +365,7 @@ async fn deliveries_to_a_webhook_that_was_inactive_are_dead() {
     };
     store.update_webhook(webhook, on).await.unwrap();
     assert!(claimed(&store, webhook, epoch).await.is_empty());
-    let trimmed = store.trim_deliveries(10, 0, 10).await.unwrap();
+    let trimmed = store.trim_deliveries(10, EpochMs(0), 10).await.unwrap();
     assert_eq!((trimmed.done, trimmed.more), (2, false));
     assert_eq!(listed(&store, webhook, DeliveryState::Dead).await, dead);
     store.retry_delivery(&dead[1], NOW).await.unwrap();

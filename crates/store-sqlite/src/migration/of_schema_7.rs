@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use headwater_model::{
     channel::ChannelClass,
     dedupe,
+    endpoint::EndpointToken,
     event::Event,
     id::{
         ComponentId, DeliveryId, EventId, InvocationId, RunnableId, SourceId, SubscriptionId,
@@ -13,6 +14,7 @@ use headwater_model::{
     },
     origin::Origin,
     page::PageRequest,
+    time::EpochMs,
 };
 use headwater_store::{
     Catalog, ChannelFilter, Claimed, Deliveries, Dropped, EndedRun, EventLog, InvocationEnd,
@@ -25,10 +27,10 @@ use super::MIGRATIONS;
 use crate::{connection, store::SqliteStore};
 
 /// When the former version wrote: a moment in 2023.
-const THEN: u64 = 1_700_000_000_000;
+const THEN: EpochMs = EpochMs(1_700_000_000_000);
 /// When the present one has started, after the tick of every timer.
-const NOW: u64 = THEN + 60_000;
-const LATER: u64 = NOW + 60_000;
+const NOW: EpochMs = EpochMs(THEN.0 + 60_000);
+const LATER: EpochMs = EpochMs(NOW.0 + 60_000);
 
 const STATES: [(&str, SourceState); 5] = [
     ("active", SourceState::Active),
@@ -53,8 +55,8 @@ impl Former {
         let former = Self {
             path: folder.path().join("store.db"),
             _folder: folder,
-            user: UserId::new(1, 1),
-            workspace: WorkspaceId::new(1, 1),
+            user: UserId::new(EpochMs(1), 1),
+            workspace: WorkspaceId::new(EpochMs(1), 1),
             sources: (1..=5).map(|n| SourceId::new(THEN, n << 64)).collect(),
         };
         let connection = connection::writing(&former.path).unwrap();
@@ -173,7 +175,7 @@ async fn everything_of_a_source_is_there_whatever_its_state() {
     for (number, (id, (_, state))) in former.sources.iter().zip(STATES).enumerate() {
         let source = store.source(id).await.unwrap().unwrap();
         assert_eq!((source.state, source.spec.timers.len()), (state, 1));
-        let token = format!("token-{number}");
+        let token = EndpointToken::new(format!("token-{number}"));
         let found = store.source_by_endpoint(&token).await.unwrap();
         assert_eq!(found.unwrap().id, *id);
         let runnable = former.runnable(number);

@@ -2,6 +2,7 @@
 
 use headwater_model::{
     component::Description,
+    hash::CodeHash,
     id::ComponentId,
     page::{Page, PageRequest, Position},
 };
@@ -147,7 +148,7 @@ fn component(row: &Row<'_>) -> Result<ListedComponent, StoreError> {
         id: parsed(row, "id")?,
         description: json(row, "description")?,
         code_url: get(row, "code_url")?,
-        code_hash: get(row, "code_hash")?,
+        code_hash: CodeHash::new(get::<String>(row, "code_hash")?),
         is_published: get(row, "is_published")?,
         created_at: unsigned(row, "created_at")?,
         updated_at: unsigned(row, "updated_at")?,

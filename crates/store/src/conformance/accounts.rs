@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headwater_model::{id::ConnectId, page::PageRequest};
+use headwater_model::{hash::SecretHash, id::ConnectId, page::PageRequest, time::EpochSeconds};
 
 use super::{
     Factory,
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Account, Connect, ConnectEnd, ConnectStep, Credentials, Health, HealthStatus, Owner, Renewal,
-    Store, StoreError,
+    Sealed, Store, StoreError,
 };
 
 /// Accounts are written, read and deleted.
@@ -86,13 +86,13 @@ fn renewal(account: &Account, sealed: &[u8]) -> Renewal {
         id: account.id.clone(),
         version: account.version,
         credentials: Credentials {
-            sealed: sealed.to_vec(),
-            expires_at: Some(100),
+            sealed: Sealed(sealed.to_vec()),
+            expires_at: Some(EpochSeconds(100)),
             renewable: true,
-            renew_at: Some(90),
+            renew_at: Some(EpochSeconds(90)),
         },
         health: healthy(),
-        now_at: 50,
+        now_at: EpochSeconds(50),
     }
 }
 
@@ -100,7 +100,7 @@ fn healthy() -> Health {
     Health {
         status: HealthStatus::Healthy,
         reason: None,
-        checked_at: Some(50),
+        checked_at: Some(EpochSeconds(50)),
     }
 }
 
@@ -131,7 +131,7 @@ pub async fn of_two_renewals_one_counts(factory: &dyn Factory) {
         credentials: first.credentials,
         health: first.health,
         version: account.version + 1,
-        updated_at: 50,
+        updated_at: EpochSeconds(50),
         ..account
     };
     assert_eq!(stored(&store, &renewed).await, renewed);
@@ -157,7 +157,7 @@ pub async fn health_is_noted_of_the_credentials_it_was_found_with(factory: &dyn 
     let refused = Health {
         status: HealthStatus::Refused,
         reason: Some("it was revoked".to_owned()),
-        checked_at: Some(60),
+        checked_at: Some(EpochSeconds(60)),
     };
     let note = async |version| {
         let noted = store.note_health(&account.id, version, refused.clone());
@@ -183,16 +183,16 @@ fn connect(account: Option<&Account>) -> Connect {
         app: "github".to_owned(),
         name: "work".to_owned(),
         account_id: account.map(|account| account.id.clone()),
-        sealed: vec![1, 0],
+        sealed: Sealed(vec![1, 0]),
         step: ConnectStep::Linked,
-        expires_at: 100,
+        expires_at: EpochSeconds(100),
     }
 }
 
 async fn begun(store: &Arc<dyn Store>, token: &str, account: Option<&Account>) -> Connect {
     let connect = connect(account);
     store
-        .begin_connect(connect.clone(), token, 0)
+        .begin_connect(connect.clone(), &SecretHash::new(token), EpochSeconds(0))
         .await
         .unwrap();
     connect
@@ -203,18 +203,31 @@ pub async fn a_link_is_followed_once(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let connect = begun(&store, "token", None).await;
     let store = factory.reopen(store).await;
-    let found = store.connect_by_token("token").await.unwrap();
+    let found = store
+        .connect_by_token(&SecretHash::new("token"))
+        .await
+        .unwrap();
     assert_eq!(found.as_ref(), Some(&connect));
-    assert_eq!(store.connect_by_token("other").await.unwrap(), None);
+    assert_eq!(
+        store
+            .connect_by_token(&SecretHash::new("other"))
+            .await
+            .unwrap(),
+        None
+    );
     let leave = async |state: &str, now_at| {
-        let left = store.await_callback(&connect.id, state, vec![2], now_at);
+        let state = SecretHash::new(state);
+        let left = store.await_callback(&connect.id, &state, Sealed(vec![2]), now_at);
         left.await.unwrap()
     };
-    assert!(!leave("late", 100).await);
-    assert!(leave("state", 99).await);
-    assert!(!leave("again", 99).await);
+    assert!(!leave("late", EpochSeconds(100)).await);
+    assert!(leave("state", EpochSeconds(99)).await);
+    assert!(!leave("again", EpochSeconds(99)).await);
     let away = store.connect(&connect.id).await.unwrap().unwrap();
-    assert_eq!((away.step, away.sealed), (ConnectStep::Away, vec![2]));
+    assert_eq!(
+        (away.step, away.sealed),
+        (ConnectStep::Away, Sealed(vec![2]))
+    );
 }
 
 /// A state that was used already returns nothing.
@@ -222,16 +235,23 @@ pub async fn a_state_counts_once(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     for (token, state) in [("a", "one"), ("b", "two")] {
         let connect = begun(&store, token, None).await;
-        let left = store.await_callback(&connect.id, state, vec![2], 1);
+        let state = SecretHash::new(state);
+        let left = store.await_callback(&connect.id, &state, Sealed(vec![2]), EpochSeconds(1));
         assert!(left.await.unwrap());
     }
-    let back = async |state: &str, now_at| store.take_callback(state, now_at).await.unwrap();
-    assert_eq!(back("three", 1).await, None);
-    assert_eq!(back("one", 100).await, None);
-    let found = back("one", 99).await.unwrap();
-    assert_eq!((found.step, found.sealed), (ConnectStep::Back, vec![2]));
-    assert_eq!(back("one", 99).await, None);
-    assert!(back("two", 99).await.is_some());
+    let back = async |state: &str, now_at| {
+        let state = SecretHash::new(state);
+        store.take_callback(&state, now_at).await.unwrap()
+    };
+    assert_eq!(back("three", EpochSeconds(1)).await, None);
+    assert_eq!(back("one", EpochSeconds(100)).await, None);
+    let found = back("one", EpochSeconds(99)).await.unwrap();
+    assert_eq!(
+        (found.step, found.sealed),
+        (ConnectStep::Back, Sealed(vec![2]))
+    );
+    assert_eq!(back("one", EpochSeconds(99)).await, None);
+    assert!(back("two", EpochSeconds(99)).await.is_some());
 }
 
 /// A connect's end and its account are written together, and a connect ends once.
@@ -261,7 +281,7 @@ pub async fn a_connect_ends_once_with_its_account(factory: &dyn Factory) {
         name: "work".to_owned(),
         credentials: renewal(&made, b"new").credentials,
         health: healthy(),
-        updated_at: 50,
+        updated_at: EpochSeconds(50),
         ..made.clone()
     };
     end(&again, &renewed).await.unwrap();
@@ -293,9 +313,15 @@ pub async fn connects_are_forgotten_in_time(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let old = begun(&store, "a", None).await;
     let next = connect(None);
-    store.begin_connect(next.clone(), "b", 100).await.unwrap();
+    store
+        .begin_connect(next.clone(), &SecretHash::new("b"), EpochSeconds(100))
+        .await
+        .unwrap();
     assert!(store.connect(&old.id).await.unwrap().is_some());
-    store.begin_connect(connect(None), "c", 101).await.unwrap();
+    store
+        .begin_connect(connect(None), &SecretHash::new("c"), EpochSeconds(101))
+        .await
+        .unwrap();
     assert_eq!(store.connect(&old.id).await.unwrap(), None);
     assert_eq!(store.connect(&next.id).await.unwrap(), None);
 }

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use headwater_model::{
     channel::Channel,
+    hash::ArtifactHash,
     page::{Page, PageRequest, Position},
 };
 
@@ -109,9 +110,19 @@ pub async fn an_artifact_is_kept_once(factory: &dyn Factory) {
             .unwrap();
     }
     let store = factory.reopen(store).await;
-    let kept = store.artifact("a47").await.unwrap().unwrap();
+    let kept = store
+        .artifact(&ArtifactHash::new("a47"))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(&kept[..], b"first\0\xff");
-    assert!(store.artifact("a48").await.unwrap().is_none());
+    assert!(
+        store
+            .artifact(&ArtifactHash::new("a48"))
+            .await
+            .unwrap()
+            .is_none()
+    );
 }
 
 /// Walks a listing of five in every direction; `read` gives the cursors of a page.
@@ -152,7 +163,7 @@ pub async fn events_are_paged_both_ways(factory: &dyn Factory) {
     let source = deploy(&*store, epoch, &owner()).await;
     emit(&*store, &source, &["1", "2", "3"], T0).await;
     emit_on(&*store, &source, Channel::errors(), "0").await;
-    emit(&*store, &source, &["4", "5"], T0 + 1).await;
+    emit(&*store, &source, &["4", "5"], T0 + MS).await;
     let mut newest_first = ids(&*store, &source).await;
     newest_first.reverse();
     for channels in [ordinary(), ChannelFilter::Named(Channel::default())] {

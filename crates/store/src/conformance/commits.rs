@@ -1,6 +1,8 @@
 //! Commits of runs: ids, fencing, and all or nothing.
 
-use headwater_model::{channel::Channel, dedupe, event::EmitKey, id::EventId};
+use std::time::Duration;
+
+use headwater_model::{channel::Channel, dedupe, event::EmitKey, id::EventId, time::EpochMs};
 
 use super::{Factory, fixture::*};
 use crate::{
@@ -13,16 +15,16 @@ pub async fn event_ids_increase_across_reopen_and_when_the_clock_steps_back(fact
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
     emit(&*store, &source, &["1", "2"], T0).await;
-    emit(&*store, &source, &["3"], T0 - MINUTE).await;
+    emit(&*store, &source, &["3"], T0.minus(MINUTE)).await;
     let store = factory.reopen(store).await;
-    emit(&*store, &source, &["4"], T0 - 2 * MINUTE).await;
-    emit(&*store, &source, &["5"], T0 + 1).await;
+    emit(&*store, &source, &["4"], T0.minus(2 * MINUTE)).await;
+    emit(&*store, &source, &["5"], T0 + MS).await;
     assert_eq!(texts(&*store, &source).await, ["5", "4", "3", "2", "1"]);
     let ids = ids(&*store, &source).await;
     let at = |ms, sequence| EventId { ms, sequence };
     assert_eq!(
         ids,
-        [at(T0, 0), at(T0, 1), at(T0, 2), at(T0, 3), at(T0 + 1, 0)]
+        [at(T0, 0), at(T0, 1), at(T0, 2), at(T0, 3), at(T0 + MS, 0)]
     );
 }
 
@@ -36,7 +38,7 @@ pub async fn event_ids_increase_after_all_events_were_deleted(factory: &dyn Fact
     store.request_deletion(all).await.unwrap();
     run_all_deletions(&*store, 100).await;
     let store = factory.reopen(store).await;
-    emit(&*store, &source, &["3"], T0 - MINUTE).await;
+    emit(&*store, &source, &["3"], T0.minus(MINUTE)).await;
     assert!(ids(&*store, &source).await[0] > last);
 }
 
@@ -77,7 +79,7 @@ pub async fn an_event_is_kept_byte_for_byte(factory: &dyn Factory) {
     event.key = Some(EmitKey::Text("7".to_owned()));
     event.summary = Some("a line\nof text".to_owned());
     event.ts = Some(1.5e12 + 0.25);
-    commit(&*store, run_of(&source, vec![event], T0 + 5))
+    commit(&*store, run_of(&source, vec![event], T0 + 5 * MS))
         .await
         .unwrap();
     let store = factory.reopen(store).await;
@@ -87,7 +89,7 @@ pub async fn an_event_is_kept_byte_for_byte(factory: &dyn Factory) {
     assert_eq!(kept.summary.as_deref(), Some("a line\nof text"));
     assert_eq!(kept.ts, Some(1.5e12 + 0.25));
     assert_eq!(kept.channel, Channel::named("naïve"));
-    assert_eq!(kept.indexed_at_ms, T0 + 5);
+    assert_eq!(kept.indexed_at_ms, T0 + 5 * MS);
 }
 
 /// A numeric key stays a number.
@@ -379,7 +381,7 @@ pub async fn a_batch_is_committed_in_its_order(factory: &dyn Factory) {
     assert!(store.commit_runs([].into()).await.is_empty());
 }
 
-fn checkpoint(work: &Work, state: &str, due_at_ms: u64) -> RunCommit {
+fn checkpoint(work: &Work, state: &str, due_at_ms: EpochMs) -> RunCommit {
     RunCommit {
         invocation: Some(InvocationEnd {
             lease: work.lease.clone(),
@@ -408,7 +410,7 @@ pub async fn a_checkpoint_goes_on_with_its_state_when_it_is_due(factory: &dyn Fa
     };
     commit(&*store, step).await.unwrap();
     let store = factory.reopen(store).await;
-    let early = claim_all(&*store, &source.id, epoch, T0 + 5 * MINUTE - 1).await;
+    let early = claim_all(&*store, &source.id, epoch, T0 + (5 * MINUTE - MS)).await;
     assert!(early.is_empty());
     let third = claim_all(&*store, &source.id, epoch, T0 + 5 * MINUTE).await;
     let third = &third[0];
@@ -448,11 +450,11 @@ pub async fn a_checkpoint_is_refused_after_its_lease_was_lost(factory: &dyn Fact
     store.enqueue(queued, None).await.unwrap();
     let first = claim_all(&*store, &source.id, epoch, T0).await;
     let second = claim_all(&*store, &source.id, epoch, T0 + MINUTE).await;
-    assert_conflict(commit(&*store, checkpoint(&first[0], "1", 0)).await);
-    commit(&*store, checkpoint(&second[0], "2", 0))
+    assert_conflict(commit(&*store, checkpoint(&first[0], "1", EpochMs(0))).await);
+    commit(&*store, checkpoint(&second[0], "2", EpochMs(0)))
         .await
         .unwrap();
-    assert_conflict(commit(&*store, checkpoint(&second[0], "3", 0)).await);
+    assert_conflict(commit(&*store, checkpoint(&second[0], "3", EpochMs(0))).await);
     let third = claim_all(&*store, &source.id, epoch, T0).await;
     assert_eq!(third[0].state.as_ref().unwrap().get(), "2");
 }
@@ -495,7 +497,7 @@ pub async fn key_values_are_set_overwritten_and_deleted(factory: &dyn Factory) {
 
 /// The cost of runs is added up per user, per workspace and per UTC day.
 pub async fn usage_counts_per_user_workspace_and_utc_day(factory: &dyn Factory) {
-    const DAY: u64 = 24 * 60 * MINUTE;
+    const DAY: Duration = Duration::from_hours(24);
     let (store, epoch) = start(factory).await;
     let (shared, alone) = (workspace_owner(), owner());
     let private = Owner {
@@ -506,11 +508,12 @@ pub async fn usage_counts_per_user_workspace_and_utc_day(factory: &dyn Factory) 
         workspace_id: shared.workspace_id.clone(),
         ..owner()
     };
-    let midnight = T0 / DAY * DAY + DAY;
+    let day_ms = DAY.as_millis() as u64;
+    let midnight = EpochMs(T0.0 / day_ms * day_ms) + DAY;
     for (owner, now_ms) in [
-        (&shared, midnight - 1),
-        (&private, midnight - 1),
-        (&colleague, midnight - 1),
+        (&shared, midnight.minus(MS)),
+        (&private, midnight.minus(MS)),
+        (&colleague, midnight.minus(MS)),
         (&shared, midnight),
         (&alone, midnight),
     ] {
@@ -530,12 +533,12 @@ pub async fn usage_counts_per_user_workspace_and_utc_day(factory: &dyn Factory) 
     };
     for spender in [&user, &workspace] {
         assert_eq!(invocations(spender, T0, T0).await, 2);
-        assert_eq!(invocations(spender, midnight, midnight + 5).await, 1);
+        assert_eq!(invocations(spender, midnight, midnight + 5 * MS).await, 1);
         assert_eq!(
             invocations(spender, midnight + DAY, midnight + DAY).await,
             0
         );
-        assert_eq!(invocations(spender, T0 - DAY, midnight + DAY).await, 3);
+        assert_eq!(invocations(spender, T0.minus(DAY), midnight + DAY).await, 3);
     }
     let alone = Spender::User(alone.user_id);
     assert_eq!(invocations(&alone, T0, midnight).await, 1);

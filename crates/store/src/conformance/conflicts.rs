@@ -1,6 +1,9 @@
 //! Conflicts: each says its kind and names the thing, in ids.
 
-use headwater_model::id::{ComponentId, UserId, WorkspaceId};
+use headwater_model::{
+    endpoint::EndpointToken,
+    id::{ComponentId, UserId, WorkspaceId},
+};
 
 use super::{Factory, fixture::*};
 use crate::{Conflict, Endpoint, Entity, Last, NewSource, StoreError, Taken};
@@ -66,10 +69,10 @@ pub async fn a_source_needs_its_component_and_an_endpoint_of_its_own(factory: &d
         owner: mine,
         slug: "source".to_owned(),
         spec: like.spec.clone(),
-        now_at: T0 / 1000,
+        now_at: T0.to_seconds(),
     };
     new.spec.endpoints = vec![Endpoint {
-        token: "token".to_owned(),
+        token: EndpointToken::new("token"),
         prop: "http".to_owned(),
     }];
     let first = begun(&*store, epoch, new.clone()).await;
@@ -82,7 +85,10 @@ pub async fn a_source_needs_its_component_and_an_endpoint_of_its_own(factory: &d
     let mut end = settled(&like, true, T0);
     end.spec.endpoints.clone_from(&new.spec.endpoints);
     assert_eq!(conflict(store.settle_source(end).await), taken);
-    let found = store.source_by_endpoint("token").await.unwrap();
+    let found = store
+        .source_by_endpoint(&EndpointToken::new("token"))
+        .await
+        .unwrap();
     assert_eq!(found.unwrap().id, first.id);
     let nothing = ComponentId::new(T0, entropy());
     let gone = Conflict::Gone(Entity::Component(nothing.clone()));

@@ -4,6 +4,7 @@ use headwater_model::{
     data_store::DataStoreName,
     limits::{DATA_STORE_PAGE_BYTES, DataStoreLimits},
     page::{Page, PageRequest, Position},
+    time::EpochMs,
 };
 
 use super::{
@@ -31,7 +32,7 @@ fn record(key: &str, value: &str) -> NewRecord {
     }
 }
 
-fn until(expires_at_ms: u64, record: NewRecord) -> NewRecord {
+fn until(expires_at_ms: EpochMs, record: NewRecord) -> NewRecord {
     NewRecord {
         expires_at_ms: Some(expires_at_ms),
         ..record
@@ -46,21 +47,21 @@ async fn write(store: &dyn Store, to: &DataStoreRef, record: NewRecord) {
 }
 
 /// The value of a key, as text.
-async fn value(store: &dyn Store, of: &DataStoreRef, key: &str, now_ms: u64) -> Option<String> {
+async fn value(store: &dyn Store, of: &DataStoreRef, key: &str, now_ms: EpochMs) -> Option<String> {
     let found = store.record(of, key, now_ms).await.unwrap();
     found.map(|record| record.value.get().to_owned())
 }
 
-async fn keys(store: &dyn Store, of: &DataStoreRef, now_ms: u64) -> Vec<String> {
+async fn keys(store: &dyn Store, of: &DataStoreRef, now_ms: EpochMs) -> Vec<String> {
     store.record_keys(of, None, 100, now_ms).await.unwrap()
 }
 
-async fn size(store: &dyn Store, of: &DataStoreRef, now_ms: u64) -> (u64, u64) {
+async fn size(store: &dyn Store, of: &DataStoreRef, now_ms: EpochMs) -> (u64, u64) {
     let found = store.data_store(of, now_ms).await.unwrap().unwrap();
     (found.records, found.bytes)
 }
 
-async fn sweep(store: &dyn Store, now_ms: u64) -> u64 {
+async fn sweep(store: &dyn Store, now_ms: EpochMs) -> u64 {
     let mut swept = 0;
     loop {
         let progress = store.sweep_records(now_ms, 10).await.unwrap();
@@ -122,7 +123,7 @@ pub async fn an_expired_record_is_gone_at_its_time(factory: &dyn Factory) {
     let mine = named(&owner(), "s");
     write(&*store, &mine, until(T0 + SECOND, record("a", "1"))).await;
     write(&*store, &mine, record("b", "2")).await;
-    for (now_ms, there) in [(T0 + SECOND - 1, true), (T0 + SECOND, false)] {
+    for (now_ms, there) in [(T0 + (SECOND - MS), true), (T0 + SECOND, false)] {
         let expected: &[&str] = if there { &["a", "b"] } else { &["b"] };
         let range = RecordRange {
             after: None,
@@ -141,12 +142,12 @@ pub async fn an_expired_record_is_gone_at_its_time(factory: &dyn Factory) {
     let later = T0 + SECOND;
     let prolonged = store.set_record_expiry(&mine, "a", None, later).await;
     assert!(!prolonged.unwrap(), "it is gone");
-    let kept = store.set_record_expiry(&mine, "b", Some(later + 5), later);
+    let kept = store.set_record_expiry(&mine, "b", Some(later + 5 * MS), later);
     assert!(kept.await.unwrap());
-    assert_eq!(keys(&*store, &mine, later + 5).await, [""; 0]);
+    assert_eq!(keys(&*store, &mine, later + 5 * MS).await, [""; 0]);
     let kept = store.set_record_expiry(&mine, "b", None, later).await;
     assert!(kept.unwrap());
-    assert_eq!(keys(&*store, &mine, later + 5).await, ["b"]);
+    assert_eq!(keys(&*store, &mine, later + 5 * MS).await, ["b"]);
     let strange = named(&owner(), "s");
     let unknown = store.set_record_expiry(&strange, "b", None, T0).await;
     assert!(!unknown.unwrap());
@@ -156,16 +157,16 @@ pub async fn an_expired_record_is_gone_at_its_time(factory: &dyn Factory) {
 pub async fn a_record_is_overwritten_and_deleted(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let mine = named(&owner(), "s");
-    write(&*store, &mine, until(T0 + 1, record("k", "\"long\""))).await;
+    write(&*store, &mine, until(T0 + MS, record("k", "\"long\""))).await;
     write(&*store, &mine, record("k", "2")).await;
-    assert_eq!(value(&*store, &mine, "k", T0 + 9).await.unwrap(), "2");
+    assert_eq!(value(&*store, &mine, "k", T0 + 9 * MS).await.unwrap(), "2");
     assert_eq!(size(&*store, &mine, T0).await, (1, 2));
     assert!(store.delete_record(&mine, "k", T0).await.unwrap());
     assert!(!store.delete_record(&mine, "k", T0).await.unwrap());
     assert_eq!(size(&*store, &mine, T0).await, (0, 0));
-    write(&*store, &mine, until(T0 + 1, record("k", "3"))).await;
-    assert!(!store.delete_record(&mine, "k", T0 + 1).await.unwrap());
-    assert_eq!(size(&*store, &mine, T0 + 1).await, (0, 0));
+    write(&*store, &mine, until(T0 + MS, record("k", "3"))).await;
+    assert!(!store.delete_record(&mine, "k", T0 + MS).await.unwrap());
+    assert_eq!(size(&*store, &mine, T0 + MS).await, (0, 0));
 }
 
 /// A stretch ends at its number, or behind the record that reaches its bytes.
@@ -277,15 +278,15 @@ pub async fn expired_records_make_room(factory: &dyn Factory) {
         records: 1,
         ..DataStoreLimits::default()
     };
-    write(&*store, &mine, until(T0 + 5, record("a", "1"))).await;
+    write(&*store, &mine, until(T0 + 5 * MS, record("a", "1"))).await;
     for (now_ms, expected) in [
-        (T0 + 4, RecordWritten::TooManyRecords),
-        (T0 + 5, RecordWritten::Written),
+        (T0 + 4 * MS, RecordWritten::TooManyRecords),
+        (T0 + 5 * MS, RecordWritten::Written),
     ] {
         let written = store.write_record(&mine, record("b", "2"), limits, now_ms);
         assert_eq!(written.await.unwrap(), expected);
     }
-    assert_eq!(size(&*store, &mine, T0 + 5).await, (1, 2));
+    assert_eq!(size(&*store, &mine, T0 + 5 * MS).await, (1, 2));
 }
 
 /// The store is there, empty, and takes records again at once.
@@ -296,7 +297,7 @@ pub async fn clearing_leaves_an_empty_store(factory: &dyn Factory) {
         write(&*store, &mine, record(&number.to_string(), "1")).await;
     }
     write(&*store, &other, record("k", "1")).await;
-    store.clear_records(&mine, T0 + 1).await.unwrap();
+    store.clear_records(&mine, T0 + MS).await.unwrap();
     assert_eq!(keys(&*store, &mine, T0).await, [""; 0]);
     assert_eq!(size(&*store, &mine, T0).await, (0, 0));
     let cleared = store.data_store(&mine, T0).await.unwrap().unwrap();

@@ -12,8 +12,8 @@ use crate::{ChannelFilter, NodeEpoch, Store};
 async fn five(store: &dyn Store, epoch: NodeEpoch) -> (Leased, Vec<EventId>) {
     let source = deploy(store, epoch, &owner()).await;
     emit(store, &source, &["1", "2"], T0).await;
-    emit(store, &source, &["3", "4"], T0 + 1).await;
-    emit(store, &source, &["5"], T0 + 2).await;
+    emit(store, &source, &["3", "4"], T0 + MS).await;
+    emit(store, &source, &["5"], T0 + 2 * MS).await;
     let ids = ids(store, &source).await;
     (source, ids)
 }
@@ -93,7 +93,7 @@ pub async fn a_deletion_covers_only_events_that_existed_at_the_request(factory: 
             .request_deletion(deletion(&source, ordinary(), range))
             .await
             .unwrap();
-        emit(&*store, &source, &["later"].map(|_| "6"), T0 + 3).await;
+        emit(&*store, &source, &["later"].map(|_| "6"), T0 + 3 * MS).await;
     }
     assert_eq!(texts(&*store, &source).await, ["6"]);
     dispatch_all(&*store, 100).await;

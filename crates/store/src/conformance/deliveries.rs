@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use headwater_model::{
     channel::Channel,
     id::{DeliveryId, SubscriptionId, WebhookId},
+    time::EpochMs,
     webhook::DeliveryState,
 };
 
@@ -14,7 +15,7 @@ use crate::{
     NodeEpoch, Owner, Store, StoreError, Webhook,
 };
 
-pub(super) const RETRY: AfterAttempt = AfterAttempt::RetryAt(T0 + MINUTE);
+pub(super) const RETRY: AfterAttempt = AfterAttempt::RetryAt(EpochMs(T0.0 + 60_000));
 
 /// A source, a webhook that listens to it, and a delivery per text.
 pub(super) async fn waiting(
@@ -53,7 +54,7 @@ async fn claimed_texts(
     store: &dyn Store,
     webhook: &Webhook,
     epoch: NodeEpoch,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Vec<String> {
     let claimed = claim_deliveries(store, webhook, epoch, now_ms).await;
     delivered_texts(&claimed)
@@ -86,7 +87,7 @@ pub async fn a_delivery_reads_back_as_it_was_dispatched(factory: &dyn Factory) {
     store.subscribe(wanted.clone()).await.unwrap();
     emit_on(&*store, &from, Channel::named("orders"), "{ \"a\":  1.0 }").await;
     let id = ids(&*store, &from).await.remove(0);
-    store.dispatch(T0 + 5, 10, u32::MAX).await.unwrap();
+    store.dispatch(T0 + 5 * MS, 10, u32::MAX).await.unwrap();
     // The log does not keep it as long.
     store.delete_source(&from.lease).await.unwrap();
     let store = factory.reopen(store).await;
@@ -106,8 +107,8 @@ pub async fn a_delivery_reads_back_as_it_was_dispatched(factory: &dyn Factory) {
     assert_eq!(found.subscription_id, wanted.id);
     assert_eq!(claimed.subscription_id, wanted.id);
     assert_eq!(found.state, DeliveryState::Pending);
-    assert_eq!(found.created_at_ms, T0 + 5);
-    assert_eq!(found.next_attempt_at_ms, Some(T0 + 5));
+    assert_eq!(found.created_at_ms, T0 + 5 * MS);
+    assert_eq!(found.next_attempt_at_ms, Some(T0 + 5 * MS));
     assert!(found.attempts.is_empty());
     let nobody = DeliveryId::new(T0, entropy());
     assert!(store.delivery(&nobody).await.unwrap().is_none());
@@ -121,7 +122,7 @@ pub async fn a_claim_never_hands_out_a_held_delivery(factory: &dyn Factory) {
     assert_eq!(delivered_texts(&first), ["1", "2"]);
     let store = factory.reopen(store).await;
     assert_eq!(claimed_texts(&*store, &webhook, epoch, T0).await, ["3"]);
-    let last_moment = T0 + MINUTE - 1;
+    let last_moment = T0 + (MINUTE - MS);
     assert!(
         claim_deliveries(&*store, &webhook, epoch, last_moment)
             .await
@@ -179,7 +180,7 @@ pub async fn extending_prolongs_held_deliveries_only(factory: &dyn Factory) {
     store.release_deliveries(&leases[1..]).await.unwrap();
     let until = T0 + 9 * MINUTE;
     store.extend_delivery_leases(&leases, until).await.unwrap();
-    let free = claimed_texts(&*store, &webhook, epoch, until - 1).await;
+    let free = claimed_texts(&*store, &webhook, epoch, until.minus(MS)).await;
     assert_eq!(free, ["2"]);
     assert_eq!(claimed_texts(&*store, &webhook, epoch, until).await, ["1"]);
 }
@@ -189,7 +190,7 @@ pub async fn first_attempts_are_claimed_before_those_that_are_due_again(factory:
     let (store, epoch) = start(factory).await;
     let (from, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
-    let later = |number: u64| AfterAttempt::RetryAt(T0 + number * SECOND);
+    let later = |number: u32| AfterAttempt::RetryAt(T0 + number * SECOND);
     let attempts = vec![
         attempted(&claimed[0], later(3), T0),
         attempted(&claimed[1], later(1), T0),
@@ -203,7 +204,7 @@ pub async fn first_attempts_are_claimed_before_those_that_are_due_again(factory:
     );
     let store = factory.reopen(store).await;
     assert!(
-        claimed_texts(&*store, &webhook, epoch, T0 + SECOND - 1)
+        claimed_texts(&*store, &webhook, epoch, T0 + (SECOND - MS))
             .await
             .is_empty()
     );
@@ -263,11 +264,11 @@ pub async fn attempts_are_kept_and_decide_what_becomes_of_a_delivery(factory: &d
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let mut attempts = vec![
         attempted(&claimed[0], AfterAttempt::Delivered, T0),
-        attempted(&claimed[1], AfterAttempt::Dead, T0 + 1),
-        attempted(&claimed[2], RETRY, T0 + 2),
+        attempted(&claimed[1], AfterAttempt::Dead, T0 + MS),
+        attempted(&claimed[2], RETRY, T0 + 2 * MS),
     ];
     attempts[1].attempt = Attempt {
-        at_ms: T0 + 1,
+        at_ms: T0 + MS,
         latency_ms: 15_000,
         status: None,
         response_excerpt: None,
@@ -370,16 +371,18 @@ pub async fn a_webhook_knows_since_when_it_fails(factory: &dyn Factory) {
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let delivered = AfterAttempt::Delivered;
     for (batch, since_ms) in [
-        (vec![(0, RETRY, 1)], Some(T0 + 1)),
-        (vec![(1, AfterAttempt::Dead, 2)], Some(T0 + 1)),
+        (vec![(0, RETRY, 1)], Some(T0 + MS)),
+        (vec![(1, AfterAttempt::Dead, 2)], Some(T0 + MS)),
         (vec![(2, RETRY, 3), (3, delivered, 4)], None),
-        (vec![(4, delivered, 5), (5, RETRY, 6)], Some(T0 + 6)),
+        (vec![(4, delivered, 5), (5, RETRY, 6)], Some(T0 + 6 * MS)),
         // It was recorded before.
-        (vec![(3, delivered, 7)], Some(T0 + 6)),
+        (vec![(3, delivered, 7)], Some(T0 + 6 * MS)),
     ] {
         let attempts = batch
             .into_iter()
-            .map(|(number, after, ms): (usize, _, u64)| attempted(&claimed[number], after, T0 + ms))
+            .map(|(number, after, ms): (usize, _, u32)| {
+                attempted(&claimed[number], after, T0 + ms * MS)
+            })
             .collect();
         record(&*store, &webhook, attempts).await;
         let found = store.webhook(&webhook.id).await.unwrap().unwrap();
@@ -393,7 +396,7 @@ pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(fact
     let mine = owner();
     let from = deploy(&*store, epoch, &mine).await;
     let mut webhooks = Vec::new();
-    for (now_ms, text) in [(T0, "1"), (T0 + 1, "2"), (T0 + 2, "3")] {
+    for (now_ms, text) in [(T0, "1"), (T0 + MS, "2"), (T0 + 2 * MS, "3")] {
         // The one made last waits longest.
         let webhook = create_webhook(&*store, &mine).await;
         webhooks.push((webhook, now_ms, text));
@@ -402,7 +405,7 @@ pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(fact
         deliver(&*store, &mine, &from, webhook).await;
         emit(&*store, &from, &[text], *now_ms).await;
         store
-            .dispatch(T0 + 10 - now_ms % 10, 10, u32::MAX)
+            .dispatch((T0 + 10 * MS).minus(now_ms.since(T0)), 10, u32::MAX)
             .await
             .unwrap();
     }
@@ -436,7 +439,7 @@ pub async fn webhooks_with_work_are_those_with_deliveries_that_nobody_holds(fact
     };
     rewrite(&*store, &off).await;
     let found = store
-        .webhooks_with_work(due_ms - 1, None, 100)
+        .webhooks_with_work(due_ms.minus(MS), None, 100)
         .await
         .unwrap();
     assert_eq!(
@@ -488,7 +491,10 @@ pub async fn pending_deliveries_are_never_trimmed(factory: &dyn Factory) {
         attempted(&claimed[1], RETRY, T0),
     ];
     record(&*store, &webhook, attempts).await;
-    assert_eq!(trim_all_deliveries(&*store, 0, u64::MAX, 10).await, 1);
+    assert_eq!(
+        trim_all_deliveries(&*store, 0, EpochMs(u64::MAX), 10).await,
+        1
+    );
     let due = claimed_texts(&*store, &webhook, epoch, T0 + MINUTE).await;
     assert_eq!(due, ["3", "2"]);
 }
@@ -510,17 +516,24 @@ pub async fn trimming_keeps_the_newest_delivered_and_the_youngest_dead(factory: 
     )
     .await;
     end_all(&*store, &webhook, &claimed[3..4], AfterAttempt::Dead, T0).await;
-    end_all(&*store, &webhook, &claimed[4..], AfterAttempt::Dead, T0 + 1).await;
+    end_all(
+        &*store,
+        &webhook,
+        &claimed[4..],
+        AfterAttempt::Dead,
+        T0 + MS,
+    )
+    .await;
     assert_eq!(trim_all_deliveries(&*store, 2, T0, 1).await, 1);
-    assert_eq!(trim_all_deliveries(&*store, 2, T0 + 1, 1).await, 1);
+    assert_eq!(trim_all_deliveries(&*store, 2, T0 + MS, 1).await, 1);
     let (delivered, dead) = (DeliveryState::Delivered, DeliveryState::Dead);
     assert_eq!(texts_in(&*store, &webhook, delivered).await, ["2", "1"]);
     assert_eq!(texts_in(&*store, &webhook, dead).await, ["5", "4"]);
     // To fewer than before, though nothing has happened since.
     let store = factory.reopen(store).await;
-    assert_eq!(trim_all_deliveries(&*store, 1, 0, 10).await, 1);
+    assert_eq!(trim_all_deliveries(&*store, 1, EpochMs(0), 10).await, 1);
     assert_eq!(texts_in(&*store, &webhook, delivered).await, ["2"]);
-    assert_eq!(trim_all_deliveries(&*store, 1, 0, 10).await, 0);
+    assert_eq!(trim_all_deliveries(&*store, 1, EpochMs(0), 10).await, 0);
     // The other webhook still needs every event.
     let due = claimed_texts(&*store, &other, epoch, T0).await;
     assert_eq!(due, ["0", "1", "2", "3", "4", "5"]);
@@ -534,10 +547,10 @@ pub async fn trimming_counts_a_retried_delivery_when_it_has_ended(factory: &dyn 
     end_all(&*store, &webhook, &claimed, AfterAttempt::Delivered, T0).await;
     let id = &claimed[0].lease.delivery_id;
     store.retry_delivery(id, T0).await.unwrap();
-    assert_eq!(trim_all_deliveries(&*store, 0, 0, 10).await, 1);
+    assert_eq!(trim_all_deliveries(&*store, 0, EpochMs(0), 10).await, 1);
     let again = claim_deliveries(&*store, &webhook, epoch, T0).await;
     assert_eq!(delivered_texts(&again), ["1"]);
     end_all(&*store, &webhook, &again, AfterAttempt::Delivered, T0).await;
-    assert_eq!(trim_all_deliveries(&*store, 0, 0, 10).await, 1);
+    assert_eq!(trim_all_deliveries(&*store, 0, EpochMs(0), 10).await, 1);
     assert!(deliveries_of(&*store, &webhook, None).await.is_empty());
 }

@@ -53,7 +53,7 @@ pub async fn each_event_reaches_its_listener_exactly_once_across_reopen(factory:
     let (mine, from, to) = pair(&*store, epoch).await;
     listen(&*store, &mine, &from, &to).await;
     emit(&*store, &from, &["1", "2", "3"], T0).await;
-    let step = store.dispatch(T0 + 5, 2, u32::MAX).await.unwrap();
+    let step = store.dispatch(T0 + 5 * MS, 2, u32::MAX).await.unwrap();
     assert_eq!(
         (step.done, step.more, step.woken),
         (2, true, vec![runnable(&to)])
@@ -77,10 +77,10 @@ pub async fn a_dispatched_event_has_one_hop_more_and_its_exact_text(factory: &dy
     commit(&*store, run_of(&from, vec![event], T0))
         .await
         .unwrap();
-    store.dispatch(T0 + 5, 10, u32::MAX).await.unwrap();
+    store.dispatch(T0 + 5 * MS, 10, u32::MAX).await.unwrap();
     let claimed = claim_all(&*store, &to.id, epoch, T0).await.remove(0);
     assert_eq!(claimed.event.get(), "{ \"a\":  1.0 }");
-    assert_eq!((claimed.hops, claimed.queued_at_ms), (4, T0 + 5));
+    assert_eq!((claimed.hops, claimed.queued_at_ms), (4, T0 + 5 * MS));
     assert_eq!(claimed.origin.trace, Some(trace()));
 }
 
@@ -396,9 +396,9 @@ pub async fn a_webhook_gets_a_delivery_per_event_and_subscription(factory: &dyn 
         emit(&*store, source, &[text], T0).await;
         emit_on(&*store, source, Channel::named("orders"), "4").await;
     }
-    let step = store.dispatch(T0 + 5, 100, u32::MAX).await.unwrap();
+    let step = store.dispatch(T0 + 5 * MS, 100, u32::MAX).await.unwrap();
     assert_eq!(step.woken_webhooks, std::slice::from_ref(&webhook.id));
-    let claimed = claim_deliveries(&*store, &webhook, epoch, T0 + 5).await;
+    let claimed = claim_deliveries(&*store, &webhook, epoch, T0 + 5 * MS).await;
     let found: Vec<_> = claimed
         .iter()
         .map(|one| (one.event.event.get(), &one.subscription_id))

@@ -3,9 +3,9 @@
 //! The model knows two sources, of which the second listens to the first: what is listed of each,
 //! how far dispatch is, and which invocations wait or are held.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use headwater_model::id::EventId;
+use headwater_model::{id::EventId, time::EpochMs};
 use proptest::{
     prelude::*,
     strategy::ValueTree as _,
@@ -20,7 +20,7 @@ use crate::{
 
 const HISTORIES: u32 = 24;
 const STEPS: usize = 40;
-const LEASE_MS: u64 = 10 * SECOND;
+const LEASE: Duration = Duration::from_secs(10);
 
 /// One step. Numbers that choose an item wrap around the number of items.
 #[derive(Debug, Clone)]
@@ -96,7 +96,7 @@ struct Logged {
 
 struct Waiting {
     text: String,
-    held: Option<(Lease, u64)>,
+    held: Option<(Lease, EpochMs)>,
     starts: u32,
 }
 
@@ -113,7 +113,7 @@ struct Model {
 }
 
 impl Model {
-    fn append(&mut self, source: usize, now_ms: u64) -> String {
+    fn append(&mut self, source: usize, now_ms: EpochMs) -> String {
         let mut own = self.log.iter().filter(|event| event.source == source);
         let last = own.next_back().map(|event| event.id);
         let id = EventId::next(last, now_ms);
@@ -182,7 +182,7 @@ impl Model {
         read.iter().map(text).collect()
     }
 
-    fn free(&mut self, now_ms: u64) -> impl Iterator<Item = &mut Waiting> {
+    fn free(&mut self, now_ms: EpochMs) -> impl Iterator<Item = &mut Waiting> {
         let is_free = move |waiting: &&mut Waiting| {
             waiting
                 .held
@@ -206,7 +206,7 @@ struct World<'a> {
     store: Option<Arc<dyn Store>>,
     epoch: NodeEpoch,
     sources: [Leased; 2],
-    now_ms: u64,
+    now_ms: EpochMs,
     read_up_to: LogPosition,
     model: Model,
 }
@@ -273,7 +273,7 @@ impl<'a> World<'a> {
             Step::Release { lease } => self.release(lease).await,
             Step::Extend { lease } => self.extend(lease).await,
             Step::Clock { seconds } => {
-                self.now_ms = self.now_ms.saturating_add_signed(seconds * 1000);
+                self.now_ms = EpochMs(self.now_ms.0.saturating_add_signed(seconds * 1000));
             }
             Step::Reopen { start } => self.reopen(start).await,
         }
@@ -327,7 +327,7 @@ impl<'a> World<'a> {
     async fn claim(&mut self, limit: u32) -> Result<(), String> {
         let term = LeaseTerm {
             epoch: self.epoch,
-            expires_at_ms: self.now_ms + LEASE_MS,
+            expires_at_ms: self.now_ms + LEASE,
         };
         let source = &self.sources[1];
         let claimed = self
@@ -398,7 +398,7 @@ impl<'a> World<'a> {
         let Some(lease) = self.lease(lease) else {
             return;
         };
-        let until = self.now_ms + 2 * LEASE_MS;
+        let until = self.now_ms + 2 * LEASE;
         let one = std::slice::from_ref(&lease);
         self.store().extend_leases(one, until).await.unwrap();
         if let Some(place) = self.model.holds(&lease) {

@@ -2,11 +2,14 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use headwater_model::id::{EventId, WorkflowId};
+use headwater_model::{
+    id::{EventId, WorkflowId},
+    time::EpochMs,
+};
 
 use super::{Factory, fixture::*};
 use crate::{
-    Conflict, Entity, Lease, LogPosition, NODE_TIMEOUT_MS, NewSource, NodeEpoch, NodeName,
+    Conflict, Entity, Lease, LogPosition, NODE_TIMEOUT, NewSource, NodeEpoch, NodeName,
     RunnableLease, SourceState, Store, StoreError, WorkLimit,
 };
 
@@ -38,7 +41,7 @@ async fn take(
     store: &dyn Store,
     source: &Leased,
     epoch: NodeEpoch,
-    now_ms: u64,
+    now_ms: EpochMs,
 ) -> Result<RunnableLease, StoreError> {
     let id = runnable(source);
     store.lease_runnable(&id, epoch, now_ms).await
@@ -85,7 +88,7 @@ pub async fn two_nodes_never_hold_one_runnable(factory: &dyn Factory) {
     let nodes = two(factory).await;
     let source = deploy(&*nodes.one, nodes.first, &owner()).await;
     let id = runnable(&source);
-    let now_ms = T0 + NODE_TIMEOUT_MS - 1;
+    let now_ms = T0 + (NODE_TIMEOUT - MS);
     let taken = nodes.other.lease_runnable(&id, nodes.second, now_ms).await;
     assert_held(taken, nodes.first);
     for _ in 0..2 {
@@ -113,10 +116,10 @@ pub async fn a_dead_nodes_runnable_is_taken_over(factory: &dyn Factory) {
     let source = deploy(&*nodes.one, nodes.first, &owner()).await;
     let queued = manual(&source.id, "1");
     let lease = nodes.one.enqueue(queued, held(&source, nodes.first)).await;
-    let now_ms = T0 + NODE_TIMEOUT_MS;
+    let now_ms = T0 + NODE_TIMEOUT;
     let other = &*nodes.other;
     other.heartbeat(nodes.second, now_ms).await.unwrap();
-    let offered = other.runnables_with_work(nodes.second, now_ms - 1, None, 9);
+    let offered = other.runnables_with_work(nodes.second, now_ms.minus(MS), None, 9);
     assert!(offered.await.unwrap().is_empty());
     let offered = other.runnables_with_work(nodes.second, now_ms, None, 9);
     assert_eq!(offered.await.unwrap(), [runnable(&source)]);
@@ -145,20 +148,27 @@ pub async fn leases_of_a_living_node_survive_another_nodes_start(factory: &dyn F
     let queued = manual(&source.id, "1");
     let lease = one.enqueue(queued, held(&source, first)).await.unwrap();
     let other = factory.also_open(&one).await;
-    let second = other.start_node(&another(), T0 + 1).await.unwrap();
+    let second = other.start_node(&another(), T0 + MS).await.unwrap();
     let unsettled = other
-        .unsettled_sources(second, T0 + 1, None, 9)
+        .unsettled_sources(second, T0 + MS, None, 9)
         .await
         .unwrap();
     assert!(unsettled.is_empty());
-    let own = one.unsettled_sources(first, T0 + 1, None, 9).await.unwrap();
+    let own = one
+        .unsettled_sources(first, T0 + MS, None, 9)
+        .await
+        .unwrap();
     assert_eq!(own.len(), 1, "the holder knows that it is not done");
-    assert!(claim_all(&*one, &source.id, first, T0 + 1).await.is_empty());
+    assert!(
+        claim_all(&*one, &source.id, first, T0 + MS)
+            .await
+            .is_empty()
+    );
     let end = end_of_lease(&source, &lease.unwrap());
     commit(&*one, end).await.unwrap();
     settle(&*one, deploying).await;
     let deploying = begin(&*one, first, &mine, "deploying").await;
-    let dead_ms = T0 + NODE_TIMEOUT_MS;
+    let dead_ms = T0 + NODE_TIMEOUT;
     other.heartbeat(second, dead_ms).await.unwrap();
     let unsettled = other
         .unsettled_sources(second, dead_ms, None, 9)
@@ -174,18 +184,18 @@ pub async fn a_heartbeat_keeps_a_node_alive(factory: &dyn Factory) {
     let source = deploy(&*nodes.one, nodes.first, &owner()).await;
     let id = runnable(&source);
     for beat in 1..4 {
-        let now_ms = T0 + beat * (NODE_TIMEOUT_MS - 1);
+        let now_ms = T0 + beat * (NODE_TIMEOUT - MS);
         for epoch in [nodes.first, nodes.second] {
             nodes.one.heartbeat(epoch, now_ms).await.unwrap();
         }
-        let later_ms = now_ms + NODE_TIMEOUT_MS - 1;
+        let later_ms = now_ms + (NODE_TIMEOUT - MS);
         let taken = nodes
             .other
             .lease_runnable(&id, nodes.second, later_ms)
             .await;
         assert_held(taken, nodes.first);
     }
-    let now_ms = T0 + 9 * NODE_TIMEOUT_MS;
+    let now_ms = T0 + 9 * NODE_TIMEOUT;
     // A node that nobody has missed goes on.
     nodes.one.heartbeat(nodes.first, now_ms).await.unwrap();
     let taken = nodes.other.lease_runnable(&id, nodes.second, now_ms).await;
@@ -209,7 +219,7 @@ pub async fn a_node_that_started_anew_lost_everything_of_its_former_epoch(factor
         owner: source.owner.clone(),
         slug: "late".to_owned(),
         spec: source.spec.clone(),
-        now_at: T0 / 1000,
+        now_at: T0.to_seconds(),
     };
     assert_lost(nodes.one.begin_deploy(new, nodes.first).await);
     nodes.other.heartbeat(nodes.second, T0).await.unwrap();
@@ -223,7 +233,7 @@ pub async fn a_late_holder_that_nobody_has_replaced_still_commits(factory: &dyn 
     let mine = owner();
     let kept = deploy(&*nodes.one, nodes.first, &mine).await;
     let taken = deploy(&*nodes.one, nodes.first, &mine).await;
-    let now_ms = T0 + NODE_TIMEOUT_MS;
+    let now_ms = T0 + NODE_TIMEOUT;
     nodes.other.heartbeat(nodes.second, now_ms).await.unwrap();
     take(&*nodes.other, &taken, nodes.second, now_ms)
         .await

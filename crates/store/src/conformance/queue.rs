@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use headwater_model::{id::RunnableId, origin::Origin};
+use headwater_model::{id::RunnableId, origin::Origin, time::EpochMs};
 
 use super::{
     Factory,
@@ -17,7 +17,7 @@ use crate::{
 /// Each start of the node is a new epoch.
 pub async fn epochs_increase_across_reopen(factory: &dyn Factory) {
     let (store, first) = start(factory).await;
-    let second = store.start_node(&node(), T0 - MINUTE).await.unwrap();
+    let second = store.start_node(&node(), T0.minus(MINUTE)).await.unwrap();
     let store = factory.reopen(store).await;
     let third = store.start_node(&node(), T0).await.unwrap();
     assert!(first < second && second < third);
@@ -30,7 +30,7 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
     let given = NewInvocation {
         trigger: Trigger::Http,
         hops: 3,
-        now_ms: T0 + 7,
+        now_ms: T0 + 7 * MS,
         origin: Origin {
             request_id: Some("mine-1".into()),
             trace: Some(trace()),
@@ -41,7 +41,7 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
     assert_eq!(lease, None);
     let store = factory.reopen(store).await;
     let epoch = store.start_node(&node(), T0).await.unwrap();
-    let claimed = claim_all(&*store, &source.id, epoch, T0 + 9)
+    let claimed = claim_all(&*store, &source.id, epoch, T0 + 9 * MS)
         .await
         .remove(0);
     assert_eq!(claimed.lease.invocation_id, given.id);
@@ -52,7 +52,7 @@ pub async fn an_enqueued_invocation_is_claimed_as_it_was_given(factory: &dyn Fac
     assert_eq!(claimed.event.get(), "{ \"a\":  1.0 }");
     assert_eq!(
         (claimed.hops, claimed.queued_at_ms, claimed.starts),
-        (3, T0 + 7, 1)
+        (3, T0 + 7 * MS, 1)
     );
 }
 
@@ -91,7 +91,7 @@ pub async fn a_claim_never_hands_out_a_held_lease(factory: &dyn Factory) {
         ["2"]
     );
     assert!(
-        claim_all(&*store, &source.id, epoch, until - 1)
+        claim_all(&*store, &source.id, epoch, until.minus(MS))
             .await
             .is_empty()
     );
@@ -246,7 +246,7 @@ pub async fn extending_prolongs_held_leases_only(factory: &dyn Factory) {
     let both = [lost, kept.clone()];
     store.extend_leases(&both, T0 + MINUTE).await.unwrap();
     assert_eq!(
-        given(&claim_all(&*store, &source.id, epoch, T0 + MINUTE - 1).await),
+        given(&claim_all(&*store, &source.id, epoch, T0 + (MINUTE - MS)).await),
         ["2"]
     );
     assert_eq!(
@@ -340,7 +340,7 @@ pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     assert_eq!(store.backlog(T0).await.unwrap(), Backlog::default());
     let source = deploy(&*store, epoch, &owner()).await;
-    for now_ms in [T0 + 3, T0 + 5] {
+    for now_ms in [T0 + 3 * MS, T0 + 5 * MS] {
         let invocation = NewInvocation {
             now_ms,
             ..manual(&source.id, "1")
@@ -354,24 +354,28 @@ pub async fn the_backlog_is_what_has_not_ended(factory: &dyn Factory) {
         ..Backlog::default()
     };
     let seen = store.backlog(T0).await.unwrap();
-    assert_eq!(seen, backlog(2, Some(T0 + 3), 0));
+    assert_eq!(seen, backlog(2, Some(T0 + 3 * MS), 0));
 
     let claimed = store
-        .claim(&source.lease, term(epoch), T0 + 9, WorkLimit::of(1))
+        .claim(&source.lease, term(epoch), T0 + 9 * MS, WorkLimit::of(1))
         .await;
     let first = claimed.unwrap().remove(0);
     let seen = store.backlog(T0).await.unwrap();
-    assert_eq!(seen, backlog(2, Some(T0 + 3), 0), "a run has not ended yet");
+    assert_eq!(
+        seen,
+        backlog(2, Some(T0 + 3 * MS), 0),
+        "a run has not ended yet"
+    );
     let run = RunCommit {
         events: vec![event("1"), event("2")],
         ..end_of_lease(&source, &first.lease)
     };
     commit(&*store, run).await.unwrap();
     let seen = store.backlog(T0).await.unwrap();
-    assert_eq!(seen, backlog(1, Some(T0 + 5), 2));
+    assert_eq!(seen, backlog(1, Some(T0 + 5 * MS), 2));
     dispatch_all(&*store, 10).await;
     let seen = store.backlog(T0).await.unwrap();
-    assert_eq!(seen, backlog(1, Some(T0 + 5), 0));
+    assert_eq!(seen, backlog(1, Some(T0 + 5 * MS), 0));
 }
 
 /// However many there are, and however little of it is done meanwhile.
@@ -417,14 +421,18 @@ pub async fn the_backlog_has_the_deliveries_that_have_not_ended(factory: &dyn Fa
 /// A source with one invocation that may run at once and two that wait, queued in front of it.
 async fn two_that_wait(store: &dyn Store, epoch: NodeEpoch) -> Leased {
     let source = deploy(store, epoch, &owner()).await;
-    for (text, due_at_ms) in [("3", T0 + MINUTE), ("2", T0 + SECOND), ("1", 0)] {
+    for (text, due_at_ms) in [("3", T0 + MINUTE), ("2", T0 + SECOND), ("1", EpochMs(0))] {
         let invocation = NewInvocation {
             due_at_ms,
             ..manual(&source.id, text)
         };
         let lease = store.enqueue(invocation, held(&source, epoch)).await;
         let lease = lease.unwrap();
-        assert_eq!(lease.is_some(), due_at_ms == 0, "nobody runs it yet");
+        assert_eq!(
+            lease.is_some(),
+            due_at_ms == EpochMs(0),
+            "nobody runs it yet"
+        );
         if let Some(lease) = lease {
             store.release(&lease, None).await.unwrap();
         }
@@ -443,7 +451,7 @@ pub async fn an_invocation_is_claimed_when_it_is_due(factory: &dyn Factory) {
         found.unwrap().len()
     };
     commit(&*store, end_of(&work[0])).await.unwrap();
-    assert_eq!(offered(T0 + SECOND - 1).await, 0);
+    assert_eq!(offered(T0 + (SECOND - MS)).await, 0);
     assert_eq!(
         store.backlog(T0).await.unwrap().oldest_invocation_at_ms,
         None
@@ -455,7 +463,7 @@ pub async fn an_invocation_is_claimed_when_it_is_due(factory: &dyn Factory) {
     let later_ms = T0 + 2 * MINUTE;
     store.release(&work[0].lease, Some(later_ms)).await.unwrap();
     store.release(&work[1].lease, None).await.unwrap();
-    let work = claim_all(&*store, &source.id, epoch, later_ms - 1).await;
+    let work = claim_all(&*store, &source.id, epoch, later_ms.minus(MS)).await;
     assert_eq!(given(&work), ["3"]);
     let work = claim_all(&*store, &source.id, epoch, later_ms).await;
     assert_eq!((given(&work), work[0].starts), (vec!["2"], 1));
@@ -464,7 +472,7 @@ pub async fn an_invocation_is_claimed_when_it_is_due(factory: &dyn Factory) {
 /// The next due time is known.
 pub async fn the_next_invocation_to_become_due_is_known(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
-    assert_eq!(store.next_due(0).await.unwrap(), None);
+    assert_eq!(store.next_due(EpochMs(0)).await.unwrap(), None);
     let source = two_that_wait(&*store, epoch).await;
     for (after_ms, due_ms) in [
         (T0, Some(T0 + SECOND)),

@@ -1,8 +1,11 @@
 //! Deliveries as they are listed, and made once more by hand.
 
+use std::time::Duration;
+
 use headwater_model::{
     id::DeliveryId,
     page::{PageRequest, Position},
+    time::EpochMs,
     webhook::DeliveryState,
 };
 
@@ -15,8 +18,8 @@ use crate::{AfterAttempt, Replay, Webhook, WebhookBacklog};
 
 fn replay(delivered: bool) -> Replay {
     Replay {
-        since_ms: 0,
-        until_ms: u64::MAX,
+        since_ms: EpochMs(0),
+        until_ms: EpochMs(u64::MAX),
         delivered,
         now_ms: T0,
     }
@@ -68,7 +71,7 @@ pub async fn deliveries_are_paged_both_ways(factory: &dyn Factory) {
         let found: Vec<&str> = page.items.iter().map(|one| one.event.event.get()).collect();
         assert_eq!((page.total_count, found), (total, wanted));
     }
-    assert_eq!(trim_all_deliveries(&*store, 0, 0, 10).await, 1);
+    assert_eq!(trim_all_deliveries(&*store, 0, EpochMs(0), 10).await, 1);
     let behind = PageRequest {
         limit: 2,
         position: Position::Before(ids[4].clone()),
@@ -91,16 +94,16 @@ pub async fn a_retried_delivery_begins_anew(factory: &dyn Factory) {
     record(&*store, &webhook, attempts).await;
     for one in &claimed {
         store
-            .retry_delivery(&one.lease.delivery_id, T0 + 1)
+            .retry_delivery(&one.lease.delivery_id, T0 + MS)
             .await
             .unwrap();
     }
     let store = factory.reopen(store).await;
-    let again = claim_deliveries(&*store, &webhook, epoch, T0 + 1).await;
+    let again = claim_deliveries(&*store, &webhook, epoch, T0 + MS).await;
     assert_eq!(delivered_texts(&again), ["1", "2", "3"]);
     let attempts: Vec<u32> = again.iter().map(|one| one.attempts).collect();
     assert_eq!(attempts, [0, 0, 1], "what is pending keeps its place");
-    let results = end_all(&*store, &webhook, &again, AfterAttempt::Delivered, T0 + 1).await;
+    let results = end_all(&*store, &webhook, &again, AfterAttempt::Delivered, T0 + MS).await;
     assert!(results.iter().all(Result::is_ok));
     let listed = deliveries_of(&*store, &webhook, Some(DeliveryState::Delivered)).await;
     assert_eq!(listed.len(), 3);
@@ -150,7 +153,7 @@ pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factor
     let (mine, from, webhook) = waiting_of(&*store, epoch, &[]).await;
     let other = listening_webhook(&*store, &mine, &from).await;
     for number in 0..6 {
-        emit(&*store, &from, &[&number.to_string()], T0 + number).await;
+        emit(&*store, &from, &[&number.to_string()], T0 + number * MS).await;
     }
     dispatch_all(&*store, 100).await;
     for one in [&webhook, &other] {
@@ -166,7 +169,7 @@ pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factor
             .unwrap();
     }
     let dead = Replay {
-        since_ms: T0 + 1,
+        since_ms: T0 + MS,
         ..replay(false)
     };
     let step = store.replay(&webhook.id, &dead, 1).await.unwrap();
@@ -174,7 +177,7 @@ pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factor
     let pending = DeliveryState::Pending;
     assert_eq!(texts_in(&*store, &webhook, pending).await, ["5", "1"]);
     let all = Replay {
-        until_ms: T0 + 3,
+        until_ms: T0 + 3 * MS,
         ..replay(true)
     };
     let store = factory.reopen(store).await;
@@ -185,7 +188,7 @@ pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factor
     let again = claim_deliveries(&*store, &webhook, epoch, T0).await;
     assert_eq!(delivered_texts(&again), ["0", "1", "2", "3", "5"]);
     // Those that end while it goes on are not replayed again.
-    end_all(&*store, &webhook, &again, AfterAttempt::Dead, T0 + 1).await;
+    end_all(&*store, &webhook, &again, AfterAttempt::Dead, T0 + MS).await;
     let step = store.replay(&webhook.id, &all, 10).await.unwrap();
     assert_eq!((step.done, step.more), (0, false));
     assert_eq!(texts_in(&*store, &other, pending).await, ["5"]);
@@ -203,7 +206,7 @@ pub async fn a_retry_is_found_at_its_time(factory: &dyn Factory) {
         let attempts = claimed
             .iter()
             .zip(dues)
-            .map(|(claimed, due)| attempted(claimed, AfterAttempt::RetryAt(T0 + due), T0));
+            .map(|(claimed, due)| attempted(claimed, AfterAttempt::RetryAt(T0 + due * MS), T0));
         record(&*store, webhook, attempts.collect()).await;
     }
     for (after, now, limit, woken, next, more) in [
@@ -215,19 +218,23 @@ pub async fn a_retry_is_found_at_its_time(factory: &dyn Factory) {
         (25, 30, 2, vec![&webhook.id], None, false),
     ] {
         let step = store
-            .retries_due(T0 + after, T0 + now, limit)
+            .retries_due(T0 + after * MS, T0 + now * MS, limit)
             .await
             .unwrap();
         let found: Vec<_> = step.woken_webhooks.iter().collect();
         assert_eq!(
             (found, step.next_due_ms, step.more),
-            (woken, next.map(|next| T0 + next), more),
+            (woken, next.map(|next| T0 + next * MS), more),
             "after {after}, at {now}"
         );
     }
     // A first attempt is due at once, and for whoever dispatched it.
     assert_eq!(
-        store.retries_due(0, T0, 9).await.unwrap().woken_webhooks,
+        store
+            .retries_due(EpochMs(0), T0, 9)
+            .await
+            .unwrap()
+            .woken_webhooks,
         []
     );
 }
@@ -262,7 +269,7 @@ pub async fn a_webhook_knows_how_far_it_is_behind(factory: &dyn Factory) {
 pub async fn a_webhook_waits_no_longer_than_since_a_delivery_was_made_once_more(
     factory: &dyn Factory,
 ) {
-    const DAY: u64 = 24 * 60 * MINUTE;
+    const DAY: Duration = Duration::from_hours(24);
     let (store, epoch) = start(factory).await;
     let (_, from, webhook) = waiting_of(&*store, epoch, &["0", "1"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;

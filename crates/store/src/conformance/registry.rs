@@ -2,9 +2,11 @@
 
 use headwater_model::{
     component::ComponentType,
+    hash::{ArtifactHash, CodeHash},
     id::UserId,
     page::{Page, PageRequest},
     prop::PropDefinition,
+    time::EpochSeconds,
 };
 use serde_json::Map;
 
@@ -25,14 +27,14 @@ fn publication(publisher: &UserId, key: &str, version: &str) -> Publication {
     };
     let mut component = saved_component(&owner, Some(key));
     component.description.version = Some(version.to_owned());
-    component.code_hash = format!("hash-of-{version}");
+    component.code_hash = CodeHash::new(format!("hash-of-{version}"));
     Publication {
         key: key.to_owned(),
         version: version.parse().unwrap(),
         publisher: publisher.clone(),
         component,
         artifact: artifact(b"archive"),
-        published_at: 5,
+        published_at: EpochSeconds(5),
     }
 }
 
@@ -135,7 +137,7 @@ pub async fn a_published_version_never_changes(factory: &dyn Factory) {
     assert!(store.component(&again_id).await.unwrap().is_none());
     for version in ["1.0.0", "1.0.0+build"] {
         let mut other = publication(&ann, "shop-orders", version);
-        other.component.code_hash = "other".to_owned();
+        other.component.code_hash = CodeHash::new("other");
         let id = other.component.id.clone();
         let refused = store.publish(other).await.unwrap();
         assert!(matches!(refused, Published::VersionTaken), "{refused:?}");
@@ -172,7 +174,14 @@ pub async fn published_components_are_told_apart(factory: &dyn Factory) {
     assert!(!store.is_published(&saved.id).await.unwrap());
     assert!(store.is_published(&published.id).await.unwrap());
     assert!(store.component(&published.id).await.unwrap().is_some());
-    assert_eq!(store.artifact("a47").await.unwrap().unwrap(), "archive");
+    assert_eq!(
+        store
+            .artifact(&ArtifactHash::new("a47"))
+            .await
+            .unwrap()
+            .unwrap(),
+        "archive"
+    );
 }
 
 /// A listing shows one component per key: the one that the key refers to.

@@ -20,8 +20,8 @@ fn returned() -> EndedRun {
         version: ComponentId::new(T0, 7),
         trigger: RunTrigger::Http,
         queued_at_ms: T0,
-        started_at_ms: T0 + 1,
-        ended_at_ms: T0 + 2,
+        started_at_ms: T0 + MS,
+        ended_at_ms: T0 + 2 * MS,
         outcome: RunOutcome::Returned,
         error: None,
         emitted: 0,
@@ -46,7 +46,7 @@ fn failed(outcome: RunOutcome, error: &str) -> EndedRun {
 fn last_commit(source: &Leased, ended: EndedRun) -> RunCommit {
     RunCommit {
         ended: Some(ended),
-        ..run_of(source, Vec::new(), T0 + 2)
+        ..run_of(source, Vec::new(), T0 + 2 * MS)
     }
 }
 
@@ -240,7 +240,7 @@ pub async fn a_runs_events_are_found(factory: &dyn Factory) {
     assert_eq!(found(&plain, 9).await.unwrap(), ["1", "2"]);
     assert_eq!(found(&plain, 1).await.unwrap(), ["1"]);
     assert_eq!(found(&later, 9).await.unwrap(), ["3", "4"]);
-    emit(&*store, &source, &["\"after\""], T0 + 3).await;
+    emit(&*store, &source, &["\"after\""], T0 + 3 * MS).await;
     store.release_scheduled(T0 + MINUTE, 9).await.unwrap();
     assert_eq!(found(&plain, 9).await.unwrap(), ["1", "2"]);
     assert_eq!(found(&later, 9).await.unwrap(), ["3", "4"]);
@@ -255,7 +255,7 @@ pub async fn events_that_an_earlier_part_scheduled_are_found(factory: &dyn Facto
     let source = deploy(&*store, epoch, &owner()).await;
     let first = RunCommit {
         events: vec![event_later(Channel::named("orders"), T0 + SECOND, "1")],
-        ..run_of(&source, Vec::new(), T0 + 2)
+        ..run_of(&source, Vec::new(), T0 + 2 * MS)
     };
     let ended = EndedRun {
         has_scheduled: true,

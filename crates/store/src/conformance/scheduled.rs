@@ -12,7 +12,7 @@ fn waiting() -> ChannelFilter {
 /// A source with events due in 3, 1 and 2 seconds.
 async fn three_waiting(store: &dyn Store, epoch: NodeEpoch) -> Leased {
     let source = deploy(store, epoch, &owner()).await;
-    let later = |seconds: u64, text| event_later(Channel::default(), T0 + seconds * SECOND, text);
+    let later = |seconds: u32, text| event_later(Channel::default(), T0 + seconds * SECOND, text);
     let events = vec![later(3, "3"), later(1, "1"), later(2, "2")];
     commit(store, run_of(&source, events, T0)).await.unwrap();
     source
@@ -27,7 +27,10 @@ pub async fn scheduled_events_are_listed_on_in_until_they_are_due(factory: &dyn 
         ["2", "1", "3"]
     );
     assert!(texts(&*store, &source).await.is_empty());
-    let early = store.release_scheduled(T0 + SECOND - 1, 100).await.unwrap();
+    let early = store
+        .release_scheduled(T0 + (SECOND - MS), 100)
+        .await
+        .unwrap();
     assert_eq!((early.done, early.next_due_ms), (0, Some(T0 + SECOND)));
     let first = store.release_scheduled(T0 + SECOND, 100).await.unwrap();
     assert_eq!((first.done, first.next_due_ms), (1, Some(T0 + 2 * SECOND)));

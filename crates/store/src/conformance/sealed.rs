@@ -1,7 +1,7 @@
 //! Sealed values, found and sealed anew.
 
 use super::{Factory, fixture::*};
-use crate::{Account, NodeEpoch, Resealed, SealedRecord, SettledSource, Store, Webhook};
+use crate::{Account, NodeEpoch, Resealed, Sealed, SealedRecord, SettledSource, Store, Webhook};
 
 /// One record of each kind, of two owners.
 struct World {
@@ -63,14 +63,14 @@ async fn all(store: &dyn Store, limit: u32) -> Vec<SealedRecord> {
 fn changed(record: &SealedRecord) -> SealedRecord {
     let mut record = record.clone();
     match &mut record {
-        SealedRecord::Account { sealed, .. } => sealed.push(2),
+        SealedRecord::Account { sealed, .. } => sealed.0.push(2),
         SealedRecord::Webhook {
             secret,
             former_secret,
             ..
         } => {
-            secret.push(2);
-            *former_secret = former_secret.as_ref().map(|_| b"2".to_vec());
+            secret.0.push(2);
+            *former_secret = former_secret.as_ref().map(|_| Sealed(b"2".to_vec()));
         }
         SealedRecord::Source {
             configured_props, ..
@@ -137,7 +137,7 @@ pub async fn a_record_that_has_changed_is_not_sealed_anew(factory: &dyn Factory)
         .insert("updated".to_owned(), true.into());
     let settled = SettledSource {
         spec: spec.clone(),
-        ..settled(&world.source, true, T0 + 5)
+        ..settled(&world.source, true, T0 + 5 * MS)
     };
     store.settle_source(settled).await.unwrap();
     store.delete_account(&world.account.id).await.unwrap();

@@ -1,6 +1,9 @@
 //! Sources: deployed, settled, listed and deleted.
 
-use headwater_model::{channel::Channel, dedupe, id::SourceId, subscription::EmitterPattern};
+use headwater_model::{
+    channel::Channel, dedupe, endpoint::EndpointToken, id::SourceId, subscription::EmitterPattern,
+    time::EpochMs, time::EpochSeconds,
+};
 
 use super::{Factory, fixture::*};
 use crate::{
@@ -10,7 +13,7 @@ use crate::{
 
 fn endpoint(prop: &str, token: &str) -> Endpoint {
     Endpoint {
-        token: token.to_owned(),
+        token: EndpointToken::new(token),
         prop: prop.to_owned(),
     }
 }
@@ -23,7 +26,7 @@ fn new_source(like: &Source, endpoints: Vec<Endpoint>) -> NewSource {
         owner: like.owner.clone(),
         slug: "source".to_owned(),
         spec,
-        now_at: T0 / 1000,
+        now_at: T0.to_seconds(),
     }
 }
 
@@ -56,7 +59,7 @@ pub async fn a_source_reads_back_as_it_was_written(factory: &dyn Factory) {
         .unwrap();
     source.clone_from(&begun);
     source.state = SourceState::Active;
-    source.updated_at = T0 / 1000 + 5;
+    source.updated_at = T0.to_seconds() + 5 * SECOND;
     assert_same(&settled, &source);
     assert_same(&store.source(&begun.id).await.unwrap().unwrap(), &source);
     let nobody = SourceId::new(T0, entropy());
@@ -95,7 +98,10 @@ pub async fn endpoints_lead_to_their_source(factory: &dyn Factory) {
     );
     let mut source = begun(&*store, epoch, new).await;
     let behind = async |store: &dyn Store, token: &str| {
-        let found = store.source_by_endpoint(token).await.unwrap();
+        let found = store
+            .source_by_endpoint(&EndpointToken::new(token))
+            .await
+            .unwrap();
         found.map(|source| source.id)
     };
     assert_eq!(behind(&*store, "one").await, Some(source.id.clone()));
@@ -129,11 +135,11 @@ pub async fn states_and_names_change_alone(factory: &dyn Factory) {
     source.state = SourceState::Updating;
     assert_same(&store.source(&source.id).await.unwrap().unwrap(), &source);
     store
-        .rename_source(&source.id, "another", 99)
+        .rename_source(&source.id, "another", EpochSeconds(99))
         .await
         .unwrap();
     source.spec.name = "another".to_owned();
-    source.updated_at = 99;
+    source.updated_at = EpochSeconds(99);
     assert_same(&store.source(&source.id).await.unwrap().unwrap(), &source);
 }
 
@@ -148,7 +154,11 @@ pub async fn a_source_that_is_gone_is_a_conflict(factory: &dyn Factory) {
             .set_source_state(&source.lease, SourceState::Active)
             .await,
     );
-    assert_conflict(store.rename_source(&source.id, "name", 1).await);
+    assert_conflict(
+        store
+            .rename_source(&source.id, "name", EpochSeconds(1))
+            .await,
+    );
     assert!(store.source(&source.id).await.unwrap().is_none());
 }
 
@@ -240,7 +250,7 @@ pub async fn checkpoints_outlast_an_inactive_source(factory: &dyn Factory) {
             lease: begun.lease.clone(),
             then: AfterRun::Checkpoint {
                 state: json("2"),
-                due_at_ms: 0,
+                due_at_ms: EpochMs(0),
             },
         }),
         ..end_of(&begun)
@@ -498,7 +508,13 @@ pub async fn deleting_a_source_removes_everything_of_it(factory: &dyn Factory) {
 
 async fn assert_gone(store: &dyn Store, epoch: NodeEpoch, source: &Source) {
     assert!(store.source(&source.id).await.unwrap().is_none());
-    assert!(store.source_by_endpoint("token").await.unwrap().is_none());
+    assert!(
+        store
+            .source_by_endpoint(&EndpointToken::new("token"))
+            .await
+            .unwrap()
+            .is_none()
+    );
     assert!(
         store
             .key_values(&runnable(source))

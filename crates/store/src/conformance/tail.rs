@@ -47,10 +47,10 @@ pub async fn every_event_is_read_once_in_the_order_of_appending(factory: &dyn Fa
         deploy(&*store, epoch, &mine).await,
     );
     emit(&*store, &one, &["1", "2"], T0).await;
-    emit(&*store, &two, &["3"], T0 - 5).await;
+    emit(&*store, &two, &["3"], T0.minus(5 * MS)).await;
     emit_on(&*store, &one, Channel::named("orders"), "4").await;
     emit_on(&*store, &two, Channel::errors(), "5").await;
-    emit(&*store, &one, &["6"], T0 - 5).await;
+    emit(&*store, &one, &["6"], T0.minus(5 * MS)).await;
     let store = factory.reopen(store).await;
     for limit in [1, 2, 3, 6, 100] {
         let (read, end) = read(&*store, LogPosition::default(), limit).await;

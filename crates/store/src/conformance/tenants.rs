@@ -2,9 +2,11 @@
 
 use headwater_model::{
     channel::Channel,
+    hash::SecretHash,
     id::{ListenerId, SubscriptionId},
     page::PageRequest,
     subscription::{AutoSubscription, EmitterPattern},
+    time::EpochSeconds,
 };
 
 use super::{
@@ -25,7 +27,7 @@ pub async fn the_first_user_is_created_once(factory: &dyn Factory) {
     assert!(store.has_users().await.unwrap());
     let found = store.create_first_user(first_user("bob")).await.unwrap();
     assert_eq!(found, created);
-    assert!(store.identity("hash-of-bob").await.unwrap().is_none());
+    assert!(store.identity(&hash_of("bob")).await.unwrap().is_none());
 }
 
 /// Two concurrent calls create one user.
@@ -43,13 +45,19 @@ pub async fn a_key_identifies_its_user(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let ann = first_user("ann");
     store.create_first_user(ann.clone()).await.unwrap();
-    let found = store.identity("hash-of-ann").await.unwrap().unwrap();
+    let found = store.identity(&hash_of("ann")).await.unwrap().unwrap();
     assert_eq!(
         (found.user, found.workspaces, found.key),
         (ann.user, vec![ann.workspace], ann.key)
     );
     for unknown in ["", "hash-of-an", "HASH-OF-ANN", "%"] {
-        assert!(store.identity(unknown).await.unwrap().is_none());
+        assert!(
+            store
+                .identity(&SecretHash::new(unknown))
+                .await
+                .unwrap()
+                .is_none()
+        );
     }
 }
 
@@ -64,7 +72,7 @@ pub async fn usernames_are_unique(factory: &dyn Factory) {
     assert_eq!(store.user_by_name("ann").await.unwrap(), Some(ann));
     assert_eq!(store.user_by_name("an").await.unwrap(), None);
     assert_eq!(store.user(&again.id).await.unwrap(), None);
-    assert!(store.identity("hash-of-again").await.unwrap().is_none());
+    assert!(store.identity(&hash_of("again")).await.unwrap().is_none());
 }
 
 /// Users page in creation order and back.
@@ -91,7 +99,7 @@ pub async fn a_user_has_several_keys(factory: &dyn Factory) {
     let store = factory.reopen(store).await;
     let mut ids = Vec::new();
     for name in ["ann", "second"] {
-        let found = store.identity(&format!("hash-of-{name}")).await.unwrap();
+        let found = store.identity(&hash_of(name)).await.unwrap();
         let found = found.unwrap();
         assert_eq!((found.user, found.key.name.as_str()), (ann.clone(), name));
         ids.push(found.key.id);
@@ -102,8 +110,8 @@ pub async fn a_user_has_several_keys(factory: &dyn Factory) {
     assert!(store.delete_key(&second.id, &ids[0]).await.unwrap());
     assert!(!store.delete_key(&second.id, &ids[0]).await.unwrap());
     assert_eq!(store.key(&second.id).await.unwrap(), None);
-    assert!(store.identity("hash-of-second").await.unwrap().is_none());
-    assert!(store.identity("hash-of-ann").await.unwrap().is_some());
+    assert!(store.identity(&hash_of("second")).await.unwrap().is_none());
+    assert!(store.identity(&hash_of("ann")).await.unwrap().is_some());
     assert_conflict(store.create_key(key_of(&user("nobody"), "x")).await);
 }
 
@@ -113,7 +121,7 @@ pub async fn the_last_key_is_not_deleted_by_itself(factory: &dyn Factory) {
     let ann = create_user(&*store, "ann").await;
     create_user(&*store, "bob").await;
     let key = async |name: &str| {
-        let found = store.identity(&format!("hash-of-{name}")).await.unwrap();
+        let found = store.identity(&hash_of(name)).await.unwrap();
         found.unwrap().key.id
     };
     let first = key("ann").await;
@@ -131,13 +139,16 @@ pub async fn the_use_of_keys_is_noted(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let ann = create_user(&*store, "ann").await;
     let gone = key_of(&ann, "gone").id;
-    let before = store.identity("hash-of-ann").await.unwrap().unwrap().key;
+    let before = store.identity(&hash_of("ann")).await.unwrap().unwrap().key;
     assert_eq!(before.last_used_at, None);
-    let uses = vec![(gone, 5), (before.id.clone(), 7)];
+    let uses = vec![
+        (gone, EpochSeconds(5)),
+        (before.id.clone(), EpochSeconds(7)),
+    ];
     store.note_key_uses(uses).await.unwrap();
     let store = factory.reopen(store).await;
-    let after = store.identity("hash-of-ann").await.unwrap().unwrap().key;
-    assert_eq!(after.last_used_at, Some(7));
+    let after = store.identity(&hash_of("ann")).await.unwrap().unwrap().key;
+    assert_eq!(after.last_used_at, Some(EpochSeconds(7)));
     assert_eq!((after.hash, after.id), (before.hash, before.id));
 }
 
@@ -170,12 +181,12 @@ pub async fn members_come_and_go(factory: &dyn Factory) {
         store.add_member(&shared.id, &bob.id).await.unwrap();
         assert_eq!(names().await, ["ann", "bob"]);
     }
-    let found = store.identity("hash-of-bob").await.unwrap().unwrap();
+    let found = store.identity(&hash_of("bob")).await.unwrap().unwrap();
     assert_eq!(found.workspaces, std::slice::from_ref(&shared));
     assert!(store.remove_member(&shared.id, &bob.id).await.unwrap());
     assert!(!store.remove_member(&shared.id, &bob.id).await.unwrap());
     assert_eq!(names().await, ["ann"]);
-    let found = store.identity("hash-of-bob").await.unwrap().unwrap();
+    let found = store.identity(&hash_of("bob")).await.unwrap().unwrap();
     assert_eq!(found.workspaces, []);
     assert_conflict(store.add_member(&shared.id, &user("nobody").id).await);
     assert_conflict(store.add_member(&workspace("none").id, &ann.id).await);
@@ -187,7 +198,15 @@ pub async fn workspaces_and_members_are_paged_both_ways(factory: &dyn Factory) {
     let ann = create_user(&*store, "ann").await;
     let bob = create_user(&*store, "bob").await;
     let (mut workspaces, mut keys) = (Vec::new(), Vec::new());
-    keys.push(store.identity("hash-of-ann").await.unwrap().unwrap().key.id);
+    keys.push(
+        store
+            .identity(&hash_of("ann"))
+            .await
+            .unwrap()
+            .unwrap()
+            .key
+            .id,
+    );
     for name in ["e", "d", "c", "b", "a"] {
         workspaces.push(team(&*store, name, &[&ann]).await.id);
         team(&*store, &format!("bobs-{name}"), &[&bob]).await;
@@ -389,7 +408,7 @@ pub async fn a_deleted_user_is_gone_with_what_it_had(factory: &dyn Factory) {
     assert!(!store.delete_user(&ann.id).await.unwrap());
     let store = factory.reopen(store).await;
     assert_eq!(store.user(&ann.id).await.unwrap(), None);
-    assert!(store.identity("hash-of-ann").await.unwrap().is_none());
+    assert!(store.identity(&hash_of("ann")).await.unwrap().is_none());
     assert_eq!(store.account(&account.id).await.unwrap(), None);
     assert!(store.component(&component.id).await.unwrap().is_none());
     assert_eq!(store.workspace(&alone.id).await.unwrap(), None);
@@ -413,7 +432,7 @@ pub async fn a_user_with_sources_is_not_deleted(factory: &dyn Factory) {
     let private = deploy(&*store, epoch, &owned(&ann, None)).await;
     assert_conflict(store.delete_user(&ann.id).await);
     assert_eq!(owner_of(&*store, &passes).await, owned(&ann, Some(&shared)));
-    let found = store.identity("hash-of-ann").await.unwrap().unwrap();
+    let found = store.identity(&hash_of("ann")).await.unwrap().unwrap();
     assert_eq!(found.workspaces, [shared, alone.clone()]);
     store.delete_source(&private.lease).await.unwrap();
     // A workspace that nobody else is a member of counts as the user's own.

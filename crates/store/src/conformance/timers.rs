@@ -9,7 +9,7 @@ async fn run_ticks(store: &dyn Store, source: &Leased, epoch: NodeEpoch) -> Vec<
     for claimed in claim_all(store, &source.id, epoch, T0).await {
         assert_eq!(claimed.trigger, Trigger::Timer);
         let event: serde_json::Value = serde_json::from_str(claimed.event.get()).unwrap();
-        ticks.push(event["timestamp"].as_u64().unwrap() - T0 / 1000);
+        ticks.push(event["timestamp"].as_u64().unwrap() - T0.to_seconds().0);
         commit(store, end_of(&claimed)).await.unwrap();
     }
     ticks
@@ -19,7 +19,7 @@ async fn run_ticks(store: &dyn Store, source: &Leased, epoch: NodeEpoch) -> Vec<
 pub async fn a_timer_fires_once_per_tick(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
-    let early = store.fire_timers(T0 + MINUTE - 1, 10).await.unwrap();
+    let early = store.fire_timers(T0 + (MINUTE - MS), 10).await.unwrap();
     assert_eq!((early.done, early.next_due_ms), (0, Some(T0 + MINUTE)));
     let fired = store.fire_timers(T0 + MINUTE, 10).await.unwrap();
     assert_eq!((fired.done, fired.next_due_ms), (1, Some(T0 + 2 * MINUTE)));
@@ -107,7 +107,10 @@ pub async fn a_timer_fires_again_after_its_tick_ended(factory: &dyn Factory) {
     let source = deploy_with_timers(&*store, epoch, &owner(), vec![timer("timer", 60)]).await;
     for minute in 1..=3 {
         store.fire_timers(T0 + minute * MINUTE, 10).await.unwrap();
-        assert_eq!(run_ticks(&*store, &source, epoch).await, [minute * 60]);
+        assert_eq!(
+            run_ticks(&*store, &source, epoch).await,
+            [u64::from(minute) * 60]
+        );
     }
 }
 

@@ -4,6 +4,7 @@ use headwater_model::{
     channel::Channel,
     id::WebhookId,
     page::{PageRequest, Position},
+    time::{EpochMs, EpochSeconds},
     webhook::DeliveryState,
 };
 
@@ -13,8 +14,8 @@ use super::{
     fixture::*,
 };
 use crate::{
-    AfterAttempt, ChannelFilter, DisabledWebhook, FormerSecret, NodeEpoch, Owner, Replay, Store,
-    Webhook, WebhookChange, WebhookSecrets,
+    AfterAttempt, ChannelFilter, DisabledWebhook, FormerSecret, NodeEpoch, Owner, Replay, Sealed,
+    Store, Webhook, WebhookChange, WebhookSecrets,
 };
 
 /// A webhook that listens to a source.
@@ -37,8 +38,8 @@ pub async fn a_webhook_reads_back_as_it_was_written(factory: &dyn Factory) {
         active: false,
         ordering: headwater_model::webhook::DeliveryOrder::Unordered,
         disabled_reason: Some("410 Gone".to_owned()),
-        failing_since_ms: Some(T0 + 1),
-        updated_at: T0,
+        failing_since_ms: Some(T0 + MS),
+        updated_at: T0.to_seconds(),
         ..webhook(&workspace_owner())
     };
     let bare = Webhook {
@@ -115,14 +116,14 @@ pub async fn updating_replaces_what_may_change(factory: &dyn Factory) {
         description: Some("new".to_owned()),
         url: "http://elsewhere.example".to_owned(),
         active: true,
-        secret: vec![9],
+        secret: Sealed(vec![9]),
         former_secret: Some(FormerSecret {
             sealed: first.secret.clone(),
-            valid_until_ms: T0 + 5,
+            valid_until_ms: T0 + 5 * MS,
         }),
         failing_since_ms: Some(T0),
-        created_at: 1,
-        updated_at: T0,
+        created_at: EpochSeconds(1),
+        updated_at: T0.to_seconds(),
         ..first.clone()
     };
     rewrite(&*store, &changed).await;
@@ -149,8 +150,12 @@ pub async fn a_webhook_made_active_again_has_failed_for_no_time(factory: &dyn Fa
     dispatch_all(&*store, 10).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
     let retry = AfterAttempt::RetryAt(T0 + MINUTE);
-    end_all(&*store, &webhook, &claimed, retry, T0 + 3).await;
-    for (active, since_ms) in [(true, Some(T0 + 3)), (false, Some(T0 + 3)), (true, None)] {
+    end_all(&*store, &webhook, &claimed, retry, T0 + 3 * MS).await;
+    for (active, since_ms) in [
+        (true, Some(T0 + 3 * MS)),
+        (false, Some(T0 + 3 * MS)),
+        (true, None),
+    ] {
         let changed = Webhook {
             active,
             ..webhook.clone()
@@ -165,8 +170,11 @@ pub async fn a_webhook_at_another_url_has_failed_for_no_time(factory: &dyn Facto
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1"]).await;
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0).await;
-    end_all(&*store, &webhook, &claimed, RETRY, T0 + 3).await;
-    for (url, since_ms) in [(&*webhook.url, Some(T0 + 3)), ("https://new.example", None)] {
+    end_all(&*store, &webhook, &claimed, RETRY, T0 + 3 * MS).await;
+    for (url, since_ms) in [
+        (&*webhook.url, Some(T0 + 3 * MS)),
+        ("https://new.example", None),
+    ] {
         let change = WebhookChange {
             url: Some(url.to_owned()),
             ..WebhookChange::default()
@@ -187,16 +195,16 @@ pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
     let before = read(&*store, &webhook).await;
     let renaming = WebhookChange {
         name: Some(None),
-        updated_at: T0,
+        updated_at: T0.to_seconds(),
         ..WebhookChange::default()
     };
     let secrets = WebhookSecrets {
-        current: vec![9],
+        current: Sealed(vec![9]),
         former: None,
     };
     let rotation = WebhookChange {
         secrets: Some(secrets),
-        updated_at: T0 + 1,
+        updated_at: T0.to_seconds() + SECOND,
         ..WebhookChange::default()
     };
     for change in [renaming, rotation] {
@@ -204,9 +212,9 @@ pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
     }
     let expected = Webhook {
         name: None,
-        secret: vec![9],
+        secret: Sealed(vec![9]),
         former_secret: None,
-        updated_at: T0 + 1,
+        updated_at: T0.to_seconds() + SECOND,
         ..before
     };
     assert_eq!(read(&*store, &webhook).await, expected);
@@ -455,7 +463,7 @@ pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory)
     let held = claim_some(&*store, &webhook, epoch, T0, 1_100).await;
     switch(&*store, &webhook, false).await;
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (0, MANY));
-    let step = store.trim_deliveries(100, 0, 100).await.unwrap();
+    let step = store.trim_deliveries(100, EpochMs(0), 100).await.unwrap();
     assert_eq!((step.done, step.more), (100, true));
     // None of them is delivered when the webhook is active again; new ones are.
     switch(&*store, &webhook, true).await;
@@ -476,9 +484,9 @@ pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory)
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (1, MANY));
     let backlog = store.webhook_backlogs(std::slice::from_ref(&webhook.id));
     assert_eq!(backlog.await.unwrap()[0].pending, 1);
-    let trimmed = trim_all_deliveries(&*store, 100, 0, 100).await;
+    let trimmed = trim_all_deliveries(&*store, 100, EpochMs(0), 100).await;
     assert!(trimmed > 0, "switching was bounded");
-    assert_eq!(trim_all_deliveries(&*store, 100, 0, 100).await, 0);
+    assert_eq!(trim_all_deliveries(&*store, 100, EpochMs(0), 100).await, 0);
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (1, MANY));
     let claimed = claim_deliveries(&*store, &webhook, epoch, T0 + MINUTE).await;
     assert_eq!(delivered_texts(&claimed), ["\"new\""]);
@@ -505,8 +513,8 @@ pub async fn a_large_backlog_that_was_given_up_is_made_once_more(factory: &dyn F
     let late = store.record_attempts(&webhook.id, late, None, T0).await;
     assert_conflict(late.unwrap().results.remove(0));
     let replay = Replay {
-        since_ms: 0,
-        until_ms: u64::MAX,
+        since_ms: EpochMs(0),
+        until_ms: EpochMs(u64::MAX),
         delivered: false,
         now_ms: T0,
     };
@@ -517,7 +525,7 @@ pub async fn a_large_backlog_that_was_given_up_is_made_once_more(factory: &dyn F
         replayed += step.done;
     }
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (MANY, 0));
-    trim_all_deliveries(&*store, 100, 0, 100).await;
+    trim_all_deliveries(&*store, 100, EpochMs(0), 100).await;
     assert_eq!(waiting_and_dead(&*store, &webhook).await, (MANY, 0));
     let claimed = claim_some(&*store, &webhook, epoch, T0, MANY as u32).await;
     assert_eq!(claimed.len() as u64, MANY - 1);

@@ -3,6 +3,7 @@
 use std::{ffi::OsStr, path::Path, process::Stdio, sync::atomic::Ordering, time::Duration};
 
 use headwater_engine::{Engine, EngineError, Entry, Invocation};
+use headwater_model::hash::ArtifactHash;
 use serde_json::{Map, json, value::RawValue};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -153,7 +154,7 @@ async fn an_archive_that_is_another_is_refused() {
         ("0".repeat(64), "not 000"),
         ("../../etc".to_owned(), "is not a hash"),
     ] {
-        source.spec.artifact_hash = hash;
+        source.spec.artifact_hash = ArtifactHash::new(hash);
         let (sink, _messages) = mpsc::unbounded_channel();
         let invocation = Invocation {
             run: 1,

@@ -1,5 +1,7 @@
 //! The meaning of an app's answers. Pure: no address, no time.
 
+use std::time::Duration;
+
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use headwater_model::app::{ACCESS_TOKEN, OAuth2, Probe, REFRESH_TOKEN, UID};
 use reqwest::StatusCode;
@@ -37,8 +39,8 @@ const SECRET_MIN: usize = 6;
 pub(crate) struct Grant {
     /// Fields of `$auth`: the tokens, and the values that the definition finds in the answer.
     pub(crate) fields: Map<String, Value>,
-    /// The lifetime of the access token, in seconds, if that was said.
-    pub(crate) expires_in: Option<u64>,
+    /// The lifetime of the access token, if that was said.
+    pub(crate) expires_in: Option<Duration>,
 }
 
 /// Why a token endpoint gives nothing.
@@ -137,8 +139,9 @@ fn subject(token: &str) -> Option<Value> {
 }
 
 /// A number of seconds, which some apps write as text.
-fn seconds(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+fn seconds(value: &Value) -> Option<Duration> {
+    let seconds = value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    seconds.map(Duration::from_secs)
 }
 
 /// An app's text about a failure: in one line, not long, and without the values that were sent to it.
@@ -247,7 +250,7 @@ mod tests {
         let expected = json!({"oauth_access_token": "user", "oauth_refresh_token": "r", "oauth_uid": "me",
             "bot_token": "bot"});
         assert_eq!(Value::Object(grant.fields), expected);
-        assert_eq!(grant.expires_in, Some(3600));
+        assert_eq!(grant.expires_in, Some(Duration::from_secs(3600)));
     }
 
     #[test]
@@ -265,11 +268,11 @@ mod tests {
         }));
         let expected = json!({"oauth_access_token": "user", "bot_token": "bot"});
         assert_eq!(Value::Object(first.fields), expected);
-        assert_eq!(first.expires_in, Some(43_200));
+        assert_eq!(first.expires_in, Some(Duration::from_secs(43_200)));
         let renewed = read(json!({"access_token": "user-2", "expires_in": 600}));
         let expected = json!({"oauth_access_token": "user-2"});
         assert_eq!(Value::Object(renewed.fields), expected);
-        assert_eq!(renewed.expires_in, Some(600));
+        assert_eq!(renewed.expires_in, Some(Duration::from_secs(600)));
     }
 
     #[test]

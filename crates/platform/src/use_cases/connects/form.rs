@@ -1,6 +1,6 @@
 //! A link that is opened: the fields to enter, and the checks of the entered values.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use headwater_model::{
     app::{AppDefinition, AuthType, UID},
@@ -165,7 +165,7 @@ impl Platform {
         app: &AppDefinition,
         connect: &Connect,
         fields: Map<String, Value>,
-        expires_in: Option<u64>,
+        expires_in: Option<Duration>,
         verdict: Option<Verdict>,
     ) -> Result<Account, PlatformError> {
         let existing = connect.account_id.clone();

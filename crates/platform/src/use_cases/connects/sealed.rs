@@ -1,7 +1,7 @@
 //! The data of a connect that must not be readable in the store.
 
-use headwater_model::id::ConnectId;
-use headwater_store::Connect;
+use headwater_model::{hash::SecretHash, id::ConnectId};
+use headwater_store::{Connect, Sealed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ pub(super) struct ConnectData {
     pub(super) verifier: Option<String>,
     /// The hash of the token in the cookie of the browser that was sent to the app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) browser_hash: Option<String>,
+    pub(super) browser_hash: Option<SecretHash>,
 }
 
 impl ConnectData {
@@ -35,7 +35,7 @@ impl Platform {
         &self,
         id: &ConnectId,
         data: &ConnectData,
-    ) -> Result<Vec<u8>, PlatformError> {
+    ) -> Result<Sealed, PlatformError> {
         let text = serde_json::to_vec(data).map_err(|error| {
             PlatformError::Internal(format!("a connect cannot be written: {error}"))
         })?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use headwater_model::{
     component::ComponentType,
+    endpoint::EndpointToken,
     prop::{ConfiguredProps, PropKind},
 };
 use headwater_store::{Endpoint, Owner, SavedComponent, Source, SourceSpec, Timer};
@@ -108,7 +109,7 @@ impl Platform {
         let mut known = former.iter().flat_map(|source| &source.spec.endpoints);
         let known = known.find(|endpoint| endpoint.prop == prop);
         known.cloned().unwrap_or_else(|| Endpoint {
-            token: self.core.env.token(),
+            token: EndpointToken::new(self.core.env.token()),
             prop: prop.to_owned(),
         })
     }

@@ -39,7 +39,7 @@ pub async fn a_webhook_reads_back_as_it_was_written(factory: &dyn Factory) {
         ordering: headwater_model::webhook::DeliveryOrder::Unordered,
         disabled_reason: Some("410 Gone".to_owned()),
         failing_since_ms: Some(T0 + MS),
-        updated_at: T0.to_seconds(),
+        updated_at: T0.to_seconds() + MINUTE,
         ..webhook(&workspace_owner())
     };
     let bare = Webhook {
@@ -123,7 +123,7 @@ pub async fn updating_replaces_what_may_change(factory: &dyn Factory) {
         }),
         failing_since_ms: Some(T0),
         created_at: EpochSeconds(1),
-        updated_at: T0.to_seconds(),
+        updated_at: T0.to_seconds() + MINUTE,
         ..first.clone()
     };
     rewrite(&*store, &changed).await;
@@ -195,7 +195,7 @@ pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
     let before = read(&*store, &webhook).await;
     let renaming = WebhookChange {
         name: Some(None),
-        updated_at: T0.to_seconds(),
+        updated_at: T0.to_seconds() + MINUTE,
         ..WebhookChange::default()
     };
     let secrets = WebhookSecrets {
@@ -204,7 +204,7 @@ pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
     };
     let rotation = WebhookChange {
         secrets: Some(secrets),
-        updated_at: T0.to_seconds() + SECOND,
+        updated_at: T0.to_seconds() + MINUTE + SECOND,
         ..WebhookChange::default()
     };
     for change in [renaming, rotation] {
@@ -214,7 +214,7 @@ pub async fn an_update_leaves_what_it_does_not_name(factory: &dyn Factory) {
         name: None,
         secret: Sealed(vec![9]),
         former_secret: None,
-        updated_at: T0.to_seconds() + SECOND,
+        updated_at: T0.to_seconds() + MINUTE + SECOND,
         ..before
     };
     assert_eq!(read(&*store, &webhook).await, expected);

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use headwater_model::{
+    channel::ChannelClass,
     event::NewEvent,
     outcome::{Limit, Outcome},
 };
@@ -96,6 +97,11 @@ impl Tally {
     /// Whether the commit appends anything.
     pub(crate) fn has_events(&self) -> bool {
         self.events.iter().any(|count| *count > 0)
+    }
+
+    /// Whether the commit appends events that are to be released later.
+    pub(crate) fn has_scheduled(&self) -> bool {
+        self.events[usize::from(ChannelClass::Scheduled.code())] > 0
     }
 }
 
@@ -297,7 +303,6 @@ fn outcome(outcome: &Outcome) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use headwater_model::channel::ChannelClass;
     use prometheus_client::encoding::text;
 
     use super::*;

@@ -48,6 +48,11 @@ impl Batch {
     pub(super) fn has_events(&self) -> bool {
         self.entered.iter().any(|it| it.tally.has_events())
     }
+
+    /// Whether it appends events that are to be released later.
+    pub(super) fn has_scheduled(&self) -> bool {
+        self.entered.iter().any(|it| it.tally.has_scheduled())
+    }
 }
 
 /// The commits of one source.

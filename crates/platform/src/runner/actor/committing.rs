@@ -53,7 +53,7 @@ impl Actor {
     }
 
     pub(super) async fn committed(&mut self, batch: Batch) {
-        let has_events = batch.has_events();
+        let (has_events, has_scheduled) = (batch.has_events(), batch.has_scheduled());
         if let Err(abandoned) = self.commits.finish(batch) {
             // The store refused: the state that this node holds of the source is no longer true. Not
             // awaited: the engine may be waiting for a start that only this task drives.
@@ -79,6 +79,8 @@ impl Actor {
         });
         if has_events {
             self.context.core.nudges.nudge(Chore::Dispatch);
+        }
+        if has_scheduled {
             self.context.core.nudges.nudge(Chore::Release);
         }
     }

@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use headwater_store::StoreError;
 use tokio::sync::Notify;
 
-use crate::store::SqliteStore;
-
 /// Whether the disk is away.
 #[derive(Default)]
-pub(crate) struct Faults {
+pub struct Faults {
     is_away: AtomicBool,
     commit_refused: Notify,
 }
@@ -32,16 +30,14 @@ impl Faults {
         self.check()
             .inspect_err(|_| self.commit_refused.notify_one())
     }
-}
 
-impl SqliteStore {
     /// Takes the disk away, or gives it back.
     pub fn set_away(&self, is_away: bool) {
-        self.faults.is_away.store(is_away, Ordering::SeqCst);
+        self.is_away.store(is_away, Ordering::SeqCst);
     }
 
     /// Returns once a commit of runs has failed because the disk was away.
     pub async fn commit_refused(&self) {
-        self.faults.commit_refused.notified().await;
+        self.commit_refused.notified().await;
     }
 }

@@ -64,4 +64,6 @@ mod webhooks;
 mod workspaces;
 mod writer;
 
+#[cfg(feature = "faults")]
+pub use faults::Faults;
 pub use store::SqliteStore;

@@ -10,6 +10,8 @@ use std::{
 use headwater_store::StoreError;
 use rusqlite::Connection;
 
+#[cfg(feature = "faults")]
+use crate::faults::Faults;
 use crate::{
     connection, health::Health, living::Living, migration, readers::Readers, writer, writer::Writer,
 };
@@ -24,7 +26,7 @@ pub struct SqliteStore {
     pub(crate) health: Arc<Health>,
     pub(crate) living: Arc<Living>,
     #[cfg(feature = "faults")]
-    pub(crate) faults: crate::faults::Faults,
+    faults: Faults,
     /// Its path, if it has a file.
     pub(crate) path: Option<PathBuf>,
     /// Held until the writer has ended: fields are dropped in this order.
@@ -54,7 +56,7 @@ impl SqliteStore {
             health,
             living: Arc::default(),
             #[cfg(feature = "faults")]
-            faults: crate::faults::Faults::default(),
+            faults: Faults::default(),
             path: Some(path.to_owned()),
             _lock: Some(lock),
         })
@@ -74,10 +76,16 @@ impl SqliteStore {
             health,
             living: Arc::default(),
             #[cfg(feature = "faults")]
-            faults: crate::faults::Faults::default(),
+            faults: Faults::default(),
             path: None,
             _lock: None,
         })
+    }
+
+    /// The faults that a test may cause.
+    #[cfg(feature = "faults")]
+    pub fn faults(&self) -> &Faults {
+        &self.faults
     }
 
     /// Runs a step that writes, alone or together with others in one transaction.

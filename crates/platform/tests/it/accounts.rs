@@ -201,10 +201,10 @@ async fn a_run_that_has_ended_is_committed_while_a_token_is_renewed() {
     let id = source.unwrap().source.id;
     let (run, report) = world.manual(&id, json!({})).await;
     world.clock.advance(3_500_000);
-    sqlite.set_away(true);
+    sqlite.faults().set_away(true);
     run.returns();
-    sqlite.commit_refused().await;
-    sqlite.set_away(false);
+    sqlite.faults().commit_refused().await;
+    sqlite.faults().set_away(false);
     let next = world.running(&id, json!({}));
     let renewing = endpoint.next().await;
     done(report).await.unwrap();

@@ -120,7 +120,7 @@ async fn a_look_that_finds_nothing_to_do_writes_nothing() {
     let (store, sqlite) = with_faults();
     // The first steps note how much is kept.
     for is_away in [false, true] {
-        sqlite.set_away(is_away);
+        sqlite.faults().set_away(is_away);
         for step in [
             store.run_deletions(9).await,
             store.trim(100, 9, None).await,

@@ -89,12 +89,12 @@ async fn a_run_whose_commit_waits_for_the_store_is_not_run_again_when_its_lease_
     let token = world.token(&id).await;
     world.request(&token, json!("asked")).await.unwrap();
     let run = world.engine.next().await;
-    sqlite.set_away(true);
+    sqlite.faults().set_away(true);
     run.emit(json!("once"));
     run.returns();
-    sqlite.commit_refused().await;
+    sqlite.faults().commit_refused().await;
     world.clock.advance(61_000);
-    sqlite.set_away(false);
+    sqlite.faults().set_away(false);
     // A tick has the source claim.
     world.nudge().await;
     let tick = world.engine.next().await;

@@ -1,4 +1,5 @@
-//! Committing the results of one source's runs, in the order in which they ended.
+//! Committing the results of one source's runs, in the order in which they ended; quiet ones, on which nothing
+//! depends, come later.
 //!
 //! One batch is in flight at a time; runs that end meanwhile form the next batch. So order holds
 //! without waiting for each commit, and a busy source shares its durable writes.
@@ -66,7 +67,7 @@ pub(super) struct Commits {
     batches: Batches<RunPart, Batch>,
     /// Those of the batch in flight.
     in_flight: Option<Arc<[RunCommit]>>,
-    /// Counts the results that the store does not have yet.
+    /// Counts the results that wait for their commit; quiet runs are among them once they are due.
     uncommitted: watch::Sender<usize>,
 }
 
@@ -113,19 +114,28 @@ impl Commits {
     }
 
     /// Takes a part of a run, to be committed.
-    pub(super) fn push(&mut self, part: RunPart) {
+    pub(super) fn push(&mut self, mut part: RunPart) {
         match part.is_quiet() {
             true => {
-                conclude(
-                    &self.core.metrics,
-                    &self.source_id,
-                    &part,
-                    part.outcome.as_ref(),
-                );
+                let metrics = &self.core.metrics;
+                conclude(metrics, &self.source_id, &part, part.outcome.as_ref());
+                part.is_concluded = true;
                 self.quiet_runs.push(part);
             }
-            false => self.await_commit(part),
+            false => {
+                // A caller that has a report finds the runs that ended before it.
+                if matches!(part.after, After::Report(_)) {
+                    self.quiet_runs.hurry();
+                    self.await_quiet_runs();
+                }
+                self.await_commit(part);
+            }
         }
+    }
+
+    fn await_quiet_runs(&mut self) {
+        let due = self.quiet_runs.take_due();
+        due.into_iter().for_each(|part| self.await_commit(part));
     }
 
     fn await_commit(&mut self, part: RunPart) {
@@ -136,8 +146,7 @@ impl Commits {
     /// Starts the next batch if none is in flight.
     pub(super) fn start(&mut self, source: &Source, now_ms: EpochMs) {
         if self.ledger.is_some() && !self.batches.is_writing() {
-            let quiet: Vec<RunPart> = self.quiet_runs.take_due();
-            quiet.into_iter().for_each(|part| self.await_commit(part));
+            self.await_quiet_runs();
         }
         let Self {
             core,
@@ -153,14 +162,13 @@ impl Commits {
             let mut commits = Vec::with_capacity(parts.len());
             let mut entered = Vec::with_capacity(parts.len());
             for mut part in parts {
-                let is_quiet = part.is_quiet();
                 let LedgerEntry {
                     commit,
                     emitted,
                     tally,
                     outcome,
                 } = ledger.enter(source, &mut part, now_ms);
-                if !is_quiet {
+                if !part.is_concluded {
                     conclude(&core.metrics, source_id, &part, outcome.as_ref());
                 }
                 commits.push(commit);
@@ -171,6 +179,8 @@ impl Commits {
                     outcome,
                 });
             }
+            leave_out_records(&mut commits, false, core.config.retained_runs);
+            leave_out_records(&mut commits, true, core.config.retained_failed_runs);
             let commits: Arc<[RunCommit]> = commits.into();
             *in_flight = Some(Arc::clone(&commits));
             let core = Arc::clone(core);
@@ -207,7 +217,7 @@ impl Commits {
 
     /// Whether so many parts wait for the store that no more runs may start.
     pub(super) fn is_behind(&self) -> bool {
-        *self.uncommitted.borrow() > PARTS_MAX
+        *self.uncommitted.borrow() + self.quiet_runs.len() > PARTS_MAX
     }
 
     /// Answers all that waited for the batch.
@@ -252,7 +262,7 @@ impl Commits {
     pub(super) fn enter_deferred(
         &mut self,
         source: &Source,
-        deferred: Vec<RunPart>,
+        deferred: &mut [RunPart],
         now_ms: EpochMs,
     ) -> (Vec<RunCommit>, Vec<Tally>) {
         let ledger = self
@@ -260,9 +270,9 @@ impl Commits {
             .as_mut()
             .expect("the lease comes before the first command");
         deferred
-            .into_iter()
-            .map(|mut part| {
-                let entry = ledger.enter(source, &mut part, now_ms);
+            .iter_mut()
+            .map(|part| {
+                let entry = ledger.enter(source, part, now_ms);
                 (entry.commit, entry.tally)
             })
             .unzip()
@@ -335,6 +345,22 @@ fn refuse_behind(commits: &[RunCommit], results: &mut [Result<(), StoreError>]) 
     }
 }
 
+/// Leaves out the records that retention would delete at once: of a batch's runs that failed, or of those that
+/// returned, the oldest.
+fn leave_out_records(commits: &mut [RunCommit], have_failed: bool, keep: u32) {
+    let is_of_kind = |commit: &&mut RunCommit| {
+        let ended = commit.ended.as_ref();
+        ended.is_some_and(|ended| ended.outcome.is_failure() == have_failed)
+    };
+    let mut ended: Vec<&mut RunCommit> = commits.iter_mut().filter(is_of_kind).collect();
+    let beyond = ended.len().saturating_sub(keep as usize);
+    if beyond > 0 {
+        ended.sort_unstable_by(|one, other| one.run_id.cmp(&other.run_id));
+        let left_out = ended.into_iter().take(beyond);
+        left_out.for_each(|commit| commit.ended = None);
+    }
+}
+
 /// Reports a run's end to watchers of the node, if this part is the last. Hooks are reported elsewhere.
 fn conclude(metrics: &Metrics, id: &SourceId, part: &RunPart, outcome: Option<&Outcome>) {
     if let Some(outcome) = outcome
@@ -363,9 +389,10 @@ mod tests {
 
     use headwater_model::{
         dedupe::Strategy,
-        id::{InvocationId, SourceId},
+        id::{ComponentId, InvocationId, SourceId},
+        origin::Origin,
     };
-    use headwater_store::{NodeEpoch, Usage};
+    use headwater_store::{Dropped, EndedRun, NodeEpoch, RunOutcome, RunTrigger, Usage};
     use parking_lot::Mutex;
 
     use super::*;
@@ -386,6 +413,45 @@ mod tests {
             ended: None,
             now_ms: EpochMs(1),
         }
+    }
+
+    fn ended_with(number: u64, outcome: RunOutcome) -> RunCommit {
+        RunCommit {
+            ended: Some(EndedRun {
+                version: ComponentId::new(EpochMs(1), 1),
+                trigger: RunTrigger::Http,
+                queued_at_ms: EpochMs(1),
+                started_at_ms: EpochMs(1),
+                ended_at_ms: EpochMs(1),
+                outcome,
+                error: None,
+                emitted: 0,
+                dropped: Dropped::default(),
+                has_scheduled: false,
+                origin: Origin::default(),
+            }),
+            ..of_run(number, false)
+        }
+    }
+
+    #[test]
+    fn of_a_batch_only_the_records_that_retention_keeps_are_written() {
+        let mut commits = vec![
+            ended_with(3, RunOutcome::Returned),
+            ended_with(1, RunOutcome::Threw),
+            ended_with(2, RunOutcome::Returned),
+            of_run(4, false),
+            ended_with(5, RunOutcome::Returned),
+        ];
+        leave_out_records(&mut commits, false, 2);
+        leave_out_records(&mut commits, true, 1);
+        let recorded: Vec<bool> = commits
+            .iter()
+            .map(|commit| commit.ended.is_some())
+            .collect();
+        assert_eq!(recorded, [true, true, false, false, true]);
+        leave_out_records(&mut commits, true, 0);
+        assert!(commits[1].ended.is_none());
     }
 
     fn away() -> Result<(), StoreError> {

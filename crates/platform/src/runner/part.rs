@@ -38,6 +38,8 @@ pub(crate) struct RunPart {
     pub(crate) usage: Usage,
     /// Whether it is all of the run: no part of it was committed before.
     pub(crate) is_whole: bool,
+    /// Whether watchers of the node know that the run has ended.
+    pub(crate) is_concluded: bool,
     pub(crate) after: After,
 }
 
@@ -89,6 +91,7 @@ impl RunPart {
             outcome: None,
             usage: Usage::default(),
             is_whole: true,
+            is_concluded: false,
             after: After::Nothing,
         }
     }

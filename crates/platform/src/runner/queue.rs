@@ -252,6 +252,7 @@ impl Queue {
                     }
                 }
             }
+            // The chore that looks for work which nobody holds wakes this runner again.
             Err(error) => {
                 tracing::error!(source_id = %self.id, %error, "work cannot be claimed now")
             }

@@ -3,8 +3,9 @@
 //! A record costs a run as much as everything else of it. So the first one is written at once, those that follow it
 //! closely are written together, and of these only as many as retention would keep.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
+use headwater_model::id::InvocationId;
 use headwater_store::Usage;
 use tokio::time::Instant;
 
@@ -13,9 +14,10 @@ use super::part::RunPart;
 /// The pause between two writes of one source.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The quiet runs of one source that are not written yet, the oldest first.
+/// The quiet runs of one source that are not written yet.
 pub(super) struct QuietRuns {
-    parts: VecDeque<RunPart>,
+    /// In the order in which retention keeps them: the newest have the greatest ids.
+    parts: BTreeMap<InvocationId, RunPart>,
     /// As many as are written at most.
     keep: usize,
     /// The usage of those that are not written.
@@ -27,7 +29,7 @@ impl QuietRuns {
     /// None yet. `keep` is the number of records that retention keeps.
     pub(super) fn new(keep: u32) -> Self {
         Self {
-            parts: VecDeque::new(),
+            parts: BTreeMap::new(),
             // The last one carries the usage.
             keep: keep.max(1) as usize,
             left_out: Usage::default(),
@@ -39,14 +41,18 @@ impl QuietRuns {
         self.parts.is_empty()
     }
 
-    /// Adds the newest.
+    pub(super) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Adds one, in the place of the oldest if there are too many.
     pub(super) fn push(&mut self, part: RunPart) {
-        if self.parts.len() == self.keep
-            && let Some(oldest) = self.parts.pop_front()
+        self.parts.insert(part.invocation_id.clone(), part);
+        if self.parts.len() > self.keep
+            && let Some((_, oldest)) = self.parts.pop_first()
         {
             self.left_out.add(oldest.usage);
         }
-        self.parts.push_back(part);
     }
 
     /// Makes them due at once.
@@ -64,15 +70,15 @@ impl QuietRuns {
 
     /// Takes them out if they are due.
     pub(super) fn take_due(&mut self) -> Vec<RunPart> {
-        let mut taken = VecDeque::new();
-        if self.due <= Instant::now() && !self.is_empty() {
-            self.due = Instant::now() + PAUSE;
-            taken = std::mem::take(&mut self.parts);
+        if self.due > Instant::now() || self.is_empty() {
+            return Vec::new();
         }
-        if let Some(first) = taken.front_mut() {
+        self.due = Instant::now() + PAUSE;
+        let mut taken: Vec<RunPart> = std::mem::take(&mut self.parts).into_values().collect();
+        if let Some(first) = taken.first_mut() {
             first.usage.add(std::mem::take(&mut self.left_out));
         }
-        taken.into()
+        taken
     }
 }
 
@@ -131,7 +137,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn of_many_only_as_many_are_written_as_are_kept_and_all_are_counted() {
         let mut runs = QuietRuns::new(2);
-        (1..=4).for_each(|number| runs.push(quiet(number)));
+        // Not in the order in which they came: a slow run does not take the place of a newer one.
+        for number in [2, 4, 3, 1] {
+            runs.push(quiet(number));
+        }
         let taken = runs.take_due();
         assert_eq!(
             numbers(&taken),
@@ -152,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_hurries_does_not_wait() {
+    async fn runs_in_a_hurry_do_not_wait() {
         let mut runs = QuietRuns::new(2);
         runs.push(quiet(1));
         runs.take_due();

@@ -4,8 +4,9 @@ use headwater_model::{
     endpoint::EndpointToken,
     id::SourceId,
     outcome::{Limit, Outcome},
+    page::PageRequest,
 };
-use headwater_platform::{Ingress, PlatformError};
+use headwater_platform::{Ingress, PlatformError, RunFilter};
 use serde_json::json;
 
 use crate::{
@@ -229,6 +230,28 @@ async fn requests_are_refused_once_too_many_runs_wait_for_the_store() {
     world.barrier(&id).await;
     let runs = u64::try_from(answered).unwrap() + 3;
     assert_eq!(world.invocations_used().await, runs, "each was committed");
+}
+
+#[tokio::test]
+async fn of_many_answers_that_leave_nothing_else_all_are_counted_and_the_newest_recorded() {
+    /// More than are kept.
+    const MANY: u64 = 150;
+    let (world, id, token) = asked().await;
+    world.engine.on("it", Call::Run, |run| {
+        run.respond(200, "");
+        returned()
+    });
+    for _ in 0..MANY {
+        world.request(&token, json!({})).await.unwrap();
+    }
+    // No change waits for the pause between two writes of records, and none overtakes them.
+    world.set_active(&id, false).await;
+    assert_eq!(world.invocations_used().await, MANY);
+    let (platform, caller) = (&world.platform, &world.caller);
+    let page = PageRequest::first(100);
+    let recorded = platform.source_runs(caller, &id, RunFilter::default(), &page);
+    let recorded = recorded.await.unwrap().total_count;
+    assert!((100..=MANY).contains(&recorded), "{recorded}");
 }
 
 #[tokio::test]

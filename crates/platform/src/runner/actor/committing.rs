@@ -111,12 +111,19 @@ impl Actor {
             .clone()
             .ok_or_else(|| PlatformError::Internal("nothing is loaded".to_owned()))?;
         self.renewal.forget_loading();
-        let deferred = std::mem::take(&mut self.deferred);
         let tallies;
         (settled.commits, tallies) =
             self.commits
-                .enter_deferred(&loaded.source, deferred, settled.now_ms);
-        let source = self.context.core.store.settle_source(settled).await?;
+                .enter_deferred(&loaded.source, &mut self.deferred, settled.now_ms);
+        let source = match self.context.core.store.settle_source(settled).await {
+            Ok(source) => source,
+            Err(error) => {
+                // Nothing of the hooks is written, and their events count for no later run.
+                self.read_dedupe_state().await;
+                return Err(error.into());
+            }
+        };
+        self.deferred.clear();
         for tally in &tallies {
             self.context.core.metrics.committed(tally);
         }

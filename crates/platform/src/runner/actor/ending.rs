@@ -32,6 +32,7 @@ impl Actor {
             }
             Cause::Invocation(mut invocation) => {
                 invocation.origin.trace = ended.trace;
+                let is_whole = !ended.flushed && !invocation.repeated;
                 let after = match std::mem::replace(&mut invocation.reply, Reply::None) {
                     Reply::None => After::Nothing,
                     Reply::Report(report) => After::Report(report),
@@ -50,7 +51,7 @@ impl Actor {
                     usage: ended.usage,
                     started_at_ms: ended.started_at_ms,
                     ended_at_ms: self.context.core.env.now_ms(),
-                    is_whole: !ended.flushed,
+                    is_whole,
                     ..RunPart::of(&invocation, after)
                 });
             }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     connection::failed,
-    living::Living,
+    living::{InvocationLeases, Living},
     owner::{self, Departure},
     row::{from_json, get, moment, signed, to_json, unsigned},
 };
@@ -127,7 +127,7 @@ pub(crate) fn lease(
         return Err(Conflict::LeaseLost.into());
     }
     if let Some(holder) = emitter.holder
-        && living.find_dead(holder, now_ms)?
+        && living.declare_dead(holder, now_ms)? == InvocationLeases::MayRemain
     {
         free_invocations(connection, &lease, false)?;
     }

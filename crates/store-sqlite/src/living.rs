@@ -24,6 +24,15 @@ struct Node {
     is_dead: bool,
 }
 
+/// The leases of invocations that a dead epoch had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InvocationLeases {
+    /// Some may still have to be freed.
+    MayRemain,
+    /// All were freed when the epoch ended.
+    Freed,
+}
+
 impl Node {
     fn is_alive(&self, now_ms: EpochMs) -> bool {
         !self.is_dead && now_ms.since(self.heartbeat_ms) < NODE_TIMEOUT
@@ -71,17 +80,24 @@ impl Living {
         lives.nodes.get(&epoch).is_some_and(|node| !node.is_dead)
     }
 
-    /// Declares the epoch dead, which is final, unless it is alive. Tells whether its node may still have leases of
-    /// invocations: a node that stopped or started anew had them all freed.
-    pub(crate) fn find_dead(&self, epoch: NodeEpoch, now_ms: EpochMs) -> Result<bool, Conflict> {
+    /// Declares the epoch dead, which is final.
+    ///
+    /// # Errors
+    /// `Held` while its node is alive.
+    pub(crate) fn declare_dead(
+        &self,
+        epoch: NodeEpoch,
+        now_ms: EpochMs,
+    ) -> Result<InvocationLeases, Conflict> {
         let mut lives = self.0.lock();
         match lives.nodes.get_mut(&epoch) {
             Some(node) if node.is_alive(now_ms) => Err(Conflict::Held { by: epoch }),
             Some(node) => {
                 node.is_dead = true;
-                Ok(true)
+                Ok(InvocationLeases::MayRemain)
             }
-            None => Ok(false),
+            // The leases of a stopped or restarted node are already free.
+            None => Ok(InvocationLeases::Freed),
         }
     }
 

@@ -61,11 +61,15 @@ async fn in_turns(
         return bench(&builds.ours, report).await;
     };
     let (mut ours, mut others) = (Vec::new(), Vec::new());
-    for _ in 0..TURNS {
-        for (build, turns) in [(&builds.ours, &mut ours), (other, &mut others)] {
-            let mut turn = Report::default();
-            bench(build, &mut turn).await?;
-            turns.push(turn);
+    for turn in 1..=TURNS {
+        for (name, build, reports) in [
+            ("this build", &builds.ours, &mut ours),
+            ("the other build", other, &mut others),
+        ] {
+            eprintln!("  turn {turn} of {TURNS}, {name}: {}", build.display());
+            let mut report = Report::default();
+            bench(build, &mut report).await?;
+            reports.push(report);
         }
     }
     report.add_turns(ours, &others);

@@ -7,7 +7,7 @@ use crate::{
     statistics::median,
 };
 
-/// What a figure is held against.
+/// The limit of a figure.
 pub(crate) enum Budget {
     AtLeast(f64, &'static str),
     AtMost(f64, &'static str),
@@ -38,11 +38,11 @@ impl Report {
         self.lines.push(line);
     }
 
-    /// Requests per second of all sides, and the ratio of ours to the others.
-    pub(crate) fn compare(&mut self, what: &str, compared: &Compared, budget: Budget) {
+    /// Requests per second of all sides, and the ratio of ours to the others; `bare` names the bare server.
+    pub(crate) fn compare(&mut self, what: &str, bare: &str, compared: &Compared, budget: Budget) {
         let ratio = compared.ratio() * 100.0;
         self.add(Line {
-            what: what.to_owned(),
+            what: format!("{what}, {bare}"),
             ours: rate(&compared.ours),
             bare: rate(&compared.bare),
             figure: ratio,
@@ -63,24 +63,25 @@ impl Report {
         });
     }
 
-    /// The figures in the middle of what both builds reported in turns; the lines themselves are those of our last
-    /// turn.
+    /// The lines of our last turn, each with the medians of the figures that both builds reported in turns.
     pub(crate) fn add_turns(&mut self, mut ours: Vec<Self>, others: &[Self]) {
         let middle = |turns: &[Self], line: usize| {
             let figures = turns.iter().filter_map(|turn| turn.lines.get(line));
             median(&figures.map(|line| line.figure).collect::<Vec<_>>())
         };
+        let turns = ours.len();
         let lines = ours.first().map_or(0, |turn| turn.lines.len());
         let middles: Vec<(f64, f64)> = (0..lines)
             .map(|line| (middle(&ours, line), middle(others, line)))
             .collect();
         let last = ours.pop().unwrap_or_default();
-        for (line, (ours, other)) in last.lines.into_iter().zip(middles) {
-            let what = format!("the same: {}", line.what);
+        for (mut line, (ours, other)) in last.lines.into_iter().zip(middles) {
+            let what = format!("median of {turns} turns: {}", line.what);
+            line.what.push_str(", last turn");
             self.lines.push(line);
             self.add(Line {
                 what,
-                ours: format!("{ours:.2} in the middle"),
+                ours: format!("{ours:.2}"),
                 bare: format!("the other build: {other:.2}"),
                 figure: ours / other,
                 shown: format!("{:.0} %", ours / other * 100.0),

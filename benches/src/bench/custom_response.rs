@@ -37,7 +37,8 @@ pub(super) async fn run(builds: &Builds, report: &mut Report) -> Result<()> {
         if connections > 1 {
             let budget = Budget::AtLeast(25.0, "25 %");
             report.compare(
-                "customResponse, 32 connections, Deno.serve",
+                "customResponse, 32 connections",
+                "Deno.serve",
                 &compared,
                 budget,
             );

@@ -82,9 +82,9 @@ fn tell(
         }
         None => (None, None),
     };
-    let what = format!("accepted, run and emitted, {which}, same server doing nothing");
+    let what = format!("accepted, run and emitted, {which}");
     let compared = Compared { ours, bare, other };
-    report.compare(&what, &compared, Budget::None);
+    report.compare(&what, "same server doing nothing", &compared, Budget::None);
     report.add(Line {
         what: format!("rounds of it in the middle, {which}"),
         ours: seen.shown(),

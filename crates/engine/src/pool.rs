@@ -151,7 +151,8 @@ impl Pool {
         for worker in &workers {
             worker.dismiss();
         }
-        // Those, too, that had not got ready when the pool was closed: they end unasked.
+        // Also workers still starting: dropping their start kills them. One whose process is not spawned yet leaves
+        // its folder to the next start.
         self.launch.lives.close();
         self.launch.lives.wait().await;
     }

@@ -200,8 +200,10 @@ impl Worker {
         match removal {
             Removal::HasRuns => return false,
             Removal::WasLast => self.kill.cancel(),
-            Removal::OthersAreLeft { is_told: false } => {}
-            Removal::OthersAreLeft { is_told: true } => {
+            Removal::OthersAreLeft {
+                is_load_sent: false,
+            } => {}
+            Removal::OthersAreLeft { is_load_sent: true } => {
                 if let Err(error) = self.send(&HostFrame::Unload { component }) {
                     tracing::warn!(%error, %component, "a worker keeps a component that nobody wants");
                 }

@@ -30,7 +30,7 @@ hashes! {
     ArtifactHash;
     /// The SHA-256 of a component's code, hexadecimal.
     CodeHash;
-    /// The hash under which a secret is known that nobody has to read again: an API key, the token of a
-    /// link, a `state`, a browser's cookie.
+    /// The hash that stands in for a secret that nobody has to read again: an API key, the token of a link, a
+    /// `state`, a browser's cookie.
     SecretHash;
 }

@@ -1,9 +1,9 @@
 //! The kit of actors: a task in memory that owns the work of one thing, found by its id or started.
 //!
 //! ```text
-//!  tell ──► Residents (find or start, under one lock) ──► actor: select over commands, InFlight work, Batches, Heartbeat
+//!  with ──► Residents (find or start, under one lock) ──► actor: select over commands, InFlight work, Batches, Heartbeat
 //!                     ▲                                      │
-//!                     └───────── leave (same lock) ◄─────────┘
+//!                     └────── remove_if (same lock) ◄────────┘
 //! ```
 //!
 //! Runners and couriers are such actors. Each has its own middle; the parts that all share are here.

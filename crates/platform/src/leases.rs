@@ -51,17 +51,17 @@ impl Leases {
         self.held.lock().remove(runnable);
     }
 
-    /// Tells the store that the node lives for as long as this is waited for.
+    /// Sends heartbeats until dropped.
     pub(crate) async fn keep_alive(&self) {
         loop {
             if let Err(error) = self.heartbeat().await {
-                tracing::warn!(%error, "the store does not hear that the node lives");
+                tracing::warn!(%error, "cannot record the node's heartbeat");
             }
             tokio::time::sleep(self.core.env.lasting(HEARTBEAT)).await;
         }
     }
 
-    /// Tells the store that the node lives.
+    /// Records a heartbeat of the node.
     ///
     /// # Errors
     /// `Conflict` when others have found it dead.

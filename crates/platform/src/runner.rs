@@ -142,7 +142,7 @@ impl Runners {
         core.to_the_end(queued).await
     }
 
-    fn find_or_start<T>(&self, id: &SourceId, tell: impl FnOnce(&Runner) -> T) -> T {
+    fn find_or_start<T>(&self, id: &SourceId, act: impl FnOnce(&Runner) -> T) -> T {
         let start = || {
             let (commands, receiver) = mpsc::unbounded_channel();
             let waiting = Arc::new(Waiting::default());
@@ -151,7 +151,7 @@ impl Runners {
             self.context.core.tasks.spawn(actor.run());
             Runner { commands, waiting }
         };
-        self.context.residents.with(id, start, tell)
+        self.context.residents.with(id, start, act)
     }
 
     /// Makes a version ready to run.

@@ -116,7 +116,7 @@ pub struct EndedRun {
     pub emitted: u32,
     /// The events that dedupe dropped.
     pub dropped: Dropped,
-    /// Whether it emitted events to be released later, be it in an earlier commit.
+    /// Whether any of its commits scheduled events for later release.
     pub has_scheduled: bool,
     /// The request behind it.
     pub origin: Origin,

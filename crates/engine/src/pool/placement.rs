@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The longest time that a permit is held while a component loads.
-const TURN_MAX: Duration = Duration::from_millis(500);
+const PERMIT_HOLD_MAX: Duration = Duration::from_millis(500);
 
 /// A component in a worker.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ impl Placement {
             tokio::select! {
                 () = worker.loaded(component) => {}
                 () = worker.gone() => {}
-                () = tokio::time::sleep(TURN_MAX) => {}
+                () = tokio::time::sleep(PERMIT_HOLD_MAX) => {}
             }
             drop(permit);
             if let Some(place) = place {

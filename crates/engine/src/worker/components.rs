@@ -11,8 +11,8 @@ use super::protocol::ComponentNumber;
 
 #[derive(Default)]
 struct Component {
-    /// Whether the worker was sent its load frame.
-    is_told: bool,
+    /// Whether its load frame was sent to the worker.
+    is_load_sent: bool,
     /// Cancelled once its module has been evaluated.
     loaded: CancellationToken,
     has_failed: bool,
@@ -41,7 +41,7 @@ impl Components {
     /// Records that the component's load frame was sent.
     pub(super) fn load_sent(&mut self, number: ComponentNumber) {
         if let Some(component) = self.by_number.get_mut(&number) {
-            component.is_told = true;
+            component.is_load_sent = true;
         }
     }
 
@@ -80,10 +80,10 @@ impl Components {
             .any(|component| !component.has_failed)
     }
 
-    /// Drops an entry, and returns whether the worker knows the component.
+    /// Drops an entry, and returns whether its load frame was sent.
     pub(super) fn remove(&mut self, number: ComponentNumber) -> bool {
         let removed = self.by_number.remove(&number);
-        removed.is_some_and(|component| component.is_told)
+        removed.is_some_and(|component| component.is_load_sent)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -135,15 +135,15 @@ impl Exit {
     }
 
     fn as_error(&self) -> ComponentError {
-        let said = self.stderr.trim();
-        let said = if said.is_empty() {
+        let stderr = self.stderr.trim();
+        let stderr = if stderr.is_empty() {
             String::new()
         } else {
-            format!(": {said}")
+            format!(": {stderr}")
         };
         ComponentError {
             name: "WorkerExited".to_owned(),
-            message: format!("the component's process {}{said}", self.describe()),
+            message: format!("the component's process {}{stderr}", self.describe()),
             ..ComponentError::default()
         }
     }

@@ -24,7 +24,7 @@ pub(crate) struct WorkerLaunch {
     pub(crate) routes: Vec<Route>,
     /// The socket at which the node itself can be reached.
     pub(crate) api_socket: Option<PathBuf>,
-    /// The lives of the workers that were started so, each from its greeting until its folder is gone.
+    /// Tracks each worker from its greeting until its folder is removed.
     pub(crate) lives: TaskTracker,
 }
 

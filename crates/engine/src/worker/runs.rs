@@ -47,8 +47,8 @@ pub(super) type Answer = Arc<dyn Fn(u64, u64) -> Replier + Send + Sync>;
 pub(super) enum Removal {
     /// It has runs, and stays.
     HasRuns,
-    /// The worker has others, and needs an unload frame if it knows this one.
-    OthersAreLeft { is_told: bool },
+    /// The worker has others, and needs an unload frame if this one's load frame was sent.
+    OthersAreLeft { is_load_sent: bool },
     /// The worker has none any more and has to go.
     WasLast,
 }
@@ -132,9 +132,9 @@ impl Runs {
         if self.of_component(component).next().is_some() {
             return Removal::HasRuns;
         }
-        let is_told = self.components.remove(component);
+        let is_load_sent = self.components.remove(component);
         if !self.components.is_empty() {
-            return Removal::OthersAreLeft { is_told };
+            return Removal::OthersAreLeft { is_load_sent };
         }
         self.end(Ending::Dismissed);
         Removal::WasLast

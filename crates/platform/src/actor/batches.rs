@@ -53,7 +53,7 @@ impl<T, R> Batches<T, R> {
         !self.waiting.is_empty() && self.in_flight.is_idle()
     }
 
-    /// Whether the next batch takes in everything that waits.
+    /// Whether the next batch has room for everything that waits.
     pub(crate) fn fit_one_batch(&self) -> bool {
         self.waiting.len() <= BATCH
     }

@@ -81,51 +81,54 @@ mod tests {
 
     use super::*;
 
-    struct Told(mpsc::UnboundedSender<u32>);
+    struct Handle(mpsc::UnboundedSender<u32>);
 
-    impl Resident for Told {
+    impl Resident for Handle {
         fn is_alive(&self) -> bool {
             !self.0.is_closed()
         }
     }
 
-    fn tell(residents: &Residents<u32, Told>, what: u32) -> Option<mpsc::UnboundedReceiver<u32>> {
+    fn send(
+        residents: &Residents<u32, Handle>,
+        message: u32,
+    ) -> Option<mpsc::UnboundedReceiver<u32>> {
         let mut started = None;
         let start = || {
             let (sender, receiver) = mpsc::unbounded_channel();
             started = Some(receiver);
-            Told(sender)
+            Handle(sender)
         };
-        residents.with(&1, start, |told| {
-            let _ = told.0.send(what);
+        residents.with(&1, start, |handle| {
+            let _ = handle.0.send(message);
         });
         started
     }
 
     #[test]
-    fn an_actor_is_started_once_and_told_everything() {
+    fn an_actor_is_started_once_and_receives_every_message() {
         let residents = Residents::default();
-        let mut first = tell(&residents, 1).unwrap();
-        assert!(tell(&residents, 2).is_none());
+        let mut first = send(&residents, 1).unwrap();
+        assert!(send(&residents, 2).is_none());
         assert_eq!([first.try_recv(), first.try_recv()], [Ok(1), Ok(2)]);
     }
 
     #[test]
-    fn an_actor_that_is_told_something_meanwhile_stays() {
+    fn an_actor_that_is_sent_a_message_meanwhile_stays() {
         let residents = Residents::default();
-        let mut first = tell(&residents, 1).unwrap();
+        let mut first = send(&residents, 1).unwrap();
         assert!(!residents.remove_if(&1, || first.is_empty()));
         assert_eq!(first.try_recv(), Ok(1));
         assert!(residents.remove_if(&1, || first.is_empty()));
         assert_eq!(residents.len(), 0);
-        assert!(tell(&residents, 2).is_some(), "another one begins");
+        assert!(send(&residents, 2).is_some(), "another one begins");
     }
 
     #[test]
     fn an_actor_that_died_is_replaced() {
         let residents = Residents::default();
-        drop(tell(&residents, 1));
-        assert!(tell(&residents, 2).is_some());
+        drop(send(&residents, 1));
+        assert!(send(&residents, 2).is_some());
         assert_eq!(residents.len(), 1);
     }
 }

@@ -38,8 +38,8 @@ impl Renewal {
         self.loading.start(loading);
     }
 
-    /// Another version or record counts now: the props being computed belong to the former one, and are
-    /// computed again when it is due.
+    /// Abandons the load under way: its props belong to a former version or record, and are computed again when
+    /// they are needed.
     pub(super) fn forget_loading(&mut self) {
         self.loading.abandon();
     }

@@ -35,7 +35,7 @@ use crate::{
 /// The lifetime of a link.
 const LIFE: Duration = Duration::from_mins(10);
 /// The time that the result of a connect is kept.
-const KNOWN_FOR: Duration = Duration::from_hours(24);
+const RESULT_RETENTION: Duration = Duration::from_hours(24);
 /// The interval at which a wait looks by itself: another node may have ended the connect.
 const PERIOD: Duration = Duration::from_secs(2);
 
@@ -182,7 +182,7 @@ impl Platform {
             step: ConnectStep::Linked,
             expires_at: now_at + LIFE,
         };
-        let forget_before = now_at.minus(KNOWN_FOR);
+        let forget_before = now_at.minus(RESULT_RETENTION);
         self.core
             .store
             .begin_connect(connect.clone(), &key_hash(&token), forget_before)

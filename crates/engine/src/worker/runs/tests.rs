@@ -48,7 +48,7 @@ fn with_runs(count: u64) -> (Runs, mpsc::UnboundedReceiver<(RunId, RunMessage)>)
     (runs, messages)
 }
 
-fn hear(runs: &mut Runs, frame: &str) {
+fn receive(runs: &mut Runs, frame: &str) {
     let frame_of_worker = WorkerFrame::parse(frame.as_bytes()).unwrap();
     runs.frame(frame_of_worker, frame.len(), Instant::now());
 }
@@ -66,11 +66,11 @@ fn outcomes(messages: &mut mpsc::UnboundedReceiver<(RunId, RunMessage)>) -> Vec<
 fn returning_does_not_undo_too_much_output() {
     let (mut runs, mut messages) = with_runs(1);
     let event = "e".repeat(100);
-    hear(
+    receive(
         &mut runs,
         &format!(r#"{{"type":"emit","id":1,"event":"{event}"}}"#),
     );
-    hear(&mut runs, r#"{"type":"outcome","id":1}"#);
+    receive(&mut runs, r#"{"type":"outcome","id":1}"#);
     runs.process_gone(&Exit::default());
     let outcomes = outcomes(&mut messages);
     assert!(
@@ -88,11 +88,11 @@ fn returning_does_not_undo_too_much_output() {
 #[test]
 fn a_load_that_failed_is_the_outcome_whatever_the_run_says() {
     let (mut runs, mut messages) = with_runs(2);
-    hear(
+    receive(
         &mut runs,
         r#"{"type":"load_failed","component":1,"error":{"name":"E","message":"load"}}"#,
     );
-    hear(
+    receive(
         &mut runs,
         r#"{"type":"outcome","id":1,"error":{"name":"E","message":"none"}}"#,
     );
@@ -177,7 +177,7 @@ fn a_kill_from_outside_is_nobodys_fault_and_one_at_a_limit_is_the_runs() {
 fn lines_of_nothing_count_too() {
     let (mut runs, mut messages) = with_runs(1);
     for _ in 0..100_000 {
-        hear(
+        receive(
             &mut runs,
             r#"{"type":"log","id":1,"level":"info","text":""}"#,
         );
@@ -285,14 +285,14 @@ fn runs_told(messages: &mut mpsc::UnboundedReceiver<(RunId, RunMessage)>) -> Vec
 fn what_names_no_run_goes_to_its_component_or_to_nobody() {
     let (mut runs, mut messages) = with_two_components();
     for component in [2, 1, 3] {
-        hear(
+        receive(
             &mut runs,
             &format!(
                 r#"{{"type":"log","id":null,"component":{component},"level":"info","text":"t"}}"#
             ),
         );
     }
-    hear(
+    receive(
         &mut runs,
         r#"{"type":"log","id":null,"level":"info","text":"whose?"}"#,
     );
@@ -311,7 +311,7 @@ fn a_write_out_of_its_place_breaks_the_protocol() {
         (vec![write(2, 1), write(2, 1)], true),
     ] {
         let (mut runs, mut messages) = with_two_components();
-        frames.iter().for_each(|frame| hear(&mut runs, frame));
+        frames.iter().for_each(|frame| receive(&mut runs, frame));
         assert_eq!(runs.ending().is_some(), is_broken, "{frames:?}");
         let kept = frames.len() - usize::from(is_broken);
         assert_eq!(runs_told(&mut messages), vec![2; kept]);
@@ -321,7 +321,7 @@ fn a_write_out_of_its_place_breaks_the_protocol() {
 #[test]
 fn a_component_that_failed_or_left_takes_no_runs_and_the_last_one_takes_the_worker_along() {
     let (mut runs, mut messages) = with_two_components();
-    hear(
+    receive(
         &mut runs,
         r#"{"type":"load_failed","component":1,"error":{"name":"E","message":"load"}}"#,
     );
@@ -337,9 +337,11 @@ fn a_component_that_failed_or_left_takes_no_runs_and_the_last_one_takes_the_work
     assert_eq!(runs.remove_component(second), Removal::HasRuns);
     assert_eq!(
         runs.remove_component(ComponentNumber::FIRST),
-        Removal::OthersAreLeft { is_told: false }
+        Removal::OthersAreLeft {
+            is_load_sent: false
+        }
     );
-    hear(&mut runs, r#"{"type":"outcome","id":2}"#);
+    receive(&mut runs, r#"{"type":"outcome","id":2}"#);
     assert_eq!(runs.remove_component(second), Removal::WasLast);
     assert_eq!(runs.ending(), Some(&Ending::Dismissed));
 }
@@ -347,7 +349,7 @@ fn a_component_that_failed_or_left_takes_no_runs_and_the_last_one_takes_the_work
 #[test]
 fn an_end_is_nobodys_fault_where_another_component_has_been() {
     let (mut runs, mut messages) = with_two_components();
-    hear(&mut runs, r#"{"type":"outcome","id":2}"#);
+    receive(&mut runs, r#"{"type":"outcome","id":2}"#);
     runs.remove_component(ComponentNumber::FIRST.next());
     runs_told(&mut messages);
     runs.process_gone(&Exit {

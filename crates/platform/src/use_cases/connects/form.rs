@@ -62,8 +62,8 @@ impl Platform {
     /// `Invalid` when the link is not valid.
     pub async fn open_link(&self, slug: &str, token: &str) -> Result<LinkOpened, ConnectError> {
         let (connect, app) = self.linked(slug, token).await?;
-        let known = self.open_data(&connect)?;
-        self.form(&app, &connect, known.fields, None)
+        let data = self.open_data(&connect)?;
+        self.form(&app, &connect, data.fields, None)
     }
 
     /// Handles the submitted form of a link.
@@ -77,8 +77,8 @@ impl Platform {
         entered: Map<String, Value>,
     ) -> Result<LinkOpened, ConnectError> {
         let (connect, app) = self.linked(slug, token).await?;
-        let known = self.open_data(&connect)?.fields;
-        let entered = merged(&app, known, entered);
+        let data = self.open_data(&connect)?;
+        let entered = merged(&app, data.fields, entered);
         let checked = app.check_entered(&entered, false);
         if let Err(invalid) = checked.and_then(|()| check_urls(&app, &entered)) {
             let problem = problem(&app, &invalid);

@@ -1,5 +1,5 @@
 /**
- * What `customResponse` is measured against: Deno's own server doing the same JSON work.
+ * The reference for `customResponse`: Deno's own server doing the same JSON work.
  *
  * Prints its address, then serves until it is killed. Not responsible for anything that a
  * platform adds: no sandbox, no isolation, no attribution.

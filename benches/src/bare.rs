@@ -1,4 +1,4 @@
-//! What durable ingest is compared with: the same HTTP server and routes, answering 200 without
+//! The reference for durable ingest: the same HTTP server and routes, answering 200 without
 //! doing anything. Runs as a process of its own, like the node.
 
 use std::net::SocketAddr;

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 
 use crate::wire::Connection;
 
-/// What to send, and where to.
+/// The request to send, and its address.
 #[derive(Clone)]
 pub(crate) struct Load {
     pub(crate) address: SocketAddr,
@@ -17,7 +17,7 @@ pub(crate) struct Load {
     pub(crate) connections: usize,
 }
 
-/// What came of it.
+/// The result of a load.
 #[derive(Default)]
 pub(crate) struct Answered {
     /// In microseconds, one per request.

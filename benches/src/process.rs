@@ -8,7 +8,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-/// What every one of them prints before its address.
+/// The text that every one of them prints before its address.
 const READY: &str = "ready on ";
 /// A start may recover a data folder.
 const START_DEADLINE: Duration = Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! What CI runs, step by step, each timed. The tests come last and nothing is printed after them,
+//! The steps of CI, each timed. The tests come last and nothing is printed after them,
 //! so that the run ends with the test runner's own summary.
 
 use std::{path::Path, process::Command, time::Instant};

@@ -1,4 +1,4 @@
-//! What the tests need besides Rust: Deno, the programs of PostgreSQL, MariaDB and OpenSSH servers, and
+//! The programs that the tests need besides Rust: Deno, the programs of PostgreSQL, MariaDB and OpenSSH servers, and
 //! Python with packages.
 //! Installs through the package clients at hand; names no registry and downloads nothing itself.
 

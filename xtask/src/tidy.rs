@@ -1,9 +1,11 @@
 //! The rules of the house that neither the compiler nor clippy knows: which crate may depend on
 //! which, that no modules name each other in a circle, how long a file may be, what it is called,
-//! how it opens, that no machine's paths are in it, and that documents name tests that exist.
+//! how it opens, that no machine's paths are in it, how its comments begin, and that documents name
+//! tests that exist.
 //! Function length and parameter counts are clippy's (`clippy.toml`).
 
 mod circles;
+mod comments;
 mod contract;
 mod edges;
 mod exceptions;
@@ -44,7 +46,10 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 }
 
 fn check_files(files: &[TrackedFile]) -> Vec<Violation> {
-    let check = |file| files::check(file).into_iter().chain(paths::check(file));
+    let check = |file| {
+        let found = files::check(file).into_iter().chain(paths::check(file));
+        found.chain(comments::check(file))
+    };
     files.iter().flat_map(check).collect()
 }
 

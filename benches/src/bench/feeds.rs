@@ -1,4 +1,4 @@
-//! What readers of one source's stream cost a node, and how soon they have what was emitted.
+//! The cost of readers of one source's stream, and the time after which they have its events.
 
 use std::{
     path::Path,
@@ -167,7 +167,7 @@ async fn read(mut stream: TcpStream, count: Arc<Count>) {
     {
         let messages = unread.windows(DATA.len()).filter(|bytes| *bytes == DATA);
         count.add(messages.count());
-        // What may be the beginning of the next one stays.
+        // A possible beginning of the next one stays.
         let kept = unread.len().saturating_sub(DATA.len() - 1);
         unread.drain(..kept);
     }

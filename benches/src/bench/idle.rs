@@ -1,4 +1,4 @@
-//! What deployed sources cost a node that has nothing to do for them.
+//! The cost of deployed sources for which a node has nothing to do.
 
 use std::{
     path::Path,

@@ -16,7 +16,7 @@ export default {
   },
   async run({ $ }) {
     const text = this.text();
-    // What people read first; further exports are for the steps after this one.
+    // The summary is read first; further exports are for the steps after this one.
     $.export("$summary", `Greeted ${this.name}`);
     return { text };
   },

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import component from "./{{file}}";
 
-/** What the component finds as `this`: its methods, what it is configured with, and `$emit`. */
+/** The component's `this`: its methods, its configured props, and `$emit`. */
 function instance(props) {
   const emitted = [];
   const $emit = (event, metadata) => emitted.push({ event, ...metadata });

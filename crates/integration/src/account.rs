@@ -20,7 +20,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Whoever runs the tests; if that is root, one of these users that there is.
+    /// The user who runs the tests; if that is root, the first of these users that exists.
     pub(crate) fn unprivileged(preferred: &[&str]) -> Self {
         let own = Self::of_the_tests();
         if !own.is_root() {
@@ -54,7 +54,7 @@ impl Account {
         users.lines().filter_map(read).find(wanted)
     }
 
-    /// Whoever runs the tests.
+    /// The user who runs the tests.
     pub(crate) fn of_the_tests() -> Self {
         let own = std::fs::metadata("/proc/self").expect("Linux has /proc");
         Self::find(|account| account.uid == own.uid())

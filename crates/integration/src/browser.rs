@@ -29,11 +29,11 @@ pub struct Browser {
 pub struct Visited {
     /// The address of the page.
     pub url: String,
-    /// What is there.
+    /// The page that is there.
     pub answer: Answer,
 }
 
-/// What somebody does at a provider.
+/// A user's decision at a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Signs in and consents.

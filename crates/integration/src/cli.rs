@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{binary, dialogue::Dialogue, node::Node};
 
-/// What a command left behind.
+/// The result of a command.
 #[derive(Debug, Clone)]
 pub struct Seen {
     /// The exit code.

@@ -16,7 +16,7 @@ pub struct Client {
 
 /// A client without a proxy that follows no redirect.
 pub(crate) fn direct() -> reqwest::Client {
-    // Whoever installed a provider first, it is the same one.
+    // Every caller installs the same provider; only the first call counts.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .no_proxy()

@@ -159,7 +159,7 @@ impl Dialogue {
         ended.unwrap()
     }
 
-    /// What went to standard output.
+    /// The text of standard output.
     pub fn data(&self) -> String {
         self.data.text.lock().unwrap().clone()
     }

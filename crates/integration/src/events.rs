@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(25);
 /// The largest page.
 const LIMIT: usize = 100;
 
-/// What was emitted, oldest first.
+/// The payloads of events, in their order.
 pub fn payloads(events: &[Value]) -> Vec<Value> {
     events.iter().map(|event| event["event"].clone()).collect()
 }

@@ -75,7 +75,7 @@ impl Following {
         }
     }
 
-    /// What was emitted with the next messages.
+    /// The events of the next messages.
     pub async fn payloads(&mut self, count: usize) -> Vec<Value> {
         let mut payloads = Vec::new();
         while payloads.len() < count {

@@ -43,7 +43,7 @@ fn issue(hosts: &[&str]) -> (Certificate, KeyPair) {
     (params.signed_by(&key, &*AUTHORITY).unwrap(), key)
 }
 
-/// What a server with a certificate for these hosts needs. It speaks HTTP/1.1.
+/// The settings of a server with a certificate for these hosts. It speaks HTTP/1.1.
 fn config(hosts: &[&str]) -> ServerConfig {
     let (certificate, key) = issue(hosts);
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));

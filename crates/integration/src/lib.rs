@@ -1,4 +1,4 @@
-//! What the tests across crates share: the real binary as a process, and the real servers around
+//! The shared parts of the tests across crates: the real binary as a process, and the real servers around
 //! it. Tests reach a node over HTTP and through its command line only, as everybody else does.
 //!
 //! Nothing here asserts what a node should do; that is said in `tests/it/`.

@@ -16,7 +16,7 @@ use crate::{
 };
 
 const API_KEY: &str = "hw_0123456789abcdef-of-the-tests";
-/// What a node prints once it serves, before its address.
+/// The text that a node prints before its address, once it serves.
 const READY: &str = "is ready on http://";
 /// Settings of the machine that a node under test keeps: where the runtime is.
 const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
@@ -298,7 +298,7 @@ impl Node {
         self.process.id()
     }
 
-    /// What it has printed since it was started last.
+    /// Its output since it was started last.
     pub fn output(&self) -> String {
         self.process.output()
     }

@@ -66,7 +66,7 @@ impl OAuthProvider {
         )
     }
 
-    /// What it has seen until now.
+    /// Its record so far.
     pub async fn seen(&self) -> Value {
         self.ask("see").await
     }

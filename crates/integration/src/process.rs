@@ -66,7 +66,7 @@ impl Process {
         }
     }
 
-    /// What it has printed so far, to standard output and error.
+    /// Its output so far, of standard output and error.
     pub(crate) fn output(&self) -> String {
         self.output.lock().unwrap().join("\n")
     }

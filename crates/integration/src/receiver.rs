@@ -193,7 +193,7 @@ impl Receiver {
         *self.shared.answering.lock().unwrap() = answering;
     }
 
-    /// What has arrived so far.
+    /// The requests that have arrived so far.
     pub fn received(&self) -> Vec<Received> {
         self.shared.received.borrow().clone()
     }

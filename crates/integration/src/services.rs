@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use crate::{answer::Answer, client::Client, receiver::Received};
 
-/// What a service sends to a webhook that was registered with it.
+/// Sends a service's call to a webhook that was registered with it.
 async fn call(url: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
     let client = Client::new(String::new(), None);
     let mut request = client

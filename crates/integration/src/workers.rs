@@ -17,7 +17,7 @@ impl Node {
     /// with SIGKILL, and without telling the node, which finds all of them gone at once. Returns how many there were.
     pub fn kill_workers(&self) -> usize {
         let node = Pid::from_raw(self.pid().cast_signed()).expect("a process id");
-        // What the first one was doing must not get to the next one before that is killed too.
+        // The work of the first one must not get to the next one before that is killed too.
         kill_process(node, Signal::STOP).expect("the node runs");
         let stopped = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         waitid(WaitId::Pid(node), stopped).expect("a child of the test");

@@ -84,7 +84,7 @@ async fn look_for_work(store: &SqliteStore, what: &str) {
     lasted(what, begin.elapsed());
 }
 
-/// What can be done with one webhook's long queue.
+/// The operations on one webhook's long queue.
 async fn queue(store: &SqliteStore, webhook: &Webhook, waiting: u32) {
     look_for_work(
         store,

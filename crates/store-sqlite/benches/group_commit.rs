@@ -1,4 +1,4 @@
-//! What group commit is worth: durable steps per second on a real disk, alone and together.
+//! The gain of group commit: durable steps per second on a real disk, alone and together.
 //!
 //! `cargo bench -p headwater-store-sqlite` measures; without `--bench` (as in `cargo test`) it only
 //! checks that everything runs.

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::http;
 
-/// What a node prints before its address.
+/// The text that a node prints before its address.
 const READY: &str = "is ready on http://";
 /// A first start may install Deno.
 const START_DEADLINE: Duration = Duration::from_secs(600);

@@ -20,7 +20,7 @@ usage: cargo xtask compat [OPTIONS] [PACKAGE…]
   --binary FILE  the headwater to use, instead of building a release
   --folder DIR   where the node's data and the report are; target/compat";
 
-/// What to do.
+/// The options of one run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {
     /// Names with or without a version; empty for all that are known.

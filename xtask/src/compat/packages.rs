@@ -44,7 +44,7 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// What a user would save.
+    /// The address that a user would save.
     pub(super) fn url(&self) -> String {
         format!("npm:{}/{}", self.package, self.path)
     }

@@ -1,4 +1,4 @@
-//! What is known of one component, in the words of the report.
+//! The findings about one component, in the words of the report.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 /// One component, examined.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Record {
-    /// What was saved: `npm:PACKAGE@VERSION/path`.
+    /// The address that was saved: `npm:PACKAGE@VERSION/path`.
     pub(super) url: String,
     /// Why it cannot be described or loaded.
     pub(super) failure: Option<String>,
-    /// What it is saved as; empty, like everything below, when it could not be.
+    /// The id under which it is saved; empty, like everything below, when it could not be.
     pub(super) id: String,
     pub(super) key: String,
     pub(super) version: String,
@@ -89,7 +89,7 @@ impl Record {
     }
 }
 
-/// What a source costs that imports a package's slowest component.
+/// The cost of a source that imports a package's slowest component.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Weight {
     pub(super) package: String,

@@ -1,4 +1,4 @@
-//! What earlier runs of the same binary found out, a line of JSON each, so that a run that was ended goes on where it
+//! The findings of earlier runs of the same binary, a line of JSON each, so that a run that was ended goes on where it
 //! was. Only what works is remembered: a failure is examined again every time.
 
 use std::{

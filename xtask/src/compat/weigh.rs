@@ -1,4 +1,4 @@
-//! What a package costs a source that runs: of each package, the component that took longest to load is imported by
+//! The cost of a package in a source that runs: of each package, the component that took longest to load is imported by
 //! a small source, so that it needs no credentials, and the worker that runs it is looked at.
 
 use std::{

@@ -33,7 +33,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("headwater-benches", &[]),
 ];
 
-/// What only a crate's tests may use besides.
+/// The crates that only a crate's tests may use besides.
 const TEST_EDGES: &[(&str, &[&str])] = &[
     // Use cases are tested on the real store in memory, which cannot drift from the real store.
     ("headwater-platform", &["headwater-store-sqlite"]),
@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    /// What `check` says of one package with these dependencies, among all known ones.
+    /// The violations that `check` finds in one package with these dependencies, among all known ones.
     fn found(from: &str, dependencies: &[(&str, Option<&str>)]) -> Vec<String> {
         let dependencies: Vec<_> = dependencies
             .iter()

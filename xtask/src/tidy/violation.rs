@@ -10,6 +10,7 @@ pub(super) enum Rule {
     ModuleName,
     OpeningComment,
     MachinePath,
+    CommentOpening,
     Circle,
     Contract,
     Invariant,

@@ -1,4 +1,4 @@
-//! What the services that speak GraphQL have in common: a query and its variables in one POST.
+//! The common part of the services that speak GraphQL: a query and its variables in one POST.
 
 use serde_json::{Value, json};
 

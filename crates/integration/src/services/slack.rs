@@ -134,7 +134,7 @@ impl State {
     }
 }
 
-/// What was posted as a form.
+/// The fields of a posted form.
 fn parameters(request: &Received) -> Map<String, Value> {
     let pairs = url::form_urlencoded::parse(&request.body);
     pairs

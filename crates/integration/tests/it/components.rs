@@ -1,4 +1,4 @@
-//! What components may be written in and import.
+//! The languages of components, and their imports.
 
 mod data_stores;
 mod failures;

@@ -1,4 +1,4 @@
-//! What a node is configured with: flags win over the environment, which wins over the file.
+//! The configuration of a node: flags win over the environment, which wins over the file.
 
 use headwater_integration::Node;
 use serde_json::json;

@@ -10,7 +10,7 @@ const ROUTERS: [&str; 2] = [
     include_str!("../../../api/src/router.rs"),
     include_str!("../../../api/src/operations.rs"),
 ];
-/// What is served but is no operation of the API: the endpoints of sources, and pages for browsers.
+/// The paths that are served but are not operations of the API: the endpoints of sources, and pages for browsers.
 const NOT_OPERATIONS: [&str; 2] = ["/e/", "/connect/"];
 
 /// The paths that are routed besides the listed operations, which are in the document.
@@ -114,8 +114,8 @@ fn calls_by_name(text: &str, operation: &Operation) -> bool {
     text.contains(name)
 }
 
-/// What is between two quotes: the file's literals, and code that looks like no path. What a
-/// `Source` calls its path is one of them.
+/// The texts between two quotes: the file's literals, and code that does not look like a path. The
+/// path of a `Source` is one of them.
 fn literals(text: &str) -> impl Iterator<Item = String> {
     let quoted = text
         .split('"')

@@ -1,4 +1,4 @@
-//! What Headwater is for, from one end to the other, with real components and real servers.
+//! The purposes of Headwater, from one end to the other, with real components and real servers.
 
 mod http_orders;
 mod packages;

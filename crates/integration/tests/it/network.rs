@@ -62,7 +62,7 @@ async fn a_host_leads_to_an_address_for_every_client_and_tls_asks_for_the_host()
     });
     assert_eq!(call(&node, "api.example.com").await, reached);
 
-    // Whoever has an address has no right to a name.
+    // A right to an address gives no right to a name.
     let refused = call(&node, "other.example.com").await;
     for way in ["fetch", "undici", "https", "tls"] {
         let reason = refused[way].as_str().unwrap();

@@ -92,7 +92,7 @@ async fn a_workspace_shares_what_lives_in_it_as_long_as_the_membership_lasts() {
         assert_eq!(listed[0]["id"], shared.id);
     }
 
-    // What the member made there stays there.
+    // A source that the member created there stays there.
     let body = json!({"component_code": EMITTER, "org_id": workspace});
     let made = Source::new(bob.post("/sources", body).await.is(200).data());
     node.delete(&format!("{members}/{bobs}")).await.is(204);

@@ -1,4 +1,4 @@
-//! What the benches measure on: a store on a disk with one active source, and what it emits.
+//! The fixture of the benches: a store on a disk with one active source, and its events.
 
 use std::{path::Path, sync::Arc};
 

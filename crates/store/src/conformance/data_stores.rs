@@ -153,7 +153,7 @@ pub async fn an_expired_record_is_gone_at_its_time(factory: &dyn Factory) {
     assert!(!unknown.unwrap());
 }
 
-/// What is written later stands, with its own time to expire.
+/// The later write stands, with its own time to expire.
 pub async fn a_record_is_overwritten_and_deleted(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let mine = named(&owner(), "s");

@@ -18,7 +18,7 @@ async fn five(store: &dyn Store, epoch: NodeEpoch) -> (Leased, Vec<EventId>) {
     (source, ids)
 }
 
-/// What is left, at once and after the deletion has run in small steps.
+/// The events that are left, at once and after the deletion has run in small steps.
 async fn left_after(
     factory: &dyn Factory,
     range: impl Fn(&[EventId]) -> (Option<EventId>, Option<EventId>),
@@ -274,7 +274,7 @@ pub async fn trim_keeps_the_newest_of_each_class(factory: &dyn Factory) {
     assert_eq!(trim_all(&*store, 3, 2).await, 0);
 }
 
-/// What dispatch has not passed yet stays, however much there is of it.
+/// Events that dispatch has not passed yet stay, however many there are.
 pub async fn trim_never_passes_the_dispatch_cursor(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (source, _) = five(&*store, epoch).await;

@@ -100,7 +100,7 @@ struct Waiting {
     starts: u32,
 }
 
-/// What should be.
+/// The expected state.
 #[derive(Default)]
 struct Model {
     log: Vec<Logged>,

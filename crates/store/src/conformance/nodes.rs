@@ -301,7 +301,7 @@ pub async fn a_clean_stop_frees_everything_at_once(factory: &dyn Factory) {
     assert_eq!(claimed.len(), 1);
 }
 
-/// What is given back is free with all that was leased of it, and its former holder is fenced off.
+/// A runnable that is given back is free with all that was leased of it, and its former holder is fenced off.
 pub async fn a_runnable_that_was_given_back_is_free(factory: &dyn Factory) {
     let nodes = two(factory).await;
     let source = deploy(&*nodes.one, nodes.first, &owner()).await;

@@ -147,7 +147,7 @@ pub async fn retrying_is_refused_where_nobody_delivers(factory: &dyn Factory) {
     assert_conflict(store.replay(&webhook.id, &replay(false), 10).await);
 }
 
-/// What ended before, of events within both ends, in bounded steps that come to an end.
+/// Deliveries that ended before, of events within both ends, in bounded steps that come to an end.
 pub async fn replaying_makes_ended_deliveries_pending_again(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (mine, from, webhook) = waiting_of(&*store, epoch, &[]).await;

@@ -105,7 +105,7 @@ pub async fn a_run_leaves_one_record_with_its_commit(factory: &dyn Factory) {
         ended: end,
         last_event,
     };
-    // What the same run commits later leaves its record as it is.
+    // A later commit of the same run leaves its record as it is.
     let later = RunCommit {
         run_id: run.run_id.clone(),
         ..last_commit(&source, returned())
@@ -169,7 +169,7 @@ pub async fn runs_are_paged_both_ways(factory: &dyn Factory) {
     assert_eq!(page(Position::Before(at(1))).await, newest_first[..1]);
 }
 
-/// What is asked for, and nothing else.
+/// The runs that match the filter are listed, and no others.
 pub async fn runs_are_listed_by_outcome_trigger_and_start(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = deploy(&*store, epoch, &owner()).await;
@@ -375,7 +375,7 @@ pub async fn an_events_deliveries_are_found(factory: &dyn Factory) {
     assert_eq!(none, [[]]);
 }
 
-/// What hooks did is recorded with the settlement, and not when that is refused.
+/// Runs of hooks are recorded with the settlement, and not when that is refused.
 pub async fn runs_of_hooks_are_recorded_with_the_settlement(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let source = begin(&*store, epoch, &owner(), "source").await;

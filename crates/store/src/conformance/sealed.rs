@@ -102,7 +102,7 @@ pub async fn every_sealed_record_is_found_once(factory: &dyn Factory) {
     }
 }
 
-/// What is sealed anew reads back, twice too, and nothing else of the record changes.
+/// A value that is sealed anew reads back, twice too, and nothing else of the record changes.
 pub async fn records_are_sealed_anew(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let world = world(&*store, epoch).await;
@@ -127,7 +127,7 @@ pub async fn records_are_sealed_anew(factory: &dyn Factory) {
     assert_eq!(source.spec.timers, world.source.spec.timers);
 }
 
-/// Who changes a record meanwhile wins; one that is gone stays gone.
+/// A change of a record made meanwhile wins; one that is gone stays gone.
 pub async fn a_record_that_has_changed_is_not_sealed_anew(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let world = world(&*store, epoch).await;

@@ -34,7 +34,7 @@ fn assert_same(one: &Source, two: &Source) {
     assert_eq!(format!("{one:?}"), format!("{two:?}"));
 }
 
-/// Whatever a source is made of reads back as it was written, in its order.
+/// Every part of a source reads back as it was written, in its order.
 pub async fn a_source_reads_back_as_it_was_written(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let mut source = begin(&*store, epoch, &workspace_owner(), "New Row").await;

@@ -288,7 +288,7 @@ pub async fn what_a_member_made_passes_to_another_when_it_leaves(factory: &dyn F
     );
 }
 
-/// What connects things of a workspace goes on; what leads out of it, or into it, ends.
+/// A subscription between things of a workspace goes on; one that leads out of it, or into it, ends.
 pub async fn subscriptions_within_a_workspace_outlive_the_membership(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (ann, bob) = (

@@ -30,7 +30,7 @@ async fn read(store: &dyn Store, webhook: &Webhook) -> Webhook {
     store.webhook(&webhook.id).await.unwrap().unwrap()
 }
 
-/// Whatever a webhook is made of reads back as it was written.
+/// Every part of a webhook reads back as it was written.
 pub async fn a_webhook_reads_back_as_it_was_written(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let full = Webhook {
@@ -492,7 +492,7 @@ pub async fn a_large_backlog_is_given_up_in_bounded_steps(factory: &dyn Factory)
     assert_eq!(delivered_texts(&claimed), ["\"new\""]);
 }
 
-/// Whatever is shown as dead can be made once more, also where that it is dead is not written yet.
+/// Every delivery that is shown as dead can be made once more, also one whose death is not written yet.
 pub async fn a_large_backlog_that_was_given_up_is_made_once_more(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = behind(&*store, epoch).await;

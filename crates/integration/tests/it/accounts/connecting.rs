@@ -123,7 +123,7 @@ async fn a_state_that_nobody_left_with_is_of_no_use() {
         json!([]),
         "no code was given away"
     );
-    // Who has the state goes on.
+    // A browser with the state goes on.
     browser.open(&back).await.answer.is(200);
 }
 
@@ -237,7 +237,7 @@ async fn a_form_asks_for_what_the_app_wants_and_the_app_is_asked_whether_that_is
     ] {
         assert_eq!(form.header(header), value);
     }
-    // What is missing, unknown or not taken is asked for again, and the link is good still.
+    // A missing, unknown or refused field is asked for again, and the link stays valid.
     for (fields, problem) in [
         (&[("key", "")][..], "Key: is required"),
         (&[("key", "good"), ("other", "x")], "other: is not a field"),

@@ -77,7 +77,7 @@ impl Desk {
     }
 }
 
-/// What a `deploy` hook waits for.
+/// The gate at which a `deploy` hook waits.
 struct Gate {
     desk: Desk,
     reached: Arc<Notify>,
@@ -238,7 +238,7 @@ async fn the_source_is_taken_up_again_until_it_is_deleted() {
     assert_eq!(second["id"], first["id"]);
     assert_eq!(second["configured_props"], first["configured_props"]);
     let told = interrupt(dev).await;
-    // What was before is not told again.
+    // Earlier output is not repeated.
     assert!(!told.contains("first one"), "{told}");
     assert!(told.contains("deleted"), "{told}");
     assert_eq!(desk.sources().await, [Value::Null; 0]);

@@ -1,4 +1,4 @@
-//! What is asked for on a terminal, of components with real options: keys are typed as a person types them.
+//! The questions on a terminal, for components with real options: keys are typed as a person types them.
 
 use headwater_integration::{Dialogue, Node};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ impl Asked {
     }
 }
 
-/// What the action was configured with, when it has run.
+/// The props of the action, once it has run.
 async fn configured(mut dialogue: Dialogue) -> Value {
     let status = dialogue.end().await;
     assert!(status.success(), "{}", dialogue.transcript());

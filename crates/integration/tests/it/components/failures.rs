@@ -1,4 +1,4 @@
-//! What is told of what a component throws: in events, in answers and on the command line.
+//! The reports of errors that a component throws: in events, in answers and on the command line.
 
 use headwater_integration::{Node, Receiver, Reply};
 use serde_json::{Value, json};

@@ -171,7 +171,7 @@ export default {
         );
         assert_eq!(source["secret_props"], json!({"token": {"secret": true}}));
     }
-    // What was read may be sent back.
+    // Props that were read may be sent back.
     let props = json!({"configured_props": deployed["configured_props"]});
     node.put(&path, props).await.is(200);
     let source = headwater_integration::Source::new(deployed);

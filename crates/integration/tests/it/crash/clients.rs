@@ -15,7 +15,7 @@ use tokio::{sync::watch, task::JoinSet};
 /// Requests at once.
 const CLIENTS: usize = 16;
 
-/// What is known of one id.
+/// The state of one id.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sent {
     /// Requests that may have arrived.
@@ -119,7 +119,7 @@ impl Clients {
         self.starts.send_modify(|starts| *starts += 1);
     }
 
-    /// What was sent so far.
+    /// The requests so far, by id.
     pub(super) fn tally(&self) -> BTreeMap<usize, Sent> {
         self.tally.borrow().clone()
     }

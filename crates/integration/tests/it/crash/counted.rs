@@ -103,7 +103,7 @@ impl Record {
         );
     }
 
-    /// What was answered has run, and nothing ran more often than it was sent.
+    /// Every answered request has run, and none ran more often than it was sent.
     pub(super) fn check_runs(&self, tally: &BTreeMap<usize, Sent>) {
         for (id, sent) in tally {
             let runs = self.runs.iter().filter(|run| run.id == *id).count();

@@ -82,7 +82,7 @@ impl Stopping {
 async fn runs_in_flight_finish_and_queued_work_is_done_after_the_next_start() {
     let mut stopping = Stopping::start("--shutdown-grace=60s", 4).await;
     stopping.ask_to_stop().await;
-    // What runs may finish; what is queued must not begin.
+    // A run under way may finish; a queued one must not begin.
     let before = stopping.gate.received().len();
     stopping
         .gate

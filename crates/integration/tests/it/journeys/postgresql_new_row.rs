@@ -39,7 +39,7 @@ async fn rows_are_emitted_once_across_kills() {
         .await;
 
     let source = deploy(&node, &postgres).await;
-    // What `deploy` emitted is there when the deployment is answered.
+    // The events of `deploy` are there when the deployment is answered.
     let events = node.events(&source).await;
     assert_eq!(ids(&events), [1, 2, 3]);
     assert_eq!(events[0]["metadata"]["summary"], "New Row Added");

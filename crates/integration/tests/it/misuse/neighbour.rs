@@ -52,7 +52,7 @@ impl Neighbour {
         }
     }
 
-    /// What was answered since the last time.
+    /// The number of answers since the last call.
     fn since(&mut self) -> usize {
         let answers = self.answers.load(Ordering::Relaxed);
         answers - std::mem::replace(&mut self.before, answers)

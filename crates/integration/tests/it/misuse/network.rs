@@ -73,7 +73,7 @@ export default {
 };
 "#;
 
-/// What came of each attempt, and what the server has heard.
+/// The result of each attempt, and the requests that the server has heard.
 async fn attempts(node: NodeBuilder) -> (Vec<(String, Value)>, BTreeSet<String>) {
     let mut street = Street::of(node, CODE).await;
     let server = Receiver::start().await;

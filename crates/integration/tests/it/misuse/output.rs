@@ -16,7 +16,7 @@ const frame = (body) => {
   return Buffer.concat([length, bytes]);
 };
 
-/// What a worker says about runs 0 to 20, one of which is this one.
+/// The frames of a worker about runs 0 to 20, one of which is this one.
 const frames = Array.from({ length: 20 }, (_, id) => [
   { type: "emit", id, event: "forged", options: {} },
   { type: "kv", id, seq: 1_000, key: "forged", value: true },
@@ -71,7 +71,7 @@ export default {
 };
 "#;
 
-/// What must hold of the source whatever it did.
+/// Asserts that the source is as it was, whatever it did.
 async fn assert_nothing_forged(street: &Street) {
     let report = street
         .node

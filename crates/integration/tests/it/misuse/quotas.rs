@@ -1,4 +1,4 @@
-//! What a node refuses when it is told to count: invocations per day, requests per second.
+//! The refusals of a node with quotas: invocations per day, requests per second.
 
 use headwater_integration::Node;
 use serde_json::json;

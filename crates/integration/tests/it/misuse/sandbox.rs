@@ -1,4 +1,4 @@
-//! What of the machine, the node and other sources a component can see.
+//! The parts of the machine, the node and other sources that a component can see.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ import fs from "node:fs";
 import os from "node:os";
 import process from "node:process";
 
-/// What was not started has no status, and does not always have an error.
+/// A process that was not started has no status, and does not always have an error.
 const status = (ended) => {
   if (ended.status !== 0) throw ended.error ?? new Error("nothing was started");
   return ended.status;

@@ -1,4 +1,4 @@
-//! What holds for every request, whatever its path: request ids, unknown paths and methods,
+//! The rules for every request, whatever its path: request ids, unknown paths and methods,
 //! trailing slashes, malformed bodies, fields to include and exclude.
 
 use headwater_integration::{Method, Node};

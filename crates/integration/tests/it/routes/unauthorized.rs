@@ -2,7 +2,7 @@
 
 use headwater_integration::{Method, Node, Operation};
 
-/// What answers without a key, and nothing else.
+/// The operations that answer without a key, and no others.
 const OPEN: [&str; 5] = [
     "GET /healthz",
     "GET /readyz",

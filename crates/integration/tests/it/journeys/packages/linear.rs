@@ -41,7 +41,7 @@ async fn for_an_admin_the_source_is_a_webhook() {
     assert_eq!(titles(&events), ["No tea", "No milk"]);
     assert_eq!(events[1]["metadata"]["summary"], "Issue created: No milk");
 
-    // Who is not Linear may call, and is not believed.
+    // A caller other than Linear may call, and is not believed.
     let forged = json!({"action": "create", "data": {"id": "issue-1"}});
     node.with_key(None)
         .post(source.endpoint(), forged)

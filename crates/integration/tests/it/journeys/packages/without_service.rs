@@ -19,7 +19,7 @@ async fn actions_that_need_no_service_return_what_they_say() {
         ),
         (
             "html-to-markdown",
-            // What is left out the component hands on as undefined, which its converter takes at its word.
+            // The component hands on omitted options as undefined, which its converter takes at its word.
             json!({
                 "input": "<h1>Teas</h1><ul><li><em>Sencha</em></li></ul>",
                 "headingStyle": "atx", "bulletListMarker": "*", "emDelimiter": "_",

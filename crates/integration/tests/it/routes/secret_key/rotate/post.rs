@@ -33,7 +33,7 @@ async fn rotate(node: &Node) -> Value {
         .data()
 }
 
-/// What the next run of the source emits.
+/// The event of the next run of the source.
 async fn emitted(node: &Node, source: &Source) -> Value {
     node.run(source, json!({})).await;
     payloads(&node.events(source).await).pop().unwrap()

@@ -1,6 +1,6 @@
 //! Retention of runs: keeps the newest of each runnable, failures apart from successes.
 
-use headwater_store::{Progress, StoreError};
+use headwater_store::{KeptRuns, Progress, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use crate::connection::failed;
@@ -14,13 +14,6 @@ pub(crate) fn note_untrimmed(connection: &Connection, runnable: &str) -> Result<
         .and_then(|mut statement| statement.execute([runnable]))
         .map_err(failed("noting runs to be trimmed"))
         .map(drop)
-}
-
-/// The numbers of runs to keep, per runnable.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct KeptRuns {
-    pub(crate) successes: u32,
-    pub(crate) failures: u32,
 }
 
 /// Whether a step has anything to look at.

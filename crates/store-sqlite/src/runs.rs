@@ -6,13 +6,9 @@ use headwater_model::{
     id::{InvocationId, RunnableId},
     page::{Page, PageRequest},
 };
-use headwater_store::{Progress, RunFilter, RunRecord, Runs, StoreError};
+use headwater_store::{KeptRuns, Progress, RunFilter, RunRecord, Runs, StoreError};
 
-use crate::{
-    run_events, run_records,
-    run_retention::{self, KeptRuns},
-    store::SqliteStore,
-};
+use crate::{run_events, run_records, run_retention, store::SqliteStore};
 
 #[async_trait]
 impl Runs for SqliteStore {
@@ -41,16 +37,7 @@ impl Runs for SqliteStore {
             .await
     }
 
-    async fn trim_runs(
-        &self,
-        keep: u32,
-        keep_failed: u32,
-        limit: u32,
-    ) -> Result<Progress, StoreError> {
-        let keep = KeptRuns {
-            successes: keep,
-            failures: keep_failed,
-        };
+    async fn trim_runs(&self, keep: KeptRuns, limit: u32) -> Result<Progress, StoreError> {
         // Looking costs no transaction; most looks find nothing.
         let has_work = move |connection: &_| run_retention::has_work(connection, keep);
         if !self.read(has_work).await? {

@@ -157,6 +157,15 @@ pub struct RunFilter {
     pub since_ms: Option<EpochMs>,
 }
 
+/// The numbers of newest runs to keep of each runnable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptRuns {
+    /// The number of successes.
+    pub successes: u32,
+    /// The number of failures.
+    pub failures: u32,
+}
+
 /// Records of runs. Writing happens in [`crate::WorkQueue::commit_runs`] and [`crate::Catalog::settle_source`] only.
 #[async_trait]
 pub trait Runs {
@@ -183,14 +192,9 @@ pub trait Runs {
     /// (`conformance::runs::events_that_an_earlier_part_scheduled_are_found`).
     async fn run_events(&self, run: &RunRecord, limit: u32) -> Result<Vec<Event>, StoreError>;
 
-    /// Deletes up to `limit` runs beyond the newest `keep` successes and the newest `keep_failed` failures per runnable.
+    /// Deletes up to `limit` runs beyond those to keep.
     /// Several nodes may call it at once.
     /// MUST keep failures however many successes follow
     /// (`conformance::runs::failures_are_kept_apart_from_successes`).
-    async fn trim_runs(
-        &self,
-        keep: u32,
-        keep_failed: u32,
-        limit: u32,
-    ) -> Result<Progress, StoreError>;
+    async fn trim_runs(&self, keep: KeptRuns, limit: u32) -> Result<Progress, StoreError>;
 }

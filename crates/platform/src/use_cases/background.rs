@@ -10,7 +10,7 @@ use headwater_model::{
     id::{RunnableId, WebhookId},
     time::EpochMs,
 };
-use headwater_store::{Progress, StoreError};
+use headwater_store::{KeptRuns, Progress, StoreError};
 
 use crate::{chore::Chore, platform::Platform, runner::Command};
 
@@ -147,8 +147,11 @@ impl Platform {
 
     async fn trim_runs(&self) -> Result<Progress, StoreError> {
         let config = &self.core.config;
-        let keep = (config.retained_runs, config.retained_failed_runs);
-        self.core.store.trim_runs(keep.0, keep.1, BATCH).await
+        let keep = KeptRuns {
+            successes: config.retained_runs,
+            failures: config.retained_failed_runs,
+        };
+        self.core.store.trim_runs(keep, BATCH).await
     }
 
     /// Wakes those that got work and returns the time to wait.

@@ -10,8 +10,8 @@ use headwater_model::{
 
 use super::{Factory, fixture::*};
 use crate::{
-    DROPPED_KEYS_MAX, Dropped, EndedRun, OutcomeFilter, RUN_ERROR_CHARS_MAX, RunCommit, RunFilter,
-    RunOutcome, RunRecord, RunTrigger, Store, StoreError,
+    DROPPED_KEYS_MAX, Dropped, EndedRun, KeptRuns, OutcomeFilter, RUN_ERROR_CHARS_MAX, RunCommit,
+    RunFilter, RunOutcome, RunRecord, RunTrigger, Store, StoreError,
 };
 
 /// The end of a run that returned.
@@ -284,10 +284,14 @@ pub async fn failures_are_kept_apart_from_successes(factory: &dyn Factory) {
     let failures = end_all(&*store, &source, &[threw.clone(), threw.clone()]).await;
     let successes = end_all(&*store, &source, &vec![returned(); 5]).await;
     let others = end_all(&*store, &other, &[threw, returned()]).await;
-    let trim = async |store: &dyn Store, keep, keep_failed| {
+    let trim = async |store: &dyn Store, successes, failures| {
+        let keep = KeptRuns {
+            successes,
+            failures,
+        };
         let mut deleted = 0;
         loop {
-            let step = store.trim_runs(keep, keep_failed, 2).await.unwrap();
+            let step = store.trim_runs(keep, 2).await.unwrap();
             assert!(step.done <= 2, "a bounded step");
             deleted += step.done;
             if !step.more {
@@ -323,7 +327,11 @@ pub async fn runs_end_with_their_source(factory: &dyn Factory) {
         assert!(store.run(id).await.unwrap().is_none());
     }
     assert!(store.run(&kept[0]).await.unwrap().is_some());
-    assert_eq!(store.trim_runs(0, 0, 9).await.unwrap().done, 1);
+    let none = KeptRuns {
+        successes: 0,
+        failures: 0,
+    };
+    assert_eq!(store.trim_runs(none, 9).await.unwrap().done, 1);
 }
 
 /// The deliveries of each event, to whomever; and each of them leads back to the run.

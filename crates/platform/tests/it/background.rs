@@ -7,6 +7,7 @@ use std::{sync::mpsc, time::Duration};
 
 use headwater_engine::network::NetworkPolicy;
 use headwater_model::webhook::DeliveryState::Delivered;
+use headwater_store::KeptRuns;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -124,7 +125,15 @@ async fn a_look_that_finds_nothing_to_do_writes_nothing() {
         for step in [
             store.run_deletions(9).await,
             store.trim(100, 9, None).await,
-            store.trim_runs(100, 100, 9).await,
+            store
+                .trim_runs(
+                    KeptRuns {
+                        successes: 100,
+                        failures: 100,
+                    },
+                    9,
+                )
+                .await,
             store.trim_deliveries(100, T0, 9).await,
             store.release_scheduled(T0, 9).await,
             store.fire_timers(T0, 9).await,

@@ -15,7 +15,8 @@ use crate::{
     world::{World, done, with_faults},
 };
 
-async fn asked() -> (World, SourceId, EndpointToken) {
+/// A deployed source that answers requests itself, and the token of its endpoint.
+pub(crate) async fn asked() -> (World, SourceId, EndpointToken) {
     let world = World::new().await;
     let id = world
         .deploy(&Component::named("it").custom_response())

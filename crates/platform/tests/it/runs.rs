@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::{
     component::Component,
+    custom_response::asked,
     engine::{Call, PATIENCE, returned, thrown},
     leases::claimed_again,
     world::{NOWHERE, T0, World, after, done, replaced},
@@ -100,10 +101,7 @@ async fn a_tick_leaves_a_record_with_the_events_that_dedupe_left_out() {
 
 #[tokio::test]
 async fn a_request_that_was_answered_without_an_event_leaves_a_record() {
-    let world = World::new().await;
-    let component = Component::named("it").custom_response();
-    let id = world.deploy(&component).await;
-    let token = world.token(&id).await;
+    let (world, id, token) = asked().await;
     let asking = world.requesting(&token, json!({}));
     let run = world.engine.next().await;
     run.respond(200, "hello");
@@ -119,10 +117,7 @@ async fn a_request_that_was_answered_without_an_event_leaves_a_record() {
 
 #[tokio::test]
 async fn an_event_that_was_scheduled_before_the_response_is_shown_with_its_run() {
-    let world = World::new().await;
-    let component = Component::named("it").custom_response();
-    let id = world.deploy(&component).await;
-    let token = world.token(&id).await;
+    let (world, id, token) = asked().await;
     let asking = world.requesting(&token, json!({}));
     let run = world.engine.next().await;
     run.emit_with(json!("later"), json!({ "delivery_ts": after(TICK) }));
@@ -141,10 +136,7 @@ async fn an_event_that_was_scheduled_before_the_response_is_shown_with_its_run()
 
 #[tokio::test]
 async fn the_part_of_a_run_that_is_committed_counts_though_another_runs_commit_is_refused() {
-    let world = World::new().await;
-    let component = Component::named("it").custom_response();
-    let id = world.deploy(&component).await;
-    let token = world.token(&id).await;
+    let (world, id, token) = asked().await;
     let asking = world.requesting(&token, json!({}));
     let asked = world.engine.next().await;
     asked.emit(json!("before"));

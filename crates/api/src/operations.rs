@@ -3,9 +3,13 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use headwater_platform::Platform;
 use utoipa::openapi::OpenApi;
-use utoipa_axum::{router::OpenApiRouter, routes};
+use utoipa_axum::{
+    router::{OpenApiRouter, UtoipaMethodRouter},
+    routes,
+};
 
 use crate::{
     metrics::{self, Observed},
@@ -23,24 +27,30 @@ pub(crate) const V1: &str = "/v1";
 /// Routes of some operations together with their part of the document.
 type Operations<S = Arc<Platform>> = OpenApiRouter<S>;
 
+/// The operations of one path, together with their part of the document.
+type PathItem = fn() -> UtoipaMethodRouter<Arc<Platform>>;
+
 /// The document of all operations, without title, tags and security.
 pub(crate) fn document() -> OpenApi {
     let rest = health().into_openapi();
     let rest = rest.merge_from(metrics().into_openapi());
     let rest = rest.merge_from(description().into_openapi());
+    let clients = CLIENTS
+        .iter()
+        .fold(Operations::default(), |all, item| all.routes(item()));
     OpenApi::default()
-        .nest(V1, clients().into_openapi())
+        .nest(V1, clients.into_openapi())
         .merge_from(rest)
 }
 
-/// Operations for clients of the API, below [`V1`].
-pub(crate) fn clients() -> Operations {
-    Operations::default()
-        .merge(components())
-        .merge(sources())
-        .merge(delivery())
-        .merge(belongings())
-        .merge(tenants())
+/// The routes of the operations for clients. Each path's part of the document is dropped before the next is built:
+/// a node that nobody asks for the document has no room for all of it.
+pub(crate) fn clients() -> Router<Arc<Platform>> {
+    let routes = |item: &PathItem| Router::from(Operations::default().routes(item()));
+    CLIENTS
+        .iter()
+        .map(routes)
+        .fold(Router::new(), Router::merge)
 }
 
 /// Operations for machines that watch the node.
@@ -62,89 +72,69 @@ pub(crate) fn description() -> Operations<Arc<Described>> {
         .routes(routes!(docs::page))
 }
 
-/// Saved code of sources and actions.
-fn components() -> Operations {
-    Operations::default()
-        .routes(routes!(components::save, components::list))
-        .routes(routes!(components::show))
-        .routes(routes!(components::options))
-        .routes(routes!(components::props))
-        .routes(routes!(components::run))
-        .routes(routes!(registry::publish))
-        .routes(routes!(registry::show))
-        .routes(routes!(registry::package_modules))
-}
-
-/// Deployed components, their runs, and the events of them and of workflows.
-fn sources() -> Operations {
-    Operations::default()
-        .routes(routes!(sources::deploy))
-        .routes(routes!(
-            sources::show,
-            sources::put,
-            sources::patch,
-            sources::delete
-        ))
-        .routes(routes!(sources::run))
-        .routes(routes!(runs::list))
-        .routes(routes!(runs::show))
-        .routes(routes!(events::summaries))
-        .routes(routes!(events::delete))
-        .routes(routes!(events::logs))
-        .routes(routes!(feeds::source))
-        .routes(routes!(workflows::events))
-        .routes(routes!(workflows::errors))
-        .routes(routes!(feeds::workflow))
-}
-
-/// Subscriptions, webhooks and their deliveries.
-fn delivery() -> Operations {
-    Operations::default()
-        .routes(routes!(subscriptions::create, subscriptions::delete))
-        .routes(routes!(users::subscriptions))
-        .routes(routes!(workspaces::subscriptions))
-        .routes(routes!(
-            auto_subscriptions::create,
-            auto_subscriptions::delete
-        ))
-        .routes(routes!(webhooks::create))
-        .routes(routes!(webhooks::show, webhooks::patch, webhooks::delete))
-        .routes(routes!(users::webhooks))
-        .routes(routes!(webhooks::rotate_secret))
-        .routes(routes!(deliveries::list))
-        .routes(routes!(deliveries::replay))
-        .routes(routes!(deliveries::show))
-        .routes(routes!(deliveries::retry))
-}
-
-/// Accounts of apps and data stores, which components use beside their code.
-fn belongings() -> Operations {
-    Operations::default()
-        .routes(routes!(accounts::list, accounts::create))
-        .routes(routes!(accounts::show, accounts::delete))
-        .routes(routes!(accounts::check))
-        .routes(routes!(accounts::connect))
-        .routes(routes!(accounts::reconnect))
-        .routes(routes!(accounts::connect_status))
-        .routes(routes!(apps::list))
-        .routes(routes!(data_stores::list))
-        .routes(routes!(data_stores::records))
-        .routes(routes!(data_stores::delete))
-}
-
-/// Users, workspaces and their keys.
-fn tenants() -> Operations {
-    Operations::default()
-        .routes(routes!(users::me))
-        .routes(routes!(users::sources))
-        .routes(routes!(orgs::sources))
-        .routes(routes!(users::create, users::list))
-        .routes(routes!(users::delete))
-        .routes(routes!(workspaces::create, workspaces::list))
-        .routes(routes!(workspaces::show))
-        .routes(routes!(workspaces::members, workspaces::add_member))
-        .routes(routes!(workspaces::remove_member))
-        .routes(routes!(keys::create, keys::list))
-        .routes(routes!(keys::revoke))
-        .routes(routes!(keys::rotate_secret_key))
-}
+/// Operations for clients of the API, below [`V1`].
+const CLIENTS: &[PathItem] = &[
+    // Saved code of sources and actions.
+    || routes!(components::save, components::list),
+    || routes!(components::show),
+    || routes!(components::options),
+    || routes!(components::props),
+    || routes!(components::run),
+    || routes!(registry::publish),
+    || routes!(registry::show),
+    || routes!(registry::package_modules),
+    // Deployed components and their runs.
+    || routes!(sources::deploy),
+    || routes!(sources::show, sources::put, sources::patch, sources::delete),
+    || routes!(sources::run),
+    || routes!(runs::list),
+    || routes!(runs::show),
+    // Events of sources and of workflows.
+    || routes!(events::summaries),
+    || routes!(events::delete),
+    || routes!(events::logs),
+    || routes!(feeds::source),
+    || routes!(workflows::events),
+    || routes!(workflows::errors),
+    || routes!(feeds::workflow),
+    // Subscriptions to events.
+    || routes!(subscriptions::create, subscriptions::delete),
+    || routes!(users::subscriptions),
+    || routes!(workspaces::subscriptions),
+    || routes!(auto_subscriptions::create, auto_subscriptions::delete),
+    // Webhooks and the deliveries to them.
+    || routes!(webhooks::create),
+    || routes!(webhooks::show, webhooks::patch, webhooks::delete),
+    || routes!(users::webhooks),
+    || routes!(webhooks::rotate_secret),
+    || routes!(deliveries::list),
+    || routes!(deliveries::replay),
+    || routes!(deliveries::show),
+    || routes!(deliveries::retry),
+    // Accounts of apps.
+    || routes!(accounts::list, accounts::create),
+    || routes!(accounts::show, accounts::delete),
+    || routes!(accounts::check),
+    || routes!(accounts::connect),
+    || routes!(accounts::reconnect),
+    || routes!(accounts::connect_status),
+    || routes!(apps::list),
+    // Data stores and their records.
+    || routes!(data_stores::list),
+    || routes!(data_stores::records),
+    || routes!(data_stores::delete),
+    // Users and workspaces.
+    || routes!(users::me),
+    || routes!(users::sources),
+    || routes!(orgs::sources),
+    || routes!(users::create, users::list),
+    || routes!(users::delete),
+    || routes!(workspaces::create, workspaces::list),
+    || routes!(workspaces::show),
+    || routes!(workspaces::members, workspaces::add_member),
+    || routes!(workspaces::remove_member),
+    // The keys of users and workspaces.
+    || routes!(keys::create, keys::list),
+    || routes!(keys::revoke),
+    || routes!(keys::rotate_secret_key),
+];

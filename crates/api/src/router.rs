@@ -81,7 +81,7 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
 
 /// The API for its clients. Paths are written without the trailing slash that requests may carry.
 fn v1(platform: &Arc<Platform>) -> Router<Arc<Platform>> {
-    Router::from(operations::clients())
+    operations::clients()
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(from_fn(fields::select))

@@ -106,7 +106,7 @@ impl Couriers {
             let changes = Arc::new(AtomicU64::new(0));
             let context = Arc::clone(&self.context);
             let actor = Actor::new(context, id.clone(), nudges, Arc::clone(&changes));
-            self.context.tasks.spawn(actor.run());
+            self.context.tasks.spawn(Box::new(actor).run());
             Courier {
                 nudges: sender,
                 changes,

@@ -179,7 +179,7 @@ async fn claim(store: &SqliteStore, id: &WebhookId, epoch: NodeEpoch) -> Vec<Att
         attempt: attempt.clone(),
         after: AfterAttempt::Delivered,
     };
-    let claimed = claimed.expect("claimed").into_iter();
+    let claimed = claimed.expect("claimed").deliveries.into_iter();
     claimed.map(|one| record(one.lease)).collect()
 }
 

@@ -17,7 +17,7 @@ use headwater_model::{
     webhook::DeliveryState,
 };
 use headwater_store::{
-    AttemptRecord, ClaimLimit, ClaimedDelivery, Deliveries, Delivery, DeliveryLease,
+    AttemptRecord, ClaimLimit, ClaimedDeliveries, Deliveries, Delivery, DeliveryLease,
     DisabledWebhook, EventDelivery, LeaseTerm, Progress, RecordedAttempts, Replay, StoreError,
     WebhookBacklog,
 };
@@ -32,7 +32,7 @@ impl Deliveries for SqliteStore {
         term: LeaseTerm,
         now_ms: EpochMs,
         limit: ClaimLimit,
-    ) -> Result<Vec<ClaimedDelivery>, StoreError> {
+    ) -> Result<ClaimedDeliveries, StoreError> {
         let id = webhook_id.clone();
         self.write(move |connection| claims::claim(connection, id.as_str(), term, now_ms, limit))
             .await

@@ -1,6 +1,9 @@
 //! Reading beside the writer: a few connections, each used by one step at a time.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use headwater_store::StoreError;
 use parking_lot::Mutex;
@@ -11,6 +14,7 @@ use crate::connection::{self, failed};
 
 /// Connections that only read.
 pub(crate) struct Readers {
+    path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     free: Arc<Semaphore>,
 }
@@ -29,11 +33,11 @@ impl Drop for Borrowed {
 }
 
 impl Readers {
-    /// Opens that many connections.
+    /// Opens the first of that many connections; the others are opened when they are first needed.
     pub(crate) fn open(path: &Path, count: usize) -> Result<Self, StoreError> {
-        let idle: Result<Vec<_>, _> = (0..count).map(|_| connection::reading(path)).collect();
         Ok(Self {
-            idle: Mutex::new(idle?),
+            path: path.to_owned(),
+            idle: Mutex::new(vec![connection::reading(path)?]),
             free: Arc::new(Semaphore::new(count)),
         })
     }
@@ -50,10 +54,14 @@ impl Readers {
             .map_err(|error| StoreError::unavailable("reading", error))?;
         // The permit goes along: a caller that goes away does not free a connection that is still in use.
         let read = tokio::task::spawn_blocking(move || {
-            let connection = self.idle.lock().pop();
+            let idle = self.idle.lock().pop();
+            let connection = match idle {
+                Some(connection) => connection,
+                None => connection::reading(&self.path)?,
+            };
             let borrowed = Borrowed {
                 readers: self,
-                connection,
+                connection: Some(connection),
                 _permit: permit,
             };
             let connection = borrowed

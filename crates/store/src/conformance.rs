@@ -268,6 +268,7 @@ macro_rules! conformance_tests {
                 extending_prolongs_held_deliveries_only,
                 first_attempts_are_claimed_before_those_that_are_due_again,
                 a_claim_ends_at_its_limits,
+                a_claim_comes_with_the_webhooks_present_record,
                 attempts_are_kept_and_decide_what_becomes_of_a_delivery,
                 an_attempt_is_refused_after_a_later_claim,
                 an_attempt_is_refused_without_its_lease,

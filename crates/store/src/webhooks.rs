@@ -154,6 +154,15 @@ pub struct ClaimedDelivery {
     pub attempts: u32,
 }
 
+/// The deliveries that a claim leased, and the webhook that they are for.
+#[derive(Debug, Clone)]
+pub struct ClaimedDeliveries {
+    /// The webhook as it was in the moment of the claim; `None`: it is gone or not active, and nothing was leased.
+    pub webhook: Option<Webhook>,
+    /// The deliveries, in the order in which to attempt them.
+    pub deliveries: Vec<ClaimedDelivery>,
+}
+
 /// One attempt of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
@@ -307,13 +316,15 @@ pub trait Deliveries {
     /// (`conformance::deliveries::a_claim_never_hands_out_a_held_delivery`).
     /// MUST lease those never attempted however many are to be attempted again
     /// (`conformance::deliveries::a_claim_ends_at_its_limits`).
+    /// MUST return the webhook's record of the same moment
+    /// (`conformance::deliveries::a_claim_comes_with_the_webhooks_present_record`).
     async fn claim_deliveries(
         &self,
         webhook_id: &WebhookId,
         term: LeaseTerm,
         now_ms: EpochMs,
         limit: ClaimLimit,
-    ) -> Result<Vec<ClaimedDelivery>, StoreError>;
+    ) -> Result<ClaimedDeliveries, StoreError>;
 
     /// `woken_webhooks`: of the active webhooks with deliveries that are due and not leased, the first `limit` after
     /// `after` in the order of ids, sorted by due time; `more`: continue after the largest of them;

@@ -103,14 +103,16 @@ impl Actor {
         }
     }
 
-    /// Delivers until there is nothing to do or the node stops.
-    pub(super) async fn run(mut self) {
+    /// Delivers until there is nothing to do or the node stops. Boxed, because a future has room for each place that
+    /// its parameter is moved to.
+    pub(super) async fn run(mut self: Box<Self>) {
         let context = Arc::clone(&self.context);
         let mut heartbeat = Heartbeat::new(&context.core.env);
         loop {
             self.advance();
             if self.is_idle() && self.remove_if_idle() {
-                return self.release_held().await;
+                let leases = self.held.leases();
+                return self.release(&leases).await;
             }
             tokio::select! {
                 Some(answered) = self.attempts.next() => self.end(answered),
@@ -371,12 +373,12 @@ impl Actor {
     }
 
     /// Directs later attempts to the target.
-    fn set_target(&mut self, target: Target) {
+    fn set_target(&mut self, target: Arc<Target>) {
         let is_elsewhere = !self.is_at(&target.webhook.url);
         if is_elsewhere || (self.records.is_idle() && self.attempts.is_empty()) {
             self.failing_since_ms = target.webhook.failing_since_ms;
         }
-        let former = self.target.replace(Arc::new(target));
+        let former = self.target.replace(target);
         let moved = former.is_some_and(|former| {
             let now = self.target.as_ref();
             now.is_some_and(|now| !now.gate.is_of_same_host(&former.gate))
@@ -411,12 +413,6 @@ impl Actor {
             .iter()
             .filter_map(|delivery| self.held.take_lease(&delivery.lease.delivery_id))
             .collect()
-    }
-
-    /// Gives everything back when the node stops.
-    async fn release_held(mut self) {
-        let leases = self.held.leases();
-        self.release(&leases).await;
     }
 
     async fn release(&mut self, leases: &[DeliveryLease]) {

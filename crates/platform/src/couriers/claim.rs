@@ -1,5 +1,7 @@
 //! Claiming deliveries of one webhook, together with its present record.
 
+use std::sync::Arc;
+
 use headwater_model::id::WebhookId;
 use headwater_store::{ClaimLimit, ClaimedDelivery};
 
@@ -8,10 +10,10 @@ use crate::error::PlatformError;
 
 /// The result of a claim.
 pub(super) struct Claim {
-    /// The webhook as it was read before; `None`: it takes no deliveries.
-    pub(super) target: Option<Target>,
+    /// The webhook as it was in the moment of the claim; `None`: it takes no deliveries.
+    pub(super) target: Option<Arc<Target>>,
     pub(super) claimed: Vec<ClaimedDelivery>,
-    /// As counted before the webhook was read.
+    /// As counted before the claim.
     pub(super) changes: u64,
     pub(super) limit: ClaimLimit,
 }
@@ -37,28 +39,35 @@ impl Claim {
 }
 
 impl CourierContext {
-    /// Reads the webhook, then claims deliveries of it.
+    /// Claims deliveries of the webhook, and makes its record ready for them.
+    ///
+    /// # Errors
+    /// Those of the store, and `Internal` when a secret of the webhook cannot be opened: then it holds no lease.
     pub(super) async fn claim_deliveries(
         &self,
         id: &WebhookId,
         changes: u64,
         limit: ClaimLimit,
     ) -> Result<Claim, PlatformError> {
-        let mut claim = Claim {
+        let (store, term) = (&self.core.store, self.core.lease_term());
+        let claimed = store.claim_deliveries(id, term, self.core.env.now_ms(), limit);
+        let claimed = claimed.await?;
+        let target = |webhook| Target::new(webhook, &self.secret_keys, &self.limits).map(Arc::new);
+        let target = match claimed.webhook.map(target).transpose() {
+            Ok(target) => target,
+            Err(error) => {
+                let leases = claimed.deliveries.into_iter().map(|one| one.lease);
+                store
+                    .release_deliveries(&leases.collect::<Vec<_>>())
+                    .await?;
+                return Err(error);
+            }
+        };
+        Ok(Claim {
+            target,
+            claimed: claimed.deliveries,
             changes,
-            target: None,
-            claimed: Vec::new(),
             limit,
-        };
-        let webhook = self.core.store.webhook(id).await?;
-        let Some(webhook) = webhook.filter(|webhook| webhook.active) else {
-            return Ok(claim);
-        };
-        let target = Target::new(webhook, &self.secret_keys, &self.limits)?;
-        claim.target = Some(target);
-        let (term, now_ms) = (self.core.lease_term(), self.core.env.now_ms());
-        let claimed = self.core.store.claim_deliveries(id, term, now_ms, limit);
-        claim.claimed = claimed.await?;
-        Ok(claim)
+        })
     }
 }

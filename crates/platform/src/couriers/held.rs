@@ -12,7 +12,7 @@ use headwater_store::{AttemptRecord, ClaimedDelivery, DeliveryLease};
 struct Holding {
     lease: DeliveryLease,
     /// Claimed again since the lease was last used.
-    again: Option<ClaimedDelivery>,
+    again: Option<Box<ClaimedDelivery>>,
 }
 
 /// Leases by delivery.
@@ -32,7 +32,7 @@ impl HeldLeases {
             Entry::Occupied(mut holding) => {
                 *holding.get_mut() = Holding {
                     lease,
-                    again: Some(claimed),
+                    again: Some(Box::new(claimed)),
                 };
                 None
             }
@@ -64,7 +64,7 @@ impl HeldLeases {
 
     /// Lets go of a delivery; returns it if it has been claimed again, to be attempted again.
     pub(super) fn let_go(&mut self, id: &DeliveryId) -> Option<ClaimedDelivery> {
-        self.0.remove(id)?.again
+        self.0.remove(id)?.again.map(|again| *again)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use headwater_model::time::EpochMs;
 use headwater_store::{
-    ClaimLimit, ClaimedDelivery, DeliveryLease, LeaseTerm, NodeEpoch, StoreError,
+    ClaimLimit, ClaimedDeliveries, ClaimedDelivery, DeliveryLease, LeaseTerm, NodeEpoch, StoreError,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -10,12 +10,31 @@ use super::event;
 use crate::{
     connection::failed,
     row::{get, parsed, signed, unsigned},
+    webhook_rows,
 };
 
 /// A delivery that may be claimed: it is not leased, or its lease has expired.
 pub(super) const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
 
 pub(super) fn claim(
+    connection: &Connection,
+    webhook_id: &str,
+    term: LeaseTerm,
+    now_ms: EpochMs,
+    limit: ClaimLimit,
+) -> Result<ClaimedDeliveries, StoreError> {
+    let webhook = webhook_rows::by_id(connection, webhook_id)?.filter(|webhook| webhook.active);
+    let deliveries = match &webhook {
+        Some(_) => lease_due(connection, webhook_id, term, now_ms, limit)?,
+        None => Vec::new(),
+    };
+    Ok(ClaimedDeliveries {
+        webhook,
+        deliveries,
+    })
+}
+
+fn lease_due(
     connection: &Connection,
     webhook_id: &str,
     term: LeaseTerm,
@@ -30,7 +49,7 @@ pub(super) fn claim(
              FROM deliveries INDEXED BY deliveries_due
              CROSS JOIN delivered_events ON delivered_events.position = event_position
              WHERE webhook_id = ?2 AND state = 'pending' AND due_at_ms <= ?1 AND {FREE}
-               AND generation = (SELECT generation FROM webhooks WHERE id = ?2 AND active)
+               AND generation = (SELECT generation FROM webhooks WHERE id = ?2)
              ORDER BY due_at_ms, event_position, deliveries.position"
         ))
         .map_err(&failed)?;

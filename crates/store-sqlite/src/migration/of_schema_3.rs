@@ -287,7 +287,7 @@ async fn claimed(
     let claimed = store
         .claim_deliveries(webhook, term(epoch), NOW, limit)
         .await;
-    claimed.unwrap()
+    claimed.unwrap().deliveries
 }
 
 async fn listed(store: &SqliteStore, webhook: &WebhookId, state: DeliveryState) -> Vec<DeliveryId> {

@@ -12,7 +12,7 @@ use headwater_model::{
 use super::{Factory, fixture::*};
 use crate::{
     AfterAttempt, Attempt, AttemptRecord, ClaimLimit, ClaimedDelivery, DeliveryLease, LeaseTerm,
-    NodeEpoch, Owner, Store, StoreError, Webhook,
+    NodeEpoch, Owner, Store, StoreError, Webhook, WebhookChange,
 };
 
 pub(super) const RETRY: AfterAttempt = AfterAttempt::RetryAt(EpochMs(T0.0 + 60_000));
@@ -128,6 +128,46 @@ pub async fn a_claim_never_hands_out_a_held_delivery(factory: &dyn Factory) {
             .await
             .is_empty()
     );
+}
+
+/// A courier sends to the address that the record names, and nothing for one that takes no deliveries.
+pub async fn a_claim_comes_with_the_webhooks_present_record(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
+    let term = LeaseTerm {
+        epoch,
+        expires_at_ms: T0 + MINUTE,
+    };
+    let one = ClaimLimit {
+        deliveries: 1,
+        retries: 1,
+        bytes: u64::MAX,
+    };
+    let claim = || async {
+        let claimed = store.claim_deliveries(&webhook.id, term, T0, one);
+        claimed.await.unwrap()
+    };
+    let claimed = claim().await;
+    assert_eq!(claimed.webhook.as_ref(), Some(&webhook));
+    assert_eq!(delivered_texts(&claimed.deliveries), ["1"]);
+    let moved = WebhookChange {
+        url: Some("https://new.example".to_owned()),
+        ..WebhookChange::default()
+    };
+    let moved = store.update_webhook(&webhook.id, moved).await.unwrap();
+    let claimed = claim().await;
+    assert_eq!(claimed.webhook.as_ref(), Some(&moved));
+    assert_eq!(delivered_texts(&claimed.deliveries), ["2"]);
+    let inactive = WebhookChange {
+        active: Some(false),
+        ..WebhookChange::default()
+    };
+    store.update_webhook(&webhook.id, inactive).await.unwrap();
+    let claimed = claim().await;
+    assert!(claimed.webhook.is_none() && claimed.deliveries.is_empty());
+    store.delete_webhook(&webhook.id).await.unwrap();
+    let claimed = claim().await;
+    assert!(claimed.webhook.is_none() && claimed.deliveries.is_empty());
 }
 
 /// Two that claim at the same time share the work.
@@ -250,7 +290,7 @@ pub async fn a_claim_ends_at_its_limits(factory: &dyn Factory) {
             bytes,
         };
         let claimed = store.claim_deliveries(&webhook.id, term, T0 + MINUTE, limit);
-        let claimed = claimed.await.unwrap();
+        let claimed = claimed.await.unwrap().deliveries;
         assert_eq!(delivered_texts(&claimed), expected, "{limit:?}");
         let leases: Vec<_> = claimed.into_iter().map(|one| one.lease).collect();
         store.release_deliveries(&leases).await.unwrap();

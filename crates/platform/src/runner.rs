@@ -148,7 +148,7 @@ impl Runners {
             let waiting = Arc::new(Waiting::default());
             let context = Arc::clone(&self.context);
             let actor = Actor::new(context, id.clone(), receiver, Arc::clone(&waiting));
-            self.context.core.tasks.spawn(actor.run());
+            self.context.core.tasks.spawn(Box::new(actor).run());
             Runner { commands, waiting }
         };
         self.context.residents.with(id, start, act)
@@ -162,13 +162,13 @@ impl Runners {
         &self,
         source: Source,
         component: SavedComponent,
-    ) -> Result<LoadedSource, PlatformError> {
+    ) -> Result<Arc<LoadedSource>, PlatformError> {
         self.context.load(source, component).await
     }
 
     /// The source's runner, running that version from now on.
-    pub(crate) fn open(&self, id: &SourceId, loaded: LoadedSource) -> RunnerHandle {
-        let load = Command::Load(Arc::new(loaded));
+    pub(crate) fn open(&self, id: &SourceId, loaded: Arc<LoadedSource>) -> RunnerHandle {
+        let load = Command::Load(loaded);
         self.find_or_start(id, |runner| {
             runner.send(load);
             RunnerHandle(runner.clone())

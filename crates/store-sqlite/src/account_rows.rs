@@ -10,7 +10,7 @@ use headwater_store::{
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     owner,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned, unsigned_opt},
@@ -18,7 +18,7 @@ use crate::{
 
 pub(crate) fn create(connection: &Connection, account: &Account) -> Result<(), StoreError> {
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO accounts (id, user_id, workspace_id, app, name, sealed, expires_at, renewable, renew_at, version,
                  health, health_reason, checked_at, created_at, updated_at)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -46,7 +46,7 @@ pub(crate) fn create(connection: &Connection, account: &Account) -> Result<(), S
 
 /// Credentials, name and health of an account that is there, whichever credentials it has. False: it is not.
 pub(crate) fn reconnect(connection: &Connection, account: &Account) -> Result<bool, StoreError> {
-    let written = connection.execute(
+    let written = connection.execute_prepared(
         "UPDATE accounts SET name = ?, sealed = ?, expires_at = ?, renewable = ?, renew_at = ?, version = version + 1,
              health = ?, health_reason = ?, checked_at = ?, updated_at = ? WHERE id = ?",
         params![
@@ -66,7 +66,7 @@ pub(crate) fn reconnect(connection: &Connection, account: &Account) -> Result<bo
 }
 
 pub(crate) fn renew(connection: &Connection, renewal: &Renewal) -> Result<bool, StoreError> {
-    let written = connection.execute(
+    let written = connection.execute_prepared(
         "UPDATE accounts SET sealed = ?, expires_at = ?, renewable = ?, renew_at = ?, version = version + 1,
              health = ?, health_reason = ?, checked_at = ?, updated_at = ? WHERE id = ? AND version = ?",
         params![
@@ -92,7 +92,7 @@ pub(crate) fn note(
     health: &Health,
 ) -> Result<(), StoreError> {
     connection
-        .execute(
+        .execute_prepared(
             "UPDATE accounts SET health = ?, health_reason = ?, checked_at = ? WHERE id = ? AND version = ?",
             params![
                 status_text(health.status),
@@ -125,7 +125,7 @@ pub(crate) fn page(
 }
 
 pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreError> {
-    let deleted = connection.execute("DELETE FROM accounts WHERE id = ?", [id]);
+    let deleted = connection.execute_prepared("DELETE FROM accounts WHERE id = ?", [id]);
     Ok(deleted.map_err(failed("deleting an account"))? > 0)
 }
 

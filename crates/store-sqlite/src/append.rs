@@ -5,7 +5,7 @@ use headwater_store::StoreError;
 use rusqlite::{Connection, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     emitters,
     row::{signed, to_json},
 };
@@ -101,11 +101,11 @@ pub(crate) fn note_untrimmed(
     class: u8,
 ) -> Result<(), StoreError> {
     connection
-        .prepare_cached(
+        .execute_prepared(
             "INSERT INTO untrimmed (emitter_id, class) VALUES (?, ?)
              ON CONFLICT DO UPDATE SET waits_at = -1 WHERE waits_at <> -1",
+            params![emitter, class],
         )
-        .and_then(|mut statement| statement.execute(params![emitter, class]))
         .map_err(failed("noting what is to be trimmed"))
         .map(drop)
 }

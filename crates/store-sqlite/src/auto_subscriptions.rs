@@ -5,7 +5,7 @@ use headwater_store::{Source, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     derived_id::{self, Seed},
     row::{get, parsed},
 };
@@ -18,7 +18,7 @@ pub(crate) fn create(
     let (user, listener) = (wanted.user_id.as_str(), wanted.listener.as_str());
     let channel = wanted.channel.name();
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO auto_subscriptions (id, user_id, listener, channel) VALUES (?, ?, ?, ?)
              ON CONFLICT (user_id, listener, channel) DO NOTHING",
             [wanted.id.as_str(), user, listener, channel],
@@ -40,7 +40,7 @@ pub(crate) fn create(
 
 pub(crate) fn delete(connection: &Connection, like: &AutoSubscription) -> Result<bool, StoreError> {
     let deleted = connection
-        .execute(
+        .execute_prepared(
             "DELETE FROM auto_subscriptions WHERE user_id = ? AND listener = ? AND channel = ?",
             [
                 like.user_id.as_str(),
@@ -94,15 +94,13 @@ pub(crate) fn subscribe(connection: &Connection, source: &Source) -> Result<(), 
     for seed in seeds {
         let id = derived_id::subscription(source.created_at.to_ms(), seed);
         connection
-            .prepare_cached(
+            .execute_prepared(
                 "INSERT INTO subscriptions (id, user_id, emitter, listener, channel, since)
                  SELECT ?, user_id, ?, listener, channel,
                         coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)
                  FROM auto_subscriptions WHERE position = ?",
+                params![id.as_str(), source.id.as_str(), seed.row],
             )
-            .and_then(|mut statement| {
-                statement.execute(params![id.as_str(), source.id.as_str(), seed.row])
-            })
             .map_err(&failed)?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use headwater_store::{ArtifactBytes, Conflict, Entity, Owner, SavedComponent, St
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     owner,
     registry::{drafts, search},
     row::{get, json, parsed, signed, to_json, unsigned},
@@ -22,11 +22,11 @@ pub(crate) fn save(
 ) -> Result<(), StoreError> {
     let description = to_json(&component.description)?;
     let insert = || -> rusqlite::Result<()> {
-        connection.execute(
+        connection.execute_prepared(
             "INSERT INTO artifacts (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING",
             params![artifact.hash.as_str(), &artifact.bytes[..]],
         )?;
-        connection.execute(
+        connection.execute_prepared(
             "INSERT INTO components (id, user_id, workspace_id, key, code, code_url, code_hash, artifact_hash, lock,
                                      description, created_at, updated_at)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -119,7 +119,7 @@ pub(crate) fn delete_unused(
     let failed = failed("deleting components");
     for table in ["component_search", "components"] {
         connection
-            .execute(
+            .execute_prepared(
                 &format!(
                     "DELETE FROM {table} WHERE {owner_column} = ? AND id NOT IN (SELECT component_id FROM sources)
                                            AND id NOT IN (SELECT component_id FROM registry)"

@@ -3,10 +3,22 @@
 use std::{path::Path, time::Duration};
 
 use headwater_store::StoreError;
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, ffi};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, config::DbConfig, ffi};
 
-/// Distinct statements of this crate; all stay prepared.
-const STATEMENTS: usize = 128;
+/// More than the distinct statements of this crate: all stay prepared.
+const STATEMENTS: usize = 512;
+
+/// Statements that are prepared once.
+pub(crate) trait Prepared {
+    /// Runs a statement, and returns the number of rows that it changed.
+    fn execute_prepared(&self, sql: &str, params: impl Params) -> rusqlite::Result<usize>;
+}
+
+impl Prepared for Connection {
+    fn execute_prepared(&self, sql: &str, params: impl Params) -> rusqlite::Result<usize> {
+        self.prepare_cached(sql)?.execute(params)
+    }
+}
 
 /// Wraps a database error with the failed step. Only errors of the database engine are worth a retry.
 #[expect(

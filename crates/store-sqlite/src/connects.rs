@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::{
     account_rows,
-    connection::failed,
+    connection::{Prepared as _, failed},
     owner,
     row::{get, parsed, parsed_opt, signed, unsigned},
 };
@@ -27,13 +27,13 @@ pub(crate) fn begin(
 ) -> Result<(), StoreError> {
     let failed = failed("writing a connect");
     connection
-        .execute(
+        .execute_prepared(
             "DELETE FROM connects WHERE expires_at < ?",
             [signed(forget_before)],
         )
         .map_err(&failed)?;
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO connects (id, user_id, workspace_id, app, name, account_id, sealed, step, token_hash, expires_at)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
@@ -72,7 +72,7 @@ pub(crate) fn await_callback(
     sealed: &Sealed,
     now_at: EpochSeconds,
 ) -> Result<bool, StoreError> {
-    let left = connection.execute(
+    let left = connection.execute_prepared(
         "UPDATE connects SET step = ?, state_hash = ?, sealed = ? WHERE id = ? AND step = ? AND expires_at > ?",
         params![AWAY, state_hash, sealed.0, id, LINKED, signed(now_at)],
     );
@@ -84,7 +84,7 @@ pub(crate) fn take_callback(
     state_hash: &str,
     now_at: EpochSeconds,
 ) -> Result<Option<Connect>, StoreError> {
-    let back = connection.execute(
+    let back = connection.execute_prepared(
         "UPDATE connects SET step = ? WHERE state_hash = ? AND step = ? AND expires_at > ?",
         params![BACK, state_hash, AWAY, signed(now_at)],
     );
@@ -117,7 +117,7 @@ pub(crate) fn end(
         write_account(connection, &connect, account)?;
     }
     connection
-        .execute(
+        .execute_prepared(
             "UPDATE connects SET step = ?, failure = ?, account_id = coalesce(?, account_id), sealed = x'' WHERE id = ?",
             params![step, failure, account_id, id.as_str()],
         )

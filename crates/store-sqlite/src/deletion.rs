@@ -4,7 +4,10 @@ use headwater_model::{channel::ChannelClass, id::EventId, time::EpochMs};
 use headwater_store::{ChannelFilter, EventDeletion, Progress, StoreError};
 use rusqlite::{Connection, params};
 
-use crate::{connection::failed, row::signed};
+use crate::{
+    connection::{Prepared as _, failed},
+    row::signed,
+};
 
 /// Dispatch never reads these from `$in`, so that they may be deleted before it has passed them.
 const SCHEDULED: u8 = ChannelClass::Scheduled.code();
@@ -20,7 +23,7 @@ pub(crate) fn request(connection: &Connection, deletion: &EventDeletion) -> Resu
         sequence: u32::MAX,
     });
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO deletions (emitter_id, class, channel, start_ms, start_sequence, end_ms, end_sequence,
                                     up_to_position)
              VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(position), 0) FROM events))",
@@ -84,7 +87,7 @@ fn requested(connection: &Connection, limit: u32) -> Result<Vec<i64>, StoreError
 /// Ends a deletion whose events are gone. Until dispatch has passed them all, it stays and hides them.
 fn finish(connection: &Connection, id: i64) -> Result<usize, StoreError> {
     connection
-        .execute(
+        .execute_prepared(
             &format!(
                 "DELETE FROM deletions
                  WHERE id = ? AND (class = {SCHEDULED} OR up_to_position <= (SELECT position FROM dispatch_cursor))"
@@ -97,7 +100,7 @@ fn finish(connection: &Connection, id: i64) -> Result<usize, StoreError> {
 /// Deletes events that the deletion covers; fewer than `limit` means that none is left.
 fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<u32, StoreError> {
     let deleted = connection
-        .prepare_cached(&format!(
+        .execute_prepared(&format!(
             "DELETE FROM events WHERE position IN (
                  SELECT events.position
                  FROM deletions JOIN events ON events.emitter_id = deletions.emitter_id
@@ -109,8 +112,7 @@ fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<u32, S
                    AND events.position <= up_to_position
                    AND (events.class = {SCHEDULED} OR events.position <= (SELECT position FROM dispatch_cursor))
                  LIMIT ?2)",
-        ))
-        .and_then(|mut statement| statement.execute(params![id, limit]))
+        ), params![id, limit])
         .map_err(failed("deleting events"))?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
 }

@@ -163,10 +163,7 @@ impl Deliveries for SqliteStore {
         limit: u32,
     ) -> Result<Progress, StoreError> {
         let has_work = move |connection: &_| trim::has_work(connection, keep, dead_before_ms);
-        if !self.read(has_work).await? {
-            return Ok(Progress::default());
-        }
-        self.write(move |connection| trim::trim(connection, keep, dead_before_ms, limit))
-            .await
+        let step = move |connection: &_| trim::trim(connection, keep, dead_before_ms, limit);
+        self.progress_if(has_work, step).await
     }
 }

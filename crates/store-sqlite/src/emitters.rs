@@ -9,7 +9,7 @@ use headwater_store::{Conflict, Entity, NodeEpoch, Owner, RunnableLease, Source,
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     living::{InvocationLeases, Living},
     owner::{self, Departure},
     row::{from_json, get, moment, signed, to_json, unsigned},
@@ -42,7 +42,7 @@ pub(crate) fn insert(
         fence: 1,
     };
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO emitters (emitter_id, user_id, workspace_id, lease_epoch, fence) VALUES (?, ?, ?, ?, ?)",
             params![
                 source.id.as_str(),
@@ -145,16 +145,12 @@ pub(crate) fn lease(
 /// Gives the runnable back, if the lease is still the current one.
 pub(crate) fn release(connection: &Connection, lease: &RunnableLease) -> Result<(), StoreError> {
     let released = connection
-        .prepare_cached(
-            "UPDATE emitters SET lease_epoch = NULL WHERE emitter_id = ? AND lease_epoch = ? AND fence = ?",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![
+        .execute_prepared(
+            "UPDATE emitters SET lease_epoch = NULL WHERE emitter_id = ? AND lease_epoch = ? AND fence = ?", params![
                 lease.runnable.as_str(),
                 signed(lease.epoch.0),
                 signed(lease.fence)
             ])
-        })
         .map_err(failed("giving a runnable back"))?;
     match released {
         0 => Ok(()),
@@ -169,13 +165,9 @@ fn free_invocations(
     is_given_back: bool,
 ) -> Result<(), StoreError> {
     connection
-        .prepare_cached(
+        .execute_prepared(
             "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + ?2
-             WHERE runnable_id = ?1 AND lease_epoch IS NOT NULL",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![lease.runnable.as_str(), is_given_back])
-        })
+             WHERE runnable_id = ?1 AND lease_epoch IS NOT NULL", params![lease.runnable.as_str(), is_given_back])
         .map_err(failed("freeing invocations"))
         .map(drop)
 }
@@ -233,7 +225,7 @@ pub(crate) fn dedupe_state(
 
 pub(crate) fn forget_dedupe_state(connection: &Connection, id: &str) -> Result<(), StoreError> {
     connection
-        .execute(
+        .execute_prepared(
             "UPDATE emitters SET dedupe_state = NULL WHERE emitter_id = ?",
             [id],
         )
@@ -249,7 +241,7 @@ pub(crate) fn pass_on(connection: &Connection, departure: Departure<'_>) -> Resu
         successor,
     } = departure;
     connection
-        .execute(
+        .execute_prepared(
             "UPDATE emitters SET user_id = ?3
              WHERE emitter_id IN (SELECT id FROM sources WHERE workspace_id = ?1 AND user_id = ?2)",
             [workspace_id, user_id, successor],

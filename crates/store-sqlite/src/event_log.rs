@@ -32,12 +32,8 @@ impl EventLog for SqliteStore {
     }
 
     async fn run_deletions(&self, limit: u32) -> Result<Progress, StoreError> {
-        // Looking costs no transaction; most looks find nothing.
-        if !self.read(deletion::is_requested).await? {
-            return Ok(Progress::default());
-        }
-        self.write(move |connection| deletion::run(connection, limit))
-            .await
+        let step = move |connection: &_| deletion::run(connection, limit);
+        self.progress_if(deletion::is_requested, step).await
     }
 
     async fn trim(
@@ -47,11 +43,8 @@ impl EventLog for SqliteStore {
         read_up_to: Option<LogPosition>,
     ) -> Result<Progress, StoreError> {
         let has_work = move |connection: &_| retention::has_work(connection, keep, read_up_to);
-        if !self.read(has_work).await? {
-            return Ok(Progress::default());
-        }
-        self.write(move |connection| retention::trim(connection, keep, limit, read_up_to))
-            .await
+        let step = move |connection: &_| retention::trim(connection, keep, limit, read_up_to);
+        self.progress_if(has_work, step).await
     }
 
     async fn log_end(&self) -> Result<LogPosition, StoreError> {
@@ -64,15 +57,8 @@ impl EventLog for SqliteStore {
     }
 
     async fn release_scheduled(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
-        // A read costs no write transaction, and usually finds that nothing is due.
-        let next_due_ms = self.read(scheduled::next_due).await?;
-        if next_due_ms.is_none_or(|due_ms| due_ms > now_ms) {
-            return Ok(Progress {
-                next_due_ms,
-                ..Progress::default()
-            });
-        }
-        self.write(move |connection| scheduled::release(connection, now_ms, limit))
+        let step = move |connection: &_| scheduled::release(connection, now_ms, limit);
+        self.progress_if_due(now_ms, scheduled::next_due, step)
             .await
     }
 
@@ -82,12 +68,8 @@ impl EventLog for SqliteStore {
         limit: u32,
         queued_max: u32,
     ) -> Result<Progress, StoreError> {
-        // Most nudges find nothing new, and a read costs no write transaction.
-        if !self.read(dispatch::has_events).await? {
-            return Ok(Progress::default());
-        }
-        self.write(move |connection| dispatch::run(connection, now_ms, limit, queued_max))
-            .await
+        let step = move |connection: &_| dispatch::run(connection, now_ms, limit, queued_max);
+        self.progress_if(dispatch::has_events, step).await
     }
 
     async fn awaits_dispatch(&self, emitter: &EmitterId) -> Result<bool, StoreError> {

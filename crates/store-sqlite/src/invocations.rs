@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::value::RawValue;
 
 use crate::{
-    connection::{failed, is_taken},
+    connection::{Prepared as _, failed, is_taken},
     emitters,
     living::{Living, as_json},
     row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
@@ -39,13 +39,10 @@ pub(crate) fn enqueue(
     let failed = failed("queueing an invocation");
     let trigger = name_of(&invocation.trigger)?;
     connection
-        .prepare_cached(
+        .execute_prepared(
             "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
                                       lease_expires_at_ms, attempt, request_id, traceparent, due_at_ms)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", params![
                 invocation.id.as_str(),
                 id,
                 trigger,
@@ -59,7 +56,6 @@ pub(crate) fn enqueue(
                 invocation.origin.trace.as_ref().map(ToString::to_string),
                 signed(invocation.due_at_ms),
             ])
-        })
         .map_err(|error| match is_taken(&error) {
             true => Conflict::Taken(Taken::Invocation(invocation.id.clone())).into(),
             false => failed(error),
@@ -241,17 +237,17 @@ fn update(
     value: Option<EpochMs>,
 ) -> Result<(), StoreError> {
     connection
-        .prepare_cached(&format!(
-            "UPDATE invocations {set} WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3"
-        ))
-        .and_then(|mut statement| {
-            statement.execute(params![
+        .execute_prepared(
+            &format!(
+                "UPDATE invocations {set} WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3"
+            ),
+            params![
                 lease.invocation_id.as_str(),
                 signed(lease.epoch.0),
                 lease.attempt,
                 value.map(signed)
-            ])
-        })
+            ],
+        )
         .map_err(failed("changing a lease"))
         .map(drop)
 }
@@ -319,14 +315,11 @@ fn leave(
     has_scheduled: bool,
 ) -> Result<bool, StoreError> {
     let left = connection
-        .prepare_cached(
+        .execute_prepared(
             "UPDATE invocations
              SET state = ?5, due_at_ms = ?6, has_scheduled = (has_scheduled OR ?7), given_back = attempt,
                  lease_epoch = NULL, lease_expires_at_ms = NULL
-             WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![
+             WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4", params![
                 lease.invocation_id.as_str(),
                 signed(lease.epoch.0),
                 lease.attempt,
@@ -335,7 +328,6 @@ fn leave(
                 signed(due_at_ms),
                 has_scheduled
             ])
-        })
         .map_err(failed("leaving an invocation"))?;
     Ok(left > 0)
 }

@@ -10,7 +10,7 @@ use headwater_store::{ApiKey, Conflict, Entity, Identity, Last, StoreError, Take
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned, unsigned_opt},
     users, workspaces,
@@ -25,7 +25,7 @@ pub(crate) fn create(connection: &Connection, key: &ApiKey) -> Result<(), StoreE
         return Err(Conflict::Taken(Taken::KeyHash).into());
     }
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO api_keys (id, user_id, name, hash, created_at) VALUES (?, ?, ?, ?, ?)",
             params![
                 key.id.as_str(),
@@ -105,7 +105,7 @@ pub(crate) fn delete(connection: &Connection, id: &KeyId, by: &KeyId) -> Result<
         return Err(Conflict::Last(Last::Key(id.clone())).into());
     }
     let deleted = connection
-        .execute("DELETE FROM api_keys WHERE id = ?", [id.as_str()])
+        .execute_prepared("DELETE FROM api_keys WHERE id = ?", [id.as_str()])
         .map_err(&failed)?;
     Ok(deleted > 0)
 }

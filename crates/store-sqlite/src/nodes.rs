@@ -5,7 +5,13 @@ use headwater_model::{id::RunnableId, time::EpochMs};
 use headwater_store::{NodeEpoch, NodeName, Nodes, RunnableLease, StoreError};
 use rusqlite::Connection;
 
-use crate::{connection::failed, emitters, living::as_json, row::signed, store::SqliteStore};
+use crate::{
+    connection::{Prepared as _, failed},
+    emitters,
+    living::as_json,
+    row::signed,
+    store::SqliteStore,
+};
 
 /// Rows that an epoch may hold.
 const LEASED: [&str; 2] = [
@@ -56,9 +62,9 @@ impl Nodes for SqliteStore {
 /// Counts the start, and frees everything that is not leased to a living epoch.
 fn start(connection: &Connection, others: &[NodeEpoch]) -> Result<NodeEpoch, StoreError> {
     let start = || -> rusqlite::Result<i64> {
-        connection.execute("UPDATE node SET epoch = epoch + 1", ())?;
+        connection.execute_prepared("UPDATE node SET epoch = epoch + 1", ())?;
         for queue in LEASED {
-            connection.execute(
+            connection.execute_prepared(
                 &format!(
                     "UPDATE {queue} lease_epoch IS NOT NULL
                                     AND lease_epoch NOT IN (SELECT value FROM json_each(?))"
@@ -77,14 +83,14 @@ fn start(connection: &Connection, others: &[NodeEpoch]) -> Result<NodeEpoch, Sto
 fn stop(connection: &Connection, epoch: NodeEpoch) -> Result<(), StoreError> {
     let failed = failed("stopping the node");
     connection
-        .execute(
+        .execute_prepared(
             "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + 1
              WHERE lease_epoch = ?",
             [signed(epoch.0)],
         )
         .map_err(&failed)?;
     connection
-        .execute(
+        .execute_prepared(
             "UPDATE deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL
              WHERE state = 'pending' AND lease_epoch = ?",
             [signed(epoch.0)],

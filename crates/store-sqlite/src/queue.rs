@@ -105,15 +105,7 @@ impl WorkQueue for SqliteStore {
     }
 
     async fn fire_timers(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
-        // A read costs no write transaction, and usually finds that nothing is due.
-        let next_due_ms = self.read(timers::next_due).await?;
-        if next_due_ms.is_none_or(|due_ms| due_ms > now_ms) {
-            return Ok(Progress {
-                next_due_ms,
-                ..Progress::default()
-            });
-        }
-        self.write(move |connection| timers::fire(connection, now_ms, limit))
-            .await
+        let step = move |connection: &_| timers::fire(connection, now_ms, limit);
+        self.progress_if_due(now_ms, timers::next_due, step).await
     }
 }

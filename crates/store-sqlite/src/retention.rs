@@ -3,7 +3,11 @@
 use headwater_store::{LogPosition, Progress, StoreError};
 use rusqlite::{Connection, params};
 
-use crate::{connection::failed, event_row::NOT_DELETED, row::signed};
+use crate::{
+    connection::{Prepared as _, failed},
+    event_row::NOT_DELETED,
+    row::signed,
+};
 
 /// One emitter's events of one class.
 struct Log {
@@ -73,7 +77,7 @@ fn restart_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError
     let before = before(connection)?;
     if keep < before {
         connection
-            .execute(
+            .execute_prepared(
                 "INSERT INTO untrimmed (emitter_id, class)
                  SELECT DISTINCT emitter_id, class FROM events WHERE deliver_at_ms IS NULL
                  ON CONFLICT DO UPDATE SET waits_at = -1",
@@ -83,7 +87,7 @@ fn restart_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError
     }
     if keep != before {
         connection
-            .execute("UPDATE retention SET keep = ?", [keep])
+            .execute_prepared("UPDATE retention SET keep = ?", [keep])
             .map_err(&failed)?;
     }
     Ok(())
@@ -117,8 +121,9 @@ fn delete_beyond(
     limit: u32,
 ) -> Result<u32, StoreError> {
     let deleted = connection
-        .prepare_cached(&format!(
-            "DELETE FROM events WHERE position IN (
+        .execute_prepared(
+            &format!(
+                "DELETE FROM events WHERE position IN (
                  SELECT position FROM events
                  WHERE emitter_id = ?1 AND class = ?2
                    AND (ms, sequence) <= (
@@ -127,10 +132,9 @@ fn delete_beyond(
                        ORDER BY ms DESC, sequence DESC LIMIT 1 OFFSET ?3)
                    AND position <= ?4
                  ORDER BY ms, sequence LIMIT ?5)"
-        ))
-        .and_then(|mut statement| {
-            statement.execute(params![log.emitter_id, log.class, keep, passed, limit])
-        })
+            ),
+            params![log.emitter_id, log.class, keep, passed, limit],
+        )
         .map_err(failed("trimming events"))?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
 }
@@ -146,16 +150,20 @@ fn has_waiting(connection: &Connection, log: &Log, passed: i64) -> Result<bool, 
 /// Keeps a log noted until dispatch and readers have advanced.
 fn wait_behind(connection: &Connection, log: &Log, passed: i64) -> Result<(), StoreError> {
     connection
-        .prepare_cached("UPDATE untrimmed SET waits_at = ? WHERE emitter_id = ? AND class = ?")
-        .and_then(|mut statement| statement.execute(params![passed, log.emitter_id, log.class]))
+        .execute_prepared(
+            "UPDATE untrimmed SET waits_at = ? WHERE emitter_id = ? AND class = ?",
+            params![passed, log.emitter_id, log.class],
+        )
         .map_err(failed("trimming events"))
         .map(drop)
 }
 
 fn finish(connection: &Connection, log: &Log) -> Result<(), StoreError> {
     connection
-        .prepare_cached("DELETE FROM untrimmed WHERE emitter_id = ? AND class = ?")
-        .and_then(|mut statement| statement.execute(params![log.emitter_id, log.class]))
+        .execute_prepared(
+            "DELETE FROM untrimmed WHERE emitter_id = ? AND class = ?",
+            params![log.emitter_id, log.class],
+        )
         .map_err(failed("trimming events"))
         .map(drop)
 }

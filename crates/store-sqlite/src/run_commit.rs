@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use crate::{
     append::{self, Place},
-    connection::failed,
+    connection::{Prepared as _, failed},
     emitters, invocations,
     living::Living,
     run_records::{self, Ending},
@@ -165,15 +165,15 @@ fn write_key_values(
 ) -> Result<(), StoreError> {
     for write in writes {
         let done = match &write.value {
-            Some(value) => connection
-                .prepare_cached(
-                    "INSERT INTO key_values (runnable_id, key, value) VALUES (?1, ?2, ?3)
+            Some(value) => connection.execute_prepared(
+                "INSERT INTO key_values (runnable_id, key, value) VALUES (?1, ?2, ?3)
                      ON CONFLICT DO UPDATE SET value = ?3",
-                )
-                .and_then(|mut statement| statement.execute([id, &write.key, value.get()])),
-            None => connection
-                .prepare_cached("DELETE FROM key_values WHERE runnable_id = ? AND key = ?")
-                .and_then(|mut statement| statement.execute([id, &write.key])),
+                [id, &write.key, value.get()],
+            ),
+            None => connection.execute_prepared(
+                "DELETE FROM key_values WHERE runnable_id = ? AND key = ?",
+                [id, &write.key],
+            ),
         };
         done.map_err(failed("writing a key"))?;
     }

@@ -3,15 +3,15 @@
 use headwater_store::{KeptRuns, Progress, StoreError};
 use rusqlite::{Connection, Row, params};
 
-use crate::connection::failed;
+use crate::connection::{Prepared as _, failed};
 
 /// Notes that a runnable has runs that are newer than its last trim.
 pub(crate) fn note_untrimmed(connection: &Connection, runnable: &str) -> Result<(), StoreError> {
     connection
-        .prepare_cached(
+        .execute_prepared(
             "INSERT INTO untrimmed_runs (runnable_id) VALUES (?) ON CONFLICT DO NOTHING",
+            [runnable],
         )
-        .and_then(|mut statement| statement.execute([runnable]))
         .map_err(failed("noting runs to be trimmed"))
         .map(drop)
 }
@@ -66,11 +66,11 @@ fn restart_if_fewer(connection: &Connection, keep: KeptRuns) -> Result<(), Store
     if keep.successes < before.successes || keep.failures < before.failures {
         let all = "INSERT INTO untrimmed_runs (runnable_id) SELECT DISTINCT runnable_id FROM runs WHERE TRUE
                    ON CONFLICT DO NOTHING";
-        connection.execute(all, ()).map_err(&failed)?;
+        connection.execute_prepared(all, ()).map_err(&failed)?;
     }
     if keep != before {
         connection
-            .execute(
+            .execute_prepared(
                 "UPDATE retention SET keep_runs = ?, keep_failed_runs = ?",
                 (keep.successes, keep.failures),
             )
@@ -99,23 +99,25 @@ fn delete_beyond(
     limit: u32,
 ) -> Result<u32, StoreError> {
     let deleted = connection
-        .prepare_cached(
+        .execute_prepared(
             "DELETE FROM runs WHERE runnable_id = ?1 AND failed = ?2 AND id IN (
                  SELECT id FROM runs
                  WHERE runnable_id = ?1 AND failed = ?2
                    AND id <= (SELECT id FROM runs WHERE runnable_id = ?1 AND failed = ?2
                               ORDER BY id DESC LIMIT 1 OFFSET ?3)
                  ORDER BY id LIMIT ?4)",
+            params![runnable, has_failed, keep, limit],
         )
-        .and_then(|mut statement| statement.execute(params![runnable, has_failed, keep, limit]))
         .map_err(failed("trimming runs"))?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
 }
 
 fn finish(connection: &Connection, runnable: &str) -> Result<(), StoreError> {
     connection
-        .prepare_cached("DELETE FROM untrimmed_runs WHERE runnable_id = ?")
-        .and_then(|mut statement| statement.execute([runnable]))
+        .execute_prepared(
+            "DELETE FROM untrimmed_runs WHERE runnable_id = ?",
+            [runnable],
+        )
         .map_err(failed("trimming runs"))
         .map(drop)
 }

@@ -38,12 +38,8 @@ impl Runs for SqliteStore {
     }
 
     async fn trim_runs(&self, keep: KeptRuns, limit: u32) -> Result<Progress, StoreError> {
-        // Looking costs no transaction; most looks find nothing.
         let has_work = move |connection: &_| run_retention::has_work(connection, keep);
-        if !self.read(has_work).await? {
-            return Ok(Progress::default());
-        }
-        self.write(move |connection| run_retention::trim(connection, keep, limit))
-            .await
+        let step = move |connection: &_| run_retention::trim(connection, keep, limit);
+        self.progress_if(has_work, step).await
     }
 }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     append,
-    connection::failed,
+    connection::{Prepared as _, failed},
     row::{get, json_opt, moment, raw, signed, trace},
 };
 
@@ -31,7 +31,7 @@ pub(crate) fn release(
     } in &due
     {
         connection
-            .execute("DELETE FROM events WHERE position = ?", [position])
+            .execute_prepared("DELETE FROM events WHERE position = ?", [position])
             .map_err(failed("releasing a scheduled event"))?;
         append::alone(
             connection,

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Params, Row, params};
 use serde_json::Value;
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     row::{get, json, parsed},
 };
 
@@ -117,7 +117,7 @@ pub(crate) fn write(
         return Ok(());
     }
     let write = || match record {
-        SealedRecord::Account { id, sealed } => connection.execute(
+        SealedRecord::Account { id, sealed } => connection.execute_prepared(
             "UPDATE accounts SET sealed = ? WHERE id = ?",
             params![sealed.0, id.as_str()],
         ),
@@ -125,7 +125,7 @@ pub(crate) fn write(
             id,
             secret,
             former_secret,
-        } => connection.execute(
+        } => connection.execute_prepared(
             "UPDATE webhooks SET secret = ?, former_secret = ? WHERE id = ?",
             params![
                 secret.0,
@@ -136,7 +136,7 @@ pub(crate) fn write(
         SealedRecord::Source {
             id,
             configured_props,
-        } => connection.execute(
+        } => connection.execute_prepared(
             "UPDATE sources SET configured_props = ? WHERE id = ?",
             params![
                 Value::Object(configured_props.clone()).to_string(),

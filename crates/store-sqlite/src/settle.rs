@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     components,
-    connection::failed,
+    connection::{Prepared as _, failed},
     emitters,
     living::Living,
     row::{name_of, signed, to_json},
@@ -35,7 +35,7 @@ pub(crate) fn settle(
     let state_name = name_of(&state)?;
     let dynamic_props = to_json(&spec.dynamic_props)?;
     let write = || -> rusqlite::Result<()> {
-        connection.execute(
+        connection.execute_prepared(
             "UPDATE sources SET name = ?2, state = ?3, component_id = ?4, artifact_hash = ?5, configured_props = ?6,
                                 dedupe = ?7, updated_at = ?8, dynamic_props = ?9
              WHERE id = ?1",
@@ -52,7 +52,7 @@ pub(crate) fn settle(
             ],
         )?;
         if !settled.active {
-            connection.execute(
+            connection.execute_prepared(
                 "DELETE FROM invocations WHERE runnable_id = ? AND lease_epoch IS NULL AND state IS NULL
                                          AND trigger IN ('timer', 'event')",
                 [id],

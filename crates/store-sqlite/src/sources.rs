@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{
     auto_subscriptions, components,
-    connection::failed,
+    connection::{Prepared as _, failed},
     emitters,
     living::{Living, as_json},
     owner,
@@ -91,7 +91,7 @@ fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
     let dedupe = spec.dedupe.as_ref().map(name_of).transpose()?;
     let dynamic_props = to_json(&spec.dynamic_props)?;
     let write = || -> rusqlite::Result<()> {
-        connection.execute(
+        connection.execute_prepared(
             "INSERT INTO sources (id, user_id, workspace_id, name, name_slug, state, component_id, artifact_hash,
                                   configured_props, dynamic_props, dedupe, created_at, updated_at)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -122,9 +122,9 @@ pub(crate) fn write_endpoints(
     endpoints: &[Endpoint],
 ) -> Result<(), StoreError> {
     let write = || -> rusqlite::Result<()> {
-        connection.execute("DELETE FROM endpoints WHERE source_id = ?", [id.as_str()])?;
+        connection.execute_prepared("DELETE FROM endpoints WHERE source_id = ?", [id.as_str()])?;
         for endpoint in endpoints {
-            connection.execute(
+            connection.execute_prepared(
                 "INSERT INTO endpoints (source_id, prop, token) VALUES (?, ?, ?)",
                 [id.as_str(), &endpoint.prop, endpoint.token.as_str()],
             )?;
@@ -151,7 +151,7 @@ pub(crate) fn set_state(
 ) -> Result<(), StoreError> {
     let id = held(connection, living, lease)?;
     let changed = connection
-        .execute(
+        .execute_prepared(
             "UPDATE sources SET state = ? WHERE id = ?",
             [&name_of(&state)?, id.as_str()],
         )
@@ -166,7 +166,7 @@ pub(crate) fn rename(
     now_at: EpochSeconds,
 ) -> Result<(), StoreError> {
     let changed = connection
-        .execute(
+        .execute_prepared(
             "UPDATE sources SET name = ?, updated_at = ? WHERE id = ?",
             params![name, signed(now_at), id.as_str()],
         )
@@ -223,8 +223,7 @@ pub(crate) fn empty(
     let mut left = limit as usize;
     for sql in MUCH {
         left -= connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.execute(params![id, left as i64]))
+            .execute_prepared(sql, params![id, left as i64])
             .map_err(failed("emptying a source"))?
             .min(left);
     }
@@ -261,7 +260,7 @@ pub(crate) fn delete(
     };
     for sql in OF_SOURCE {
         connection
-            .execute(sql, [id.as_str()])
+            .execute_prepared(sql, [id.as_str()])
             .map_err(failed("deleting a source"))?;
     }
     Ok(())

@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use headwater_store::StoreError;
+use headwater_model::time::EpochMs;
+use headwater_store::{Progress, StoreError};
 use rusqlite::Connection;
 
 #[cfg(feature = "faults")]
@@ -96,6 +97,45 @@ impl SqliteStore {
         #[cfg(feature = "faults")]
         self.faults.check()?;
         self.writer.run(step).await
+    }
+
+    /// Runs a step that writes, unless `look`, which only reads, finds the answer: then it costs no transaction.
+    pub(crate) async fn write_unless<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Connection) -> Result<Option<T>, StoreError> + Send + 'static,
+        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        #[cfg(feature = "faults")]
+        self.faults.check()?;
+        self.writer.run_unless(look, step).await
+    }
+
+    /// Runs a step of chores, unless there is nothing to do.
+    pub(crate) async fn progress_if(
+        &self,
+        has_work: impl FnOnce(&Connection) -> Result<bool, StoreError> + Send + 'static,
+        step: impl FnOnce(&Connection) -> Result<Progress, StoreError> + Send + 'static,
+    ) -> Result<Progress, StoreError> {
+        let look = |connection: &_| Ok((!has_work(connection)?).then(Progress::default));
+        self.write_unless(look, step).await
+    }
+
+    /// Runs a step of chores, unless nothing is due yet at `now_ms`.
+    pub(crate) async fn progress_if_due(
+        &self,
+        now_ms: EpochMs,
+        next_due: impl FnOnce(&Connection) -> Result<Option<EpochMs>, StoreError> + Send + 'static,
+        step: impl FnOnce(&Connection) -> Result<Progress, StoreError> + Send + 'static,
+    ) -> Result<Progress, StoreError> {
+        let look = move |connection: &_| {
+            let next_due_ms = next_due(connection)?;
+            let is_due = next_due_ms.is_some_and(|due_ms| due_ms <= now_ms);
+            Ok((!is_due).then(|| Progress {
+                next_due_ms,
+                ..Progress::default()
+            }))
+        };
+        self.write_unless(look, step).await
     }
 
     /// Runs a step of parts that are kept or refused one by one.

@@ -5,7 +5,7 @@ use headwater_store::{StoreError, SubscriptionFilter};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     row::{get, parsed},
 };
 
@@ -17,7 +17,7 @@ pub(crate) fn create(
     let (user, emitter) = (wanted.user_id.as_str(), wanted.emitter.to_string());
     let (listener, channel) = (wanted.listener.as_str(), wanted.channel.name());
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO subscriptions (id, user_id, emitter, listener, channel, since)
              VALUES (?, ?, ?, ?, ?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0))
              ON CONFLICT (user_id, emitter, listener, channel) DO NOTHING",
@@ -40,7 +40,7 @@ pub(crate) fn create(
 
 pub(crate) fn delete(connection: &Connection, like: &Subscription) -> Result<bool, StoreError> {
     let deleted = connection
-        .execute(
+        .execute_prepared(
             "DELETE FROM subscriptions WHERE user_id = ? AND emitter = ? AND listener = ? AND channel = ?",
             [like.user_id.as_str(), &like.emitter.to_string(), like.listener.as_str(), like.channel.name()],
         )

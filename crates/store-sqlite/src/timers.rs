@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     derived_id::{self, Seed},
     row::{get, json, moment, name_of, parsed, signed, unsigned},
 };
@@ -53,10 +53,10 @@ pub(crate) fn fire(
     for timer in due {
         let queued = queue_tick(connection, &timer, now_ms)?;
         connection
-            .prepare_cached("UPDATE timers SET next_fire_at_ms = ? WHERE position = ?")
-            .and_then(|mut statement| {
-                statement.execute(params![timer.next_ms.map(signed), timer.position])
-            })
+            .execute_prepared(
+                "UPDATE timers SET next_fire_at_ms = ? WHERE position = ?",
+                params![timer.next_ms.map(signed), timer.position],
+            )
             .map_err(failed("moving a timer on"))?;
         progress.done += 1;
         if queued && !progress.woken.contains(&timer.runnable) {
@@ -146,7 +146,7 @@ pub(crate) fn settle(
         rows.collect::<Result<_, _>>().map_err(&failed)?
     };
     connection
-        .execute("DELETE FROM timers WHERE runnable_id = ?", [id])
+        .execute_prepared("DELETE FROM timers WHERE runnable_id = ?", [id])
         .map_err(&failed)?;
     for timer in &settled.spec.timers {
         let unchanged = former.spec.timers.contains(timer);
@@ -172,7 +172,7 @@ fn write(
 ) -> Result<(), StoreError> {
     let schedule = timer.schedule.to_value().to_string();
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO timers (runnable_id, prop, schedule, next_fire_at_ms) VALUES (?, ?, ?, ?)",
             params![id.as_str(), timer.prop, schedule, next_ms],
         )

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::{
     components,
-    connection::failed,
+    connection::{Prepared as _, failed},
     data_stores::stores,
     owner::Departure,
     page::{Listing, page_of},
@@ -29,7 +29,7 @@ pub(crate) fn create(connection: &Connection, user: &User) -> Result<(), StoreEr
         return Err(Conflict::Taken(Taken::Username(user.username.clone())).into());
     }
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO users (id, username, email, is_admin, created_at) VALUES (?, ?, ?, ?, ?)",
             params![
                 user.id.as_str(),
@@ -139,7 +139,7 @@ pub(crate) fn delete(connection: &Connection, user_id: &UserId) -> Result<bool, 
         "DELETE FROM api_keys WHERE user_id = ?",
         "DELETE FROM users WHERE id = ?",
     ] {
-        connection.execute(sql, [id]).map_err(&failed)?;
+        connection.execute_prepared(sql, [id]).map_err(&failed)?;
     }
     Ok(true)
 }

@@ -11,7 +11,7 @@ use headwater_store::{
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     deliveries::give_up,
     owner,
     page::{Listing, page_of},
@@ -71,7 +71,7 @@ pub(crate) fn disable(
     now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     connection
-        .execute(
+        .execute_prepared(
             "UPDATE webhooks SET active = FALSE, disabled_reason = ?, updated_at = ? WHERE id = ?",
             params![reason, signed(now_ms.to_seconds()), id],
         )
@@ -82,7 +82,7 @@ pub(crate) fn disable(
 pub(crate) fn create(connection: &Connection, webhook: &Webhook) -> Result<(), StoreError> {
     let former = webhook.former_secret.as_ref();
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO webhooks (id, user_id, workspace_id, name, description, url, active, disabled_reason, secret,
                                    former_secret, former_valid_until_ms, failing_since_ms, created_at, updated_at, ordering)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -118,7 +118,7 @@ pub(crate) fn update(
     let secrets = change.secrets.as_ref();
     let former = secrets.and_then(|secrets| secrets.former.as_ref());
     connection
-        .execute(
+        .execute_prepared(
             "UPDATE webhooks
              SET name = CASE WHEN ?2 THEN ?3 ELSE name END,
                  description = CASE WHEN ?4 THEN ?5 ELSE description END,
@@ -162,11 +162,11 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<bool, StoreErr
     ];
     let failed = failed("deleting a webhook");
     let deleted = connection
-        .execute("DELETE FROM webhooks WHERE id = ?", [id])
+        .execute_prepared("DELETE FROM webhooks WHERE id = ?", [id])
         .map_err(&failed)?;
     if deleted > 0 {
         for sql in OF_WEBHOOK {
-            connection.execute(sql, [id]).map_err(&failed)?;
+            connection.execute_prepared(sql, [id]).map_err(&failed)?;
         }
     }
     Ok(deleted > 0)

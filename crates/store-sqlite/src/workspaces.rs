@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     components,
-    connection::failed,
+    connection::{Prepared as _, failed},
     data_stores::stores,
     emitters,
     owner::Departure,
@@ -35,7 +35,7 @@ pub(crate) fn create(
         return Err(Conflict::Taken(Taken::Orgname(workspace.orgname.clone())).into());
     }
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO workspaces (id, orgname, name, email, created_at) VALUES (?, ?, ?, ?, ?)",
             params![
                 workspace.id.as_str(),
@@ -117,7 +117,7 @@ pub(crate) fn add_member(
         return Err(Conflict::Gone(Entity::Workspace(workspace_id.clone())).into());
     }
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO memberships (workspace_id, user_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
             [workspace_id.as_str(), user_id.as_str()],
         )
@@ -187,7 +187,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
         "webhooks",
     ] {
         connection
-            .execute(
+            .execute_prepared(
                 &format!(
                     "UPDATE {table} SET user_id = ?3 WHERE workspace_id = ?1 AND user_id = ?2"
                 ),
@@ -197,14 +197,14 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
     }
     // Only members connect accounts to it.
     connection
-        .execute(
+        .execute_prepared(
             "DELETE FROM connects WHERE workspace_id = ? AND user_id = ?",
             [workspace_id, user_id],
         )
         .map_err(&failed)?;
     // The successor may have an equal one.
     connection
-        .execute(
+        .execute_prepared(
             &format!(
                 "UPDATE OR IGNORE subscriptions SET user_id = ?3
                  WHERE user_id = ?2 AND listener IN ({LIVES_IN_IT}) AND emitter IN ({LIVES_IN_IT} UNION ALL SELECT ?1)"
@@ -213,7 +213,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
         )
         .map_err(&failed)?;
     connection
-        .execute(
+        .execute_prepared(
             &format!(
                 "DELETE FROM subscriptions
                  WHERE user_id = ?2 AND (listener IN ({LIVES_IN_IT}) OR emitter IN ({LIVES_IN_IT} UNION ALL SELECT ?1))"
@@ -222,7 +222,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
         )
         .map_err(&failed)?;
     connection
-        .execute(
+        .execute_prepared(
             &format!(
                 "DELETE FROM auto_subscriptions WHERE user_id = ?2 AND listener IN ({LIVES_IN_IT})"
             ),
@@ -230,7 +230,7 @@ pub(crate) fn leave(connection: &Connection, departure: Departure<'_>) -> Result
         )
         .map_err(&failed)?;
     connection
-        .execute(
+        .execute_prepared(
             "DELETE FROM memberships WHERE workspace_id = ? AND user_id = ?",
             [workspace_id, user_id],
         )
@@ -250,7 +250,7 @@ pub(crate) fn delete(connection: &Connection, id: &str) -> Result<(), StoreError
         "DELETE FROM memberships WHERE workspace_id = ?",
         "DELETE FROM workspaces WHERE id = ?",
     ] {
-        connection.execute(sql, [id]).map_err(&failed)?;
+        connection.execute_prepared(sql, [id]).map_err(&failed)?;
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Group commit: one thread writes; steps that arrive while it commits share the next transaction.
 //!
 //! Each step runs in a savepoint of its own, so that one that fails takes nothing else with it.
-//! A step is answered only after the transaction is on disk.
+//! A step is answered only after the transaction is on disk. Work that mostly finds nothing to write looks first: on
+//! the writer's own connection, whose cache knows what was written last, and without a transaction if it is alone.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -33,6 +34,26 @@ pub(crate) const IDLE: Duration = Duration::from_secs(1);
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Runs in a savepoint.
 type Step = Box<dyn FnOnce(&Connection) -> Outcome + Send>;
+/// Finds the step to run, or the answer if nothing is to be written.
+type Look = Box<dyn FnOnce(&Connection) -> Result<Step, Answer> + Send>;
+
+/// Work for the writer.
+enum Job {
+    Write(Step),
+    LookFirst(Look),
+}
+
+impl Job {
+    /// The step to run, or the answer if nothing is to be written. A caller whose look panics learns of it from the
+    /// dropped answer.
+    fn look(self, connection: &Connection) -> Result<Step, Answer> {
+        match self {
+            Self::Write(step) => Ok(step),
+            Self::LookFirst(look) => catch_unwind(AssertUnwindSafe(|| look(connection)))
+                .unwrap_or_else(|_| Err(Box::new(|_| ()))),
+        }
+    }
+}
 
 /// The end of a step.
 struct Outcome {
@@ -45,7 +66,7 @@ struct Outcome {
 
 /// A handle on the writer thread, which ends with it.
 pub(crate) struct Writer {
-    steps: Option<SyncSender<Step>>,
+    jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -56,13 +77,13 @@ impl Writer {
         health: Arc<Health>,
         idle: Duration,
     ) -> Result<Self, StoreError> {
-        let (steps, waiting) = sync_channel(WAITING);
+        let (jobs, waiting) = sync_channel(WAITING);
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || write_in_groups(&connection, &waiting, &health, idle))
             .map_err(|error| StoreError::unavailable("starting the writer", error))?;
         Ok(Self {
-            steps: Some(steps),
+            jobs: Some(jobs),
             thread: Some(thread),
         })
     }
@@ -72,10 +93,7 @@ impl Writer {
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.run_noting(step, |result| {
-            result.as_ref().err().and_then(database_error)
-        })
-        .await
+        self.run_noting(step, error_text).await
     }
 
     /// Runs a step of parts that are kept or refused one by one.
@@ -105,38 +123,67 @@ impl Writer {
         cause: fn(&Result<T, StoreError>) -> Option<String>,
     ) -> Result<T, StoreError> {
         let (sender, answer) = oneshot::channel();
-        let step: Step = Box::new(move |connection| {
-            let result = step(connection);
-            Outcome {
-                is_kept: result.is_ok(),
-                cause: cause(&result),
-                answer: Box::new(move |committed| {
-                    let _ = sender.send(committed.and(result));
-                }),
-            }
-        });
-        self.submit(step).await?;
+        self.submit(Job::Write(answering(step, cause, sender)))
+            .await?;
         answer.await.map_err(|_| gone())?
     }
 
-    async fn submit(&self, step: Step) -> Result<(), StoreError> {
-        let steps = self.steps.as_ref().ok_or_else(gone)?;
-        match steps.try_send(step) {
+    /// Runs `step` unless `look`, which only reads, has the answer.
+    pub(crate) async fn run_unless<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Connection) -> Result<Option<T>, StoreError> + Send + 'static,
+        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (sender, answer) = oneshot::channel();
+        let look: Look = Box::new(move |connection| {
+            let found = match look(connection).transpose() {
+                None => return Ok(answering(step, error_text, sender)),
+                Some(found) => found,
+            };
+            Err(Box::new(move |committed| {
+                let _ = sender.send(committed.and(found));
+            }))
+        });
+        self.submit(Job::LookFirst(look)).await?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    async fn submit(&self, job: Job) -> Result<(), StoreError> {
+        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
+        match jobs.try_send(job) {
             Ok(()) => Ok(()),
             Err(TrySendError::Disconnected(_)) => Err(gone()),
-            Err(TrySendError::Full(step)) => {
-                let steps = steps.clone();
-                let sent = tokio::task::spawn_blocking(move || steps.send(step)).await;
+            Err(TrySendError::Full(job)) => {
+                let jobs = jobs.clone();
+                let sent = tokio::task::spawn_blocking(move || jobs.send(job)).await;
                 sent.map_err(|_| gone())?.map_err(|_| gone())
             }
         }
     }
 }
 
+/// A step that hands its result over. `cause` finds the error text of a failed write in it.
+fn answering<T: Send + 'static>(
+    step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    cause: fn(&Result<T, StoreError>) -> Option<String>,
+    sender: oneshot::Sender<Result<T, StoreError>>,
+) -> Step {
+    Box::new(move |connection| {
+        let result = step(connection);
+        Outcome {
+            is_kept: result.is_ok(),
+            cause: cause(&result),
+            answer: Box::new(move |committed| {
+                let _ = sender.send(committed.and(result));
+            }),
+        }
+    })
+}
+
 impl Drop for Writer {
     /// Waits until queued steps are written: the file must not be opened before that.
     fn drop(&mut self) {
-        self.steps = None;
+        self.jobs = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -150,6 +197,11 @@ fn gone() -> StoreError {
     )
 }
 
+/// The text of the database's error, if the result has one.
+fn error_text<T>(result: &Result<T, StoreError>) -> Option<String> {
+    result.as_ref().err().and_then(database_error)
+}
+
 /// The text of the database's error, if it is the cause.
 fn database_error(error: &StoreError) -> Option<String> {
     match error {
@@ -160,22 +212,25 @@ fn database_error(error: &StoreError) -> Option<String> {
 
 fn write_in_groups(
     connection: &Connection,
-    waiting: &Receiver<Step>,
+    waiting: &Receiver<Job>,
     health: &Health,
     idle: Duration,
 ) {
-    let mut is_written = false;
+    let mut written_at: Option<Instant> = None;
     let copy = || match checkpoint(connection, "PASSIVE") {
         Ok(()) => health.copied.notify_one(),
         Err(error) => {
             tracing::debug!(error = error.in_full(), "the store is not consolidated");
         }
     };
-    while let Some(first) = next(
-        waiting,
-        std::mem::take(&mut is_written).then_some(idle),
-        copy,
-    ) {
+    while let Some(first) = next(waiting, &mut written_at, idle, copy) {
+        let first = match first.look(connection) {
+            Ok(step) => Job::Write(step),
+            Err(answer) => {
+                answer(Ok(()));
+                continue;
+            }
+        };
         let group = std::iter::once(first).chain(waiting.try_iter().take(GROUP - 1));
         if let Err(error) = begin(connection) {
             // Nothing may be run outside a transaction: the steps are dropped, which their callers see.
@@ -184,13 +239,16 @@ fn write_in_groups(
             continue;
         }
         let (mut answers, mut cause) = (Vec::new(), None);
-        for step in group {
+        for job in group {
             // An error such as a full disk ends the whole transaction, and with it every step before.
             if !connection.is_autocommit() {
-                answers.push(run_step(connection, step, &mut cause));
+                answers.push(match job.look(connection) {
+                    Ok(step) => run_step(connection, step, &mut cause),
+                    Err(answer) => answer,
+                });
             }
         }
-        is_written = true;
+        written_at = Some(Instant::now());
         let committed = commit(connection, cause.as_deref());
         match committed.as_ref().err().or(cause.as_ref()) {
             Some(cause) => health.fail(cause),
@@ -205,13 +263,21 @@ fn write_in_groups(
     }
 }
 
-/// The next step to run; `None` once all senders are gone. Calls `copy` after an idle time.
-fn next(waiting: &Receiver<Step>, idle: Option<Duration>, copy: impl FnOnce()) -> Option<Step> {
-    if let Some(idle) = idle {
-        match waiting.recv_timeout(idle) {
-            Ok(step) => return Some(step),
+/// The next job; `None` once all senders are gone. Calls `copy` when nothing has been written for the idle time.
+fn next(
+    waiting: &Receiver<Job>,
+    written_at: &mut Option<Instant>,
+    idle: Duration,
+    copy: impl FnOnce(),
+) -> Option<Job> {
+    if let Some(at) = *written_at {
+        match waiting.recv_timeout(idle.saturating_sub(at.elapsed())) {
+            Ok(job) => return Some(job),
             Err(RecvTimeoutError::Disconnected) => return None,
-            Err(RecvTimeoutError::Timeout) => copy(),
+            Err(RecvTimeoutError::Timeout) => {
+                *written_at = None;
+                copy();
+            }
         }
     }
     waiting.recv().ok()
@@ -394,6 +460,57 @@ mod tests {
         }
         let kept: Vec<u32> = (0..100).filter(should_be_kept).collect();
         assert_eq!(rows(&writer).await, kept);
+    }
+
+    #[tokio::test]
+    async fn a_look_costs_no_transaction_unless_there_is_something_to_write() {
+        let writer = started();
+        let count = |connection: &Connection| {
+            let count = connection.query_row("SELECT count(*) FROM a", (), |row| row.get(0));
+            count.map_err(failed("testing"))
+        };
+        let if_empty = move |connection: &Connection| {
+            assert!(connection.is_autocommit(), "nobody else writes");
+            let rows: u32 = count(connection)?;
+            Ok((rows > 0).then_some(rows))
+        };
+        let write = |connection: &Connection| {
+            assert!(!connection.is_autocommit());
+            insert(connection, 7)
+        };
+        assert_eq!(writer.run_unless(if_empty, write).await.unwrap(), 7);
+        assert_eq!(writer.run_unless(if_empty, write).await.unwrap(), 1);
+        assert_eq!(rows(&writer).await, [7]);
+        let refusing = |_: &Connection| Err::<Option<u32>, _>(refused(1));
+        let panicking =
+            |_: &Connection| -> Result<Option<u32>, StoreError> { panic!("on purpose") };
+        assert!(writer.run_unless(refusing, write).await.is_err());
+        assert!(writer.run_unless(panicking, write).await.is_err());
+        assert_eq!(rows(&writer).await, [7]);
+    }
+
+    /// A look in a group sees the steps before it, and is answered with them.
+    #[tokio::test]
+    async fn looks_share_the_transaction_of_a_group() {
+        let writer = started();
+        let (begin, begun) = channel::<()>();
+        let mut hold = Box::pin(writer.run(move |connection| {
+            let _ = begun.recv();
+            insert(connection, 0)
+        }));
+        let look = |connection: &Connection| {
+            assert!(!connection.is_autocommit());
+            let has = connection.query_row("SELECT 1 FROM a WHERE x = 0", (), |row| row.get(0));
+            Ok(has.ok())
+        };
+        let write = |connection: &Connection| insert(connection, 9);
+        let mut looking = Box::pin(writer.run_unless(look, write));
+        assert!(poll_once(hold.as_mut()).await.is_none());
+        assert!(poll_once(looking.as_mut()).await.is_none());
+        begin.send(()).unwrap();
+        assert_eq!(hold.await.unwrap(), 0);
+        assert_eq!(looking.await.unwrap(), 1);
+        assert_eq!(rows(&writer).await, [0]);
     }
 
     /// A full disk and the like end the transaction of the whole group. Then nobody is told that it worked.

@@ -18,7 +18,8 @@ const BYTES_WAITING_MAX: u64 = 16 << 20;
 /// First attempts of one emitter's events.
 #[derive(Default)]
 struct Lane {
-    waiting: VecDeque<ClaimedDelivery>,
+    /// Boxed: mostly one waits, and the deque takes room for four.
+    waiting: VecDeque<Box<ClaimedDelivery>>,
     in_flight: usize,
 }
 
@@ -96,7 +97,7 @@ impl Queue {
         if lane.waiting.is_empty() && lane.in_flight == 0 {
             self.ready.push_back(emitter);
         }
-        lane.waiting.push_back(delivery);
+        lane.waiting.push_back(Box::new(delivery));
     }
 
     /// Whether something may be attempted now.
@@ -142,7 +143,7 @@ impl Queue {
         self.waiting = 0;
         self.bytes = 0;
         let lanes = self.lanes.values_mut();
-        let first = lanes.flat_map(|lane| lane.waiting.drain(..));
+        let first = lanes.flat_map(|lane| lane.waiting.drain(..).map(|delivery| *delivery));
         let drained = first.chain(self.retries.drain(..)).collect();
         self.lanes.retain(|_, lane| lane.in_flight > 0);
         drained
@@ -172,7 +173,7 @@ impl Queue {
         let lane = self.lanes.get_mut(emitter)?;
         let delivery = lane.waiting.pop_front()?;
         lane.in_flight += 1;
-        Some(delivery)
+        Some(*delivery)
     }
 
     fn next_retry(&mut self) -> Option<ClaimedDelivery> {

@@ -84,8 +84,9 @@ impl Actor {
         }
     }
 
-    /// Runs until there has been nothing to do for a while, until closed, or until the node stops.
-    pub(super) async fn run(mut self) {
+    /// Runs until there has been nothing to do for a while, until closed, or until the node stops. Boxed, because a
+    /// future has room for each place that its parameter is moved to.
+    pub(super) async fn run(mut self: Box<Self>) {
         self.open().await;
         let mut heartbeat = Heartbeat::new(&self.context.core.env);
         let context = Arc::clone(&self.context);
@@ -207,7 +208,7 @@ impl Actor {
             }
             Command::Resume => self.paused = false,
             Command::Settle(settled, reply) => {
-                let _ = reply.send(self.settle(*settled).await);
+                let _ = reply.send(self.settle(settled).await);
             }
             Command::Close(closing, closed) => self.closing = Some((closing, closed)),
         }

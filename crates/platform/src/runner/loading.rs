@@ -1,6 +1,6 @@
 //! Loading a source's version: its record, its component, and the final values of its props.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use headwater_model::{id::SourceId, prop};
 use headwater_store::{SavedComponent, Source, SourceState};
@@ -21,7 +21,7 @@ impl RunnerContext {
         &self,
         source: Source,
         component: SavedComponent,
-    ) -> Result<LoadedSource, PlatformError> {
+    ) -> Result<Arc<LoadedSource>, PlatformError> {
         let definitions = prop::merge(&component.description.props, &source.spec.dynamic_props);
         let now_at = self.core.env.now_at();
         let FinalProps {
@@ -42,7 +42,7 @@ impl RunnerContext {
         for timer in &source.spec.timers {
             values.insert(timer.prop.clone(), timer.schedule.to_value());
         }
-        Ok(LoadedSource {
+        Ok(Arc::new(LoadedSource {
             source,
             component,
             props: values,
@@ -55,14 +55,14 @@ impl RunnerContext {
                     now_at + RENEWED_AFTER
                 }
             }),
-        })
+        }))
     }
 
     /// The recorded version of a source; `None` when it is gone or runs on no trigger.
     pub(crate) async fn load_recorded(
         &self,
         id: &SourceId,
-    ) -> Result<Option<LoadedSource>, PlatformError> {
+    ) -> Result<Option<Arc<LoadedSource>>, PlatformError> {
         let source = self.core.store.source(id).await?;
         let runs = |source: &Source| {
             matches!(

@@ -3,6 +3,8 @@
 //!
 //! Nothing starts meanwhile. Not responsible for how credentials are renewed, which is `accounts`.
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use headwater_store::Lease;
 
@@ -10,12 +12,15 @@ use super::{flight::EndedRun, loaded::LoadedSource, run::Cause};
 use crate::{actor::InFlight, error::PlatformError};
 
 /// A version read or computed again; `None` if the source is gone or runs on no trigger.
-pub(super) type Loading = BoxFuture<'static, Result<Option<LoadedSource>, PlatformError>>;
+pub(super) type Loaded = Result<Option<Arc<LoadedSource>>, PlatformError>;
+
+/// The way to it.
+pub(super) type Loading = BoxFuture<'static, Loaded>;
 
 /// The renewal that is under way.
 #[derive(Default)]
 pub(super) struct Renewal {
-    loading: InFlight<Result<Option<LoadedSource>, PlatformError>>,
+    loading: InFlight<Loaded>,
     /// Whether the accounts of a run that met a 401 have other credentials now.
     rechecking: InFlight<bool>,
     /// Runs that met a 401: they run again if that was the credentials' fault.
@@ -24,7 +29,7 @@ pub(super) struct Renewal {
 
 /// Its result.
 pub(super) enum Renewed {
-    Loaded(Box<Result<Option<LoadedSource>, PlatformError>>),
+    Loaded(Loaded),
     /// Whether there are other credentials, and the runs that wait for them.
     Rechecked(bool, Vec<EndedRun>),
 }
@@ -62,7 +67,7 @@ impl Renewal {
             changed = self.rechecking.ended() => {
                 Renewed::Rechecked(changed, std::mem::take(&mut self.unauthorized))
             }
-            loaded = self.loading.ended() => Renewed::Loaded(Box::new(loaded)),
+            loaded = self.loading.ended() => Renewed::Loaded(loaded),
         }
     }
 

@@ -9,7 +9,7 @@ use headwater_store::{DataStore, DataStoreRef, Owner, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     row::{get, parsed, signed, unsigned},
 };
 
@@ -33,7 +33,7 @@ pub(crate) fn delete_all_of(connection: &Connection, owner_id: &str) -> Result<(
         "DELETE FROM data_stores WHERE owner_id = ?",
     ] {
         connection
-            .execute(sql, [owner_id])
+            .execute_prepared(sql, [owner_id])
             .map_err(failed("deleting data stores"))?;
     }
     Ok(())

@@ -4,7 +4,10 @@ use headwater_model::time::EpochMs;
 use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{connection::failed, row::signed};
+use crate::{
+    connection::{Prepared as _, failed},
+    row::signed,
+};
 
 /// The number of rows that one write sweeps to make room.
 const AT_ONCE: u32 = 1_000;
@@ -61,7 +64,7 @@ fn leftovers(connection: &Connection, limit: u32) -> Result<(u64, bool), StoreEr
     delete(connection, &rows)?;
     if rows.len() < limit as usize {
         connection
-            .execute(
+            .execute_prepared(
                 "DELETE FROM data_store_leftovers WHERE store_id = ?",
                 [store_id],
             )

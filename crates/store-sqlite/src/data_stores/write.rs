@@ -8,7 +8,10 @@ use super::{
     stores::{count, id_of},
     sweep,
 };
-use crate::{connection::failed, row::signed};
+use crate::{
+    connection::{Prepared as _, failed},
+    row::signed,
+};
 
 pub(super) fn record(
     connection: &Connection,
@@ -47,7 +50,7 @@ fn create(
     now_ms: EpochMs,
 ) -> Result<i64, StoreError> {
     connection
-        .execute(
+        .execute_prepared(
             "INSERT INTO data_stores (owner_id, name, created_at_ms, updated_at_ms) VALUES (?1, ?2, ?3, ?3)",
             params![store.owner.tenant(), store.name.as_str(), signed(now_ms)],
         )
@@ -100,24 +103,21 @@ fn put(
     now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let former = bytes_of(connection, id, &record.key)?;
-    let written = connection
-        .prepare_cached(
-            "INSERT INTO data_store_records (store_id, key, bytes, expires_at_ms, updated_at_ms, value)
+    let written = connection.execute_prepared(
+        "INSERT INTO data_store_records (store_id, key, bytes, expires_at_ms, updated_at_ms, value)
              VALUES (?, ?, ?, ?, ?, ?)
              ON CONFLICT (store_id, key) DO UPDATE
              SET bytes = excluded.bytes, expires_at_ms = excluded.expires_at_ms,
                  updated_at_ms = excluded.updated_at_ms, value = excluded.value",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![
-                id,
-                record.key,
-                signed(bytes),
-                record.expires_at_ms.map(signed),
-                signed(now_ms),
-                record.value.get(),
-            ])
-        });
+        params![
+            id,
+            record.key,
+            signed(bytes),
+            record.expires_at_ms.map(signed),
+            signed(now_ms),
+            record.value.get(),
+        ],
+    );
     written.map_err(failed("writing a record"))?;
     let more = i64::from(former.is_none());
     let grown = signed(bytes) - signed(former.unwrap_or_default());
@@ -134,7 +134,7 @@ pub(super) fn expiry(
     let Some(id) = id_of(connection, store)? else {
         return Ok(false);
     };
-    let changed = connection.execute(
+    let changed = connection.execute_prepared(
         "UPDATE data_store_records SET expires_at_ms = ?3
          WHERE store_id = ?1 AND key = ?2 AND (expires_at_ms IS NULL OR expires_at_ms > ?4)",
         params![id, key, expires_at_ms.map(signed), signed(now_ms)],
@@ -189,7 +189,7 @@ pub(super) fn clear(
     abandon(connection, former)?;
     let id = create(connection, store, now_ms)?;
     connection
-        .execute(
+        .execute_prepared(
             "UPDATE data_stores SET created_at_ms = ? WHERE id = ?",
             [created_at_ms, id],
         )
@@ -204,7 +204,7 @@ pub(super) fn abandon(connection: &Connection, id: i64) -> Result<(), StoreError
         "DELETE FROM data_stores WHERE id = ?",
     ] {
         connection
-            .execute(sql, [id])
+            .execute_prepared(sql, [id])
             .map_err(failed("deleting a data store"))?;
     }
     Ok(())
@@ -219,10 +219,8 @@ fn changed(
     now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     connection
-        .prepare_cached(
-            "UPDATE data_stores SET records = records + ?2, bytes = bytes + ?3, updated_at_ms = ?4 WHERE id = ?1",
-        )
-        .and_then(|mut statement| statement.execute(params![id, records, bytes, signed(now_ms)]))
+        .execute_prepared(
+            "UPDATE data_stores SET records = records + ?2, bytes = bytes + ?3, updated_at_ms = ?4 WHERE id = ?1", params![id, records, bytes, signed(now_ms)])
         .map_err(failed("counting a data store's records"))
         .map(drop)
 }

@@ -8,7 +8,7 @@ use headwater_store::{Conflict, Entity, Progress, Replay, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     row::signed,
     webhook_rows::{self, Standing},
 };
@@ -41,13 +41,15 @@ pub(super) fn retry(
     let pending =
         "UPDATE deliveries SET due_at_ms = 0 WHERE id = ? AND state = 'pending' AND generation = ?";
     let is_pending = connection
-        .execute(pending, params![id, standing.generation])
+        .execute_prepared(pending, params![id, standing.generation])
         .map_err(&failed)?
         > 0;
     if !is_pending {
         let ended = format!("UPDATE deliveries SET {ANEW} WHERE id = ?1");
         let parameters = params![id, standing.generation, signed(now_ms)];
-        connection.execute(&ended, parameters).map_err(&failed)?;
+        connection
+            .execute_prepared(&ended, parameters)
+            .map_err(&failed)?;
     }
     Ok(())
 }
@@ -70,17 +72,17 @@ pub(super) fn replay(
         ended(&standing, replay)
     );
     let done = connection
-        .prepare_cached(&sql)
-        .and_then(|mut statement| {
-            statement.execute(params![
+        .execute_prepared(
+            &sql,
+            params![
                 webhook_id,
                 standing.generation,
                 signed(replay.now_ms),
                 signed(replay.since_ms),
                 signed(replay.until_ms),
                 limit
-            ])
-        })
+            ],
+        )
         .map_err(failed("replaying deliveries"))?;
     Ok(Progress {
         done: done as u64,

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     append,
-    connection::failed,
+    connection::{Prepared as _, failed},
     emitters,
     row::signed,
     webhook_rows::{self, Standing},
@@ -113,12 +113,9 @@ fn insert(
     attempt: &Attempt,
 ) -> Result<(), StoreError> {
     connection
-        .prepare_cached(
+        .execute_prepared(
             "INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error)
-             VALUES (?, ?, ?, ?, ?, ?, ?)",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![
+             VALUES (?, ?, ?, ?, ?, ?, ?)", params![
                 delivery_position,
                 number,
                 signed(attempt.at_ms),
@@ -127,7 +124,6 @@ fn insert(
                 attempt.response_excerpt,
                 attempt.error
             ])
-        })
         .map_err(failed("recording an attempt"))
         .map(drop)
 }
@@ -150,10 +146,10 @@ fn note_failing<'a>(
     let failed = failed("noting since when a webhook fails");
     if has_delivered {
         connection
-            .prepare_cached(
+            .execute_prepared(
                 "INSERT INTO untrimmed_deliveries (webhook_id) VALUES (?) ON CONFLICT DO NOTHING",
+                [webhook_id],
             )
-            .and_then(|mut statement| statement.execute([webhook_id]))
             .map_err(&failed)?;
     }
     let since = match (has_recorded, has_delivered) {
@@ -162,10 +158,9 @@ fn note_failing<'a>(
         (true, false) => "coalesce(failing_since_ms, ?2)",
     };
     connection
-        .prepare_cached(&format!(
+        .execute_prepared(&format!(
             "UPDATE webhooks SET failing_since_ms = {since} WHERE id = ?1 AND failing_since_ms IS NOT {since}"
-        ))
-        .and_then(|mut statement| statement.execute(params![webhook_id, failing_since_ms]))
+        ), params![webhook_id, failing_since_ms])
         .map_err(&failed)
         .map(drop)
 }

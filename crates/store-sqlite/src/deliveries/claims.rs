@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::event;
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     row::{get, parsed, signed, unsigned},
     webhook_rows,
 };
@@ -131,17 +131,17 @@ fn update(
     value: Option<i64>,
 ) -> Result<(), StoreError> {
     connection
-        .prepare_cached(&format!(
-            "UPDATE deliveries {set} WHERE id = ?1 AND lease_epoch = ?2 AND lease_number = ?3"
-        ))
-        .and_then(|mut statement| {
-            statement.execute(params![
+        .execute_prepared(
+            &format!(
+                "UPDATE deliveries {set} WHERE id = ?1 AND lease_epoch = ?2 AND lease_number = ?3"
+            ),
+            params![
                 lease.delivery_id.as_str(),
                 signed(lease.epoch.0),
                 lease.number,
                 value
-            ])
-        })
+            ],
+        )
         .map_err(failed("changing a lease"))
         .map(drop)
 }

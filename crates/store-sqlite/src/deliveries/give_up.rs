@@ -3,7 +3,7 @@
 use headwater_store::StoreError;
 use rusqlite::{Connection, params};
 
-use crate::connection::failed;
+use crate::connection::{Prepared as _, failed};
 
 /// Deliveries given up together with the webhook; more are given up in steps of their own.
 const GIVEN_UP_AT_ONCE: u32 = 1_000;
@@ -17,19 +17,19 @@ pub(crate) fn begin(
 ) -> Result<(), StoreError> {
     let failed = failed("giving deliveries up");
     connection
-        .prepare_cached(
+        .execute_prepared(
             "UPDATE webhooks SET generation = generation + 1, given_up_at_ms = ?2 WHERE id = ?1",
+            params![webhook_id, at_ms],
         )
-        .and_then(|mut statement| statement.execute(params![webhook_id, at_ms]))
         .map_err(&failed)?;
     if step(connection, webhook_id, GIVEN_UP_AT_ONCE)? < GIVEN_UP_AT_ONCE {
         return Ok(());
     }
     connection
-        .prepare_cached(
+        .execute_prepared(
             "INSERT INTO untrimmed_deliveries (webhook_id) VALUES (?) ON CONFLICT DO NOTHING",
+            [webhook_id],
         )
-        .and_then(|mut statement| statement.execute([webhook_id]))
         .map_err(&failed)
         .map(drop)
 }
@@ -42,19 +42,19 @@ pub(crate) fn step(
 ) -> Result<u32, StoreError> {
     let failed = failed("giving deliveries up");
     let given_up = connection
-        .prepare_cached(
+        .execute_prepared(
             "UPDATE deliveries SET state = 'dead', lease_epoch = NULL, lease_expires_at_ms = NULL, is_again = 0,
                                    ended_at_ms = (SELECT given_up_at_ms FROM webhooks WHERE id = ?1)
              WHERE position IN (SELECT position FROM deliveries INDEXED BY deliveries_due
                                 WHERE webhook_id = ?1 AND state = 'pending'
-                                  AND generation < (SELECT generation FROM webhooks WHERE id = ?1) LIMIT ?2)",
-        )
-        .and_then(|mut statement| statement.execute(params![webhook_id, limit]))
+                                  AND generation < (SELECT generation FROM webhooks WHERE id = ?1) LIMIT ?2)", params![webhook_id, limit])
         .map_err(&failed)?;
     if given_up < limit as usize {
         connection
-            .prepare_cached("UPDATE webhooks SET given_up_at_ms = NULL WHERE id = ?")
-            .and_then(|mut statement| statement.execute([webhook_id]))
+            .execute_prepared(
+                "UPDATE webhooks SET given_up_at_ms = NULL WHERE id = ?",
+                [webhook_id],
+            )
             .map_err(&failed)?;
     }
     Ok(u32::try_from(given_up).unwrap_or(u32::MAX))

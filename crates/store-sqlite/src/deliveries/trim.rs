@@ -5,7 +5,11 @@ use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, ToSql, params};
 
 use super::give_up;
-use crate::{connection::failed, row::signed, webhook_rows};
+use crate::{
+    connection::{Prepared as _, failed},
+    row::signed,
+    webhook_rows,
+};
 
 /// Whether a step has anything to look at.
 pub(super) fn has_work(
@@ -78,11 +82,11 @@ fn restart_if_fewer(connection: &Connection, keep: u32) -> Result<(), StoreError
     let before = before(connection)?;
     if keep < before {
         let all = "INSERT INTO untrimmed_deliveries (webhook_id) SELECT id FROM webhooks WHERE TRUE ON CONFLICT DO NOTHING";
-        connection.execute(all, ()).map_err(&failed)?;
+        connection.execute_prepared(all, ()).map_err(&failed)?;
     }
     if keep != before {
         connection
-            .execute("UPDATE retention SET keep_deliveries = ?", [keep])
+            .execute_prepared("UPDATE retention SET keep_deliveries = ?", [keep])
             .map_err(&failed)?;
     }
     Ok(())
@@ -137,14 +141,16 @@ fn delete(
     };
     for event in &events {
         connection
-            .prepare_cached(
+            .execute_prepared(
                 "UPDATE delivered_events SET deliveries = deliveries - 1 WHERE position = ?",
+                [event],
             )
-            .and_then(|mut statement| statement.execute([event]))
             .map_err(&failed)?;
         connection
-            .prepare_cached("DELETE FROM delivered_events WHERE position = ? AND deliveries <= 0")
-            .and_then(|mut statement| statement.execute([event]))
+            .execute_prepared(
+                "DELETE FROM delivered_events WHERE position = ? AND deliveries <= 0",
+                [event],
+            )
             .map_err(&failed)?;
     }
     Ok(u32::try_from(events.len()).unwrap_or(u32::MAX))
@@ -152,8 +158,10 @@ fn delete(
 
 fn finish(connection: &Connection, webhook_id: &str) -> Result<(), StoreError> {
     connection
-        .prepare_cached("DELETE FROM untrimmed_deliveries WHERE webhook_id = ?")
-        .and_then(|mut statement| statement.execute([webhook_id]))
+        .execute_prepared(
+            "DELETE FROM untrimmed_deliveries WHERE webhook_id = ?",
+            [webhook_id],
+        )
         .map_err(failed("trimming deliveries"))
         .map(drop)
 }

@@ -3,7 +3,7 @@
 use headwater_store::StoreError;
 use rusqlite::{Connection, params};
 
-use crate::connection::failed;
+use crate::connection::{Prepared as _, failed};
 
 /// Every event up to `position` is passed, and possibly part of the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,13 +67,11 @@ impl Cursor {
             told,
         } = self.partial;
         connection
-            .prepare_cached(
+            .execute_prepared(
                 "UPDATE dispatch_cursor
                  SET position = ?, partial_event = ?, partial_subscription = ?, partial_told = ?",
+                params![self.position, event, subscription, told],
             )
-            .and_then(|mut statement| {
-                statement.execute(params![self.position, event, subscription, told])
-            })
             .map_err(failed("moving the dispatch cursor"))
             .map(drop)
     }

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::passing::Passing;
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     derived_id::{self, Seed},
     row::{get, name_of, signed},
 };
@@ -140,12 +140,9 @@ pub(super) fn enqueue(
     let id = derived_id::invocation(now_ms, pair.seed(event));
     let trigger = name_of(&Trigger::Event)?;
     connection
-        .prepare_cached(
+        .execute_prepared(
             "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, owner_id, traceparent)
-             SELECT ?, ?, ?, event, hops + 1, ?, ?, traceparent FROM events WHERE position = ?",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![
+             SELECT ?, ?, ?, event, hops + 1, ?, ?, traceparent FROM events WHERE position = ?", params![
                 id.as_str(),
                 pair.listener,
                 trigger,
@@ -153,7 +150,6 @@ pub(super) fn enqueue(
                 pair.source_owner,
                 event.position
             ])
-        })
         .map_err(failed("queueing an event for its listener"))
         .map(drop)
 }
@@ -167,13 +163,10 @@ pub(super) fn deliver(
 ) -> Result<(), StoreError> {
     let id = derived_id::delivery(now_ms, pair.seed(event));
     connection
-        .prepare_cached(
+        .execute_prepared(
             "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,
                                      created_at_ms, generation)
-             VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)",
-        )
-        .and_then(|mut statement| {
-            statement.execute(params![
+             VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)", params![
                 id.as_str(),
                 pair.listener,
                 pair.subscription_id,
@@ -182,7 +175,6 @@ pub(super) fn deliver(
                 signed(now_ms),
                 pair.webhook_generation
             ])
-        })
         .map_err(failed("queueing an event for its webhook"))
         .map(drop)
 }
@@ -197,12 +189,10 @@ pub(super) fn keep_event(
         return Ok(());
     }
     connection
-        .prepare_cached(
+        .execute_prepared(
             "INSERT INTO delivered_events (position, emitter_id, ms, sequence, channel, event, deliveries, traceparent)
              SELECT position, emitter_id, ms, sequence, channel, event, ?2, traceparent FROM events WHERE position = ?1
-             ON CONFLICT DO UPDATE SET deliveries = deliveries + ?2",
-        )
-        .and_then(|mut statement| statement.execute(params![event.position, deliveries]))
+             ON CONFLICT DO UPDATE SET deliveries = deliveries + ?2", params![event.position, deliveries])
         .map_err(failed("keeping an event for its deliveries"))
         .map(drop)
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     append,
-    connection::failed,
+    connection::{Prepared as _, failed},
     dispatch::passing::{Passing, logged},
 };
 
@@ -96,8 +96,10 @@ fn read(connection: &Connection, owner: &str, queued_max: u32) -> Result<Room, S
 
 fn note(connection: &Connection, owner: &str, told: bool) -> Result<(), StoreError> {
     connection
-        .prepare_cached("UPDATE queued_events SET told = ? WHERE owner_id = ?")
-        .and_then(|mut statement| statement.execute(params![told, owner]))
+        .execute_prepared(
+            "UPDATE queued_events SET told = ? WHERE owner_id = ?",
+            params![told, owner],
+        )
         .map_err(failed("noting that a queue is full"))
         .map(drop)
 }

@@ -3,7 +3,11 @@
 use headwater_store::{Publication, Published, SavedComponent, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{components, connection::failed, row::signed};
+use crate::{
+    components,
+    connection::{Prepared as _, failed},
+    row::signed,
+};
 
 pub(super) fn publish(
     connection: &Connection,
@@ -25,7 +29,7 @@ pub(super) fn publish(
         });
     }
     components::save(connection, &publication.component, &publication.artifact)?;
-    let inserted = connection.execute(
+    let inserted = connection.execute_prepared(
         "INSERT INTO registry (key, rank, version, component_id, publisher, published_at) VALUES (?, ?, ?, ?, ?, ?)",
         params![
             key,

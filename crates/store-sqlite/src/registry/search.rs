@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, named_params, params};
 
 use super::drafts;
 use crate::{
-    connection::failed,
+    connection::{Prepared as _, failed},
     row::{get, json, name_of, parsed, to_json, unsigned},
 };
 
@@ -56,7 +56,7 @@ pub(crate) fn index(connection: &Connection, component: &SavedComponent) -> Resu
         description.description.as_deref(),
     ];
     let texts: Vec<_> = texts.into_iter().flatten().collect();
-    let inserted = connection.execute(
+    let inserted = connection.execute_prepared(
         "INSERT INTO component_search (id, user_id, workspace_id, key, version, type, apps, text)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         params![

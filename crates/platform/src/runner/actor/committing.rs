@@ -100,7 +100,7 @@ impl Actor {
 
     pub(super) async fn settle(
         &mut self,
-        mut settled: SettledSource,
+        mut settled: Box<SettledSource>,
     ) -> Result<Source, PlatformError> {
         self.flush().await;
         if !settled.active {
@@ -115,7 +115,7 @@ impl Actor {
         (settled.commits, tallies) =
             self.commits
                 .enter_deferred(&loaded.source, &mut self.deferred, settled.now_ms);
-        let source = match self.context.core.store.settle_source(settled).await {
+        let source = match self.context.core.store.settle_source(*settled).await {
             Ok(source) => source,
             Err(error) => {
                 // Nothing of the hooks is written, and their events count for no later run.

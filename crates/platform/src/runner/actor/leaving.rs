@@ -29,7 +29,7 @@ impl Actor {
     }
 
     /// Ends for good: work goes back to the store, runs in flight are abandoned.
-    pub(super) async fn leave(mut self) {
+    pub(super) async fn leave(mut self: Box<Self>) {
         self.context.endpoints.forget(&self.id);
         let (closing, closed) = self.closing.take().unzip();
         for ended in self.renewal.abandon() {

@@ -7,17 +7,14 @@ use headwater_model::id::AccountId;
 use headwater_store::Trigger;
 
 use super::Actor;
-use crate::{
-    error::PlatformError,
-    runner::{
-        flight::EndedRun,
-        invocation::{CustomResponse, Reply},
-        journal,
-        loaded::LoadedSource,
-        part::{After, RunPart},
-        renewal::{Loading, Renewed},
-        run::Cause,
-    },
+use crate::runner::{
+    flight::EndedRun,
+    invocation::{CustomResponse, Reply},
+    journal,
+    loaded::LoadedSource,
+    part::{After, RunPart},
+    renewal::{Loaded, Loading, Renewed},
+    run::Cause,
 };
 
 impl Actor {
@@ -72,9 +69,9 @@ impl Actor {
         })
     }
 
-    async fn take_loaded(&mut self, loaded: Result<Option<LoadedSource>, PlatformError>) {
+    async fn take_loaded(&mut self, loaded: Loaded) {
         match loaded {
-            Ok(Some(loaded)) => self.loaded = Some(Arc::new(loaded)),
+            Ok(Some(loaded)) => self.loaded = Some(loaded),
             Ok(None) => self.queue.refuse(|| CustomResponse::NotRunning).await,
             Err(error) => {
                 tracing::warn!(source_id = %self.id, %error, "the source cannot run now");
@@ -86,7 +83,7 @@ impl Actor {
 
     pub(super) async fn take_renewed(&mut self, renewed: Renewed) {
         match renewed {
-            Renewed::Loaded(loaded) => self.take_loaded(*loaded).await,
+            Renewed::Loaded(loaded) => self.take_loaded(loaded).await,
             Renewed::Rechecked(false, waiting) => {
                 waiting.into_iter().for_each(|it| self.finish(it))
             }

@@ -22,22 +22,20 @@ mod records;
 mod request;
 mod retries;
 mod sender;
+mod signals;
 pub(crate) mod signature;
 mod target;
 mod verdict;
 
-use std::{
-    sync::{Arc, atomic::AtomicU64},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use headwater_model::id::WebhookId;
 use headwater_store::{Progress, StoreError};
-use tokio::sync::mpsc;
 
 use self::{
     actor::Actor,
-    context::{Courier, CourierContext},
+    context::CourierContext,
+    signals::{Courier, Signals},
 };
 use crate::{core::Core, error::PlatformError, secrets::SecretKeys};
 
@@ -102,15 +100,11 @@ impl Couriers {
             return;
         }
         let start = || {
-            let (sender, nudges) = mpsc::channel(1);
-            let changes = Arc::new(AtomicU64::new(0));
-            let context = Arc::clone(&self.context);
-            let actor = Actor::new(context, id.clone(), nudges, Arc::clone(&changes));
+            let signals = Arc::<Signals>::default();
+            let courier = Courier::new(&signals);
+            let actor = Actor::new(Arc::clone(&self.context), id.clone(), signals);
             self.context.tasks.spawn(Box::new(actor).run());
-            Courier {
-                nudges: sender,
-                changes,
-            }
+            courier
         };
         self.context.residents.with(id, start, Courier::nudge);
     }

@@ -3,20 +3,13 @@
 //! Claims, attempts and records overlap. Everything that must be in order for the webhook is decided
 //! here: the attempts in flight, its health, the moment to give it up.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use headwater_model::{id::WebhookId, time::EpochMs, webhook::DeliveryOrder};
 use headwater_store::{
     AfterAttempt, Attempt, AttemptRecord, ClaimedDelivery, DeliveryLease, DisabledWebhook,
 };
-use tokio::sync::mpsc;
 
 use super::{
     attempt::{Answered, attempt},
@@ -26,6 +19,7 @@ use super::{
     limits::Permit,
     queue::Queue,
     records::{Recorded, Records},
+    signals::Signals,
     target::Target,
     verdict::{Ended, disabled, verdict},
 };
@@ -42,11 +36,9 @@ const CLAIMED_AT_ONCE_MAX: u32 = 256;
 pub(super) struct Actor {
     context: Arc<CourierContext>,
     id: WebhookId,
-    nudges: mpsc::Receiver<()>,
+    signals: Arc<Signals>,
     target: Option<Arc<Target>>,
-    /// Counts changes of the webhook.
-    changes: Arc<AtomicU64>,
-    /// Those that the target takes into account.
+    /// The changes of the webhook that the target takes into account.
     known_changes: u64,
     failing_since_ms: Option<EpochMs>,
     queue: Queue,
@@ -72,19 +64,13 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    pub(super) fn new(
-        context: Arc<CourierContext>,
-        id: WebhookId,
-        nudges: mpsc::Receiver<()>,
-        changes: Arc<AtomicU64>,
-    ) -> Self {
+    pub(super) fn new(context: Arc<CourierContext>, id: WebhookId, signals: Arc<Signals>) -> Self {
         Self {
             queue: Queue::new(context.core.config.deliveries.webhook_concurrency),
             records: Records::new(Arc::clone(&context.core), id.clone()),
             id,
-            nudges,
+            signals,
             target: None,
-            changes,
             known_changes: 0,
             failing_since_ms: None,
             held: HeldLeases::default(),
@@ -119,7 +105,7 @@ impl Actor {
                 recorded = self.records.next() => self.recorded(recorded).await,
                 claim = self.claiming.ended() => self.finish_claim(claim).await,
                 permit = self.permitting.ended() => self.permit = permit,
-                Some(()) = self.nudges.recv() => self.nudged = true,
+                () = self.signals.nudged() => {}
                 () = heartbeat.beat() => self.prolong_leases().await,
                 () = context.core.stopping.cancelled(), if !self.stopping => self.stopping = true,
                 () = context.abandoned.cancelled(), if !self.attempts.is_empty() => self.attempts.clear(),
@@ -129,12 +115,13 @@ impl Actor {
 
     /// Removes the courier from the registry, unless it has been nudged meanwhile and still runs.
     fn remove_if_idle(&self) -> bool {
-        let may_remove = || self.stopping || self.nudges.is_empty();
+        let may_remove = || self.stopping || !self.signals.is_nudged();
         self.context.residents.remove_if(&self.id, may_remove)
     }
 
     /// Starts whatever may start now.
     fn advance(&mut self) {
+        self.nudged |= self.signals.take_nudge();
         self.start_recording();
         // An attempt that ends at the same moment may be seen first; nothing starts after it.
         self.stopping |= self.context.core.stopping.is_cancelled();
@@ -168,7 +155,7 @@ impl Actor {
     }
 
     fn is_stale(&self) -> bool {
-        self.queue.len() > 0 && self.known_changes != self.changes.load(Ordering::Acquire)
+        self.queue.len() > 0 && self.known_changes != self.signals.changes()
     }
 
     fn start_attempts(&mut self) {
@@ -306,7 +293,7 @@ impl Actor {
             }
             (self.more, self.more_retries) = (false, false);
             // A claim may be under way that found it active: its deliveries are not attempted.
-            self.changes.fetch_add(1, Ordering::Release);
+            self.signals.note_change();
         } else {
             // Somebody has changed it meanwhile: it is read again.
             self.nudged = true;
@@ -334,7 +321,7 @@ impl Actor {
         (self.more, self.more_retries) = (false, false);
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
         let limit = self.queue.room(self.claim_limit);
-        let changes = self.changes.load(Ordering::Acquire);
+        let changes = self.signals.changes();
         self.claiming.start(async move {
             if !returned.is_empty() {
                 context.core.store.release_deliveries(&returned).await?;

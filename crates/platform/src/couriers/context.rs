@@ -1,48 +1,14 @@
 //! The services and limits that couriers share.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
 use headwater_model::{id::WebhookId, time::EpochMs};
-use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{limits::Limits, retries::Retries, sender::Sender};
+use super::{limits::Limits, retries::Retries, sender::Sender, signals::Courier};
 use crate::{
-    actor::{Resident, Residents},
-    chore::Chore,
-    core::Core,
-    error::PlatformError,
-    secrets::SecretKeys,
+    actor::Residents, chore::Chore, core::Core, error::PlatformError, secrets::SecretKeys,
 };
-
-/// The way to a courier.
-pub(super) struct Courier {
-    pub(super) nudges: mpsc::Sender<()>,
-    /// Counts changes of its webhook: if it knows fewer, it reads the webhook again.
-    pub(super) changes: Arc<AtomicU64>,
-}
-
-impl Resident for Courier {
-    fn is_alive(&self) -> bool {
-        !self.nudges.is_closed()
-    }
-}
-
-impl Courier {
-    pub(super) fn nudge(&self) {
-        // Full: a nudge waits already.
-        let _ = self.nudges.try_send(());
-    }
-
-    /// Says that its webhook was changed.
-    pub(super) fn note_change(&self) {
-        self.changes.fetch_add(1, Ordering::Release);
-        self.nudge();
-    }
-}
 
 /// The services and limits that couriers share.
 pub(super) struct CourierContext {

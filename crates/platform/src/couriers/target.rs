@@ -19,7 +19,7 @@ pub(super) struct Target {
     pub(super) url: Result<Url, String>,
     pub(super) gate: Gate,
     signer: Signer,
-    former: Option<(Signer, EpochMs)>,
+    former: Option<Box<(Signer, EpochMs)>>,
 }
 
 impl Target {
@@ -39,7 +39,7 @@ impl Target {
             })
         };
         let former = match &webhook.former_secret {
-            Some(former) => Some((open(&former.sealed)?, former.valid_until_ms)),
+            Some(former) => Some(Box::new((open(&former.sealed)?, former.valid_until_ms))),
             None => None,
         };
         let url = Url::parse(&webhook.url)
@@ -57,9 +57,9 @@ impl Target {
     /// The secrets that are valid now.
     pub(super) fn signers(&self, now_ms: EpochMs) -> impl Iterator<Item = &Signer> {
         let former = self.former.as_ref();
-        let valid = former.filter(|(_, valid_until_ms)| now_ms < *valid_until_ms);
+        let valid = former.filter(|former| now_ms < former.1);
         [&self.signer]
             .into_iter()
-            .chain(valid.map(|(signer, _)| signer))
+            .chain(valid.map(|former| &former.0))
     }
 }

@@ -58,7 +58,7 @@ pub(super) struct Actor {
     records: Records,
     /// Whether the webhook is given up: nothing starts any more until that is recorded.
     given_up: bool,
-    disabled: Option<DisabledWebhook>,
+    disabled: Option<Box<DisabledWebhook>>,
     /// Whether the node is stopping: nothing starts any more.
     stopping: bool,
 }
@@ -228,7 +228,8 @@ impl Actor {
             };
             if let (Some(given_up), false) = (verdict.given_up, self.given_up) {
                 self.given_up = true;
-                self.disabled = Some(disabled(&target.webhook, &delivery, given_up, now_ms));
+                let disabled = disabled(&target.webhook, &delivery, given_up, now_ms);
+                self.disabled = Some(Box::new(disabled));
             }
         }
         self.records.push(AttemptRecord {
@@ -257,7 +258,7 @@ impl Actor {
             return;
         }
         let is_last = self.attempts.is_empty() && self.records.fit_one_batch();
-        let disabled = self.disabled.take_if(|_| is_last);
+        let disabled = self.disabled.take_if(|_| is_last).map(|disabled| *disabled);
         let held = &mut self.held;
         self.records.start(|record| held.renew(record), disabled);
     }

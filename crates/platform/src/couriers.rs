@@ -119,6 +119,12 @@ impl Couriers {
         trimmed.await
     }
 
+    /// Waits until the couriers that wait now have claimed: those that are woken faster than they claim only take room.
+    pub(crate) async fn claimed(&self) {
+        // In turn, so behind all of them.
+        drop(self.context.claims.acquire().await);
+    }
+
     /// One look for retries that have become due.
     pub(crate) async fn look_for_retries(&self, batch: u32) -> Result<Progress, StoreError> {
         let core = &self.context.core;

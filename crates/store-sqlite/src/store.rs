@@ -106,7 +106,10 @@ impl SqliteStore {
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         #[cfg(feature = "faults")]
-        self.faults.check()?;
+        let step = {
+            let away = self.faults.check();
+            move |connection: &_| away.and_then(|()| step(connection))
+        };
         self.writer.run_unless(look, step).await
     }
 

@@ -49,9 +49,11 @@ impl CourierContext {
         changes: u64,
         limit: ClaimLimit,
     ) -> Result<Claim, PlatformError> {
+        let permit = self.claims.acquire().await;
         let (store, term) = (&self.core.store, self.core.lease_term());
         let claimed = store.claim_deliveries(id, term, self.core.env.now_ms(), limit);
         let claimed = claimed.await?;
+        drop(permit);
         let target = |webhook| Target::new(webhook, &self.secret_keys, &self.limits).map(Arc::new);
         let target = match claimed.webhook.map(target).transpose() {
             Ok(target) => target,

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use headwater_model::{id::WebhookId, time::EpochMs};
+use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{limits::Limits, retries::Retries, sender::Sender, signals::Courier};
 use crate::{
     actor::Residents, chore::Chore, core::Core, error::PlatformError, secrets::SecretKeys,
 };
+
+/// Claims in flight: enough to fill the store's transactions.
+const CLAIMS_AT_ONCE: usize = 256;
 
 /// The services and limits that couriers share.
 pub(super) struct CourierContext {
@@ -17,6 +21,8 @@ pub(super) struct CourierContext {
     pub(super) sender: Sender,
     pub(super) limits: Arc<Limits>,
     pub(super) retries: Retries,
+    /// The right to claim, in turn: beyond these, couriers wait where they take the least room.
+    pub(super) claims: Semaphore,
     pub(super) residents: Residents<WebhookId, Courier>,
     pub(super) tasks: TaskTracker,
     /// Cancelled when attempts in flight are waited for no longer.
@@ -36,6 +42,7 @@ impl CourierContext {
             sender: Sender::new(config)?,
             limits: Arc::new(limits),
             retries: Retries::default(),
+            claims: Semaphore::new(CLAIMS_AT_ONCE),
             residents: Residents::default(),
             tasks: TaskTracker::new(),
             abandoned: CancellationToken::new(),

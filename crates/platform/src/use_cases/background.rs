@@ -66,6 +66,7 @@ impl Platform {
             Chore::Timers => self.core.store.fire_timers(now_ms, BATCH).await,
             Chore::Release => self.core.store.release_scheduled(now_ms, BATCH).await,
             Chore::Dispatch => {
+                self.couriers.claimed().await;
                 let queued_max = self.core.config.queued_events_per_owner;
                 self.core.store.dispatch(now_ms, BATCH, queued_max).await
             }

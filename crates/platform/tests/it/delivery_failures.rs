@@ -7,7 +7,7 @@ use headwater_model::{
     id::{SourceId, WebhookId},
     webhook::DeliveryState::{Dead, Delivered, Pending},
 };
-use headwater_store::{ClaimLimit, LeaseTerm, NodeName};
+use headwater_store::{ClaimLimit, LeaseTerm, NodeName, Sealed};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -15,6 +15,7 @@ use tokio::{
 };
 
 use crate::{
+    engine::PATIENCE,
     receiver::{Receiver, answered, local, states},
     world::{T0, World, after},
 };
@@ -208,6 +209,56 @@ async fn what_a_former_receiver_answers_does_not_disable_a_webhook_that_was_move
     let deliveries = world.attempted(&webhook, 7).await;
     assert_eq!(states(&deliveries), [Delivered; 3]);
     assert!(world.errors(&source).await.is_empty());
+}
+
+/// The clock stands still: a lease that was kept would never end.
+#[tokio::test]
+async fn a_webhook_whose_secret_cannot_be_opened_keeps_no_lease() {
+    let world = local().await;
+    let receiver = Receiver::new().await;
+    let (source, webhook) = world.delivering_to(&receiver.url()).await;
+    let secret = world.record(&webhook).await.secret;
+    world
+        .change(&webhook, |webhook| webhook.secret = Sealed(vec![9]))
+        .await;
+    world.emit(&source, [json!(1)]).await;
+    let term = LeaseTerm {
+        epoch: world.lease(&source).await.epoch,
+        expires_at_ms: after(DAY_MS),
+    };
+    let limit = ClaimLimit {
+        deliveries: 1,
+        retries: 1,
+        bytes: u64::MAX,
+    };
+    let given_back = async {
+        let mut claimed_here = 0;
+        loop {
+            let claimed = world.store.claim_deliveries(&webhook, term, T0, limit);
+            for claimed in claimed.await.unwrap().deliveries {
+                world
+                    .store
+                    .release_deliveries(std::slice::from_ref(&claimed.lease))
+                    .await
+                    .unwrap();
+                claimed_here += 1;
+                if claimed.lease.number > claimed_here {
+                    return;
+                }
+            }
+            world.platform.nudge_deliveries();
+            tokio::task::yield_now().await;
+        }
+    };
+    let given_back = tokio::time::timeout(PATIENCE, given_back).await;
+    given_back.expect("what the courier claimed can be claimed again");
+    assert!(receiver.nothing_arrived().await);
+    world
+        .change(&webhook, |webhook| webhook.secret = secret)
+        .await;
+    world.platform.nudge_deliveries();
+    receiver.next().await.status(200);
+    world.attempted(&webhook, 1).await;
 }
 
 #[tokio::test]

@@ -43,8 +43,8 @@ pub(crate) fn document() -> OpenApi {
         .merge_from(rest)
 }
 
-/// The routes of the operations for clients. Each path's part of the document is dropped before the next is built:
-/// a node that nobody asks for the document has no room for all of it.
+/// The routes of the operations for clients. Each path's part of the document is dropped before the next is built, so
+/// that a start does not take the room of all of it.
 pub(crate) fn clients() -> Router<Arc<Platform>> {
     let routes = |item: &PathItem| Router::from(Operations::default().routes(item()));
     CLIENTS

@@ -119,9 +119,9 @@ impl Couriers {
         trimmed.await
     }
 
-    /// Waits until the couriers that wait now have claimed: those that are woken faster than they claim only take room.
-    pub(crate) async fn claimed(&self) {
-        // In turn, so behind all of them.
+    /// Waits behind the couriers that wait to claim: those that are woken faster than they claim only take room.
+    pub(crate) async fn wait_behind_claims(&self) {
+        // Permits are given in turn.
         drop(self.context.claims.acquire().await);
     }
 

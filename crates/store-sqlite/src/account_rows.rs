@@ -10,7 +10,7 @@ use headwater_store::{
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     owner,
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned, unsigned_opt},

@@ -5,7 +5,7 @@ use headwater_store::StoreError;
 use rusqlite::{Connection, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     emitters,
     row::{signed, to_json},
 };

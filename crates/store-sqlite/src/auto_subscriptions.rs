@@ -5,7 +5,7 @@ use headwater_store::{Source, StoreError};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     derived_id::{self, Seed},
     row::{get, parsed},
 };

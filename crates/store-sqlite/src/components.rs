@@ -9,7 +9,7 @@ use headwater_store::{ArtifactBytes, Conflict, Entity, Owner, SavedComponent, St
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     owner,
     registry::{drafts, search},
     row::{get, json, parsed, signed, to_json, unsigned},

@@ -9,12 +9,12 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Params, config::DbConfig, ffi};
 const STATEMENTS: usize = 512;
 
 /// Statements that are prepared once.
-pub(crate) trait Prepared {
+pub(crate) trait ExecutePrepared {
     /// Runs a statement, and returns the number of rows that it changed.
     fn execute_prepared(&self, sql: &str, params: impl Params) -> rusqlite::Result<usize>;
 }
 
-impl Prepared for Connection {
+impl ExecutePrepared for Connection {
     fn execute_prepared(&self, sql: &str, params: impl Params) -> rusqlite::Result<usize> {
         self.prepare_cached(sql)?.execute(params)
     }

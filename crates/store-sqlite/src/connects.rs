@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::{
     account_rows,
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     owner,
     row::{get, parsed, parsed_opt, signed, unsigned},
 };

@@ -5,7 +5,7 @@ use headwater_store::{ChannelFilter, EventDeletion, Progress, StoreError};
 use rusqlite::{Connection, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::signed,
 };
 
@@ -99,20 +99,21 @@ fn finish(connection: &Connection, id: i64) -> Result<usize, StoreError> {
 
 /// Deletes events that the deletion covers; fewer than `limit` means that none is left.
 fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<u32, StoreError> {
+    let covered = format!(
+        "DELETE FROM events WHERE position IN (
+             SELECT events.position
+             FROM deletions JOIN events ON events.emitter_id = deletions.emitter_id
+                  AND events.class = deletions.class
+                  AND (events.ms, events.sequence) >= (start_ms, start_sequence)
+                  AND (events.ms, events.sequence) <= (end_ms, end_sequence)
+             WHERE deletions.id = ?1
+               AND (deletions.channel IS NULL OR events.channel = deletions.channel)
+               AND events.position <= up_to_position
+               AND (events.class = {SCHEDULED} OR events.position <= (SELECT position FROM dispatch_cursor))
+             LIMIT ?2)",
+    );
     let deleted = connection
-        .execute_prepared(&format!(
-            "DELETE FROM events WHERE position IN (
-                 SELECT events.position
-                 FROM deletions JOIN events ON events.emitter_id = deletions.emitter_id
-                      AND events.class = deletions.class
-                      AND (events.ms, events.sequence) >= (start_ms, start_sequence)
-                      AND (events.ms, events.sequence) <= (end_ms, end_sequence)
-                 WHERE deletions.id = ?1
-                   AND (deletions.channel IS NULL OR events.channel = deletions.channel)
-                   AND events.position <= up_to_position
-                   AND (events.class = {SCHEDULED} OR events.position <= (SELECT position FROM dispatch_cursor))
-                 LIMIT ?2)",
-        ), params![id, limit])
+        .execute_prepared(&covered, params![id, limit])
         .map_err(failed("deleting events"))?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
 }

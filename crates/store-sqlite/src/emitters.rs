@@ -9,7 +9,7 @@ use headwater_store::{Conflict, Entity, NodeEpoch, Owner, RunnableLease, Source,
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     living::{InvocationLeases, Living},
     owner::{self, Departure},
     row::{from_json, get, moment, signed, to_json, unsigned},
@@ -146,11 +146,13 @@ pub(crate) fn lease(
 pub(crate) fn release(connection: &Connection, lease: &RunnableLease) -> Result<(), StoreError> {
     let released = connection
         .execute_prepared(
-            "UPDATE emitters SET lease_epoch = NULL WHERE emitter_id = ? AND lease_epoch = ? AND fence = ?", params![
+            "UPDATE emitters SET lease_epoch = NULL WHERE emitter_id = ? AND lease_epoch = ? AND fence = ?",
+            params![
                 lease.runnable.as_str(),
                 signed(lease.epoch.0),
                 signed(lease.fence)
-            ])
+            ],
+        )
         .map_err(failed("giving a runnable back"))?;
     match released {
         0 => Ok(()),
@@ -167,7 +169,9 @@ fn free_invocations(
     connection
         .execute_prepared(
             "UPDATE invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL, given_back = given_back + ?2
-             WHERE runnable_id = ?1 AND lease_epoch IS NOT NULL", params![lease.runnable.as_str(), is_given_back])
+             WHERE runnable_id = ?1 AND lease_epoch IS NOT NULL",
+            params![lease.runnable.as_str(), is_given_back],
+        )
         .map_err(failed("freeing invocations"))
         .map(drop)
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::value::RawValue;
 
 use crate::{
-    connection::{Prepared as _, failed, is_taken},
+    connection::{ExecutePrepared as _, failed, is_taken},
     emitters,
     living::{Living, as_json},
     row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
@@ -42,7 +42,8 @@ pub(crate) fn enqueue(
         .execute_prepared(
             "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
                                       lease_expires_at_ms, attempt, request_id, traceparent, due_at_ms)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", params![
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
                 invocation.id.as_str(),
                 id,
                 trigger,
@@ -55,7 +56,8 @@ pub(crate) fn enqueue(
                 invocation.origin.request_id(),
                 invocation.origin.trace.as_ref().map(ToString::to_string),
                 signed(invocation.due_at_ms),
-            ])
+            ],
+        )
         .map_err(|error| match is_taken(&error) {
             true => Conflict::Taken(Taken::Invocation(invocation.id.clone())).into(),
             false => failed(error),
@@ -319,7 +321,8 @@ fn leave(
             "UPDATE invocations
              SET state = ?5, due_at_ms = ?6, has_scheduled = (has_scheduled OR ?7), given_back = attempt,
                  lease_epoch = NULL, lease_expires_at_ms = NULL
-             WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4", params![
+             WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4",
+            params![
                 lease.invocation_id.as_str(),
                 signed(lease.epoch.0),
                 lease.attempt,
@@ -327,7 +330,8 @@ fn leave(
                 state.get(),
                 signed(due_at_ms),
                 has_scheduled
-            ])
+            ],
+        )
         .map_err(failed("leaving an invocation"))?;
     Ok(left > 0)
 }

@@ -10,7 +10,7 @@ use headwater_store::{ApiKey, Conflict, Entity, Identity, Last, StoreError, Take
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     page::{Listing, page_of},
     row::{get, parsed, signed, unsigned, unsigned_opt},
     users, workspaces,

@@ -6,7 +6,7 @@ use headwater_store::{NodeEpoch, NodeName, Nodes, RunnableLease, StoreError};
 use rusqlite::Connection;
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     emitters,
     living::as_json,
     row::signed,

@@ -4,7 +4,7 @@ use headwater_store::{LogPosition, Progress, StoreError};
 use rusqlite::{Connection, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     event_row::NOT_DELETED,
     row::signed,
 };

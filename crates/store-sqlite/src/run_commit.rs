@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use crate::{
     append::{self, Place},
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     emitters, invocations,
     living::Living,
     run_records::{self, Ending},

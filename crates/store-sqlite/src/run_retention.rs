@@ -3,7 +3,7 @@
 use headwater_store::{KeptRuns, Progress, StoreError};
 use rusqlite::{Connection, Row, params};
 
-use crate::connection::{Prepared as _, failed};
+use crate::connection::{ExecutePrepared as _, failed};
 
 /// Notes that a runnable has runs that are newer than its last trim.
 pub(crate) fn note_untrimmed(connection: &Connection, runnable: &str) -> Result<(), StoreError> {

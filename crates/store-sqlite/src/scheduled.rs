@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     append,
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::{get, json_opt, moment, raw, signed, trace},
 };
 

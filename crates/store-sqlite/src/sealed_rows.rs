@@ -5,7 +5,7 @@ use rusqlite::{Connection, Params, Row, params};
 use serde_json::Value;
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::{get, json, parsed},
 };
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     components,
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     emitters,
     living::Living,
     row::{name_of, signed, to_json},

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{
     auto_subscriptions, components,
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     emitters,
     living::{Living, as_json},
     owner,

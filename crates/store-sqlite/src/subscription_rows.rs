@@ -5,7 +5,7 @@ use headwater_store::{StoreError, SubscriptionFilter};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::{get, parsed},
 };
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::{
     components,
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     data_stores::stores,
     owner::Departure,
     page::{Listing, page_of},

@@ -11,7 +11,7 @@ use headwater_store::{
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     deliveries::give_up,
     owner,
     page::{Listing, page_of},

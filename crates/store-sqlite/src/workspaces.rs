@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     components,
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     data_stores::stores,
     emitters,
     owner::Departure,

@@ -2,7 +2,7 @@
 //!
 //! Each step runs in a savepoint of its own, so that one that fails takes nothing else with it.
 //! A step is answered only after the transaction is on disk. Work that mostly finds nothing to write looks first: on
-//! the writer's own connection, whose cache knows what was written last, and without a transaction if it is alone.
+//! the writer's own connection, whose cache knows what was written last, and without a transaction if it comes first.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

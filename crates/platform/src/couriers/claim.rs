@@ -42,7 +42,7 @@ impl CourierContext {
     /// Claims deliveries of the webhook, and makes its record ready for them.
     ///
     /// # Errors
-    /// Those of the store, and `Internal` when a secret of the webhook cannot be opened: then it holds no lease.
+    /// Those of the store, and `Internal` when a secret of the webhook cannot be opened: then its leases are given back.
     pub(super) async fn claim_deliveries(
         &self,
         id: &WebhookId,
@@ -59,9 +59,10 @@ impl CourierContext {
             Ok(target) => target,
             Err(error) => {
                 let leases = claimed.deliveries.into_iter().map(|one| one.lease);
-                store
-                    .release_deliveries(&leases.collect::<Vec<_>>())
-                    .await?;
+                let leases: Vec<_> = leases.collect();
+                if let Err(error) = store.release_deliveries(&leases).await {
+                    tracing::warn!(webhook_id = %id, %error, "cannot give leases back; they will expire");
+                }
                 return Err(error);
             }
         };

@@ -11,7 +11,7 @@ use crate::{
     actor::Residents, chore::Chore, core::Core, error::PlatformError, secrets::SecretKeys,
 };
 
-/// Claims in flight: enough to fill the store's transactions.
+/// Claims in flight: still many to a transaction of the store.
 const CLAIMS_AT_ONCE: usize = 256;
 
 /// The services and limits that couriers share.

@@ -40,6 +40,9 @@ impl Platform {
     async fn repeat(self: Arc<Self>, chore: Chore) {
         while !self.core.stopping.is_cancelled() {
             let nudged = self.core.nudges.nudged(chore);
+            if chore == Chore::Dispatch {
+                self.couriers.wait_behind_claims().await;
+            }
             let wait = match self.step(chore).await {
                 Ok(progress) => self.finish(chore, progress),
                 Err(error) => {
@@ -66,7 +69,6 @@ impl Platform {
             Chore::Timers => self.core.store.fire_timers(now_ms, BATCH).await,
             Chore::Release => self.core.store.release_scheduled(now_ms, BATCH).await,
             Chore::Dispatch => {
-                self.couriers.claimed().await;
                 let queued_max = self.core.config.queued_events_per_owner;
                 self.core.store.dispatch(now_ms, BATCH, queued_max).await
             }

@@ -9,7 +9,7 @@ use headwater_store::{DataStore, DataStoreRef, Owner, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::{get, parsed, signed, unsigned},
 };
 

@@ -5,7 +5,7 @@ use headwater_store::{Progress, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::signed,
 };
 

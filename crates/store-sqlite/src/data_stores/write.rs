@@ -9,7 +9,7 @@ use super::{
     sweep,
 };
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::signed,
 };
 
@@ -220,7 +220,9 @@ fn changed(
 ) -> Result<(), StoreError> {
     connection
         .execute_prepared(
-            "UPDATE data_stores SET records = records + ?2, bytes = bytes + ?3, updated_at_ms = ?4 WHERE id = ?1", params![id, records, bytes, signed(now_ms)])
+            "UPDATE data_stores SET records = records + ?2, bytes = bytes + ?3, updated_at_ms = ?4 WHERE id = ?1",
+            params![id, records, bytes, signed(now_ms)],
+        )
         .map_err(failed("counting a data store's records"))
         .map(drop)
 }

@@ -8,7 +8,7 @@ use headwater_store::{Conflict, Entity, Progress, Replay, StoreError};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::signed,
     webhook_rows::{self, Standing},
 };

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     append,
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     emitters,
     row::signed,
     webhook_rows::{self, Standing},
@@ -115,7 +115,8 @@ fn insert(
     connection
         .execute_prepared(
             "INSERT INTO attempts (delivery_position, number, at_ms, latency_ms, status, response_excerpt, error)
-             VALUES (?, ?, ?, ?, ?, ?, ?)", params![
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
+            params![
                 delivery_position,
                 number,
                 signed(attempt.at_ms),
@@ -123,7 +124,8 @@ fn insert(
                 attempt.status,
                 attempt.response_excerpt,
                 attempt.error
-            ])
+            ],
+        )
         .map_err(failed("recording an attempt"))
         .map(drop)
 }

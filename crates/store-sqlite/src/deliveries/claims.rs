@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::event;
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::{get, parsed, signed, unsigned},
     webhook_rows,
 };

@@ -3,7 +3,7 @@
 use headwater_store::StoreError;
 use rusqlite::{Connection, params};
 
-use crate::connection::{Prepared as _, failed};
+use crate::connection::{ExecutePrepared as _, failed};
 
 /// Deliveries given up together with the webhook; more are given up in steps of their own.
 const GIVEN_UP_AT_ONCE: u32 = 1_000;
@@ -47,7 +47,9 @@ pub(crate) fn step(
                                    ended_at_ms = (SELECT given_up_at_ms FROM webhooks WHERE id = ?1)
              WHERE position IN (SELECT position FROM deliveries INDEXED BY deliveries_due
                                 WHERE webhook_id = ?1 AND state = 'pending'
-                                  AND generation < (SELECT generation FROM webhooks WHERE id = ?1) LIMIT ?2)", params![webhook_id, limit])
+                                  AND generation < (SELECT generation FROM webhooks WHERE id = ?1) LIMIT ?2)",
+            params![webhook_id, limit],
+        )
         .map_err(&failed)?;
     if given_up < limit as usize {
         connection

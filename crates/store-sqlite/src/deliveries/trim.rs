@@ -6,7 +6,7 @@ use rusqlite::{Connection, ToSql, params};
 
 use super::give_up;
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::signed,
     webhook_rows,
 };

@@ -3,7 +3,7 @@
 use headwater_store::StoreError;
 use rusqlite::{Connection, params};
 
-use crate::connection::{Prepared as _, failed};
+use crate::connection::{ExecutePrepared as _, failed};
 
 /// Every event up to `position` is passed, and possibly part of the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::passing::Passing;
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     derived_id::{self, Seed},
     row::{get, name_of, signed},
 };
@@ -142,14 +142,16 @@ pub(super) fn enqueue(
     connection
         .execute_prepared(
             "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, owner_id, traceparent)
-             SELECT ?, ?, ?, event, hops + 1, ?, ?, traceparent FROM events WHERE position = ?", params![
+             SELECT ?, ?, ?, event, hops + 1, ?, ?, traceparent FROM events WHERE position = ?",
+            params![
                 id.as_str(),
                 pair.listener,
                 trigger,
                 signed(now_ms),
                 pair.source_owner,
                 event.position
-            ])
+            ],
+        )
         .map_err(failed("queueing an event for its listener"))
         .map(drop)
 }
@@ -166,7 +168,8 @@ pub(super) fn deliver(
         .execute_prepared(
             "INSERT INTO deliveries (id, webhook_id, subscription_id, event_position, indexed_at_ms, state,
                                      created_at_ms, generation)
-             VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)", params![
+             VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)",
+            params![
                 id.as_str(),
                 pair.listener,
                 pair.subscription_id,
@@ -174,7 +177,8 @@ pub(super) fn deliver(
                 event.indexed_at_ms,
                 signed(now_ms),
                 pair.webhook_generation
-            ])
+            ],
+        )
         .map_err(failed("queueing an event for its webhook"))
         .map(drop)
 }
@@ -192,7 +196,9 @@ pub(super) fn keep_event(
         .execute_prepared(
             "INSERT INTO delivered_events (position, emitter_id, ms, sequence, channel, event, deliveries, traceparent)
              SELECT position, emitter_id, ms, sequence, channel, event, ?2, traceparent FROM events WHERE position = ?1
-             ON CONFLICT DO UPDATE SET deliveries = deliveries + ?2", params![event.position, deliveries])
+             ON CONFLICT DO UPDATE SET deliveries = deliveries + ?2",
+            params![event.position, deliveries],
+        )
         .map_err(failed("keeping an event for its deliveries"))
         .map(drop)
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     append,
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     dispatch::passing::{Passing, logged},
 };
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     components,
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::signed,
 };
 

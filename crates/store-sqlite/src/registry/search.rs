@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, named_params, params};
 
 use super::drafts;
 use crate::{
-    connection::{Prepared as _, failed},
+    connection::{ExecutePrepared as _, failed},
     row::{get, json, name_of, parsed, to_json, unsigned},
 };
 

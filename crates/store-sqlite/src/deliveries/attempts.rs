@@ -159,10 +159,11 @@ fn note_failing<'a>(
         (true, true) => "?2",
         (true, false) => "coalesce(failing_since_ms, ?2)",
     };
+    let noted = format!(
+        "UPDATE webhooks SET failing_since_ms = {since} WHERE id = ?1 AND failing_since_ms IS NOT {since}"
+    );
     connection
-        .execute_prepared(&format!(
-            "UPDATE webhooks SET failing_since_ms = {since} WHERE id = ?1 AND failing_since_ms IS NOT {since}"
-        ), params![webhook_id, failing_since_ms])
+        .execute_prepared(&noted, params![webhook_id, failing_since_ms])
         .map_err(&failed)
         .map(drop)
 }

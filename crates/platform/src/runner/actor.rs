@@ -26,7 +26,7 @@ use super::{
     renewal::Renewal,
     waiting::{WAITING_MAX, Waiting},
 };
-use crate::actor::Heartbeat;
+use crate::actor::{Heartbeat, InFlight};
 
 /// A runner without work leaves after this; its worker stays as long as the engine likes.
 const IDLE_AFTER: Duration = Duration::from_secs(5);
@@ -46,6 +46,8 @@ pub(super) struct Actor {
     queue: Queue,
     flight: Flight,
     commits: Commits,
+    /// The worker's end, if its state is no longer true: nothing starts in it meanwhile.
+    evicting: InFlight<()>,
     /// The effects of hooks that count only once the source is settled.
     deferred: Vec<RunPart>,
     paused: bool,
@@ -76,6 +78,7 @@ impl Actor {
             lease: None,
             loaded: None,
             renewal: Renewal::default(),
+            evicting: InFlight::default(),
             deferred: Vec::new(),
             paused: false,
             pausing: Vec::new(),
@@ -114,6 +117,7 @@ impl Actor {
                     if self.leave_if_idle() { return; }
                 }
                 () = due => {}
+                () = self.evicting.ended() => {}
                 () = context.core.stopping.cancelled(), if !self.stopping => self.stopping = true,
                 batch = self.commits.next(), if !self.commits.is_idle() => {
                     if let Some(batch) = batch { self.committed(batch).await; }
@@ -145,8 +149,9 @@ impl Actor {
         if self.stopping {
             return;
         }
-        // Nothing more starts with a version that is being loaded anew.
-        let Some(loaded) = self.loaded.clone().filter(|_| self.renewal.is_idle()) else {
+        // Nothing more starts with a version that is being loaded anew, or in a worker that is being ended.
+        let is_ready = self.renewal.is_idle() && self.evicting.is_idle();
+        let Some(loaded) = self.loaded.clone().filter(|_| is_ready) else {
             return;
         };
         self.know_quota(&loaded).await;

@@ -134,19 +134,7 @@ pub async fn a_claim_never_hands_out_a_held_delivery(factory: &dyn Factory) {
 pub async fn a_claim_comes_with_the_webhooks_present_record(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let (_, webhook) = waiting(&*store, epoch, &["1", "2", "3"]).await;
-    let term = LeaseTerm {
-        epoch,
-        expires_at_ms: T0 + MINUTE,
-    };
-    let one = ClaimLimit {
-        deliveries: 1,
-        retries: 1,
-        bytes: u64::MAX,
-    };
-    let claim = || async {
-        let claimed = store.claim_deliveries(&webhook.id, term, T0, one);
-        claimed.await.unwrap()
-    };
+    let claim = || claim_with_record(&*store, &webhook, epoch, T0, 1);
     let claimed = claim().await;
     assert_eq!(claimed.webhook.as_ref(), Some(&webhook));
     assert_eq!(delivered_texts(&claimed.deliveries), ["1"]);

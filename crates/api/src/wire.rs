@@ -36,7 +36,7 @@ pub(crate) use self::{
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
     event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
-    feed::{FeedRequest, HANDSHAKE, message},
+    feed::{FeedRequest, HANDSHAKE, write_message},
     health::{
         BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
     },

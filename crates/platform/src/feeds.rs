@@ -8,6 +8,7 @@
 //! The tail waits for nobody. A reader that leaves too much waiting loses its place: its stream ends,
 //! and it may come again with the last event it has. So retention waits for the tail alone.
 
+mod batch;
 mod follow;
 mod readers;
 
@@ -17,7 +18,7 @@ use headwater_model::id::EmitterId;
 use headwater_store::{ApiKey, LogPosition, Progress, StoreError};
 
 use self::readers::Readers;
-pub use self::{follow::Follow, readers::Followed};
+pub use self::{batch::Portion, follow::Follow};
 use crate::{chore::Chore, core::Core};
 
 /// Events per step of the tail.

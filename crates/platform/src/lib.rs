@@ -44,7 +44,7 @@ pub use caller::{Caller, key_hash};
 pub use config::{DeliveryConfig, Plan, PlatformConfig};
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
-pub use feeds::{Follow, Followed};
+pub use feeds::{Follow, Portion};
 pub use log_line::LogLine;
 pub use origin::{on_behalf_of, origin, request_id};
 pub use platform::{Parts, Platform, Readiness};

@@ -19,7 +19,7 @@ use crate::{
     error::ApiError,
     extract::{Params, PathId},
     openapi::failure,
-    wire::{FeedRequest, HANDSHAKE, id, message},
+    wire::{FeedRequest, HANDSHAKE, id, write_message},
 };
 
 const LAST_EVENT_ID: &str = "Last-Event-ID";
@@ -111,7 +111,8 @@ async fn feed(
         after: last_event_id(headers)?.or(request.last_event_id),
     };
     let events = platform.follow(caller, follow).await?;
-    let messages = events.map(move |followed| followed.form(|event| message(event, &emitter)));
+    let messages =
+        events.map(move |portion| portion.text(|event, text| write_message(event, &emitter, text)));
     let body = Body::from_stream(with_handshakes(messages));
     Ok((HEADERS, body).into_response())
 }

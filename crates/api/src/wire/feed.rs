@@ -26,23 +26,23 @@ pub(crate) struct FeedRequest {
     pub(crate) last_event_id: Option<EventId>,
 }
 
-/// The event as a message of the stream: always whole, named by its channel unless that is the default one.
-pub(crate) fn message(event: &Event, emitter_id: &EmitterId) -> Bytes {
+/// Writes the event as a message of the stream: always whole, named by its channel unless that is the
+/// default one.
+pub(crate) fn write_message(event: &Event, emitter_id: &EmitterId, text: &mut Vec<u8>) {
     let summary = EventSummary::new(event.clone(), emitter_id.clone(), true);
     let data = serde_json::to_string(&summary).expect("a summary has string keys only");
-    let mut message = format!("id: {}\n", event.id);
+    text.extend_from_slice(format!("id: {}\n", event.id).as_bytes());
     if !event.channel.name().is_empty() {
         // A line break would end the field; the data has the exact name.
         let name = event.channel.name().replace(['\r', '\n'], " ");
-        message.push_str(&format!("event: {name}\n"));
+        text.extend_from_slice(format!("event: {name}\n").as_bytes());
     }
     for line in data.split(['\r', '\n']) {
-        message.push_str("data: ");
-        message.push_str(line);
-        message.push('\n');
+        text.extend_from_slice(b"data: ");
+        text.extend_from_slice(line.as_bytes());
+        text.push(b'\n');
     }
-    message.push('\n');
-    message.into()
+    text.push(b'\n');
 }
 
 #[cfg(test)]
@@ -70,8 +70,9 @@ mod tests {
 
     fn shown(channel: &str, data: &str) -> String {
         let emitter_id = EmitterId::from(SourceId::new(EpochMs(0), 0));
-        let message = message(&event(channel, data), &emitter_id);
-        String::from_utf8(message.to_vec()).unwrap()
+        let mut message = Vec::new();
+        write_message(&event(channel, data), &emitter_id, &mut message);
+        String::from_utf8(message).unwrap()
     }
 
     #[test]

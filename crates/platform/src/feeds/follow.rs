@@ -10,7 +10,11 @@ use headwater_model::{
 };
 use headwater_store::{ApiKey, ChannelFilter, LogPosition, Store, StoreError};
 
-use super::{Feeds, Followed, readers::Reader};
+use super::{
+    Feeds, Portion,
+    batch::{Batch, Followed},
+    readers::Reader,
+};
 
 /// The events to follow.
 #[derive(Debug, Clone)]
@@ -42,7 +46,7 @@ impl Feeds {
         &self,
         Place(reader): Place,
         follow: Follow,
-    ) -> Result<impl Stream<Item = Arc<Followed>> + Send + use<>, StoreError> {
+    ) -> Result<impl Stream<Item = Portion> + Send + use<>, StoreError> {
         let begun_at = self.begin_tail().await?;
         let following = Following {
             store: Arc::clone(&self.core.store),
@@ -70,30 +74,29 @@ struct Following {
 }
 
 impl Following {
-    async fn step(mut self) -> Option<(Vec<Arc<Followed>>, Self)> {
+    async fn step(mut self) -> Option<(Vec<Portion>, Self)> {
         while self.is_replaying {
             if self.reader.is_disconnected() {
                 return None;
             }
-            let events = self.replay().await?;
-            if !events.is_empty() {
-                return Some((events, self));
+            let portions = self.replay().await?;
+            if !portions.is_empty() {
+                return Some((portions, self));
             }
         }
         loop {
             let batch = self.reader.next().await?;
-            let is_new = |followed: &&Arc<Followed>| self.is_new(followed);
-            let events: Vec<_> = batch.iter().filter(is_new).cloned().collect();
-            if let Some(newest) = events.last() {
-                self.last = Some(newest.event.id);
-                return Some((events, self));
+            let portions = batch.portions(|followed| self.is_new(followed));
+            if let Some(newest) = portions.last().and_then(|last| last.events().last()) {
+                self.last = Some(newest.id);
+                return Some((portions, self));
             }
         }
     }
 
     /// The next page of the log. Events appended from now on wait at the feed, so that the replay may
     /// end as soon as the two meet.
-    async fn replay(&mut self) -> Option<Vec<Arc<Followed>>> {
+    async fn replay(&mut self) -> Option<Vec<Portion>> {
         let page = PageRequest {
             limit: PAGE_LIMIT_MAX,
             position: Position::Before(self.last.unwrap_or_default()),
@@ -112,10 +115,15 @@ impl Following {
         let meets = |first: EventId| self.last.is_some_and(|last| first <= last);
         self.is_replaying = page.items.len() == PAGE_LIMIT_MAX as usize
             && !self.reader.first_waiting().is_some_and(meets);
-        let oldest_first = page.items.into_iter().rev();
+        let oldest_first = page.items.into_iter().rev().map(|event| Followed {
+            event,
+            position: None,
+        });
+        let batches = Batch::cut(oldest_first);
         Some(
-            oldest_first
-                .map(|event| Followed::new(event, None))
+            batches
+                .iter()
+                .flat_map(|batch| batch.portions(|_| true))
                 .collect(),
         )
     }

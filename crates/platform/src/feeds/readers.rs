@@ -2,56 +2,19 @@
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
-use bytes::Bytes;
-use headwater_model::{
-    event::Event,
-    id::{EmitterId, EventId},
-};
+use headwater_model::id::{EmitterId, EventId};
 use headwater_store::{ApiKey, Appended, ChannelFilter, LogPosition};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use super::batch::{Batch, Followed};
+
 /// The bound of events that wait for one reader, besides the step that it overflows with. Readers share
 /// the events.
 const WAITING_BYTES: usize = 16 * 1024 * 1024;
-/// The memory of an event besides its data.
-const EVENT_BYTES: usize = 256;
-
-/// An event, shared by all readers of its emitter.
-#[derive(Debug)]
-pub struct Followed {
-    /// The event.
-    pub event: Event,
-    /// Its place in the whole log; unknown if it was replayed.
-    pub(super) position: Option<LogPosition>,
-    form: OnceLock<Bytes>,
-}
-
-impl Followed {
-    pub(super) fn new(event: Event, position: Option<LogPosition>) -> Arc<Self> {
-        Arc::new(Self {
-            event,
-            position,
-            form: OnceLock::new(),
-        })
-    }
-
-    /// The event as it is sent, created once for all readers. There is one such form.
-    pub fn form(&self, make: impl FnOnce(&Event) -> Bytes) -> Bytes {
-        self.form.get_or_init(|| make(&self.event)).clone()
-    }
-
-    fn size(&self) -> usize {
-        EVENT_BYTES + self.event.event.get().len()
-    }
-}
-
-/// Events of one emitter, in order.
-pub(super) type Batch = Arc<[Arc<Followed>]>;
-
 /// The readers by emitter, and the tail's position.
 #[derive(Default)]
 pub(super) struct Readers {
@@ -134,18 +97,20 @@ impl Readers {
 
     pub(super) fn hand_out(&self, events: Vec<Appended>, up_to: LogPosition) {
         let mut state = self.state.lock();
-        let mut batches: HashMap<EmitterId, Vec<Arc<Followed>>> = HashMap::new();
+        let mut found: HashMap<EmitterId, Vec<Followed>> = HashMap::new();
         for appended in events {
             if state.readers.contains_key(&appended.emitter) {
-                let followed = Followed::new(appended.event, Some(appended.position));
-                batches.entry(appended.emitter).or_default().push(followed);
+                let followed = Followed {
+                    event: appended.event,
+                    position: Some(appended.position),
+                };
+                found.entry(appended.emitter).or_default().push(followed);
             }
         }
-        for (emitter, events) in batches {
-            let bytes = events.iter().map(|followed| followed.size()).sum();
-            let batch: Batch = events.into();
+        for (emitter, events) in found {
+            let batches = Batch::cut(events);
             for queue in state.readers.get(&emitter).into_iter().flatten() {
-                queue.1.push(&batch, bytes);
+                queue.1.push(&batches);
             }
         }
         state.read_up_to = Some(up_to);
@@ -163,7 +128,7 @@ struct Queue {
 
 #[derive(Default)]
 struct Waiting {
-    batches: VecDeque<(Batch, usize)>,
+    batches: VecDeque<Arc<Batch>>,
     bytes: usize,
     has_ended: bool,
     is_disconnected: bool,
@@ -180,20 +145,30 @@ impl Queue {
     }
 
     /// A reader too far behind loses its place, and its events are given up.
-    fn push(&self, batch: &Batch, bytes: usize) {
-        let is_for_it = |followed: &Arc<Followed>| self.channels.covers(&followed.event.channel);
+    fn push(&self, batches: &[Arc<Batch>]) {
+        let is_for_it = |followed: &Followed| self.channels.covers(&followed.event.channel);
         let mut waiting = self.waiting.lock();
-        if waiting.has_ended || !batch.iter().any(is_for_it) {
+        if waiting.has_ended {
             return;
         }
-        if waiting.bytes > WAITING_BYTES {
+        let is_behind = waiting.bytes > WAITING_BYTES;
+        let mut wanted = batches
+            .iter()
+            .filter(|batch| batch.events.iter().any(is_for_it))
+            .peekable();
+        if wanted.peek().is_none() {
+            return;
+        }
+        if is_behind {
             *waiting = Waiting {
                 has_ended: true,
                 ..Waiting::default()
             };
         } else {
-            waiting.batches.push_back((Arc::clone(batch), bytes));
-            waiting.bytes += bytes;
+            for batch in wanted {
+                waiting.bytes += batch.bytes;
+                waiting.batches.push_back(Arc::clone(batch));
+            }
         }
         self.bell.notify_one();
     }
@@ -223,13 +198,13 @@ pub(super) struct Reader {
 
 impl Reader {
     /// The next events; `None` if the feed has ended or has left the reader behind.
-    pub(super) async fn next(&self) -> Option<Batch> {
+    pub(super) async fn next(&self) -> Option<Arc<Batch>> {
         loop {
             let rings = self.queue.bell.notified();
             {
                 let mut waiting = self.queue.waiting.lock();
-                if let Some((batch, bytes)) = waiting.batches.pop_front() {
-                    waiting.bytes -= bytes;
+                if let Some(batch) = waiting.batches.pop_front() {
+                    waiting.bytes -= batch.bytes;
                     return Some(batch);
                 }
                 if waiting.has_ended {
@@ -247,8 +222,8 @@ impl Reader {
     /// The first event that waits, of whatever channel.
     pub(super) fn first_waiting(&self) -> Option<EventId> {
         let waiting = self.queue.waiting.lock();
-        let (batch, _) = waiting.batches.front()?;
-        batch.first().map(|followed| followed.event.id)
+        let batch = waiting.batches.front()?;
+        batch.events.first().map(|followed| followed.event.id)
     }
 }
 
@@ -262,6 +237,7 @@ impl Drop for Reader {
 mod tests {
     use headwater_model::{
         channel::{Channel, ChannelClass},
+        event::Event,
         hash::SecretHash,
         id::{KeyId, SourceId, UserId},
         time::{EpochMs, EpochSeconds},
@@ -324,7 +300,7 @@ mod tests {
         for position in 1..=5 {
             tell(&readers, &emitter, position, WAITING_BYTES / 3);
             let batch = reading.next().await.unwrap();
-            assert_eq!(batch[0].event.id.ms, EpochMs(position));
+            assert_eq!(batch.events[0].event.id.ms, EpochMs(position));
         }
         assert!(hanging.next().await.is_none());
         assert_eq!(hanging.queue.waiting.lock().bytes, 0, "given up");
@@ -344,7 +320,10 @@ mod tests {
         assert!(reader.first_waiting().is_none());
         let event = appended(&emitter, 3, Channel::ERRORS, 1);
         readers.hand_out(vec![event], LogPosition(3));
-        assert_eq!(reader.next().await.unwrap()[0].event.id.ms, EpochMs(3));
+        assert_eq!(
+            reader.next().await.unwrap().events[0].event.id.ms,
+            EpochMs(3)
+        );
     }
 
     #[tokio::test]
@@ -366,8 +345,8 @@ mod tests {
         tell(&readers, &emitter, 2, 1);
         assert!(one.next().await.is_none());
         assert!(one.is_disconnected());
-        assert_eq!(two.next().await.unwrap()[0].event.id.ms, EpochMs(1));
-        assert_eq!(two.next().await.unwrap()[0].event.id.ms, EpochMs(2));
+        assert_eq!(two.next().await.unwrap().events[0].event.id.ms, EpochMs(1));
+        assert_eq!(two.next().await.unwrap().events[0].event.id.ms, EpochMs(2));
     }
 
     #[test]
@@ -382,13 +361,5 @@ mod tests {
         drop(two);
         assert_eq!(readers.next_step(), None);
         assert_eq!(readers.read_up_to(), None, "retention waits for nobody");
-    }
-
-    #[test]
-    fn the_form_that_is_sent_is_made_once() {
-        let (_, emitter) = feed();
-        let followed = Followed::new(appended(&emitter, 1, "", 1).event, None);
-        let made = followed.form(|_| Bytes::from_static(b"made"));
-        assert_eq!(made, followed.form(|_| unreachable!("it is there")));
     }
 }

@@ -9,7 +9,7 @@ use headwater_store::ChannelFilter;
 use crate::{
     caller::Caller,
     error::PlatformError,
-    feeds::{Follow, Followed},
+    feeds::{Follow, Portion},
     platform::Platform,
 };
 
@@ -24,7 +24,7 @@ impl Platform {
         self: &Arc<Self>,
         caller: &Caller,
         follow: Follow,
-    ) -> Result<impl Stream<Item = Arc<Followed>> + Send + use<>, PlatformError> {
+    ) -> Result<impl Stream<Item = Portion> + Send + use<>, PlatformError> {
         let key = caller.identity.key.clone();
         let place = self.feeds.take_place(&follow, key.clone());
         // The look comes after the place, also at the caller, who may have lost access meanwhile.

@@ -1,13 +1,14 @@
 //! Following a source's events: each once and in order, whatever happens meanwhile.
 
-use std::{pin::Pin, sync::Arc};
+use std::pin::Pin;
 
-use futures::{Stream, StreamExt as _};
+use futures::{Stream, StreamExt as _, stream};
 use headwater_model::{
+    event::Event,
     id::{EmitterId, EventId, SourceId, WorkflowId},
     time::EpochMs,
 };
-use headwater_platform::{Caller, EventRange, Follow, Followed, PlatformError, default_channels};
+use headwater_platform::{Caller, EventRange, Follow, PlatformError, Portion, default_channels};
 use serde_json::{Value, json};
 
 use crate::{
@@ -17,14 +18,19 @@ use crate::{
 };
 
 /// A reader of a source's events, in the test's words.
-struct Reader(Pin<Box<dyn Stream<Item = Arc<Followed>> + Send>>);
+struct Reader(Pin<Box<dyn Stream<Item = Event> + Send>>);
 
 impl Reader {
+    fn new(portions: impl Stream<Item = Portion> + Send + 'static) -> Self {
+        let events = |portion: Portion| stream::iter(portion.events().cloned().collect::<Vec<_>>());
+        Self(Box::pin(portions.flat_map(events)))
+    }
+
     async fn next(&mut self) -> Option<(EventId, Value)> {
         let next = tokio::time::timeout(PATIENCE, self.0.next()).await;
-        let followed = next.expect("an event or the end")?;
-        let data = serde_json::from_str(followed.event.event.get()).unwrap();
-        Some((followed.event.id, data))
+        let event = next.expect("an event or the end")?;
+        let data = serde_json::from_str(event.event.get()).unwrap();
+        Some((event.id, data))
     }
 
     async fn numbers(&mut self, count: usize) -> Vec<u64> {
@@ -50,9 +56,7 @@ async fn reader(world: &World, id: &SourceId, after: Option<EventId>) -> Reader 
 }
 
 async fn reader_of(world: &World, caller: &Caller, follow: Follow) -> Reader {
-    Reader(Box::pin(
-        world.platform.follow(caller, follow).await.unwrap(),
-    ))
+    Reader::new(world.platform.follow(caller, follow).await.unwrap())
 }
 
 const BEGINNING: Option<EventId> = Some(EventId {
@@ -169,11 +173,11 @@ async fn channels_are_followed_apart() {
     let named = world
         .platform
         .follow(&world.caller, follow(&id, Some("orders"), None));
-    let mut named = Reader(Box::pin(named.await.unwrap()));
+    let mut named = Reader::new(named.await.unwrap());
     let errors = world
         .platform
         .follow(&world.caller, follow(&id, Some("$errors"), None));
-    let mut errors = Reader(Box::pin(errors.await.unwrap()));
+    let mut errors = Reader::new(errors.await.unwrap());
     let mut all = reader(&world, &id, None).await;
     let (run, report) = world.manual(&id, json!({})).await;
     run.emit(json!(1));

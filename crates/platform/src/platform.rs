@@ -133,6 +133,7 @@ impl Platform {
             accounts: Arc::clone(&accounts),
             data_stores: Arc::clone(&data_stores),
             props: Arc::clone(&props),
+            components: Default::default(),
             residents: Default::default(),
         });
         Ok(Self {

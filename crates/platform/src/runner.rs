@@ -6,6 +6,7 @@
 mod actor;
 mod command;
 mod commits;
+mod components;
 mod context;
 mod effects;
 mod flight;
@@ -163,6 +164,7 @@ impl Runners {
         source: Source,
         component: SavedComponent,
     ) -> Result<Arc<LoadedSource>, PlatformError> {
+        let component = self.context.components.shared(component);
         self.context.load(source, component).await
     }
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use headwater_model::id::AccountId;
 use headwater_store::Lease;
 
-use super::command::{Command, Residents};
+use super::{
+    command::{Command, Residents},
+    components::LoadedComponents,
+};
 use crate::{
     accounts::{Accounts, UsedAccount},
     core::Core,
@@ -26,6 +29,7 @@ pub(crate) struct RunnerContext {
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) data_stores: Arc<DataStores>,
     pub(crate) props: Arc<Props>,
+    pub(crate) components: LoadedComponents,
     pub(crate) residents: Residents,
 }
 

@@ -20,7 +20,7 @@ use crate::{accounts::UsedAccount, artifact::artifact};
 /// A source, its component and the final values of its props.
 pub(crate) struct LoadedSource {
     pub(crate) source: Source,
-    pub(crate) component: SavedComponent,
+    pub(crate) component: Arc<SavedComponent>,
     /// Defaults filled in, secrets opened, credentials and endpoints in place.
     pub(crate) props: Map<String, Value>,
     /// Why no run of it can succeed, if an account is gone or refused.
@@ -53,7 +53,7 @@ impl LoadedSource {
     pub(super) fn settled(&self, source: Source) -> Self {
         Self {
             source,
-            component: self.component.clone(),
+            component: Arc::clone(&self.component),
             props: self.props.clone(),
             broken: self.broken.clone(),
             accounts: self.accounts.clone(),

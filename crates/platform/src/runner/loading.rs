@@ -20,7 +20,7 @@ impl RunnerContext {
     pub(crate) async fn load(
         &self,
         source: Source,
-        component: SavedComponent,
+        component: Arc<SavedComponent>,
     ) -> Result<Arc<LoadedSource>, PlatformError> {
         let definitions = prop::merge(&component.description.props, &source.spec.dynamic_props);
         let now_at = self.core.env.now_at();
@@ -73,7 +73,13 @@ impl RunnerContext {
         let Some(source) = source.filter(runs) else {
             return Ok(None);
         };
-        let component = self.core.component_of(&source).await?;
+        let held = self.components.get(&source.spec.component_id);
+        let component = match held {
+            Some(component) => component,
+            None => self
+                .components
+                .shared(self.core.component_of(&source).await?),
+        };
         self.load(source, component).await.map(Some)
     }
 }

@@ -244,3 +244,29 @@ Deno.test("a character in two halves is not completed by another component", asy
   await worker.run({ component: 1, event: 0xa9 });
   assert.deepEqual(worker.logs().map(({ text }) => text), ["\ufffd", "é"]);
 });
+
+Deno.test("each component has its /tmp until it is unloaded", async () => {
+  const component =
+    `import fs, { readdirSync } from "node:fs"; import os from "node:os";
+    export default { name: "T", version: "1", run(event) {
+      if (event) fs.writeFileSync(os.tmpdir() + "/kept", event);
+      return [readdirSync("/tmp"), readdirSync("/tmp").map((name) => Deno.readTextFileSync("/tmp/" + name))];
+    } };`;
+  await using worker = await startComponents([component, component]);
+  for (
+    const [component, event, found] of [
+      [1, "one", [["kept"], ["one"]]],
+      [2, "", [[], []]],
+      [2, "two", [["kept"], ["two"]]],
+      [1, "", [["kept"], ["one"]]],
+    ]
+  ) {
+    const { outcome } = await worker.run({ component: component as number, event });
+    assert.deepEqual(outcome.value, found, outcome.error?.stack);
+  }
+  worker.send({ type: "unload", component: 2 });
+  const folders = () =>
+    Array.from(Deno.readDirSync(`${worker.folder}/tmp`), ({ name }) => name);
+  while (folders().includes(".component-2")) await worker.run({ component: 1 });
+  assert.deepEqual(folders(), [".component-1"]);
+});

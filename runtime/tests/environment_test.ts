@@ -19,7 +19,7 @@ Deno.test("packages written for Node find __proto__", async () => {
   assert.deepEqual((await worker.run()).outcome.value, [1, true]);
 });
 
-Deno.test("hard-coded /tmp paths land in the worker's folder", async () => {
+Deno.test("hard-coded /tmp paths land in the component's folder", async () => {
   await using worker = await startComponent(`
     import fs from "node:fs"; import os from "node:os"; import { pipeline } from "node:stream/promises";
     export default { async run() {
@@ -36,7 +36,10 @@ Deno.test("hard-coded /tmp paths land in the worker's folder", async () => {
     ["/tmp", "a", false, "/tmp/b", true],
     error?.stack,
   );
-  assert.equal(await Deno.readTextFile(`${worker.folder}/tmp/headwater-d`), "/tmp/b");
+  assert.equal(
+    await Deno.readTextFile(`${worker.folder}/tmp/.component-1/headwater-d`),
+    "/tmp/b",
+  );
 });
 
 Deno.test("functions imported by name are redirected too", async () => {

@@ -38,12 +38,6 @@ const SHARED: [what: string, left: string, found: string, value: unknown][] = [
     1,
   ],
   [
-    "/tmp",
-    `fs.writeFileSync("/tmp/left", "1")`,
-    `fs.readFileSync("/tmp/left", "utf8")`,
-    "1",
-  ],
-  [
     "the time zone",
     `process.env.TZ = "Asia/Tokyo"`,
     "[new Date(0).getHours(), process.env.TZ ?? null]",

@@ -71,7 +71,7 @@ export class SpawnedWorker {
     await writeFiles(`${folder}/code`, setup.files);
     await Deno.mkdir(`${folder}/beside`);
     const worker = new SpawnedWorker(folder, setup);
-    worker.send({ type: "hello", version: 2, token: TOKEN });
+    worker.send({ type: "hello", version: 3, token: TOKEN });
     if (setup.routes !== undefined) {
       worker.send({ type: "routes", routes: setup.routes });
     }

@@ -14,6 +14,14 @@ import { asTmp } from "./tmp_paths.ts";
 
 const RUNTIME_FOLDER = new URL(".", import.meta.url).href;
 
+/** The beginning of the names of modules that components share: those of packages. */
+const SHARED_MODULE = new RegExp(
+  `(file://)?${
+    RegExp.escape(new URL("../../shared/", import.meta.url).pathname)
+  }[0-9a-f]{64}/`,
+  "g",
+);
+
 /** Stack frames of the runtime, and the one that carries its context. */
 function isRuntimeFrame(line: string): boolean {
   return line.includes(RUNTIME_FOLDER) ||
@@ -55,7 +63,7 @@ export class FailureFormat {
     }
     text = withoutAdvice(text);
     if (text.includes("\x1b[")) text = text.replace(COLOURS, "");
-    text = asTmp(text);
+    text = asTmp(text).replace(SHARED_MODULE, "");
     for (const prefix of this.#prefixes) {
       if (text.includes(prefix)) text = text.replaceAll(prefix, "");
     }

@@ -17,7 +17,7 @@ import { KeyValueMap } from "./key_value.ts";
 import { loadNamedImports } from "./named_imports.ts";
 import type { LoadFrame } from "./protocol.ts";
 import { addComponent, ComponentScope, runWithin } from "./scope.ts";
-import { keepCodeFolder } from "./tmp_paths.ts";
+import { enterFolders, leaveFolders } from "./tmp_paths.ts";
 
 /** The component and its instances, once the module has been evaluated. */
 export interface Code {
@@ -31,6 +31,7 @@ export class LoadedComponent {
   /** The state that the component's runs share. */
   readonly host: InvocationHost;
   #code: Code | undefined;
+  #entry = "";
   /** Calls to be made once it is known whether the component could be loaded. */
   #waiting: OwnMap<number, () => void> | undefined = new OwnMap();
 
@@ -77,16 +78,18 @@ export class LoadedComponent {
     waiting?.forEach((then) => then());
   }
 
-  /** Ends its timers and forgets it; its module stays in memory. */
+  /** Ends its timers, removes its files and forgets it; its module stays in memory. */
   unload(): void {
     this.scope.unload();
+    leaveFolders(this.number, this.#entry);
   }
 
   async #load({ entry, env, kv, kv_limit_bytes }: LoadFrame): Promise<void> {
     this.failures.setEntry(entry);
     this.host.keyValues.load(kv, kv_limit_bytes);
     enterEnvironment(entry, env);
-    keepCodeFolder(entry);
+    this.#entry = entry;
+    enterFolders(this.number, entry);
     await loadNamedImports();
     const component = await importComponent(entry);
     this.#code = { component, instances: new InstanceFactory(component) };

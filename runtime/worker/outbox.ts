@@ -59,6 +59,10 @@ export class Outbox {
     );
   }
 
+  pong(): void {
+    this.#writer.writeNow(`{"type":"pong"}`);
+  }
+
   describeFailed(component: number, error: WireError): void {
     this.#writer.writeNow(
       `{"type":"describe_failed","component":${component},"error":${errorJson(error)}}`,

@@ -7,7 +7,7 @@
 
 import type { Route } from "./routes.ts";
 
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 export type HookName = "deploy" | "activate" | "deactivate";
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -71,6 +71,11 @@ export interface InvokeFrame {
   log_limit_bytes: number;
 }
 
+/** Answered when it is read, which is when no code of a component runs. */
+export interface PingFrame {
+  type: "ping";
+}
+
 /** The answer to a run's request. Without `error` and without `value`: undefined. */
 export interface ReplyFrame {
   type: "reply";
@@ -87,6 +92,7 @@ export type HostFrame =
   | UnloadFrame
   | DescribeFrame
   | InvokeFrame
+  | PingFrame
   | ReplyFrame;
 
 export interface WireError {

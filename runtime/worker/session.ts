@@ -78,6 +78,8 @@ export class Session {
         return this.#handleLoaded(frame);
       case "reply":
         return this.#inFlight.get(frame.id)?.answered(frame);
+      case "ping":
+        return this.#outbox.pong();
       case "hello":
         throw new Error("hello came twice");
     }

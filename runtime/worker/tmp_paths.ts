@@ -1,16 +1,18 @@
 /**
- * `/tmp` for component code: the worker's own folder.
+ * `/tmp` for component code: a folder of each component, in the worker's.
  *
  * Published components write to hard-coded `/tmp/name`, where the sandbox lets no
- * worker write. Functions reached through `Deno`, the `node:fs` object and its
- * `promises` map such paths to TMPDIR instead. Functions imported from `node:fs` by name
- * are not covered: those bindings cannot be replaced from inside.
+ * worker write, or where another source of the same code would write too. Functions
+ * reached through `Deno`, the `node:fs` object, its `promises` and imports by name map
+ * such paths to the component's folder instead. Not a wall between components: code that
+ * looks for the folders of others finds them.
  */
 
 import fs from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { retold, withoutAdvice } from "./refusals.ts";
+import { currentComponent } from "./scope.ts";
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 type MapPath = (path: unknown) => unknown;
@@ -24,19 +26,16 @@ const DENO_FUNCTIONS =
     "readDir rename copyFile link symlink truncate chmod chown realPath readLink utime")
     .split(" ");
 
+const { mkdirSync, remove } = Deno;
+
 export function installTmpPaths(): void {
-  const folder = process.env.TMPDIR?.replace(/\/+$/, "");
-  if (!folder) return;
-  let map: MapPath = (path) => path;
-  // In a root of the process's own, its folder is `/tmp` already; refusals are reworded
-  // all the same.
-  if (folder !== "/tmp") {
-    realFolder = folder;
-    // `os.tmpdir()` reads it.
-    process.env.TMPDIR = "/tmp";
-    keptFolders.push(`${folder}/`);
-    map = createPathMap(folder, keptFolders);
-  }
+  worker = process.env.TMPDIR?.replace(/\/+$/, "") ?? "";
+  if (worker === "") return;
+  // `os.tmpdir()` reads it.
+  process.env.TMPDIR = "/tmp";
+  const ofComponents = RegExp.escape(`${worker}/${OF_COMPONENT}`);
+  realFolders = new RegExp(`${ofComponents}\\d+|${RegExp.escape(worker)}(?=/|$)`, "g");
+  const map: MapPath = (path) => mapped(path, ownFolder(), keptFolders);
   const asObject = (value: unknown) => value as Record<string, unknown>;
   redirect(asObject(fs), functionNames(fs), map);
   redirect(asObject(fs.promises), functionNames(fs.promises), map);
@@ -47,35 +46,65 @@ export function installTmpPaths(): void {
   );
 }
 
-/** Does not change paths in the folder of this module. */
-export function keepCodeFolder(entry: string): void {
-  if (entry.startsWith("file:")) keptFolders.push(fileURLToPath(new URL(".", entry)));
-}
+/** The beginning of the names of components' folders; none that a component chooses. */
+const OF_COMPONENT = ".component-";
 
-/** The worker's own folder, and those with code. */
+/** The worker's own folder. */
+let worker = "";
+
+/** The folders that are `/tmp` to components, once they are known. */
+let realFolders: RegExp | undefined;
+
+/** Folders with code, in which paths are not changed. */
 const keptFolders: string[] = [];
 
-/** The folder that is `/tmp` to components, once that is known. */
-let realFolder: string | undefined;
-
-/** Text in which that folder is called `/tmp`. */
-export function asTmp(text: string): string {
-  if (realFolder === undefined || !text.includes(realFolder)) return text;
-  return text.replaceAll(realFolder, "/tmp");
+/** The folder that is `/tmp` to the component whose code is running. */
+function ownFolder(): string {
+  const component = currentComponent();
+  return component === undefined ? worker : folderOf(component.number);
 }
 
-/** Paths already inside one of `kept` stay: in a test everything lives under /tmp. */
-export function createPathMap(folder: string, kept: string[]): MapPath {
-  return (path) => {
-    const text = path instanceof URL && path.protocol === "file:"
-      ? fileURLToPath(path)
-      : path;
-    if (typeof text !== "string") return path;
-    if (text === "/tmp") return folder;
-    if (!text.startsWith("/tmp/") || text === folder) return path;
-    if (kept.some((prefix) => text.startsWith(prefix))) return path;
-    return folder + text.slice("/tmp".length);
-  };
+function folderOf(component: number): string {
+  return `${worker}/${OF_COMPONENT}${component}`;
+}
+
+/** Creates the component's folder. Does not change paths in the folder of its module. */
+export function enterFolders(component: number, entry: string): void {
+  if (entry.startsWith("file:")) keptFolders.push(fileURLToPath(new URL(".", entry)));
+  if (worker === "") return;
+  try {
+    mkdirSync(folderOf(component), { recursive: true });
+  } catch {
+    // A process that only describes a component has nowhere to write.
+  }
+}
+
+/** Removes the component's folder. */
+export function leaveFolders(component: number, entry: string): void {
+  const code = entry.startsWith("file:") ? fileURLToPath(new URL(".", entry)) : "";
+  const at = keptFolders.indexOf(code);
+  if (at >= 0) keptFolders.splice(at, 1);
+  // It goes with the worker anyway.
+  if (worker !== "") remove(folderOf(component), { recursive: true }).catch(() => {});
+}
+
+/** Text in which the folders are called `/tmp`. */
+export function asTmp(text: string): string {
+  if (realFolders === undefined || !text.includes(worker)) return text;
+  return text.replace(realFolders, "/tmp");
+}
+
+/** The path for a component whose `/tmp` is `own`. */
+export function mapped(path: unknown, own: string, kept: string[]): unknown {
+  const text = path instanceof URL && path.protocol === "file:"
+    ? fileURLToPath(path)
+    : path;
+  if (typeof text !== "string") return path;
+  if (text === "/tmp") return own;
+  // In a test everything lives under /tmp.
+  const isElsewhere = !text.startsWith("/tmp/") || text === own ||
+    text.startsWith(`${own}/`) || kept.some((folder) => text.startsWith(folder));
+  return isElsewhere ? path : own + text.slice("/tmp".length);
 }
 
 function functionNames(module: object): string[] {

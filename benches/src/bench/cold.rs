@@ -110,7 +110,7 @@ async fn wait_for_eviction(node: &Node) -> Result<()> {
 
 /// Milliseconds that importing the component takes by itself.
 async fn own_work(data_dir: &Path) -> Result<Vec<f64>> {
-    let entry = entry_module(&data_dir.join("cache").join("artifacts"))?;
+    let entry = bare_module(&data_dir.join("cache"))?;
     let mut times = Vec::new();
     for _ in 0..SOURCES {
         let output = deno_script("bare_import.ts")?.arg(&entry).output().await?;
@@ -124,12 +124,18 @@ async fn own_work(data_dir: &Path) -> Result<Vec<f64>> {
     Ok(times)
 }
 
-fn entry_module(artifacts: &Path) -> Result<PathBuf> {
-    for artifact in std::fs::read_dir(artifacts)? {
+/// The component's module with paths in place of what the runtime's import map leads to.
+fn bare_module(cache: &Path) -> Result<PathBuf> {
+    for artifact in std::fs::read_dir(cache.join("artifacts"))? {
         let entry = artifact?.path().join("component.mjs");
-        if entry.is_file() {
-            return Ok(entry);
+        if !entry.is_file() {
+            continue;
         }
+        let shared = format!("\"file://{}/", cache.join("shared").display());
+        let code = std::fs::read_to_string(entry)?;
+        let bare = cache.join("bare.mjs");
+        std::fs::write(&bare, code.replace("\"headwater-shared/", &shared))?;
+        return Ok(bare);
     }
-    bail!("no component is unpacked in {}", artifacts.display())
+    bail!("no component is unpacked in {}", cache.display())
 }

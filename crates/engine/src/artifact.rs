@@ -1,8 +1,9 @@
 //! The archive of a code folder: its contents, packing and unpacking.
 //!
 //! The folder's layout is fixed: [`ENTRY`] is the component, always an ECMAScript module with the
-//! component's own files bundled in, and [`SOURCE_MAP`] its source map. The bundle form has no other files;
-//! in the node_modules form there are `node_modules/` and `package.json` beside it. Equal folders give
+//! component's own files bundled in, and [`SOURCE_MAP`] its source map. The bundle form has nothing else but the
+//! modules that it shares with others (`shared_modules.rs`); in the node_modules form there are `node_modules/` and
+//! `package.json` beside it. Equal folders give
 //! equal bytes: entries are sorted and carry no times, owners or modes. Not responsible for where archives are kept.
 
 use std::{

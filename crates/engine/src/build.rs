@@ -29,6 +29,7 @@ mod missing_file;
 mod node_modules;
 mod package_modules;
 mod packages;
+mod platform_module;
 mod registry_answers;
 mod replacement;
 mod repository;
@@ -241,7 +242,8 @@ impl Builder {
             let resolved = packages::resolve(&self.tool, folder, sources).await?;
             settled::settle(&self.tool, resolved.folders()).await?;
             let bundling = self.bundling(folder, code, sources);
-            let bundled = match bundling.with_packages(&folder.join("bundle")).await {
+            let output = folder.join("bundle");
+            let bundled = match bundling.with_packages(&output, resolved.platform()).await {
                 Ok(bundled) => bundled,
                 Err(failure) => {
                     return Err(

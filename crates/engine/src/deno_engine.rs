@@ -17,7 +17,7 @@ use crate::{
     confine::{Confinement, ConfinementConfig},
     deno::Deno,
     network::{CaCertificates, Destination, NetworkPolicy, Route},
-    pool::{self, Pool, PoolConfig, Sharing},
+    pool::{Isolation, Pool, PoolConfig},
     runtime_files::RuntimeFiles,
     sandbox::{self, Sandbox, SandboxConfig},
     worker::{WorkerLaunch, folder},
@@ -25,6 +25,9 @@ use crate::{
 
 /// The memory of a worker besides V8's heap: Deno itself, code, buffers.
 const BESIDES_HEAP_MIB: u64 = 256;
+/// The part of V8's heap that components in one worker may take before further ones get another: what is left is for
+/// their runs.
+const SHARED_PART: (u64, u64) = (3, 4);
 /// The time after which an unavailable bundler is tried again.
 const PREPARED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Disk that a worker's temporary files may take.
@@ -48,6 +51,8 @@ pub struct EngineConfig {
     pub limits: RunLimits,
     /// The addresses that components, and fetches of component code, may reach.
     pub network: NetworkPolicy,
+    /// The sources that may share a worker.
+    pub isolation: Isolation,
     /// The number of workers kept ready for sources without one.
     pub warm_workers: usize,
     /// Memory of all sources' workers together, beyond which idle ones are ended.
@@ -79,23 +84,11 @@ pub struct DenoEngine {
 }
 
 impl DenoEngine {
-    /// An engine whose warm workers are starting, in which every source has a worker of its own. Has to be called in a
-    /// runtime of Tokio.
+    /// An engine whose warm workers are starting. Has to be called in a runtime of Tokio.
     ///
     /// # Errors
     /// A folder cannot be created, or something that processes need cannot be set up.
     pub async fn start(config: EngineConfig) -> Result<Arc<Self>, EngineError> {
-        Self::start_sharing(config, pool::unshared).await
-    }
-
-    /// The same with another rule for sharing workers.
-    ///
-    /// # Errors
-    /// The same as of [`Self::start`].
-    pub async fn start_sharing(
-        config: EngineConfig,
-        sharing: Sharing,
-    ) -> Result<Arc<Self>, EngineError> {
         let prepared = tokio::task::spawn_blocking(move || Self::prepare(config)).await;
         let (config, sandbox, builder) =
             prepared.map_err(|error| EngineError::Spawn(error.to_string()))??;
@@ -113,6 +106,9 @@ impl DenoEngine {
             warm_workers: config.warm_workers,
             memory_bytes: config.workers_memory_mib << 20,
             workers_per_tenant: config.workers_per_tenant,
+            shared_worker_bytes: (u64::from(config.limits.heap_mib) << 20) * SHARED_PART.0
+                / SHARED_PART.1,
+            isolation: config.isolation,
             worker_memory_bytes: (u64::from(config.limits.heap_mib) + BESIDES_HEAP_MIB) << 20,
             worker_tmp_bytes: TMP_MIB << 20,
             idle: config.worker_idle,
@@ -127,7 +123,7 @@ impl DenoEngine {
                 tokio::time::sleep(PREPARED_AGAIN_AFTER).await;
             }
         });
-        let pool = Pool::start(pool_config, launch, sharing);
+        let pool = Pool::start(pool_config, launch);
         Ok(Arc::new(Self {
             runtime_version,
             builder,

@@ -19,10 +19,11 @@ pub mod network;
 mod pool;
 mod runtime_files;
 mod sandbox;
+mod shared_modules;
 mod worker;
 
 pub use api::*;
 pub use data_store::{Replier, StoreOperation, StoreReply, StoreRequest};
 pub use deno_engine::{DenoEngine, EngineConfig};
 pub use lock::{LockedPackage, locked_packages};
-pub use pool::Sharing;
+pub use pool::Isolation;

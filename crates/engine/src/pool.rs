@@ -27,9 +27,8 @@ use crate::{
 use artifacts::ArtifactCache;
 pub(crate) use config::PoolConfig;
 use shares::Shares;
+pub use sharing::Isolation;
 use sharing::SharedWorkers;
-pub use sharing::Sharing;
-pub(crate) use sharing::unshared;
 use slots::Slots;
 use upkeep::Upkeep;
 use warm::WarmWorkers;
@@ -48,7 +47,9 @@ pub(crate) struct Pool {
     warm: Arc<WarmWorkers>,
     slots: Arc<Slots>,
     shares: Arc<Shares>,
-    shared: SharedWorkers,
+    shared: Arc<SharedWorkers>,
+    /// Memory beyond which a shared worker gets no more components.
+    shared_worker_bytes: u64,
     queue: FairQueue,
     /// Turns to load key-value maps.
     maps: Semaphore,
@@ -66,21 +67,24 @@ pub(crate) struct PoolCounts {
 
 impl Pool {
     /// Starts keeping warm workers.
-    pub(crate) fn start(config: PoolConfig, launch: WorkerLaunch, sharing: Sharing) -> Arc<Self> {
+    pub(crate) fn start(config: PoolConfig, launch: WorkerLaunch) -> Arc<Self> {
         let launch = Arc::new(launch);
         let closing = CancellationToken::new();
         let slots = Arc::<Slots>::default();
         let shares = Arc::new(Shares::new(config.workers_per_tenant));
+        let shared = Arc::new(SharedWorkers::new(config.isolation));
         Arc::new(Self {
             artifacts: ArtifactCache::new(config.artifacts_dir.clone()),
             warm: WarmWorkers::start(Arc::clone(&launch), config.warm_workers, closing.clone()),
-            shared: SharedWorkers::new(sharing),
+            shared_worker_bytes: config.shared_worker_bytes,
+            shared: Arc::clone(&shared),
             queue: FairQueue::new(MADE_READY_AT_A_TIME, usize::MAX),
             maps: Semaphore::new(MAPS_AT_A_TIME),
             upkeep: Upkeep::start(
                 config,
                 Arc::clone(&slots),
                 Arc::clone(&shares),
+                shared,
                 closing.clone(),
             ),
             launch,
@@ -103,7 +107,8 @@ impl Pool {
         loop {
             let slot = self.slots.of(spec)?;
             if let Some(placement) = slot.placement(&spec.artifact_hash)
-                && placement.invoke(invocation, sink)?
+                && !placement.leaves()
+                && placement.invoke(invocation, sink).await?
             {
                 return Ok(());
             }
@@ -111,17 +116,20 @@ impl Pool {
                 // Evicted while we waited: the source has another slot by now, or none.
                 continue;
             };
-            if let Some(placement) = slot.placement(&spec.artifact_hash)
-                && placement.invoke(invocation, sink)?
-            {
-                return Ok(());
+            if let Some(placement) = slot.placement(&spec.artifact_hash) {
+                let invoked = placement.invoke(invocation, sink);
+                if self.unless_leaving(&slot, invoked).await?? {
+                    return Ok(());
+                }
             }
             // The writes of a dying worker's runs have to arrive before the next one gets the state.
             owner.wait_for_draining().await;
+            self.shared
+                .judge(&spec.owner, slot.last_placement().as_ref());
             let placement = self.placed(&slot, spec).await?;
             owner.replace(&spec.artifact_hash, placement.clone());
-            self.upkeep.nudge();
-            if placement.invoke(invocation, sink)? {
+            let invoked = placement.invoke(invocation, sink);
+            if self.unless_leaving(&slot, invoked).await?? {
                 return Ok(());
             }
         }
@@ -129,6 +137,7 @@ impl Pool {
 
     /// Removes the source from its workers, and waits for those that end with it.
     pub(crate) async fn evict(&self, owner: &WorkerOwner) {
+        self.shared.forget(owner);
         let Some(slot) = self.slots.get(owner) else {
             return;
         };

@@ -37,13 +37,12 @@ impl Sandbox {
     /// The folder of Deno's cache cannot be prepared.
     pub(crate) fn new(config: SandboxConfig) -> Result<Self, EngineError> {
         let deno_dir = runtime_cache::place(&config);
-        let command_line = CommandLine::new(config);
-        runtime_cache::prepare(&command_line, &deno_dir).map_err(|error| {
-            EngineError::Unavailable {
-                context: format!("preparing the folder {}", deno_dir.display()),
-                reason: error.to_string(),
-            }
-        })?;
+        let unusable = |error: io::Error| EngineError::Unavailable {
+            context: format!("preparing the folder {}", deno_dir.display()),
+            reason: error.to_string(),
+        };
+        let command_line = CommandLine::new(config).map_err(unusable)?;
+        runtime_cache::prepare(&command_line, &deno_dir).map_err(unusable)?;
         Ok(Self {
             command_line,
             deno_dir,
@@ -68,6 +67,11 @@ impl Sandbox {
             .kill_on_drop(true);
         let spawned = self.command_line.config.confinement.spawn(command).await;
         spawned.map_err(failed)
+    }
+
+    /// The folder of the modules that components share, which every process sees.
+    pub(crate) fn shared_modules(&self) -> &Path {
+        &self.command_line.shared_modules
     }
 
     /// The path under which a process sees its code at `code`.

@@ -12,13 +12,18 @@ mod life;
 mod log_budget;
 pub(crate) mod process;
 pub(crate) mod protocol;
+mod pulse;
 mod runs;
 mod start;
+mod turns;
 
 use std::{
     collections::BTreeMap,
     path::Path,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use headwater_model::{limits::KEY_VALUE_BYTES, outcome::Limit};
@@ -32,6 +37,7 @@ use crate::{
     api::{EngineError, Invocation, RunSink},
     artifact,
 };
+pub(crate) use components::Trouble;
 use ending::{Ending, Exit};
 use folder::WorkerFolder;
 use frames::append_frame;
@@ -39,7 +45,9 @@ pub(crate) use launch::WorkerLaunch;
 use process::Outbox;
 pub(crate) use protocol::ComponentNumber;
 use protocol::{HostFrame, RouteFrame};
+use pulse::Beat;
 use runs::{Removal, Runs};
+use turns::{Turn, Turns};
 
 /// A worker past its start.
 pub(crate) struct Worker {
@@ -48,6 +56,8 @@ pub(crate) struct Worker {
     outbox: Arc<Outbox>,
     runs: Mutex<Runs>,
     log_limit_bytes: usize,
+    last_memory: AtomicU64,
+    turns: Turns,
     deadlines_changed: Notify,
     kill: CancellationToken,
     /// The end of the process, once it is gone.
@@ -104,6 +114,11 @@ impl Worker {
         self.send(&HostFrame::Routes { routes })
     }
 
+    /// Waits until the worker has room for one more run.
+    pub(crate) async fn turn(&self) -> Turn {
+        self.turns.next().await
+    }
+
     /// Starts a run of a component. `false`, without effect, when this worker takes no more runs of it.
     ///
     /// # Errors
@@ -113,11 +128,12 @@ impl Worker {
         component: ComponentNumber,
         invocation: &Invocation,
         sink: &RunSink,
+        turn: Turn,
     ) -> Result<bool, EngineError> {
         let added = self
             .runs
             .lock()
-            .add(component, invocation, sink, Instant::now());
+            .add(component, invocation, sink, turn, Instant::now());
         let Some((id, is_earlier)) = added else {
             return Ok(false);
         };
@@ -164,12 +180,42 @@ impl Worker {
 
     /// Memory that ending this worker would free, in bytes.
     pub(crate) fn memory(&self) -> u64 {
-        process::private_memory(self.pid)
+        let memory = process::private_memory(self.pid);
+        self.last_memory.store(memory, Ordering::Relaxed);
+        memory
+    }
+
+    /// The same as it was when it was last looked at.
+    pub(crate) fn last_memory(&self) -> u64 {
+        self.last_memory.load(Ordering::Relaxed)
     }
 
     /// Whether the worker's temporary files take more than `limit` bytes.
     pub(crate) fn tmp_exceeds(&self, limit: u64) -> bool {
         self.folder.tmp_exceeds(limit)
+    }
+
+    /// Components in it.
+    pub(crate) fn components(&self) -> usize {
+        self.runs.lock().components()
+    }
+
+    /// The component's part in harm to this worker, if it may have had one.
+    pub(crate) fn trouble(&self, component: ComponentNumber) -> Option<Trouble> {
+        self.runs.lock().trouble(component)
+    }
+
+    /// Checks whether its event loop turns, if it has runs. To be called from time to time.
+    pub(crate) fn take_pulse(&self, now: Instant) {
+        if self.runs() == 0 {
+            return;
+        }
+        let used = process::processor_time(self.pid).unwrap_or_default();
+        let beat = Beat { at: now, used };
+        let is_to_be_pinged = self.runs.lock().is_to_be_pinged(beat);
+        if is_to_be_pinged && let Err(error) = self.send(&HostFrame::Ping) {
+            tracing::warn!(%error, "a worker cannot be asked for a sign of life");
+        }
     }
 
     /// Ends the worker; its runs end `Lost`. [`Self::gone`] waits for it.

@@ -18,6 +18,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
+use headwater_engine::Isolation;
 use serde::Deserialize;
 
 use crate::usage_error::UsageError;
@@ -124,6 +125,9 @@ options! {
     /// Log text kept per run, in KiB [default: 256]
     #[arg(long, env = "HEADWATER_RUN_LOG_KIB", value_name = "KIB")]
     run_log_kib: usize,
+    /// Sources that may share a worker process; never those of two users or workspaces [default: component]
+    #[arg(long, env = "HEADWATER_ISOLATION", value_name = "WHICH")]
+    isolation: IsolationChoice,
     /// Workers kept ready for the next source [default: 2]
     #[arg(long, env = "HEADWATER_WARM_WORKERS", value_name = "N")]
     warm_workers: usize,
@@ -200,6 +204,28 @@ pub(crate) enum Plan {
     Free,
     /// With the billing period, a calendar month, and its credits
     Paid,
+}
+
+/// The sources that may share a worker process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum IsolationChoice {
+    /// All of one user or workspace
+    Owner,
+    /// Those of one user or workspace with the same component
+    Component,
+    /// None
+    Source,
+}
+
+impl From<IsolationChoice> for Isolation {
+    fn from(choice: IsolationChoice) -> Self {
+        match choice {
+            IsolationChoice::Owner => Self::Owner,
+            IsolationChoice::Component => Self::Component,
+            IsolationChoice::Source => Self::Source,
+        }
+    }
 }
 
 impl ServeArguments {

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use headwater_api::BodyLimits;
-use headwater_engine::{DenoEngine, EngineConfig, confine::ConfinementConfig};
+use headwater_engine::{DenoEngine, EngineConfig, Isolation, confine::ConfinementConfig};
 use headwater_model::{
     app::AppCatalog,
     limits::{RETAINED_EVENTS, RunLimits},
@@ -224,6 +224,7 @@ async fn engine_config(
         network: network.policy,
         ca: network.ca,
         routes: network.routes,
+        isolation: options.isolation.map(Isolation::from).unwrap_or_default(),
         warm_workers: options.warm_workers.unwrap_or(WARM_WORKERS),
         workers_memory_mib,
         workers_per_tenant: options

@@ -1,8 +1,10 @@
-//! Bundling: a component's own modules into one, with or without the packages they import.
+//! Bundling: a component's own modules into one, with or without the packages they import. The platform package
+//! becomes a module of its own where it can (`platform_module.rs`).
 
 use std::{
     collections::BTreeMap,
     ffi::OsString,
+    io,
     path::{Component, Path, PathBuf},
 };
 
@@ -12,12 +14,12 @@ use super::{
     command::{DenoTool, Purpose, StepOutput},
     download::download,
     failure::{BuildResult, disk, not_resolved},
-    layout::{CONFIG, LOCK},
-    markers,
+    layout::{APART, CONFIG, LOCK, PLATFORM_MODULE},
+    markers, platform_module,
     source_map::Bundle,
     sources::Sources,
 };
-use crate::{api::EngineError, artifact};
+use crate::{api::EngineError, artifact, shared_modules};
 
 /// The beginning of the bundler's error about a name that a module does not export.
 pub(super) const NO_EXPORT: &str = "No matching export";
@@ -27,6 +29,11 @@ pub(super) const NO_PACKAGE: &str = "Could not resolve 'npm:";
 
 /// The rejection of an import outside of the component; the file is not named.
 const OUTSIDE: &str = "the component, or a package that it imports, imports a file that is neither the component's nor a package's";
+
+/// The arguments for bundling packages in, as they were locked.
+const LOCKED: &[&str] = &["--lock", LOCK];
+/// The same with what modules have in common apart.
+const LOCKED_AND_SPLIT: &[&str] = &["--lock", LOCK, "--code-splitting"];
 
 /// A build folder with its sources, below the folder of Deno's cache.
 #[derive(Debug)]
@@ -49,17 +56,22 @@ pub(super) struct Bundled {
 }
 
 impl Bundling<'_> {
-    /// Bundles own modules and packages into `output`.
-    pub(super) async fn with_packages(&self, output: &Path) -> BuildResult<Bundled> {
+    /// Bundles own modules and packages into `output`, but for the platform package of this version if it can be a
+    /// module of its own.
+    pub(super) async fn with_packages(
+        &self,
+        output: &Path,
+        platform: Option<&str>,
+    ) -> BuildResult<Bundled> {
+        if let Some(version) = platform
+            && let Some(bundled) = self.beside_platform(output, version).await?
+        {
+            return Ok(bundled);
+        }
         let file = output.join(artifact::ENTRY);
-        let step = self
-            .bundle(
-                &file,
-                ["--config", CONFIG, "--lock", LOCK]
-                    .map(OsString::from)
-                    .to_vec(),
-            )
-            .await?;
+        let to_file = ["--output".into(), file.clone().into()];
+        let entry = self.sources.entry.as_path();
+        let step = self.bundle(LOCKED, to_file, &[entry]).await?;
         if !step.success {
             let error = step.error();
             if self.is_wrong_in_every_form(&error) {
@@ -83,6 +95,47 @@ impl Bundling<'_> {
         Ok(Bundled { obstacle, reached })
     }
 
+    /// The same with the platform package apart. `None` if the component has to have it for itself, or cannot be
+    /// bundled at all.
+    async fn beside_platform(&self, output: &Path, version: &str) -> BuildResult<Option<Bundled>> {
+        let platform = self.folder.join(PLATFORM_MODULE);
+        let written = tokio::fs::write(&platform, platform_module::source(version)).await;
+        written.map_err(|error| disk(&platform, &error))?;
+        let apart = self.folder.join(APART);
+        let entry = self.sources.entry.as_path();
+        let to_folder = ["--outdir".into(), apart.clone().into()];
+        let step = self
+            .bundle(LOCKED_AND_SPLIT, to_folder, &[entry, &platform])
+            .await?;
+        if !step.success {
+            return Ok(None);
+        }
+        let Some((file, common)) = modules_in(&apart).map_err(|error| disk(&apart, &error))? else {
+            return Ok(None);
+        };
+        let (mut bundle, shared) = (self.read(&file).await?, self.read(&common).await?);
+        if !platform_module::is_shareable(&bundle.code, &shared.code) {
+            return Ok(None);
+        }
+        let reached = [files(&bundle, &file), files(&shared, &common)].concat();
+        let obstacle = markers::unbundlable(&bundle.code);
+        let obstacle = obstacle.or_else(|| markers::unbundlable(&shared.code));
+        if obstacle.is_none() {
+            let (text, map) = self.finished(shared, shared_modules::SOURCE_MAP);
+            let specifier = shared_modules::write(output, &text, &map);
+            let specifier = specifier.map_err(|error| disk(output, &error))?;
+            let Some(code) = platform_module::linked(&bundle.code, &common, &specifier) else {
+                return Ok(None);
+            };
+            bundle.code = code;
+            self.write(&output.join(artifact::ENTRY), bundle).await?;
+        }
+        Ok(Some(Bundled {
+            obstacle,
+            reached: Some(reached),
+        }))
+    }
+
     /// Whether the other form would fail too: an own module imports a missing file.
     fn is_wrong_in_every_form(&self, error: &str) -> bool {
         let own =
@@ -101,11 +154,12 @@ impl Bundling<'_> {
     /// Bundles own modules only into `output`; imports of packages stay as they are written.
     pub(super) async fn without_packages(&self, output: &Path) -> BuildResult<()> {
         let file = output.join(artifact::ENTRY);
-        let mut arguments = vec!["--config".into(), CONFIG.into(), "--no-lock".into()];
-        for package in &self.sources.packages {
-            arguments.extend(["--external".into(), package.written.clone().into()]);
-        }
-        let step = self.bundle(&file, arguments).await?;
+        let packages = self.sources.packages.iter();
+        let external = packages.flat_map(|package| ["--external", &package.written]);
+        let options = Vec::from_iter(["--no-lock"].into_iter().chain(external));
+        let to_file = ["--output".into(), file.clone().into()];
+        let entry = self.sources.entry.as_path();
+        let step = self.bundle(&options, to_file, &[entry]).await?;
         if !step.success {
             return Err(not_resolved(self.readable(&step.error())));
         }
@@ -142,8 +196,9 @@ impl Bundling<'_> {
 
     async fn bundle(
         &self,
-        output: &Path,
-        further: Vec<OsString>,
+        further: &[&str],
+        output: [OsString; 2],
+        modules: &[&Path],
     ) -> Result<StepOutput, EngineError> {
         let fixed = [
             "bundle",
@@ -153,14 +208,13 @@ impl Bundling<'_> {
             "--no-remote",
             "--unstable-sloppy-imports",
             "--quiet",
+            "--config",
+            CONFIG,
         ];
-        let mut arguments: Vec<OsString> = fixed.map(OsString::from).to_vec();
-        arguments.extend(further);
-        arguments.extend([
-            "--output".into(),
-            output.into(),
-            self.sources.entry.clone().into(),
-        ]);
+        // An option with any number of values must not come before the modules.
+        let mut arguments = Vec::from_iter(fixed.iter().chain(further).map(OsString::from));
+        arguments.extend(output);
+        arguments.extend(modules.iter().map(OsString::from));
         let step = self.tool.run(Purpose::Code, self.folder, arguments).await?;
         step.unavailable().map_or(Ok(step), Err)
     }
@@ -212,10 +266,7 @@ impl Bundling<'_> {
     }
 
     async fn write(&self, file: &Path, bundle: Bundle) -> BuildResult<()> {
-        let names = self.names();
-        let (text, map) = bundle.finish(artifact::SOURCE_MAP, |source| names.of_source(source));
-        // Paths of this machine also name the modules inside the code.
-        let text = names.without_package_folder(&text, self.folder, &self.tool.deno_dir);
+        let (text, map) = self.finished(bundle, artifact::SOURCE_MAP);
         for (file, text) in [
             (file, text),
             (&file.with_file_name(artifact::SOURCE_MAP), map),
@@ -227,12 +278,43 @@ impl Bundling<'_> {
         Ok(())
     }
 
+    /// A bundle's text and its source map, without paths of this machine.
+    fn finished(&self, bundle: Bundle, source_map: &str) -> (String, String) {
+        let names = self.names();
+        let (text, map) = bundle.finish(source_map, |source| names.of_source(source));
+        // They also name the modules inside the code.
+        let text = names.without_package_folder(&text, self.folder, &self.tool.deno_dir);
+        (text, map)
+    }
+
     fn names(&self) -> Names<'_> {
         Names {
             code: self.code,
             origins: &self.sources.origins,
         }
     }
+}
+
+/// The component's module and the one that it has in common with the platform module, in the bundler's folder; `None` if
+/// there is anything else.
+fn modules_in(folder: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
+    let (mut components, mut common) = (Vec::new(), Vec::new());
+    let platform = folder.join(PLATFORM_MODULE).with_extension("js");
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+            if kind.is_dir() {
+                folders.push(path);
+            } else if platform_module::is_common(&path) {
+                common.push(path);
+            } else if path != platform {
+                components.push(path);
+            }
+        }
+    }
+    let only = |mut paths: Vec<PathBuf>| paths.pop().filter(|_| paths.is_empty());
+    Ok(only(components).zip(only(common)))
 }
 
 /// The modules in a bundle's text that may have been made of data: those have no mappings, so that the source map

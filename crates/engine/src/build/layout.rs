@@ -6,5 +6,9 @@ pub(super) const CONFIG: &str = "deno.json";
 pub(super) const LOCK: &str = "deno.lock";
 /// A module that imports every package, so that one step resolves and locks them all.
 pub(super) const PACKAGES: &str = "packages.mjs";
+/// A module that imports the platform package and nothing else.
+pub(super) const PLATFORM_MODULE: &str = "platform.mjs";
+/// The folder of what the bundler makes of a component and the platform package apart.
+pub(super) const APART: &str = "apart";
 /// The folder of builds, beside that of Deno's cache.
 pub(super) const BUILDS: &str = "builds";

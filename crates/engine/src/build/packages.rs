@@ -96,6 +96,14 @@ impl Resolved {
             .find(|package| package.name == name)
     }
 
+    /// The version of the platform package, wherever it is imported; `None` if there is not exactly one.
+    pub(super) fn platform(&self) -> Option<&str> {
+        let mut packages = self.npm_packages.values();
+        let platform = packages.find(|package| package.name == PLATFORM)?;
+        let is_only = packages.all(|package| package.name != PLATFORM);
+        is_only.then_some(&platform.version)
+    }
+
     /// The ids of the imported packages.
     pub(super) fn roots(&self) -> impl Iterator<Item = &str> {
         self.modules

@@ -32,6 +32,7 @@ use crate::{
     network::NetworkPolicy,
     runtime_files::{RuntimeFiles, readable},
     sandbox::{Folders, Permissions, Sandbox, SandboxConfig},
+    shared_modules,
     worker::{
         frames::{FrameReader, Piece, SessionToken, append_frame},
         process::{Pipes, processor_time, tail},
@@ -95,7 +96,12 @@ impl ThrowawayWorkers {
 impl Describe for ThrowawayWorkers {
     async fn describe(&self, folder: &Path) -> Result<Described, EngineError> {
         let shown = folder.to_owned();
-        let shown = tokio::task::spawn_blocking(move || readable(&shown)).await;
+        let shared = self.sandbox.shared_modules().to_owned();
+        let shown = tokio::task::spawn_blocking(move || {
+            readable(&shown)?;
+            shared_modules::publish_all(&shown, &shared)
+        });
+        let shown = shown.await;
         shown
             .map_err(io::Error::other)
             .and_then(|shown| shown)

@@ -13,6 +13,7 @@ use crate::{
     api::{EngineError, WorkerSpec},
     artifact,
     runtime_files::{publish, readable},
+    shared_modules,
     worker::folder::create_seen,
 };
 
@@ -51,16 +52,22 @@ impl ArtifactCache {
     }
 }
 
-/// Makes `code`, which is empty or missing, a copy of `artifact` that shares its files.
+/// Makes `code`, which is empty or missing, a copy of `artifact` that shares its files. Modules that components share go
+/// to `shared`.
 ///
 /// # Errors
 /// A file can neither be linked nor copied.
-pub(super) async fn link(artifact: PathBuf, code: PathBuf) -> Result<(), EngineError> {
+pub(super) async fn link(
+    artifact: PathBuf,
+    code: PathBuf,
+    shared: PathBuf,
+) -> Result<(), EngineError> {
     blocking("giving a worker its code", move || {
+        shared_modules::publish_all(&artifact, &shared)?;
         if !code.try_exists()? {
             create_seen(&code)?;
         }
-        link_folder(&artifact, &code)
+        link_folder(&artifact, &code, Some(shared_modules::FOLDER))
     })
     .await
 }
@@ -98,14 +105,17 @@ fn unpack(archive: &Bytes, hash: &str, folder: &Path) -> io::Result<()> {
     publish(staging, folder)
 }
 
-fn link_folder(from: &Path, to: &Path) -> io::Result<()> {
+fn link_folder(from: &Path, to: &Path, but: Option<&str>) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
+        if but.is_some_and(|but| entry.file_name() == but) {
+            continue;
+        }
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         if kind.is_dir() {
             create_seen(&target)?;
-            link_folder(&source, &target)?;
+            link_folder(&source, &target, None)?;
         } else if kind.is_symlink() {
             std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
         } else if fs::hard_link(&source, &target).is_err() {

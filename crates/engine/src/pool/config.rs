@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use super::Isolation;
+
 /// The number of workers, and their time.
 #[derive(Debug, Clone)]
 pub(crate) struct PoolConfig {
@@ -13,6 +15,10 @@ pub(crate) struct PoolConfig {
     pub(crate) workers_per_tenant: usize,
     /// Memory of one worker, beyond which it is ended even if it has runs.
     pub(crate) worker_memory_bytes: u64,
+    /// Memory of one worker, beyond which it gets no further components.
+    pub(crate) shared_worker_bytes: u64,
+    /// The sources that may share a worker.
+    pub(crate) isolation: Isolation,
     /// Disk of one worker's temporary files, beyond which it is ended even if it has runs.
     pub(crate) worker_tmp_bytes: u64,
     /// The time that a source's worker waits for the next invocation.

@@ -6,7 +6,7 @@ use super::shares::Place;
 use crate::{
     api::{EngineError, Invocation, RunSink},
     fair_queue::Permit,
-    worker::{ComponentNumber, Worker},
+    worker::{ComponentNumber, Trouble, Worker},
 };
 
 /// The longest time that a permit is held while a component loads.
@@ -24,12 +24,16 @@ impl Placement {
     ///
     /// # Errors
     /// The invocation cannot be made a frame.
-    pub(super) fn invoke(
+    pub(super) async fn invoke(
         &self,
         invocation: &Invocation,
         sink: &RunSink,
     ) -> Result<bool, EngineError> {
-        self.worker.invoke(self.component, invocation, sink)
+        let turn = tokio::select! {
+            turn = self.worker.turn() => turn,
+            () = self.worker.gone() => return Ok(false),
+        };
+        self.worker.invoke(self.component, invocation, sink, turn)
     }
 
     /// Keeps the permit until the component is loaded, and the worker's place until the worker is gone.
@@ -47,6 +51,16 @@ impl Placement {
                 drop(place);
             }
         });
+    }
+
+    /// The component's part in harm to the worker, if it may have had one.
+    pub(super) fn trouble(&self) -> Option<Trouble> {
+        self.worker.trouble(self.component)
+    }
+
+    /// Whether the component leaves the worker now, which goes on with others, because it may have held them up.
+    pub(super) fn leaves(&self) -> bool {
+        self.trouble().is_some() && self.worker.components() > 1 && self.give_up_if_idle()
     }
 
     /// Gives the place up unless it has runs, and returns whether it did.

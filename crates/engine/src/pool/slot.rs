@@ -59,6 +59,15 @@ impl Slot {
         Some(placement.clone())
     }
 
+    /// The last place, be its worker over or not.
+    pub(super) fn last_placement(&self) -> Option<Placement> {
+        let places = self.places.lock();
+        places
+            .current
+            .as_ref()
+            .map(|(_, placement)| placement.clone())
+    }
+
     /// Waits for the right to change the slot; `None` when it has left the pool.
     pub(super) async fn own(&self) -> Option<Owner<'_>> {
         let closed = self.ownership.lock().await;

@@ -21,6 +21,8 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Slots {
     by_owner: Mutex<HashMap<WorkerOwner, Arc<Slot>>>,
+    /// Every worker that was put into a slot, with its tenant; those that are over are dropped as they are met.
+    workers: Mutex<Vec<(Arc<str>, Arc<Worker>)>>,
     closed: AtomicBool,
 }
 
@@ -68,18 +70,17 @@ impl Slots {
         }
     }
 
+    /// Adds a worker that is about to be in a slot of this tenant.
+    pub(super) fn add_worker(&self, tenant: &Arc<str>, worker: &Arc<Worker>) {
+        let entry = (Arc::clone(tenant), Arc::clone(worker));
+        self.workers.lock().push(entry);
+    }
+
     /// Workers that are not over, each with its tenant.
     pub(super) fn workers_by_tenant(&self) -> Vec<(Arc<str>, Arc<Worker>)> {
-        let slots = self.by_owner.lock();
-        let live = slots.values().flat_map(|slot| {
-            let workers = slot.live().into_iter();
-            workers.map(|worker| (Arc::clone(slot.tenant()), worker))
-        });
-        // A shared worker is in several slots.
-        let distinct: HashMap<_, _> = live
-            .map(|(tenant, worker)| (Arc::as_ptr(&worker), (tenant, worker)))
-            .collect();
-        distinct.into_values().collect()
+        let mut workers = self.workers.lock();
+        workers.retain(|(_, worker)| worker.is_open());
+        workers.clone()
     }
 
     /// The same without the tenants.

@@ -6,12 +6,16 @@ use headwater_model::outcome::Limit;
 use tokio::{sync::Notify, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{config::PoolConfig, shares::Shares, slots::Slots};
+use super::{config::PoolConfig, shares::Shares, sharing::SharedWorkers, slots::Slots};
 
-/// The longest period between checks of memory and idle workers: a component can allocate gigabytes in a second.
+/// The longest period between checks of memory: a component can allocate gigabytes in a second.
 const LOOK: Duration = Duration::from_millis(250);
 /// The shortest such period.
 const SHORTEST_LOOK: Duration = Duration::from_millis(20);
+/// Looks for idle workers in the time after which one is ended: each costs something for every source that has a place.
+const IDLE_LOOKS: u32 = 50;
+/// The longest period between them.
+const LONGEST_IDLE_LOOK: Duration = Duration::from_secs(5);
 /// The shortest period between checks of temporary files.
 const DISK_LOOK: Duration = Duration::from_secs(1);
 /// The fraction of a processor that these checks may use: one part in so many.
@@ -22,6 +26,7 @@ pub(super) struct Upkeep {
     config: PoolConfig,
     slots: Arc<Slots>,
     shares: Arc<Shares>,
+    shared: Arc<SharedWorkers>,
     nudged: Notify,
 }
 
@@ -31,12 +36,14 @@ impl Upkeep {
         config: PoolConfig,
         slots: Arc<Slots>,
         shares: Arc<Shares>,
+        shared: Arc<SharedWorkers>,
         closing: CancellationToken,
     ) -> Arc<Self> {
         let upkeep = Arc::new(Self {
             config,
             slots,
             shares,
+            shared,
             nudged: Notify::new(),
         });
         tokio::spawn(Arc::clone(&upkeep).look_after(closing.clone()));
@@ -44,7 +51,7 @@ impl Upkeep {
         upkeep
     }
 
-    /// Triggers a check of memory, because a source got a worker.
+    /// Triggers a check of memory, because there is one more worker.
     pub(super) fn nudge(&self) {
         self.nudged.notify_one();
     }
@@ -52,13 +59,19 @@ impl Upkeep {
     /// Looks after idle workers, memory and shares.
     async fn look_after(self: Arc<Self>, closing: CancellationToken) {
         let pause = self.config.idle.clamp(SHORTEST_LOOK, LOOK);
+        let idle_pause = (self.config.idle / IDLE_LOOKS).clamp(SHORTEST_LOOK, LONGEST_IDLE_LOOK);
+        let mut looked_for_idle_ones = Instant::now();
         loop {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.nudged.notified() => {}
                 () = closing.cancelled() => return,
             }
-            self.end_idle_workers(Instant::now());
+            let now = Instant::now();
+            if now.saturating_duration_since(looked_for_idle_ones) >= idle_pause {
+                looked_for_idle_ones = now;
+                self.end_idle_workers(now);
+            }
             self.keep_to_memory();
             self.keep_to_shares();
         }
@@ -100,15 +113,21 @@ impl Upkeep {
                 continue;
             };
             owner.give_up_former();
+            // A run without harm is enough.
+            let limit = match self.shared.is_on_trial(&source) {
+                true => Duration::ZERO,
+                false => self.config.idle,
+            };
             for worker in slot.live() {
                 let idle = worker
                     .idle_since()
                     .map(|since| now.saturating_duration_since(since));
-                if idle.is_some_and(|idle| idle >= self.config.idle) {
+                if idle.is_some_and(|idle| idle >= limit) {
                     worker.dismiss_if_idle();
                 }
             }
             if owner.is_empty() {
+                self.shared.judge(&source, slot.last_placement().as_ref());
                 owner.close_without_waiting();
                 self.slots.forget(&source, &slot);
             }
@@ -135,7 +154,9 @@ impl Upkeep {
             .collect();
         let limit = self.config.worker_memory_bytes;
         let mut held: HashMap<Arc<str>, u64> = HashMap::new();
+        let now = Instant::now();
         for (tenant, memory, worker) in &workers {
+            worker.take_pulse(now);
             *held.entry(Arc::clone(tenant)).or_default() += memory;
             if *memory > limit {
                 let message = format!(

@@ -12,10 +12,13 @@ use super::{
     config::SandboxConfig,
     permissions::{Folders, Permissions},
 };
-use crate::confine::{
-    Step,
-    plan::{Access, Calls, Entry, Limits},
-    system,
+use crate::{
+    confine::{
+        Step,
+        plan::{Access, Calls, Entry, Limits},
+        system,
+    },
+    shared_modules,
 };
 
 /// Harmless facts of the machine that common packages ask for as they load (`os.release()` for a user agent).
@@ -38,6 +41,8 @@ mod own {
     pub(super) const TMP: &str = "/tmp";
     pub(super) const SOCKETS: &str = "/sockets";
     pub(super) const RUNTIME: &str = "/runtime";
+    /// Beside the runtime in every case: its import map says so.
+    pub(super) const SHARED_MODULES: &str = "/shared";
     pub(super) const DENO_DIR: &str = "/deno-dir";
     pub(super) const CA_FILE: &str = "/ca-certificates.pem";
 }
@@ -47,14 +52,19 @@ mod own {
 pub(super) struct CommandLine {
     pub(super) config: SandboxConfig,
     deny_net: Vec<String>,
+    /// The modules that components share.
+    pub(super) shared_modules: PathBuf,
 }
 
 impl CommandLine {
-    pub(super) fn new(config: SandboxConfig) -> Self {
-        Self {
+    /// # Errors
+    /// The folder of shared modules cannot be created.
+    pub(super) fn new(config: SandboxConfig) -> io::Result<Self> {
+        Ok(Self {
             deny_net: config.network.deny_net_ranges(),
+            shared_modules: shared_modules::folder_in(&config.cache_dir)?,
             config,
-        }
+        })
     }
 
     /// The path under which a process sees its code at `code`.
@@ -149,6 +159,7 @@ impl CommandLine {
         let mut entries = system::facts();
         entries.extend([
             see(&config.runtime.folder, own::RUNTIME, Access::Read),
+            see(&self.shared_modules, own::SHARED_MODULES, Access::Read),
             see(deno_dir, own::DENO_DIR, cache),
             see(&folders.code, own::CODE, Access::Read),
         ]);
@@ -176,7 +187,8 @@ impl CommandLine {
         let sockets = folders.sockets.as_ref();
         let sockets = sockets.map(|sockets| self.seen_sockets(sockets));
         let write = [tmp.clone(), sockets.clone()];
-        let read = [code, beside, tmp, sockets];
+        let shared = Some(self.inside(&self.shared_modules, own::SHARED_MODULES));
+        let read = [code, beside, shared, tmp, sockets];
         for (flag, paths) in [
             ("--allow-read=", Vec::from_iter(read.into_iter().flatten())),
             ("--allow-write=", write.into_iter().flatten().collect()),

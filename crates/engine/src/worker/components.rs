@@ -3,7 +3,7 @@
 //! Responsible for numbers, for which components take runs, and for the order of each one's writes. Not for their runs
 //! (`runs.rs`), nor for the sharing of workers (`pool/sharing.rs`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio_util::sync::CancellationToken;
 
@@ -20,11 +20,22 @@ struct Component {
     last_seq: u64,
 }
 
+/// The part that a component had in harm to its worker: an end over a limit, or a time in which nobody could run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Trouble {
+    /// It had a run, as others had.
+    MayHaveCaused,
+    /// It was the only one with a run, or is known to be the cause.
+    Caused,
+}
+
 /// The entries, by number.
 #[derive(Default)]
 pub(super) struct Components {
     last: Option<ComponentNumber>,
     by_number: BTreeMap<ComponentNumber, Component>,
+    /// Of those that are gone too.
+    troubles: BTreeMap<ComponentNumber, Trouble>,
 }
 
 impl Components {
@@ -64,6 +75,14 @@ impl Components {
         }
     }
 
+    /// Whether the module of one is being evaluated.
+    pub(super) fn is_any_loading(&self) -> bool {
+        let mut components = self.by_number.values();
+        components.any(|component| {
+            component.is_load_sent && !component.has_failed && !component.loaded.is_cancelled()
+        })
+    }
+
     /// Cancelled once the component's module has been evaluated; `None` for one that is not there.
     pub(super) fn loading(&self, number: ComponentNumber) -> Option<CancellationToken> {
         let component = self.by_number.get(&number)?;
@@ -78,6 +97,28 @@ impl Components {
         self.by_number
             .values()
             .any(|component| !component.has_failed)
+    }
+
+    /// Records harm to the worker by one of these: those that had runs.
+    pub(super) fn harmed_by(&mut self, numbers: &BTreeSet<ComponentNumber>) {
+        let trouble = match numbers.len() {
+            1 => Trouble::Caused,
+            _ => Trouble::MayHaveCaused,
+        };
+        for number in numbers {
+            let known = self.troubles.entry(*number).or_insert(trouble);
+            *known = trouble.max(*known);
+        }
+    }
+
+    /// The component's part in harm to the worker, if it may have had one.
+    pub(super) fn trouble(&self, number: ComponentNumber) -> Option<Trouble> {
+        self.troubles.get(&number).copied()
+    }
+
+    /// The number of components.
+    pub(super) fn len(&self) -> usize {
+        self.by_number.len()
     }
 
     /// Drops an entry, and returns whether its load frame was sent.

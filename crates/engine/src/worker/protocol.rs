@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The protocol's version, which both sides send in their first frame.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The number of a component in its worker: chosen by the host, and never given to another one in the same worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -75,6 +75,8 @@ pub(crate) enum HostFrame<'a> {
         props: &'a Map<String, Value>,
         log_limit_bytes: usize,
     },
+    /// Answered as soon as no code of a component runs.
+    Ping,
     Reply {
         id: u64,
         request: u64,
@@ -125,6 +127,7 @@ impl<'a> RouteFrame<'a> {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     Ready,
+    Pong,
     Loaded,
     LoadFailed,
     Described,

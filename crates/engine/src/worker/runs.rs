@@ -3,7 +3,11 @@
 //! Responsible for: turning the worker's frames into messages of runs, counting what runs use, and
 //! exactly one outcome per run, last. Does no I/O: [`Runs::ending`] tells when the process has to go.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use headwater_model::{
     limits::RunLimits,
@@ -13,10 +17,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    components::Components,
+    components::{Components, Trouble},
     ending::{self, Ending, Exit},
     log_budget::LogBudget,
     protocol::{ComponentNumber, Kind, WorkerFrame},
+    pulse::{Beat, Pulse},
+    turns::Turn,
 };
 use crate::{
     api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink},
@@ -37,6 +43,7 @@ struct Run {
     /// Lines that name no run, charged to this one.
     strays: LogBudget,
     has_responded: bool,
+    _turn: Turn,
 }
 
 /// Creates the channel for the answer to a run's request.
@@ -63,6 +70,7 @@ pub(super) struct Runs {
     in_flight: BTreeMap<u64, Run>,
     ending: Option<Ending>,
     idle_since: Instant,
+    pulse: Pulse,
     /// The time when the deadlines are looked at next; `None` when only a call can cause that.
     next_look: Option<Instant>,
 }
@@ -90,6 +98,7 @@ impl Runs {
             in_flight: BTreeMap::new(),
             ending: None,
             idle_since: now,
+            pulse: Pulse::default(),
             next_look: None,
         }
     }
@@ -147,6 +156,7 @@ impl Runs {
         component: ComponentNumber,
         invocation: &Invocation,
         sink: &RunSink,
+        turn: Turn,
         now: Instant,
     ) -> Option<(u64, bool)> {
         if self.ending.is_some() || !self.components.takes_runs(component) {
@@ -168,6 +178,7 @@ impl Runs {
             logs: LogBudget::new(self.limits.log_bytes + LOG_SLACK_BYTES),
             strays: LogBudget::new(self.limits.log_bytes),
             has_responded: false,
+            _turn: turn,
         };
         self.in_flight.insert(self.last_id, run);
         let is_earlier = self.next_look.is_none_or(|look| deadline < look);
@@ -187,10 +198,16 @@ impl Runs {
             && deadline <= now
         {
             let message = format!("the run took longer than {} s", wall.as_secs_f64());
-            self.end(Ending::Limit {
-                run,
-                limit: Limit::Wall,
-                message,
+            let limit = Limit::Wall;
+            // Another component's code may have kept this run from going on.
+            let is_its_own = self.running().len() == 1 || !self.pulse.is_awaited();
+            self.end(match is_its_own {
+                true => Ending::Limit {
+                    run,
+                    limit,
+                    message,
+                },
+                false => Ending::Excess { limit, message },
             });
         }
         self.next_look = earliest
@@ -207,6 +224,7 @@ impl Runs {
             Kind::Kv => self.key_value(frame, bytes),
             Kind::DataStore => self.ask_store(frame, bytes),
             Kind::Outcome => self.outcome(frame, now),
+            Kind::Pong => self.pulse.felt(),
             Kind::Loaded => {
                 if let Some(component) = frame.component {
                     self.components.loaded(component);
@@ -246,6 +264,8 @@ impl Runs {
 
     /// Ends the runs that are left when the process has gone.
     pub(super) fn process_gone(&mut self, exit: &Exit) {
+        let causes = self.causes_of_end();
+        self.components.harmed_by(&causes);
         let runs = std::mem::take(&mut self.in_flight);
         let is_alone = runs.len() == 1 && self.components.is_only_the_first();
         for (id, run) in runs {
@@ -253,6 +273,52 @@ impl Runs {
             run.send(RunMessage::Outcome(outcome));
         }
         self.end(Ending::Dismissed);
+    }
+
+    /// The components one of which ended the worker; none if the platform did.
+    fn causes_of_end(&self) -> BTreeSet<ComponentNumber> {
+        match &self.ending {
+            Some(Ending::Dismissed) => BTreeSet::new(),
+            Some(Ending::Limit { run, .. }) => {
+                let run = self.in_flight.get(run);
+                run.map(|run| run.component).into_iter().collect()
+            }
+            Some(Ending::Excess { .. } | Ending::Protocol(_)) | None => self.running(),
+        }
+    }
+
+    /// The components that have runs.
+    fn running(&self) -> BTreeSet<ComponentNumber> {
+        self.in_flight.values().map(|run| run.component).collect()
+    }
+
+    /// Whether the worker has to be asked for a sign of life. Without one for too long, the components that have runs
+    /// are to blame, unless a module is being evaluated: that happens once.
+    pub(super) fn is_to_be_pinged(&mut self, now: Beat) -> bool {
+        if self.in_flight.is_empty() || self.ending.is_some() {
+            self.pulse = Pulse::default();
+            return false;
+        }
+        if self.pulse.has_stopped(now) {
+            match self.components.is_any_loading() {
+                true => self.pulse.wait_from(now),
+                false => {
+                    let running = self.running();
+                    self.components.harmed_by(&running);
+                }
+            }
+        }
+        self.pulse.is_to_be_taken(now)
+    }
+
+    /// The component's part in harm to the worker, if it may have had one.
+    pub(super) fn trouble(&self, component: ComponentNumber) -> Option<Trouble> {
+        self.components.trouble(component)
+    }
+
+    /// The number of components.
+    pub(super) fn components(&self) -> usize {
+        self.components.len()
     }
 
     fn log(&mut self, frame: WorkerFrame<'_>) {

@@ -1,7 +1,7 @@
 //! Starting workers: the process, and the greeting after which it can be given a component.
 
 use std::{
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, atomic::AtomicU64},
     time::Duration,
 };
 
@@ -22,6 +22,7 @@ use super::{
     process::{Outbox, Pipes},
     protocol::{self, HostFrame},
     runs::{Answer, Runs},
+    turns::Turns,
 };
 use crate::{
     api::EngineError,
@@ -79,6 +80,8 @@ impl Worker {
             outbox,
             runs: Mutex::new(Runs::new(launch.limits.clone(), answer, Instant::now())),
             log_limit_bytes: launch.limits.log_bytes,
+            last_memory: AtomicU64::new(0),
+            turns: Turns::default(),
             deadlines_changed: Notify::new(),
             kill: CancellationToken::new(),
             exit: OnceLock::new(),

@@ -13,8 +13,9 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{
-    Artifact, DenoEngine, Engine, EngineConfig, EngineError, Entry, Hook, Invocation, LogLevel,
-    RunId, RunMessage, WorkerSpec, WorkerState, artifact, deno::Deno, network::NetworkPolicy,
+    Artifact, DenoEngine, Engine, EngineConfig, EngineError, Entry, Hook, Invocation, Isolation,
+    LogLevel, RunId, RunMessage, WorkerSpec, WorkerState, artifact, deno::Deno,
+    network::NetworkPolicy,
 };
 use headwater_model::{
     id::SourceId,
@@ -46,6 +47,7 @@ pub(crate) async fn config(work_dir: &Path) -> EngineConfig {
         work_dir: work_dir.to_owned(),
         limits: RunLimits::default(),
         network: NetworkPolicy::PublicOnly,
+        isolation: Isolation::Source,
         warm_workers: 1,
         workers_memory_mib: 2048,
         workers_per_tenant: 64,
@@ -74,14 +76,11 @@ impl Node {
 
     /// A node whose sources of one tenant share a worker.
     pub(crate) async fn sharing(configure: impl FnOnce(&mut EngineConfig)) -> Self {
-        let work_dir = tempfile::tempdir().unwrap();
-        let mut config = config(work_dir.path()).await;
-        configure(&mut config);
-        let engine = DenoEngine::start_sharing(config, |_| Some("all".to_owned())).await;
-        Self {
-            engine: engine.unwrap(),
-            work_dir,
-        }
+        Self::with(|config| {
+            config.isolation = Isolation::Owner;
+            configure(config);
+        })
+        .await
     }
 
     /// Runs to the end.
@@ -203,11 +202,15 @@ impl Source {
     }
 
     pub(crate) fn with(name: &str, key_values: Map<String, Value>) -> Self {
-        static LAST_SOURCE: AtomicU64 = AtomicU64::new(0);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/components")
             .join(name);
-        let artifact = artifact::pack(&folder).unwrap();
+        Self::of(name, artifact::pack(&folder).unwrap(), key_values)
+    }
+
+    /// A source of code that was built.
+    pub(crate) fn of(name: &str, artifact: Artifact, key_values: Map<String, Value>) -> Self {
+        static LAST_SOURCE: AtomicU64 = AtomicU64::new(0);
         let artifact_hash = artifact.hash.clone();
         let state = Arc::new(State {
             artifact: Some(artifact),

@@ -5,5 +5,6 @@ mod limits;
 mod messages;
 mod sandbox;
 mod shared;
+mod sharing;
 mod speed;
 mod tenants;

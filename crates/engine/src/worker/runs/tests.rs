@@ -14,7 +14,10 @@ use super::{Answer, Ending, Exit, Removal, Runs};
 use crate::{
     api::{Entry, Hook, Invocation, LogLevel, RunId, RunMessage, RunSink},
     data_store::Replier,
-    worker::protocol::{ComponentNumber, WorkerFrame},
+    worker::{
+        protocol::{ComponentNumber, WorkerFrame},
+        turns::Turn,
+    },
 };
 
 fn limits() -> RunLimits {
@@ -41,7 +44,13 @@ fn with_runs(count: u64) -> (Runs, mpsc::UnboundedReceiver<(RunId, RunMessage)>)
     let component = runs.add_component();
     assert_eq!(component, ComponentNumber::FIRST);
     for run in 1..=count {
-        let added = runs.add(component, &invocation(run, Entry::Run), &sink, now);
+        let added = runs.add(
+            component,
+            &invocation(run, Entry::Run),
+            &sink,
+            Turn::default(),
+            now,
+        );
         let (id, _) = added.unwrap();
         assert_eq!(id, run);
     }
@@ -205,9 +214,15 @@ fn deadlines_are_looked_at_when_the_first_passes() {
     assert_eq!(runs.look_at_deadlines(start), None);
     let hook = Entry::Hook { name: Hook::Deploy };
     assert!(
-        runs.add(ComponentNumber::FIRST, &invocation(1, hook), &sink, start)
-            .unwrap()
-            .1
+        runs.add(
+            ComponentNumber::FIRST,
+            &invocation(1, hook),
+            &sink,
+            Turn::default(),
+            start
+        )
+        .unwrap()
+        .1
     );
     assert_eq!(
         runs.look_at_deadlines(start),
@@ -218,6 +233,7 @@ fn deadlines_are_looked_at_when_the_first_passes() {
             ComponentNumber::FIRST,
             &invocation(2, Entry::Run),
             &sink,
+            Turn::default(),
             start
         )
         .unwrap()
@@ -232,6 +248,7 @@ fn deadlines_are_looked_at_when_the_first_passes() {
                 ComponentNumber::FIRST,
                 &invocation(3, Entry::Run),
                 &sink,
+                Turn::default(),
                 later
             )
             .unwrap()
@@ -251,6 +268,7 @@ fn deadlines_are_looked_at_when_the_first_passes() {
             ComponentNumber::FIRST,
             &invocation(4, Entry::Run),
             &sink,
+            Turn::default(),
             later
         )
         .is_none()
@@ -268,6 +286,7 @@ fn with_two_components() -> (Runs, mpsc::UnboundedReceiver<(RunId, RunMessage)>)
             component,
             &invocation(run, Entry::Run),
             &sink,
+            Turn::default(),
             Instant::now(),
         );
         assert!(added.is_some());
@@ -330,7 +349,7 @@ fn a_component_that_failed_or_left_takes_no_runs_and_the_last_one_takes_the_work
     let (sink, _kept) = mpsc::unbounded_channel();
     let once_more = |runs: &mut Runs| {
         let (one, now) = (invocation(3, Entry::Run), Instant::now());
-        runs.add(ComponentNumber::FIRST, &one, &sink, now)
+        runs.add(ComponentNumber::FIRST, &one, &sink, Turn::default(), now)
     };
     assert!(once_more(&mut runs).is_none());
     let second = ComponentNumber::FIRST.next();

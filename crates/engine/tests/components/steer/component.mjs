@@ -49,6 +49,14 @@ const deeds = {
   loop() {
     for (;;);
   },
+  hold({ ms }) {
+    // Processor time: on a busy machine the rest of it is others'.
+    const { user } = process.cpuUsage();
+    while (process.cpuUsage().user - user < ms * 1000) {
+      const pause = performance.now() + 20;
+      while (performance.now() < pause);
+    }
+  },
   hog,
   hogBuffers,
   burst,

@@ -59,30 +59,34 @@ async fn apps_have_methods_credentials_and_prop_definitions() {
 
 #[tokio::test]
 async fn module_state_of_one_source_never_reaches_another() {
-    let node = Node::start().await;
-    let code = r#"
+    for (isolation, global) in [("component", [1, 3]), ("source", [1, 2])] {
+        let isolated = Node::builder().flag(&format!("--isolation={isolation}"));
+        let node = isolated.start().await;
+        let code = r#"
 let runs = 0;
 export default {
   name: "Stateful",
   version: "0.0.1",
-  run() { globalThis.leaked = (globalThis.leaked ?? 0) + 1; this.$emit([++runs, globalThis.leaked]); },
+  run() { globalThis.left = (globalThis.left ?? 0) + 1; this.$emit([++runs, globalThis.left]); },
 };
 "#;
-    let saved = node.save(code).await;
-    let mut sources = Vec::new();
-    for _ in 0..2 {
-        let body = json!({"component_id": saved["id"]});
-        sources.push(headwater_integration::Source::new(
-            node.post("/sources", body).await.is(200).data(),
-        ));
-    }
-    for source in sources.iter().chain(&sources) {
-        node.run(source, json!({})).await;
-    }
-    for source in &sources {
+        let saved = node.save(code).await;
+        let mut sources = Vec::new();
+        for _ in 0..2 {
+            let body = json!({"component_id": saved["id"]});
+            sources.push(headwater_integration::Source::new(
+                node.post("/sources", body).await.is(200).data(),
+            ));
+        }
+        for source in sources.iter().chain(&sources) {
+            node.run(source, json!({})).await;
+        }
+        // The global object is the process's.
+        let [first, second] = global;
         assert_eq!(
-            payloads(&node.events(source).await),
-            [json!([1, 1]), json!([2, 2])]
+            payloads(&node.events(&sources[0]).await),
+            [json!([1, first]), json!([2, second])],
+            "{isolation}"
         );
     }
 }

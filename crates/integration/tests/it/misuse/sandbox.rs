@@ -217,8 +217,8 @@ async fn what_it_calls_tmp_is_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_sources_files_and_module_state_are_its_own() {
-    let node = Node::start().await;
+async fn a_source_in_a_worker_of_its_own_shares_nothing_with_another() {
+    let node = Node::builder().flag("--isolation=source").start().await;
     let one = node.deploy(CODE, json!({})).await;
     let other = node
         .post(
@@ -239,7 +239,7 @@ async fn another_sources_files_and_module_state_are_its_own() {
     let workers = node.data_dir().join("workers");
     let kept = std::fs::read_dir(&workers)
         .unwrap()
-        .map(|worker| worker.unwrap().path().join("tmp").join(name))
+        .map(|worker| worker.unwrap().path().join("tmp/.component-1").join(name))
         .find(|file| std::fs::read_to_string(file).is_ok_and(|text| text == "of the one"))
         .expect("the file of the one");
     assert_refused(&node, &other, json!({"path": kept}), &READING).await;

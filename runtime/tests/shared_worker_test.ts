@@ -183,3 +183,59 @@ Deno.test("a component that imports the module of another changes what that does
   await worker.run({ component: 1, event });
   assert.equal((await worker.run({ component: 2 })).outcome.value, "changed");
 });
+
+const FACTORY = `export default (0, async () => {
+  await 0;
+  let calls = 0;
+  if (process.env.WRONG) throw new Error("it is " + process.env.WRONG);
+  var component = { name: "T", version: "1", run() { return [++calls, typeof fs.existsSync]; } };
+  return { default: component };
+});
+import fs from "node:fs";
+import process from "node:process";
+console.log("imported");`;
+
+Deno.test("components of one factory share its module, and have all state in it apart", async () => {
+  await using worker = await startComponents([EVALUATE]);
+  const entry = await worker.place(2, { "component.mjs": FACTORY });
+  const envs = [{}, { WRONG: "wrong" }, {}];
+  for (const [at, env] of envs.entries()) {
+    worker.startLoading(at + 2, entry, { is_factory: true, env });
+  }
+  const ends = await Promise.all(
+    envs.map((_, at) =>
+      worker.frame(({ type, component }) =>
+        type.startsWith("load") && component === at + 2
+      )
+    ),
+  );
+  assert.deepEqual(ends.map(({ type }) => type), ["loaded", "load_failed", "loaded"]);
+  assert.match(
+    ends[1]?.error.stack,
+    /^Error: it is wrong\n {4}at component\.mjs:4:32$/,
+  );
+  const values = [];
+  for (const component of [2, 4, 2]) {
+    values.push((await worker.run({ component, event: 1 })).outcome.value);
+  }
+  assert.deepEqual(values, [[1, "function"], [1, "function"], [2, "function"]]);
+  assert.equal(worker.logs().length, 1, "it was imported once");
+});
+
+Deno.test("what one component leaves is not taken from the others of its factory", async () => {
+  await using worker = await startComponents([EVALUATE]);
+  const entry = await worker.place(2, { "component.mjs": FACTORY });
+  for (const component of [2, 3]) {
+    worker.startLoading(component, entry, { is_factory: true });
+    await worker.frame((frame) =>
+      frame.type === "loaded" && frame.component === component
+    );
+  }
+  worker.send({ type: "unload", component: 2 });
+  const left = await worker.run({ component: 3 });
+  assert.deepEqual(left.outcome.value, [1, "function"]);
+  const path = JSON.stringify(new URL(entry).pathname);
+  const event = `fs.readFileSync(${path}, "utf8")`;
+  const read = await worker.run({ component: 1, event });
+  assert.equal(read.outcome.value, FACTORY, read.outcome.error?.stack);
+});

@@ -6,6 +6,8 @@
  * (`describe.ts`) nor for running it.
  */
 
+import type { LoadFrame } from "./protocol.ts";
+
 export type ComponentFunction = (this: unknown, ...args: unknown[]) => unknown;
 export type Definitions = Record<string, unknown>;
 
@@ -40,8 +42,14 @@ export function installDefineFunctions(): void {
   }
 }
 
-export async function importComponent(entry: string): Promise<Component> {
-  return findComponent(await import(entry));
+/** Evaluates the component's code: as a module of its own, or by a function that components share. */
+export async function importComponent(
+  { entry, is_factory }: Pick<LoadFrame, "entry" | "is_factory">,
+): Promise<Component> {
+  const namespace = await import(entry);
+  if (!is_factory) return findComponent(namespace);
+  const { default: create } = namespace;
+  return findComponent(await create());
 }
 
 export function findComponent(namespace: Record<string, unknown>): Component {

@@ -84,14 +84,15 @@ export class LoadedComponent {
     leaveFolders(this.number, this.#entry);
   }
 
-  async #load({ entry, env, kv, kv_limit_bytes }: LoadFrame): Promise<void> {
+  async #load(frame: LoadFrame): Promise<void> {
+    const { entry, env, kv, kv_limit_bytes } = frame;
     this.failures.setEntry(entry);
     this.host.keyValues.load(kv, kv_limit_bytes);
     enterEnvironment(entry, env);
     this.#entry = entry;
     enterFolders(this.number, entry);
     await loadNamedImports();
-    const component = await importComponent(entry);
+    const component = await importComponent(frame);
     this.#code = { component, instances: new InstanceFactory(component) };
   }
 }

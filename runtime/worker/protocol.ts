@@ -32,6 +32,8 @@ export interface LoadFrame {
   /** Chosen by the host, and never reused in the same worker. */
   component: number;
   entry: string;
+  /** Whether the module's default export creates the component's exports anew at each call. */
+  is_factory: boolean;
   env: Record<string, string>;
   kv: Record<string, unknown>;
   kv_limit_bytes?: number;

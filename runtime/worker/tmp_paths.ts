@@ -11,6 +11,7 @@
 import fs from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { OwnMap } from "./intrinsics.ts";
 import { retold, withoutAdvice } from "./refusals.ts";
 import { currentComponent } from "./scope.ts";
 
@@ -58,6 +59,9 @@ let realFolders: RegExp | undefined;
 /** Folders with code, in which paths are not changed. */
 const keptFolders: string[] = [];
 
+/** Components with code in each of them. */
+const keptFor = new OwnMap<string, number>();
+
 /** The folder that is `/tmp` to the component whose code is running. */
 function ownFolder(): string {
   const component = currentComponent();
@@ -70,7 +74,10 @@ function folderOf(component: number): string {
 
 /** Creates the component's folder. Does not change paths in the folder of its module. */
 export function enterFolders(component: number, entry: string): void {
-  if (entry.startsWith("file:")) keptFolders.push(fileURLToPath(new URL(".", entry)));
+  const code = folderOfCode(entry);
+  const others = keptFor.get(code) ?? 0;
+  keptFor.set(code, others + 1);
+  if (others === 0 && code !== "") keptFolders.push(code);
   if (worker === "") return;
   try {
     mkdirSync(folderOf(component), { recursive: true });
@@ -81,11 +88,19 @@ export function enterFolders(component: number, entry: string): void {
 
 /** Removes the component's folder. */
 export function leaveFolders(component: number, entry: string): void {
-  const code = entry.startsWith("file:") ? fileURLToPath(new URL(".", entry)) : "";
-  const at = keptFolders.indexOf(code);
-  if (at >= 0) keptFolders.splice(at, 1);
+  const code = folderOfCode(entry);
+  const others = (keptFor.get(code) ?? 0) - 1;
+  if (others > 0) {
+    keptFor.set(code, others);
+  } else if (keptFor.delete(code) && code !== "") {
+    keptFolders.splice(keptFolders.indexOf(code), 1);
+  }
   // It goes with the worker anyway.
   if (worker !== "") remove(folderOf(component), { recursive: true }).catch(() => {});
+}
+
+function folderOfCode(entry: string): string {
+  return entry.startsWith("file:") ? fileURLToPath(new URL(".", entry)) : "";
 }
 
 /** Text in which the folders are called `/tmp`. */

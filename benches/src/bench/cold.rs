@@ -126,7 +126,7 @@ async fn own_work(data_dir: &Path) -> Result<Vec<f64>> {
 
 /// The component's module with paths in place of what the runtime's import map leads to.
 fn bare_module(cache: &Path) -> Result<PathBuf> {
-    for artifact in std::fs::read_dir(cache.join("artifacts"))? {
+    for artifact in std::fs::read_dir(cache.join("unpacked"))? {
         let entry = artifact?.path().join("component.mjs");
         if !entry.is_file() {
             continue;

@@ -112,7 +112,7 @@ impl DenoEngine {
             worker_memory_bytes: (u64::from(config.limits.heap_mib) + BESIDES_HEAP_MIB) << 20,
             worker_tmp_bytes: TMP_MIB << 20,
             idle: config.worker_idle,
-            artifacts_dir: config.cache_dir.join("artifacts"),
+            artifacts_dir: config.cache_dir.join("unpacked"),
         };
         let runtime_version = config.deno.version;
         // Sources that are there run without it, so the start does not wait.

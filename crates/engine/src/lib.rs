@@ -12,6 +12,7 @@ pub mod confine;
 pub mod data_store;
 pub mod deno;
 mod deno_engine;
+mod factory;
 mod fair_queue;
 mod host_failure;
 mod lock;

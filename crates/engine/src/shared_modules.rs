@@ -36,6 +36,12 @@ pub(crate) fn write(archive: &Path, text: &str, map: &str) -> io::Result<String>
     Ok(format!("{SPECIFIER}/{name}/{MODULE}"))
 }
 
+/// Whether this is how a component imports such a module.
+pub(crate) fn is_specifier(specifier: &str) -> bool {
+    let rest = specifier.strip_prefix(SPECIFIER);
+    rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
 /// Gives the node the modules of an archive that is unpacked in `archive`, unless it has them.
 ///
 /// # Errors

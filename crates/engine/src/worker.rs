@@ -18,7 +18,7 @@ mod start;
 mod turns;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     path::Path,
     sync::{
         Arc, OnceLock,
@@ -26,7 +26,7 @@ use std::{
     },
 };
 
-use headwater_model::{limits::KEY_VALUE_BYTES, outcome::Limit};
+use headwater_model::{hash::ArtifactHash, limits::KEY_VALUE_BYTES, outcome::Limit};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::{sync::Notify, time::Instant};
@@ -35,7 +35,7 @@ use url::Url;
 
 use crate::{
     api::{EngineError, Invocation, RunSink},
-    artifact,
+    artifact, factory,
 };
 pub(crate) use components::Trouble;
 use ending::{Ending, Exit};
@@ -49,12 +49,29 @@ use pulse::Beat;
 use runs::{Removal, Runs};
 use turns::{Turn, Turns};
 
+/// The place of a component's code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Code {
+    /// The component that it was put there for.
+    pub(crate) folder_of: ComponentNumber,
+    /// Whether it is a function for any number of components.
+    pub(crate) is_factory: bool,
+}
+
+/// The code in a worker.
+#[derive(Debug, Default)]
+struct AllCode {
+    factories: HashMap<ArtifactHash, Code>,
+    modules: usize,
+}
+
 /// A worker past its start.
 pub(crate) struct Worker {
     pid: u32,
     folder: WorkerFolder,
     outbox: Arc<Outbox>,
     runs: Mutex<Runs>,
+    code: Mutex<AllCode>,
     log_limit_bytes: usize,
     last_memory: AtomicU64,
     turns: Turns,
@@ -71,6 +88,25 @@ impl Worker {
         self.runs.lock().add_component()
     }
 
+    /// The code with this hash, if the worker has it and any number of components can run it.
+    pub(crate) fn factory(&self, artifact_hash: &ArtifactHash) -> Option<Code> {
+        self.code.lock().factories.get(artifact_hash).copied()
+    }
+
+    /// Records the code that was put into a component's folder.
+    pub(crate) fn has_code(&self, artifact_hash: &ArtifactHash, code: Code) {
+        let mut all = self.code.lock();
+        all.modules += 1;
+        if code.is_factory {
+            all.factories.insert(artifact_hash.clone(), code);
+        }
+    }
+
+    /// The number of modules that it was given.
+    pub(crate) fn modules(&self) -> usize {
+        self.code.lock().modules
+    }
+
     /// Sends the worker a component whose code is in [`Self::folder`]. The first one comes before all others.
     ///
     /// # Errors
@@ -79,19 +115,24 @@ impl Worker {
         &self,
         launch: &WorkerLaunch,
         component: ComponentNumber,
+        code: Code,
         env: &BTreeMap<String, String>,
         kv: &Map<String, Value>,
     ) -> Result<(), EngineError> {
         if component == ComponentNumber::FIRST {
             self.send_routes(launch)?;
         }
-        let entry = launch.seen_code(&self.folder, component);
-        let entry = entry.join(artifact::ENTRY);
+        let folder = launch.seen_code(&self.folder, code.folder_of);
+        let entry = match code.is_factory {
+            true => folder.join(factory::entry()),
+            false => folder.join(artifact::ENTRY),
+        };
         let entry = Url::from_file_path(&entry)
             .map_err(|()| EngineError::Spawn(format!("{} is not absolute", entry.display())))?;
         self.send(&HostFrame::Load {
             component,
             entry: entry.as_str(),
+            is_factory: code.is_factory,
             env,
             kv,
             kv_limit_bytes: KEY_VALUE_BYTES,

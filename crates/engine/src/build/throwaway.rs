@@ -204,6 +204,7 @@ fn opening(token: SessionToken, folder: &Path) -> Result<Vec<u8>, EngineError> {
     let load = HostFrame::Load {
         component,
         entry: entry.as_str(),
+        is_factory: false,
         env: &env,
         kv: &kv,
         kv_limit_bytes: KEY_VALUE_BYTES,

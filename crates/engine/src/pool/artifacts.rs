@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     api::{EngineError, WorkerSpec},
-    artifact,
+    artifact, factory,
     runtime_files::{publish, readable},
     shared_modules,
     worker::folder::create_seen,
@@ -53,7 +53,7 @@ impl ArtifactCache {
 }
 
 /// Makes `code`, which is empty or missing, a copy of `artifact` that shares its files. Modules that components share go
-/// to `shared`.
+/// to `shared`. Returns whether any number of components can run the copy.
 ///
 /// # Errors
 /// A file can neither be linked nor copied.
@@ -61,21 +61,22 @@ pub(super) async fn link(
     artifact: PathBuf,
     code: PathBuf,
     shared: PathBuf,
-) -> Result<(), EngineError> {
+) -> Result<bool, EngineError> {
     blocking("giving a worker its code", move || {
         shared_modules::publish_all(&artifact, &shared)?;
         if !code.try_exists()? {
             create_seen(&code)?;
         }
-        link_folder(&artifact, &code, Some(shared_modules::FOLDER))
+        link_folder(&artifact, &code, Some(shared_modules::FOLDER))?;
+        factory::is_in(&code)
     })
     .await
 }
 
-async fn blocking(
+async fn blocking<T: Send + 'static>(
     context: &str,
-    work: impl FnOnce() -> io::Result<()> + Send + 'static,
-) -> Result<(), EngineError> {
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, EngineError> {
     let done = spawn_blocking(work)
         .await
         .map_err(io::Error::other)
@@ -101,6 +102,7 @@ fn unpack(archive: &Bytes, hash: &str, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(parent)?;
     let staging = tempfile::Builder::new().prefix("new-").tempdir_in(parent)?;
     artifact::unpack(archive, staging.path())?;
+    factory::derive(staging.path())?;
     readable(staging.path())?;
     publish(staging, folder)
 }

@@ -6,12 +6,15 @@ use super::{FLUSH_TIMEOUT, Pool, artifacts, placement::Placement, slot::Slot};
 use crate::{
     api::{EngineError, WorkerSpec},
     fair_queue::Full,
-    worker::Worker,
+    worker::{Code, Worker},
 };
 
-/// Components in one worker. The more there are, the longer Deno takes to import one more (0.4 ms with 300, 1.2 with
-/// 1,000, 8.7 with 3,000), and the more runs are repeated when the worker ends; each worker takes some 60 MiB itself.
-const COMPONENTS_MAX: usize = 1250;
+/// Components in one worker. The more there are, the more runs are repeated when it ends, and the longer one of them may
+/// wait for others; each worker takes some 60 MiB itself.
+const COMPONENTS_MAX: usize = 5000;
+/// Modules that one worker imports for them. The more there are, the longer Deno takes for one more: 0.4 ms with 300, 1.2
+/// with 1,000, 8.7 with 3,000.
+const MODULES_MAX: usize = 1250;
 
 /// A place in a worker that is given up on drop, unless it is kept.
 struct NewPlacement {
@@ -86,10 +89,13 @@ impl Pool {
             permit.map(|permit| (place, permit))
         };
         let (place, permit) = self.unless_leaving(slot, both).await?.map_err(too_many)?;
-        let (code, worker) = tokio::join!(self.artifacts.unpacked(spec), self.warm.take());
+        let (unpacked, worker) = tokio::join!(self.artifacts.unpacked(spec), self.warm.take());
         // One that saw anything of this tenant never goes to another.
         let (worker, abandoned) = worker?;
-        let placement = self.load(NewPlacement::of(worker), code?, spec).await?;
+        let new = NewPlacement::of(worker);
+        let code = self.code_in(&new.placement, unpacked?, spec).await?;
+        self.hand_over(&new.placement, code, spec).await?;
+        let placement = new.keep();
         abandoned.disarm();
         self.slots.add_worker(tenant, &placement.worker);
         self.upkeep.nudge();
@@ -106,41 +112,58 @@ impl Pool {
     ) -> Result<Placement, EngineError> {
         let permit = self.unless_leaving(slot, self.queue.acquire(slot.tenant()));
         let permit = permit.await?.map_err(too_many)?;
-        let code = self.artifacts.unpacked(spec).await?;
-        let placement = self.load(new, code, spec).await?;
+        let code = match new.placement.worker.factory(&spec.artifact_hash) {
+            Some(code) => code,
+            None => {
+                let unpacked = self.artifacts.unpacked(spec).await?;
+                self.code_in(&new.placement, unpacked, spec).await?
+            }
+        };
+        self.hand_over(&new.placement, code, spec).await?;
+        let placement = new.keep();
         placement.hold(permit, None);
         Ok(placement)
     }
 
-    /// Has the worker load a component, whose code is unpacked there.
-    async fn load(
+    /// Puts code that is unpacked there into the component's folder.
+    async fn code_in(
         &self,
-        new: NewPlacement,
-        code: PathBuf,
+        placement: &Placement,
+        unpacked: PathBuf,
         spec: &WorkerSpec,
-    ) -> Result<Placement, EngineError> {
-        let Placement { worker, component } = &new.placement;
+    ) -> Result<Code, EngineError> {
+        let Placement { worker, component } = placement;
         let folder = worker.folder().code(*component);
         let shared = self.launch.sandbox.shared_modules().to_owned();
-        artifacts::link(code, folder, shared).await?;
-        self.hand_over(&new.placement, spec).await?;
-        Ok(new.keep())
+        let is_factory = artifacts::link(unpacked, folder, shared).await?;
+        let code = Code {
+            folder_of: *component,
+            is_factory,
+        };
+        worker.has_code(&spec.artifact_hash, code);
+        Ok(code)
     }
 
     /// Whether a worker takes one more component.
     fn has_room(&self, worker: &Worker) -> bool {
         worker.is_open()
             && worker.components() < COMPONENTS_MAX
+            && worker.modules() < MODULES_MAX
             && worker.last_memory() < self.shared_worker_bytes
     }
 
     /// Sends a worker the component to load. Only a few key-value maps are read, framed and written at a time: each is in
     /// memory several times over meanwhile.
-    async fn hand_over(&self, placement: &Placement, spec: &WorkerSpec) -> Result<(), EngineError> {
+    async fn hand_over(
+        &self,
+        placement: &Placement,
+        code: Code,
+        spec: &WorkerSpec,
+    ) -> Result<(), EngineError> {
         let Placement { worker, component } = placement;
         let _permit = self.maps.acquire().await;
         let key_values = spec.state.key_values().await?;
-        worker.load(&self.launch, *component, &spec.env, &key_values)?;
+        worker.load(&self.launch, *component, code, &spec.env, &key_values)?;
         drop(key_values);
         // A worker that does not read its input must not keep the others waiting.
         let _ = tokio::time::timeout(FLUSH_TIMEOUT, worker.flushed()).await;

@@ -57,6 +57,8 @@ pub(crate) enum HostFrame<'a> {
     Load {
         component: ComponentNumber,
         entry: &'a str,
+        /// Whether the module is a function that creates the component's exports (`factory.rs`).
+        is_factory: bool,
         env: &'a BTreeMap<String, String>,
         kv: &'a Map<String, Value>,
         kv_limit_bytes: usize,

@@ -79,6 +79,7 @@ impl Worker {
             folder,
             outbox,
             runs: Mutex::new(Runs::new(launch.limits.clone(), answer, Instant::now())),
+            code: Mutex::default(),
             log_limit_bytes: launch.limits.log_bytes,
             last_memory: AtomicU64::new(0),
             turns: Turns::default(),

@@ -71,10 +71,8 @@ export class SpawnedWorker {
     await writeFiles(`${folder}/code`, setup.files);
     await Deno.mkdir(`${folder}/beside`);
     const worker = new SpawnedWorker(folder, setup);
-    worker.send({ type: "hello", version: 3, token: TOKEN });
-    if (setup.routes !== undefined) {
-      worker.send({ type: "routes", routes: setup.routes });
-    }
+    const routes = setup.routes ?? [];
+    worker.send({ type: "hello", version: 4, token: TOKEN, routes });
     const entry = `file://${folder}/code/${setup.entry ?? "component.mjs"}`;
     worker.send({ type: "load", component: 1, entry, env: {}, kv: {}, ...setup.load });
     return worker;

@@ -14,7 +14,6 @@ import { InstanceFactory } from "./instance.ts";
 import { finalize, OwnMap } from "./intrinsics.ts";
 import type { InvocationHost } from "./invocation.ts";
 import { KeyValueMap } from "./key_value.ts";
-import { loadNamedImports } from "./named_imports.ts";
 import type { LoadFrame } from "./protocol.ts";
 import { addComponent, ComponentScope, runWithin } from "./scope.ts";
 import { enterFolders, leaveFolders } from "./tmp_paths.ts";
@@ -91,7 +90,6 @@ export class LoadedComponent {
     enterEnvironment(entry, env);
     this.#entry = entry;
     enterFolders(this.number, entry);
-    await loadNamedImports();
     const component = await importComponent(frame);
     this.#code = { component, instances: new InstanceFactory(component) };
   }

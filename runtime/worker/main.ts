@@ -17,6 +17,7 @@ import {
   writeStderr,
   writeStdout,
 } from "./intrinsics.ts";
+import { loadNamedImports } from "./named_imports.ts";
 import { Outbox } from "./outbox.ts";
 import { type HostFrame, PROTOCOL_VERSION } from "./protocol.ts";
 import { Session } from "./session.ts";
@@ -38,7 +39,7 @@ async function firstFrame(): Promise<HostFrame | undefined> {
   return frame;
 }
 
-function openSession(hello: HostFrame): Session {
+async function openSession(hello: HostFrame): Promise<Session> {
   if (hello.type !== "hello" || hello.version !== PROTOCOL_VERSION) {
     throw new Error(`expected hello with version ${PROTOCOL_VERSION}`);
   }
@@ -46,7 +47,7 @@ function openSession(hello: HostFrame): Session {
   const session = new Session(outbox);
   // The token came with it, and later reads go through code that is not the runtime's.
   frames.forgetRead();
-  session.install();
+  await session.install(hello.routes);
   outbox.ready();
   return session;
 }
@@ -61,7 +62,9 @@ async function serve(session: Session): Promise<void> {
 
 try {
   const hello = await firstFrame();
-  if (hello !== undefined) await serve(openSession(hello));
+  // Without a session the process only fills Deno's cache, which others cannot write.
+  if (hello === undefined) await loadNamedImports();
+  else await serve(await openSession(hello));
 } catch (error) {
   // Only the host can cause this; errors of a component never get here.
   writeStderr(encodeUtf8(`headwater worker: ${error}\n`));

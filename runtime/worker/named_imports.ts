@@ -2,7 +2,7 @@
  * Lets components import the replaced functions from built-ins by name.
  *
  * The import map names the modules that re-export them. They are loaded here, after all
- * replacements and before the component: a component may import modules that the runtime
+ * replacements and before any component: a component may import modules that the runtime
  * has loaded, but the sandbox does not let it read the runtime's files.
  */
 

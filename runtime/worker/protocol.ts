@@ -7,7 +7,7 @@
 
 import type { Route } from "./routes.ts";
 
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 export type HookName = "deploy" | "activate" | "deactivate";
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -19,11 +19,7 @@ export interface HelloFrame {
   type: "hello";
   version: number;
   token: string;
-}
-
-/** The destinations of all components' connections; comes before the first of them. */
-export interface RoutesFrame {
-  type: "routes";
+  /** The destinations of all components' connections. */
   routes: Route[];
 }
 
@@ -89,7 +85,6 @@ export interface ReplyFrame {
 
 export type HostFrame =
   | HelloFrame
-  | RoutesFrame
   | LoadFrame
   | UnloadFrame
   | DescribeFrame

@@ -17,6 +17,7 @@ import { FailureFormat } from "./failure.ts";
 import { finalize, OwnMap, promiseThen } from "./intrinsics.ts";
 import { Invocation } from "./invocation.ts";
 import { LoadedComponent } from "./loaded_component.ts";
+import { loadNamedImports } from "./named_imports.ts";
 import { installNodeFetch } from "./node_fetch.ts";
 import { installNodeGlobals } from "./node_globals.ts";
 import { installNodeLikeness } from "./node_likeness.ts";
@@ -30,7 +31,7 @@ import type {
   UnloadFrame,
   WireError,
 } from "./protocol.ts";
-import { installRoutes } from "./routes.ts";
+import { installRoutes, type Route } from "./routes.ts";
 import { currentComponent, currentInvocation, runWithin } from "./scope.ts";
 import { installStandardStreams } from "./standard_streams.ts";
 import { installStrayFailures } from "./stray_failures.ts";
@@ -49,7 +50,7 @@ export class Session {
   }
 
   /** Puts the runtime between component code and the process. */
-  install(): void {
+  async install(routes: Route[]): Promise<void> {
     const log = (level: LogLevel, text: string) => this.#log(level, text);
     const strayFailure = (thrown: unknown) => this.#strayFailure(thrown);
     installDefineFunctions();
@@ -64,12 +65,12 @@ export class Session {
     installNodeGlobals();
     installTmpPaths();
     installEnvironment();
+    installRoutes(routes);
+    await loadNamedImports();
   }
 
   handle(frame: HostFrame): void {
     switch (frame.type) {
-      case "routes":
-        return installRoutes(frame.routes);
       case "load":
         return void this.#load(frame);
       case "unload":

@@ -19,7 +19,6 @@ mod turns;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    path::Path,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -44,7 +43,7 @@ use frames::append_frame;
 pub(crate) use launch::WorkerLaunch;
 use process::Outbox;
 pub(crate) use protocol::ComponentNumber;
-use protocol::{HostFrame, RouteFrame};
+use protocol::HostFrame;
 use pulse::Beat;
 use runs::{Removal, Runs};
 use turns::{Turn, Turns};
@@ -107,7 +106,7 @@ impl Worker {
         self.code.lock().modules
     }
 
-    /// Sends the worker a component whose code is in [`Self::folder`]. The first one comes before all others.
+    /// Sends the worker a component whose code is in [`Self::folder`].
     ///
     /// # Errors
     /// The folder has no URL, or the frame cannot be made.
@@ -119,9 +118,6 @@ impl Worker {
         env: &BTreeMap<String, String>,
         kv: &Map<String, Value>,
     ) -> Result<(), EngineError> {
-        if component == ComponentNumber::FIRST {
-            self.send_routes(launch)?;
-        }
         let folder = launch.seen_code(&self.folder, code.folder_of);
         let entry = match code.is_factory {
             true => folder.join(factory::entry()),
@@ -139,20 +135,6 @@ impl Worker {
         })?;
         self.runs.lock().load_sent(component);
         Ok(())
-    }
-
-    /// Sends the worker the hosts that its components reach under another address.
-    fn send_routes(&self, launch: &WorkerLaunch) -> Result<(), EngineError> {
-        let api_socket = launch.linked_api_socket(&self.folder);
-        let api_socket = api_socket.as_deref().and_then(Path::to_str);
-        let routes = launch.routes.iter();
-        let routes: Vec<_> = routes
-            .filter_map(|route| RouteFrame::new(route, api_socket))
-            .collect();
-        if routes.is_empty() {
-            return Ok(());
-        }
-        self.send(&HostFrame::Routes { routes })
     }
 
     /// Waits until the worker has room for one more run.

@@ -212,6 +212,7 @@ fn opening(token: SessionToken, folder: &Path) -> Result<Vec<u8>, EngineError> {
     let hello = HostFrame::Hello {
         version: VERSION,
         token: token.to_hex(),
+        routes: Vec::new(),
     };
     let mut bytes = Vec::new();
     for frame in [hello, load, HostFrame::Describe { component }] {

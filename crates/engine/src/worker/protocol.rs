@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The protocol's version, which both sides send in their first frame.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// The number of a component in its worker: chosen by the host, and never given to another one in the same worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -50,8 +50,7 @@ pub(crate) enum HostFrame<'a> {
     Hello {
         version: u32,
         token: String,
-    },
-    Routes {
+        /// The hosts that components reach under another address.
         routes: Vec<RouteFrame<'a>>,
     },
     Load {

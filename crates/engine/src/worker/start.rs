@@ -1,6 +1,7 @@
 //! Starting workers: the process, and the greeting after which it can be given a component.
 
 use std::{
+    path::Path,
     sync::{Arc, OnceLock, atomic::AtomicU64},
     time::Duration,
 };
@@ -20,7 +21,7 @@ use super::{
     launch::WorkerLaunch,
     life::Listening,
     process::{Outbox, Pipes},
-    protocol::{self, HostFrame},
+    protocol::{self, HostFrame, RouteFrame},
     runs::{Answer, Runs},
     turns::Turns,
 };
@@ -88,10 +89,7 @@ impl Worker {
             exit: OnceLock::new(),
             gone,
         });
-        worker.send(&HostFrame::Hello {
-            version: protocol::VERSION,
-            token: token.to_hex(),
-        })?;
+        worker.send_hello(launch, token)?;
         let (report, ready) = oneshot::channel();
         let frames = FrameReader::new(token, launch.limits.output_bytes + FRAME_SLACK_BYTES);
         tokio::spawn(Arc::clone(&worker.outbox).write_to(pipes.stdin, worker.gone.clone()));
@@ -121,6 +119,19 @@ impl Worker {
                 Err(EngineError::WorkerLost("it did not get ready".into()))
             }
         }
+    }
+
+    fn send_hello(&self, launch: &WorkerLaunch, token: SessionToken) -> Result<(), EngineError> {
+        let api_socket = launch.linked_api_socket(&self.folder);
+        let api_socket = api_socket.as_deref().and_then(Path::to_str);
+        let routes = launch.routes.iter();
+        self.send(&HostFrame::Hello {
+            version: protocol::VERSION,
+            token: token.to_hex(),
+            routes: routes
+                .filter_map(|route| RouteFrame::new(route, api_socket))
+                .collect(),
+        })
     }
 }
 

@@ -89,7 +89,7 @@ export class LoadedComponent {
     this.host.keyValues.load(kv, kv_limit_bytes);
     enterEnvironment(entry, env);
     this.#entry = entry;
-    enterFolders(this.number, entry);
+    enterFolders(entry);
     const component = await importComponent(frame);
     this.#code = { component, instances: new InstanceFactory(component) };
   }

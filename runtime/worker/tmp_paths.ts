@@ -36,7 +36,12 @@ export function installTmpPaths(): void {
   process.env.TMPDIR = "/tmp";
   const ofComponents = RegExp.escape(`${worker}/${OF_COMPONENT}`);
   realFolders = new RegExp(`${ofComponents}\\d+|${RegExp.escape(worker)}(?=/|$)`, "g");
-  const map: MapPath = (path) => mapped(path, ownFolder(), keptFolders);
+  const map: MapPath = (path) => {
+    const own = ownFolder();
+    const to = mapped(path, own, keptFolders);
+    if (to !== path) ensureFolder(own);
+    return to;
+  };
   const asObject = (value: unknown) => value as Record<string, unknown>;
   redirect(asObject(fs), functionNames(fs), map);
   redirect(asObject(fs.promises), functionNames(fs.promises), map);
@@ -72,18 +77,25 @@ function folderOf(component: number): string {
   return `${worker}/${OF_COMPONENT}${component}`;
 }
 
-/** Creates the component's folder. Does not change paths in the folder of its module. */
-export function enterFolders(component: number, entry: string): void {
+/** Folders of components that have used theirs. Most never do. */
+const created = new OwnMap<string, true>();
+
+function ensureFolder(own: string): void {
+  if (own === worker || created.has(own)) return;
+  created.set(own, true);
+  try {
+    mkdirSync(own, { recursive: true });
+  } catch {
+    // A process that only describes a component has nowhere to write.
+  }
+}
+
+/** Does not change paths in the folder of the component's module. */
+export function enterFolders(entry: string): void {
   const code = folderOfCode(entry);
   const others = keptFor.get(code) ?? 0;
   keptFor.set(code, others + 1);
   if (others === 0 && code !== "") keptFolders.push(code);
-  if (worker === "") return;
-  try {
-    mkdirSync(folderOf(component), { recursive: true });
-  } catch {
-    // A process that only describes a component has nowhere to write.
-  }
 }
 
 /** Removes the component's folder. */
@@ -95,8 +107,9 @@ export function leaveFolders(component: number, entry: string): void {
   } else if (keptFor.delete(code) && code !== "") {
     keptFolders.splice(keptFolders.indexOf(code), 1);
   }
+  const own = folderOf(component);
   // It goes with the worker anyway.
-  if (worker !== "") remove(folderOf(component), { recursive: true }).catch(() => {});
+  if (created.delete(own)) remove(own, { recursive: true }).catch(() => {});
 }
 
 function folderOfCode(entry: string): string {

@@ -4,12 +4,13 @@
 //! Importing a module once more takes milliseconds, and tens of KiB, for each source; a call takes microseconds, and
 //! shares the compiled code. Nodes derive the function when they unpack an archive, which holds the module alone.
 
-mod scanner;
-
 use std::{fmt::Write as _, fs, io, ops::Range, path::Path};
 
-use self::scanner::{Kind, Scanner, Token};
-use crate::{artifact, shared_modules};
+use crate::{
+    artifact,
+    scanner::{Kind, Scanner, Token},
+    shared_modules,
+};
 
 /// The folder of the function, in that of the module.
 const FOLDER: &str = "factory";

@@ -20,6 +20,7 @@ pub mod network;
 mod pool;
 mod runtime_files;
 mod sandbox;
+mod scanner;
 mod shared_modules;
 mod worker;
 

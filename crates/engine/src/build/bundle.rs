@@ -15,7 +15,8 @@ use super::{
     download::download,
     failure::{BuildResult, disk, not_resolved},
     layout::{APART, CONFIG, LOCK, PLATFORM_MODULE},
-    markers, platform_module,
+    markers,
+    platform_module::{self, Importer},
     source_map::Bundle,
     sources::Sources,
 };
@@ -113,21 +114,21 @@ impl Bundling<'_> {
         let Some((file, common)) = modules_in(&apart).map_err(|error| disk(&apart, &error))? else {
             return Ok(None);
         };
-        let (mut bundle, shared) = (self.read(&file).await?, self.read(&common).await?);
-        if !platform_module::is_shareable(&bundle.code, &shared.code) {
+        let (mut bundle, mut shared) = (self.read(&file).await?, self.read(&common).await?);
+        let (Some(importer), Some(shared_code)) = (
+            Importer::of(&bundle.code, &shared.code),
+            platform_module::exporting_all(&shared.code),
+        ) else {
             return Ok(None);
-        }
+        };
         let reached = [files(&bundle, &file), files(&shared, &common)].concat();
         let obstacle = markers::unbundlable(&bundle.code);
         let obstacle = obstacle.or_else(|| markers::unbundlable(&shared.code));
         if obstacle.is_none() {
+            shared.code = shared_code;
             let (text, map) = self.finished(shared, shared_modules::SOURCE_MAP);
             let specifier = shared_modules::write(output, &text, &map);
-            let specifier = specifier.map_err(|error| disk(output, &error))?;
-            let Some(code) = platform_module::linked(&bundle.code, &common, &specifier) else {
-                return Ok(None);
-            };
-            bundle.code = code;
+            bundle.code = importer.linked(&specifier.map_err(|error| disk(output, &error))?);
             self.write(&output.join(artifact::ENTRY), bundle).await?;
         }
         Ok(Some(Bundled {

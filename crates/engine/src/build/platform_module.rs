@@ -3,14 +3,19 @@
 //!
 //! Not responsible for running the bundler (`bundle.rs`), nor for where nodes keep such modules (`shared_modules.rs`).
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use super::packages::PLATFORM;
+use crate::scanner::Scanner;
 
 /// The bundler's name for what two modules have in common.
 const COMMON: &str = "chunk-";
 /// The beginning of the bundler's own functions, which it puts into every bundle.
 const HELPER: &str = "__";
+/// The beginning of the bundler's names for CommonJS modules.
+const MODULE: &str = "require_";
+/// The beginning of the list of what a module exports.
+const EXPORT: &str = "\nexport {";
 /// A package whose exports are settings: a client set up for one account must not act for another.
 const CONFIGURED: &str = "axios";
 
@@ -26,35 +31,74 @@ pub(super) fn is_common(file: &Path) -> bool {
     name.starts_with(COMMON)
 }
 
-/// Whether the component's `code` may share the `common` module: it takes the platform package from it, and what that
-/// package needs itself, but nothing that has settings.
-pub(super) fn is_shareable(code: &str, common: &str) -> bool {
-    let (Some(taken), Some(given)) = (names(code, "import {", "} from "), exports(common)) else {
-        return false;
-    };
-    taken.iter().all(|(exported, _)| {
-        if exported.starts_with(HELPER) {
-            return true;
-        }
-        let given = given.iter().find(|(_, name)| name == exported);
-        let package = given.and_then(|(local, _)| package_of(common, local));
-        package.is_some_and(|package| package != CONFIGURED)
-    })
+/// A component's module that imports the common one.
+pub(super) struct Importer {
+    /// The names that it takes: as the common module calls them itself, and as the component does.
+    taken: Vec<(String, String)>,
+    /// The code after the import.
+    rest: String,
 }
 
-/// The component's code with the specifier of the common module in place of the bundler's path to it.
-pub(super) fn linked(code: &str, common: &Path, specifier: &str) -> Option<String> {
-    let name = common.file_name()?.to_str()?;
-    let at = code.find(&format!("/{name}\""))?;
-    let start = code[..at].rfind('"')?;
-    let end = at + name.len() + 2;
-    Some(format!("{}\"{specifier}\"{}", &code[..start], &code[end..]))
+impl Importer {
+    /// The component's `code`, if it may share the `common` module: it takes the platform package from it, and what that
+    /// package needs itself, but nothing that has settings.
+    pub(super) fn of(code: &str, common: &str) -> Option<Self> {
+        let (exported, (_, rest)) = (exports(common)?, code.split_once("} from \"")?);
+        let mut taken = Vec::new();
+        for (name, own) in names(code, "import {", "} from ")? {
+            let (local, _) = exported.iter().find(|(_, exported)| *exported == name)?;
+            if !name.starts_with(HELPER) {
+                package_of(common, local).filter(|package| *package != CONFIGURED)?;
+            }
+            taken.push(((*local).to_owned(), own.to_owned()));
+        }
+        let (_, rest) = rest.split_once("\";")?;
+        Some(Self {
+            taken,
+            rest: rest.to_owned(),
+        })
+    }
+
+    /// The code with the specifier of the common module, every name of which is exported, in place of the bundler's path.
+    /// Lines stay where they are.
+    pub(super) fn linked(&self, specifier: &str) -> String {
+        let names = self.taken.iter();
+        let names = Vec::from_iter(names.map(|(local, own)| format!("  {local} as {own}")));
+        let names = names.join(",\n");
+        format!("import {{\n{names}\n}} from \"{specifier}\";{}", self.rest)
+    }
+}
+
+/// The common module with everything exported that a component may take from it, under its own name. The bundler exports
+/// what one component takes; so it is the same module for all.
+pub(super) fn exporting_all(common: &str) -> Option<String> {
+    let (before, list) = common.rsplit_once(EXPORT)?;
+    let (_, after) = list.split_once('}')?;
+    let mut names: BTreeSet<_> = exports(common)?.iter().map(|(local, _)| *local).collect();
+    names.extend(
+        variables(before)?
+            .into_iter()
+            .filter(|name| name.starts_with(HELPER) || name.starts_with(MODULE)),
+    );
+    let names = Vec::from_iter(names).join(",\n  ");
+    Some(format!("{before}{EXPORT}\n  {names}\n}}{after}"))
+}
+
+/// The variables of the module itself.
+fn variables(code: &str) -> Option<Vec<&str>> {
+    let (mut scanner, mut names) = (Scanner::new(code), Vec::new());
+    while let Some(token) = scanner.next().ok()? {
+        if token.text == "var" && token.depth == 0 {
+            names.push(scanner.next().ok()??.text);
+        }
+    }
+    Some(names)
 }
 
 /// The names that a module exports, as it calls them itself and as others do.
 fn exports(code: &str) -> Option<Vec<(&str, &str)>> {
-    let at = code.rfind("\nexport {")?;
-    names(&code[at + 1..], "export {", "}")
+    let (_, list) = code.rsplit_once(EXPORT)?;
+    names(list, "", "}")
 }
 
 /// The names in the list that `code` begins with: `a` or `a as b`.
@@ -87,9 +131,7 @@ fn package_of<'a>(code: &'a str, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use super::{is_shareable, linked};
+    use super::{Importer, exporting_all};
 
     const COMMON: &str = r#"// made by the bundler
 var require_form_data = __commonJS({
@@ -127,24 +169,34 @@ export {
             ("own", false),
             ("unknown", false),
         ] {
-            assert_eq!(
-                is_shareable(&component(taken), COMMON),
-                shareable,
-                "{taken}"
-            );
+            let code = component(taken);
+            let importer = Importer::of(&code, COMMON);
+            assert_eq!(importer.is_some(), shareable, "{taken}");
         }
-        assert!(!is_shareable("var one = 1;\n", COMMON));
-        assert!(!is_shareable(&component("require_dist"), "var no = 1;\n"));
+        assert!(Importer::of("var one = 1;\n", COMMON).is_none());
+        assert!(Importer::of(&component("require_dist"), "var no = 1;\n").is_none());
     }
 
     #[test]
-    fn the_component_imports_the_module_by_its_specifier() {
-        let code = component("require_dist");
-        let code = linked(&code, Path::new("parts/chunk-ABC.js"), "shared/x.mjs").unwrap();
-        assert!(
-            code.contains("\n} from \"shared/x.mjs\";\n\nvar one = 1;\n"),
-            "{code}"
+    fn the_component_imports_the_module_by_its_specifier_and_its_own_names() {
+        let code = component("__toESM,\n  require_dist as require_dist3");
+        let linked = Importer::of(&code, COMMON).unwrap().linked("shared/x.mjs");
+        assert_eq!(
+            linked,
+            "import {\n  __toESM as __toESM,\n  require_dist2 as require_dist3\n} from \"shared/x.mjs\";\n\nvar one = 1;\n"
         );
-        assert!(linked(&code, Path::new("chunk-OTHER.js"), "x").is_none());
+    }
+
+    #[test]
+    fn the_module_is_the_same_whatever_a_component_takes() {
+        let all = exporting_all(COMMON).unwrap();
+        let (code, names) = all.split_once("\nexport {").unwrap();
+        assert!(COMMON.starts_with(code));
+        let expected =
+            "\n  __toESM,\n  own,\n  require_axios,\n  require_dist2,\n  require_form_data\n};\n";
+        assert_eq!(names, expected);
+        let other = COMMON.replace("  require_form_data,\n  require_axios,\n", "");
+        assert_eq!(exporting_all(&other).unwrap(), all);
+        assert_eq!(exporting_all("var no = 1;\n"), None);
     }
 }

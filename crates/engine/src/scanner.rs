@@ -3,17 +3,17 @@
 
 /// A part of the text that is neither space nor comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Token<'a> {
-    pub(super) text: &'a str,
-    pub(super) kind: Kind,
+pub(crate) struct Token<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) kind: Kind,
     /// The offset of its first byte.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// Brackets around it, those of templates included. A bracket is outside of itself.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A name, a keyword or a number.
     Word,
     /// A string, a regular expression, or a template's text up to its end or its next expression.
@@ -23,17 +23,17 @@ pub(super) enum Kind {
 }
 
 impl Token<'_> {
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
 }
 
 /// The text cannot be read as JavaScript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unreadable;
+pub(crate) struct Unreadable;
 
 /// Tokens of a text, one after the other.
-pub(super) struct Scanner<'a> {
+pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
     open: Vec<Open>,
@@ -85,7 +85,7 @@ const BEFORE_VALUE: [&str; 14] = [
 const BEFORE_CONDITION: [&str; 4] = ["if", "while", "for", "with"];
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self {
             text,
             at: 0,
@@ -100,7 +100,7 @@ impl<'a> Scanner<'a> {
     ///
     /// # Errors
     /// A literal, a comment or a bracket is not closed, or none was open.
-    pub(super) fn next(&mut self) -> Result<Option<Token<'a>>, Unreadable> {
+    pub(crate) fn next(&mut self) -> Result<Option<Token<'a>>, Unreadable> {
         self.skip_space()?;
         let (start, depth) = (self.at, self.open.len());
         let Some(first) = self.byte() else {

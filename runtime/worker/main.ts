@@ -47,7 +47,7 @@ async function openSession(hello: HostFrame): Promise<Session> {
   const session = new Session(outbox);
   // The token came with it, and later reads go through code that is not the runtime's.
   frames.forgetRead();
-  await session.install(hello.routes);
+  await session.install(hello);
   outbox.ready();
   return session;
 }

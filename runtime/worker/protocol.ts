@@ -21,6 +21,8 @@ export interface HelloFrame {
   token: string;
   /** The destinations of all components' connections. */
   routes: Route[];
+  /** What the first component imports, and its first run would otherwise wait for. */
+  shared_module?: string | null;
 }
 
 export interface LoadFrame {

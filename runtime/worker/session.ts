@@ -24,6 +24,7 @@ import { installNodeLikeness } from "./node_likeness.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
 import type {
   DescribeFrame,
+  HelloFrame,
   HostFrame,
   InvokeFrame,
   LoadFrame,
@@ -31,7 +32,7 @@ import type {
   UnloadFrame,
   WireError,
 } from "./protocol.ts";
-import { installRoutes, type Route } from "./routes.ts";
+import { installRoutes } from "./routes.ts";
 import { currentComponent, currentInvocation, runWithin } from "./scope.ts";
 import { installStandardStreams } from "./standard_streams.ts";
 import { installStrayFailures } from "./stray_failures.ts";
@@ -50,7 +51,7 @@ export class Session {
   }
 
   /** Puts the runtime between component code and the process. */
-  async install(routes: Route[]): Promise<void> {
+  async install({ routes, shared_module }: HelloFrame): Promise<void> {
     const log = (level: LogLevel, text: string) => this.#log(level, text);
     const strayFailure = (thrown: unknown) => this.#strayFailure(thrown);
     installDefineFunctions();
@@ -67,6 +68,8 @@ export class Session {
     installEnvironment();
     installRoutes(routes);
     await loadNamedImports();
+    // The component that imports it says why it cannot be imported.
+    if (shared_module) await import(shared_module).catch(() => {});
   }
 
   handle(frame: HostFrame): void {

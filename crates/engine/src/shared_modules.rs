@@ -8,6 +8,7 @@ use std::{
     fs,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use sha2::{Digest, Sha256};
@@ -23,6 +24,32 @@ pub(crate) const SOURCE_MAP: &str = "module.mjs.map";
 /// The beginning of specifiers, which the runtime's import map leads to the node's folder.
 const SPECIFIER: &str = "headwater-shared";
 
+/// A module that the node has, by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SharedModule(Arc<str>);
+
+impl SharedModule {
+    /// The one that a component imports, whose archive is unpacked in `archive`; `None` if there is none, or several.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(crate) fn of(archive: &Path) -> io::Result<Option<Self>> {
+        let mut modules = match fs::read_dir(archive.join(FOLDER)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            modules => modules?,
+        };
+        let (Some(only), None) = (modules.next(), modules.next()) else {
+            return Ok(None);
+        };
+        Ok(only?.file_name().to_str().map(|name| Self(name.into())))
+    }
+
+    /// The name by which it is imported.
+    pub(crate) fn specifier(&self) -> String {
+        specifier_of(&self.0)
+    }
+}
+
 /// Writes a module into an archive's folder and returns the specifier by which the component imports it.
 ///
 /// # Errors
@@ -33,7 +60,11 @@ pub(crate) fn write(archive: &Path, text: &str, map: &str) -> io::Result<String>
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(MODULE), text)?;
     fs::write(folder.join(SOURCE_MAP), map)?;
-    Ok(format!("{SPECIFIER}/{name}/{MODULE}"))
+    Ok(specifier_of(&name))
+}
+
+fn specifier_of(name: &str) -> String {
+    format!("{SPECIFIER}/{name}/{MODULE}")
 }
 
 /// Whether this is how a component imports such a module.
@@ -98,7 +129,7 @@ fn name_of(text: &[u8], map: &[u8]) -> String {
 mod tests {
     use std::fs;
 
-    use super::{FOLDER, MODULE, folder_in, publish_all, write};
+    use super::{FOLDER, MODULE, SharedModule, folder_in, publish_all, write};
 
     #[test]
     fn a_node_gets_the_modules_of_an_archive_once() {
@@ -115,6 +146,10 @@ mod tests {
             "export default 1;"
         );
         assert_eq!(fs::read_dir(&node).unwrap().count(), 1);
+        let only = SharedModule::of(archive.path()).unwrap().unwrap();
+        assert_eq!(only.specifier(), specifier);
+        write(archive.path(), "export default 2;", "{}").unwrap();
+        assert_eq!(SharedModule::of(archive.path()).unwrap(), None);
     }
 
     #[test]

@@ -213,6 +213,7 @@ fn opening(token: SessionToken, folder: &Path) -> Result<Vec<u8>, EngineError> {
         version: VERSION,
         token: token.to_hex(),
         routes: Vec::new(),
+        shared_module: None,
     };
     let mut bytes = Vec::new();
     for frame in [hello, load, HostFrame::Describe { component }] {

@@ -13,9 +13,17 @@ use crate::{
     api::{EngineError, WorkerSpec},
     artifact, factory,
     runtime_files::{publish, readable},
-    shared_modules,
+    shared_modules::{self, SharedModule},
     worker::folder::create_seen,
 };
+
+/// A component's code on this node.
+#[derive(Debug)]
+pub(super) struct Unpacked {
+    pub(super) folder: PathBuf,
+    /// The module that it imports and shares, if there is one.
+    pub(super) shared: Option<SharedModule>,
+}
 
 /// Unpacked archives by hash.
 #[derive(Debug)]
@@ -28,11 +36,11 @@ impl ArtifactCache {
         Self { folder }
     }
 
-    /// The folder with the source's code, fetched and unpacked if this node has not done so.
+    /// The source's code, fetched and unpacked if this node has not done so.
     ///
     /// # Errors
     /// The archive cannot be read, has another hash, or cannot be unpacked.
-    pub(super) async fn unpacked(&self, spec: &WorkerSpec) -> Result<PathBuf, EngineError> {
+    pub(super) async fn unpacked(&self, spec: &WorkerSpec) -> Result<Unpacked, EngineError> {
         let hash = spec.artifact_hash.as_str();
         if hash.is_empty() || !hash.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(failed(
@@ -41,14 +49,18 @@ impl ArtifactCache {
             ));
         }
         let folder = self.folder.join(hash);
-        if tokio::fs::metadata(&folder).await.is_ok() {
-            return Ok(folder);
+        let there = folder.clone();
+        let context = "finding a component's code";
+        if let Some(unpacked) = blocking(context, move || found(there)).await? {
+            return Ok(unpacked);
         }
         let archive = spec.state.artifact().await?;
-        let (hash, unpacked) = (hash.to_owned(), folder.clone());
-        let context = "unpacking a component's code";
-        blocking(context, move || unpack(&archive, &hash, &unpacked)).await?;
-        Ok(folder)
+        let hash = hash.to_owned();
+        blocking("unpacking a component's code", move || {
+            unpack(&archive, &hash, &folder)?;
+            found(folder)?.ok_or_else(|| io::ErrorKind::NotFound.into())
+        })
+        .await
     }
 }
 
@@ -89,6 +101,14 @@ fn failed(context: &str, error: &io::Error) -> EngineError {
         context: context.to_owned(),
         reason: error.to_string(),
     }
+}
+
+fn found(folder: PathBuf) -> io::Result<Option<Unpacked>> {
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    let shared = SharedModule::of(&folder)?;
+    Ok(Some(Unpacked { folder, shared }))
 }
 
 fn unpack(archive: &Bytes, hash: &str, folder: &Path) -> io::Result<()> {

@@ -89,11 +89,11 @@ impl Pool {
             permit.map(|permit| (place, permit))
         };
         let (place, permit) = self.unless_leaving(slot, both).await?.map_err(too_many)?;
-        let (unpacked, worker) = tokio::join!(self.artifacts.unpacked(spec), self.warm.take());
+        let unpacked = self.artifacts.unpacked(spec).await?;
         // One that saw anything of this tenant never goes to another.
-        let (worker, abandoned) = worker?;
+        let (worker, abandoned) = self.warm.take(unpacked.shared.as_ref()).await?;
         let new = NewPlacement::of(worker);
-        let code = self.code_in(&new.placement, unpacked?, spec).await?;
+        let code = self.code_in(&new.placement, unpacked.folder, spec).await?;
         self.hand_over(&new.placement, code, spec).await?;
         let placement = new.keep();
         abandoned.disarm();
@@ -116,7 +116,7 @@ impl Pool {
             Some(code) => code,
             None => {
                 let unpacked = self.artifacts.unpacked(spec).await?;
-                self.code_in(&new.placement, unpacked, spec).await?
+                self.code_in(&new.placement, unpacked.folder, spec).await?
             }
         };
         self.hand_over(&new.placement, code, spec).await?;

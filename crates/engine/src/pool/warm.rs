@@ -1,4 +1,8 @@
 //! Workers that are ready and belong to no source.
+//!
+//! Evaluating the platform package takes longer than all else before a component's first run, so some of them have done
+//! that: for what workers were last taken for. Such a worker only goes to a component that imports the same module,
+//! whose code has run in it. One at least is plain, and fits every component.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -8,6 +12,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
     api::EngineError,
+    shared_modules::SharedModule,
     worker::{Worker, WorkerLaunch},
 };
 
@@ -19,11 +24,21 @@ const RETRY: Duration = Duration::from_secs(1);
 /// for its first run, and none for the replacement.
 const HEAD_START: Duration = Duration::from_millis(250);
 
+/// The module that a worker has evaluated; `None` for a plain one.
+type Kind = Option<SharedModule>;
+
+struct Ready {
+    worker: Arc<Worker>,
+    kind: Kind,
+}
+
 /// The warm workers.
 pub(super) struct WarmWorkers {
     launch: Arc<WorkerLaunch>,
     wanted: usize,
-    ready: Mutex<VecDeque<Arc<Worker>>>,
+    ready: Mutex<VecDeque<Ready>>,
+    /// The modules that workers were last taken for, the latest first.
+    taken_for: Mutex<VecDeque<SharedModule>>,
     taken: Notify,
     starts: Semaphore,
     closing: CancellationToken,
@@ -40,6 +55,7 @@ impl WarmWorkers {
             launch,
             wanted,
             ready: Mutex::default(),
+            taken_for: Mutex::default(),
             taken: Notify::new(),
             starts: Semaphore::new(CONCURRENT_STARTS),
             closing,
@@ -52,20 +68,29 @@ impl WarmWorkers {
         self.ready
             .lock()
             .iter()
-            .filter(|worker| worker.is_open())
+            .filter(|ready| ready.worker.is_open())
             .count()
     }
 
-    /// A warm worker, or a new one when there is none; it ends if the guard is dropped.
+    /// A worker for a component that imports this module, if any: a warm one, or a new one when none fits. It ends if the
+    /// guard is dropped.
     ///
     /// # Errors
     /// A process could not be started.
-    pub(super) async fn take(&self) -> Result<(Arc<Worker>, DropGuard), EngineError> {
+    pub(super) async fn take(
+        &self,
+        shared_module: Option<&SharedModule>,
+    ) -> Result<(Arc<Worker>, DropGuard), EngineError> {
         let guarded = |worker: Arc<Worker>| {
             let guard = worker.end_on_drop();
             (worker, guard)
         };
-        let worker = self.take_ready();
+        if let Some(module) = shared_module {
+            let mut taken_for = self.taken_for.lock();
+            taken_for.push_front(module.clone());
+            taken_for.truncate(self.wanted.saturating_sub(1));
+        }
+        let worker = self.take_ready(shared_module);
         self.taken.notify_one();
         if let Some(worker) = worker {
             return Ok(guarded(worker));
@@ -73,10 +98,10 @@ impl WarmWorkers {
         let closed = || EngineError::WorkerLost("the engine is shutting down".into());
         let _permit = self.starts.acquire().await.map_err(|_| closed())?;
         // One may have become ready in the meantime.
-        if let Some(worker) = self.take_ready() {
+        if let Some(worker) = self.take_ready(shared_module) {
             return Ok(guarded(worker));
         }
-        Worker::start(&self.launch).await.map(guarded)
+        Worker::start(&self.launch, None).await.map(guarded)
     }
 
     /// Stops starting workers and returns the ready ones.
@@ -87,14 +112,41 @@ impl WarmWorkers {
             self.starts.close();
             drop(permits);
         }
-        self.ready.lock().drain(..).collect()
+        self.ready
+            .lock()
+            .drain(..)
+            .map(|ready| ready.worker)
+            .collect()
     }
 
-    fn take_ready(&self) -> Option<Arc<Worker>> {
+    /// The first ready worker that has evaluated this module, or else the first plain one.
+    fn take_ready(&self, shared_module: Option<&SharedModule>) -> Option<Arc<Worker>> {
         let mut ready = self.ready.lock();
         // The kernel may have ended one, for want of memory, before anybody has heard of it.
-        std::iter::from_fn(|| ready.pop_front())
-            .find(|worker| worker.is_open() && worker.is_alive())
+        ready.retain(|ready| ready.worker.is_open() && ready.worker.is_alive());
+        let of_kind = |kind| move |ready: &Ready| ready.kind.as_ref() == kind;
+        let fitting = ready.iter().position(of_kind(shared_module));
+        let fitting = fitting.or_else(|| ready.iter().position(of_kind(None)));
+        ready.remove(fitting?).map(|ready| ready.worker)
+    }
+
+    /// The kind of a worker that is missing. If there are enough, but not of the right kinds, one is ended.
+    fn missing(&self) -> Option<Kind> {
+        let mut wanted = Vec::from_iter(self.taken_for.lock().iter().cloned().map(Some));
+        wanted.resize(self.wanted, None);
+        let mut ready = self.ready.lock();
+        ready.retain(|ready| ready.worker.is_open());
+        let mut surplus = Vec::from_iter(0..ready.len());
+        wanted.retain(|kind| {
+            let found = surplus.iter().position(|at| ready[*at].kind == *kind);
+            found.map(|found| surplus.remove(found)).is_none()
+        });
+        // The plain one comes first: it fits every component.
+        let missing = wanted.pop()?;
+        if let Some(at) = surplus.first().filter(|_| ready.len() >= self.wanted) {
+            ready.remove(*at).inspect(|ready| ready.worker.dismiss());
+        }
+        Some(missing)
     }
 
     /// Waits until a worker that was taken is to be replaced.
@@ -114,19 +166,18 @@ impl WarmWorkers {
     async fn refill(self: Arc<Self>) {
         let refilling = async {
             loop {
-                while self.len() < self.wanted {
+                while let Some(kind) = self.missing() {
                     let Ok(_permit) = self.starts.acquire().await else {
                         return;
                     };
-                    match Worker::start(&self.launch).await {
-                        Ok(worker) => self.ready.lock().push_back(worker),
+                    match Worker::start(&self.launch, kind.as_ref()).await {
+                        Ok(worker) => self.ready.lock().push_back(Ready { worker, kind }),
                         Err(error) => {
                             tracing::error!(%error, "a warm worker cannot be started");
                             tokio::time::sleep(RETRY).await;
                         }
                     }
                 }
-                self.ready.lock().retain(|worker| worker.is_open());
                 self.needed().await;
             }
         };
@@ -139,7 +190,7 @@ impl WarmWorkers {
 
 impl Drop for WarmWorkers {
     fn drop(&mut self) {
-        for worker in self.ready.get_mut().drain(..) {
+        for Ready { worker, .. } in self.ready.get_mut().drain(..) {
             worker.dismiss();
         }
     }

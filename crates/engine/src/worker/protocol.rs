@@ -52,6 +52,8 @@ pub(crate) enum HostFrame<'a> {
         token: String,
         /// The hosts that components reach under another address.
         routes: Vec<RouteFrame<'a>>,
+        /// The module to import before there is a component, which imports it too.
+        shared_module: Option<String>,
     },
     Load {
         component: ComponentNumber,

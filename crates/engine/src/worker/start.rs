@@ -28,6 +28,7 @@ use super::{
 use crate::{
     api::EngineError,
     data_store::{Replier, StoreReply},
+    shared_modules::SharedModule,
 };
 
 /// The time that a process may take to be ready, on a machine under load.
@@ -36,11 +37,14 @@ const READY_TIMEOUT: Duration = Duration::from_secs(30);
 const FRAME_SLACK_BYTES: usize = 64 * 1024;
 
 impl Worker {
-    /// Starts a generic worker and waits until it is ready for a component.
+    /// Starts a worker and waits until it is ready for a component, which imports this module, if any.
     ///
     /// # Errors
     /// The process cannot be started, or does not become ready.
-    pub(crate) async fn start(launch: &WorkerLaunch) -> Result<Arc<Self>, EngineError> {
+    pub(crate) async fn start(
+        launch: &WorkerLaunch,
+        shared_module: Option<&SharedModule>,
+    ) -> Result<Arc<Self>, EngineError> {
         let folder =
             WorkerFolder::create(&launch.work_dir).map_err(|error| EngineError::Unavailable {
                 context: format!(
@@ -55,7 +59,7 @@ impl Worker {
         }
         let spawned = launch.sandbox.spawn(&launch.permissions(&folder)).await;
         match spawned {
-            Ok(child) => Self::greet(launch, folder, child).await,
+            Ok(child) => Self::greet(launch, folder, child, shared_module).await,
             Err(error) => {
                 folder.remove();
                 Err(error)
@@ -67,6 +71,7 @@ impl Worker {
         launch: &WorkerLaunch,
         folder: WorkerFolder,
         mut child: Child,
+        shared_module: Option<&SharedModule>,
     ) -> Result<Arc<Self>, EngineError> {
         let pipes = Pipes::take(&mut child)?;
         let token = SessionToken::random()?;
@@ -89,7 +94,7 @@ impl Worker {
             exit: OnceLock::new(),
             gone,
         });
-        worker.send_hello(launch, token)?;
+        worker.send_hello(launch, token, shared_module)?;
         let (report, ready) = oneshot::channel();
         let frames = FrameReader::new(token, launch.limits.output_bytes + FRAME_SLACK_BYTES);
         tokio::spawn(Arc::clone(&worker.outbox).write_to(pipes.stdin, worker.gone.clone()));
@@ -121,7 +126,12 @@ impl Worker {
         }
     }
 
-    fn send_hello(&self, launch: &WorkerLaunch, token: SessionToken) -> Result<(), EngineError> {
+    fn send_hello(
+        &self,
+        launch: &WorkerLaunch,
+        token: SessionToken,
+        shared_module: Option<&SharedModule>,
+    ) -> Result<(), EngineError> {
         let api_socket = launch.linked_api_socket(&self.folder);
         let api_socket = api_socket.as_deref().and_then(Path::to_str);
         let routes = launch.routes.iter();
@@ -131,6 +141,7 @@ impl Worker {
             routes: routes
                 .filter_map(|route| RouteFrame::new(route, api_socket))
                 .collect(),
+            shared_module: shared_module.map(SharedModule::specifier),
         })
     }
 }

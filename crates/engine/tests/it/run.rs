@@ -8,3 +8,4 @@ mod shared;
 mod sharing;
 mod speed;
 mod tenants;
+mod warm;

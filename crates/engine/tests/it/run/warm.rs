@@ -1,0 +1,91 @@
+//! Warm workers: what they have evaluated before they are given a component.
+
+use std::fs;
+
+use headwater_engine::artifact;
+use headwater_model::outcome::Outcome;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::harness::{Node, Source};
+
+/// Says whether it was evaluated for a component, and that it was.
+const SHARED: &str = r#"import process from "node:process";
+export const evaluatedFor = process.env.PD_COMPONENT ?? null;
+globalThis.evaluated = true;
+"#;
+
+/// A component that imports a shared module with this text.
+fn sharing(module: &str) -> Source {
+    let folder = tempfile::tempdir().unwrap();
+    let map = "{}";
+    let name = [module, map].map(Sha256::digest).concat();
+    let name = hex::encode(Sha256::digest(name));
+    let shared = folder.path().join("shared").join(&name);
+    fs::create_dir_all(&shared).unwrap();
+    fs::write(shared.join("module.mjs"), module).unwrap();
+    fs::write(shared.join("module.mjs.map"), map).unwrap();
+    let component = format!(
+        "import {{ evaluatedFor }} from \"headwater-shared/{name}/module.mjs\";\n\
+         var component = {{ name: \"Shares\", version: \"0.0.1\", run: () => evaluatedFor }};\n\
+         export {{ component as default }};\n"
+    );
+    fs::write(folder.path().join(artifact::ENTRY), component).unwrap();
+    let artifact = artifact::pack(folder.path()).unwrap();
+    Source::of("sharing", artifact, Map::new())
+}
+
+fn plain() -> Source {
+    let folder = tempfile::tempdir().unwrap();
+    let component = "export default { name: \"Plain\", version: \"0.0.1\", run: () => globalThis.evaluated ?? false };";
+    fs::write(folder.path().join(artifact::ENTRY), component).unwrap();
+    let artifact = artifact::pack(folder.path()).unwrap();
+    Source::of("plain", artifact, Map::new())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_warm_worker_has_evaluated_what_the_last_component_shared_and_goes_to_no_other() {
+    let node = Node::with(|config| config.warm_workers = 2).await;
+    let warm = || node.until(|status| status.warm_workers == 2);
+    let (first, second, third) = (sharing(SHARED), sharing(SHARED), sharing(SHARED));
+    warm().await;
+    let run = node.run(&first, Value::Null).await;
+    assert_eq!(run.returned(), "sharing", "nobody knew of it before");
+    warm().await;
+    let run = node.run(&second, Value::Null).await;
+    assert_eq!(run.returned(), Value::Null, "it was there before");
+    warm().await;
+    for _ in 0..2 {
+        let run = node.run(&plain(), Value::Null).await;
+        assert_eq!(
+            run.returned(),
+            false,
+            "its code runs for those that import it"
+        );
+    }
+    let run = node.run(&third, Value::Null).await;
+    assert_eq!(
+        run.returned(),
+        Value::Null,
+        "it still waits for the next one"
+    );
+    let other = sharing(&SHARED.replace("evaluated = true", "other = true"));
+    let run = node.run(&other, Value::Null).await;
+    assert_eq!(run.returned(), json!("sharing"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shared_module_that_throws_fails_its_component_and_no_worker() {
+    let node = Node::with(|config| config.warm_workers = 2).await;
+    let throwing = format!("{SHARED}throw new Error(\"at once\");\n");
+    for _ in 0..2 {
+        node.until(|status| status.warm_workers == 2).await;
+        let run = node.run(&sharing(&throwing), Value::Null).await;
+        let Outcome::Threw { error } = run.outcome() else {
+            panic!("{:?}", run.outcome());
+        };
+        assert_eq!(error.message, "at once");
+    }
+    let run = node.run(&plain(), Value::Null).await;
+    assert_eq!(run.returned(), false);
+}

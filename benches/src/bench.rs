@@ -11,36 +11,53 @@ mod feeds;
 mod idle;
 mod ingest;
 mod listeners;
+mod polling;
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use crate::{builds::Builds, report::Report};
+use crate::{
+    asked::{Asked, Known},
+    builds::Builds,
+    report::Report,
+};
 
 /// Turns of each build where a benchmark knows one node only.
 const TURNS: usize = 3;
 
-/// In the order in which they run.
-pub(crate) const NAMES: [&str; 10] = [
+/// In the order in which they run: first those of the budgets.
+const NAMES: &[&str] = &[
     "custom-response",
     "ingest",
     "end-to-end",
     "cold",
+    "polling",
+    "deliver",
+    "idle",
     "emits",
     "feeds",
-    "idle",
-    "deliver",
     "listeners",
     "abuse",
 ];
 
+/// Those that take longer than somebody waits who asks for none by name.
+const LONG: &[&str] = &["polling"];
+
+/// The names that the command line may say.
+pub(crate) const KNOWN: Known = Known {
+    names: NAMES,
+    long: LONG,
+};
+
 /// Runs one of [`NAMES`].
-pub(crate) async fn run(name: &str, builds: &Builds, report: &mut Report) -> Result<()> {
+pub(crate) async fn run(name: &str, asked: &Asked, report: &mut Report) -> Result<()> {
+    let Asked { builds, sizes, .. } = asked;
     match name {
         "custom-response" => custom_response::run(builds, report).await,
         "ingest" => ingest::run(builds, report).await,
         "end-to-end" => end_to_end::run(builds, report).await,
+        "polling" => polling::run(&builds.ours, sizes, report).await,
         "abuse" => abuse::run(builds, report).await,
         "cold" => in_turns(builds, report, cold::run).await,
         "emits" => in_turns(builds, report, emits::run).await,

@@ -1,4 +1,4 @@
-//! Side-by-side benchmarks: `cargo run --release -p headwater-benches [-- NAME… [--against BINARY]]`.
+//! Side-by-side benchmarks: `cargo run --release -p headwater-benches [-- NAME…|all [OPTION…]]`.
 //!
 //! Starts the real release binary, what it is compared with, and the load; prints one table of
 //! absolute figures, their ratio and the budget. Builds nothing itself. Figures are reported and
@@ -12,11 +12,15 @@
     reason = "a development tool reads the environment and talks to the terminal"
 )]
 
+mod asked;
 mod bare;
 mod bench;
 mod builds;
+mod deploying;
 mod load;
 mod node;
+mod peers;
+mod polled;
 mod process;
 mod receiver;
 mod report;
@@ -24,11 +28,12 @@ mod rounds;
 mod statistics;
 mod wire;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
+use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{builds::Builds, report::Report};
+use crate::{asked::Asked, report::Report};
 
 /// Everything runs on one thread, so that the load takes one core at most.
 #[tokio::main(flavor = "current_thread")]
@@ -36,7 +41,7 @@ async fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.as_slice() {
         [word] if word == bare::ARGUMENT => bare::serve().await,
-        words => run(words).await,
+        words => unless_interrupted(run(words)).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -47,53 +52,31 @@ async fn main() -> ExitCode {
     }
 }
 
-/// The command line.
-struct Asked {
-    /// Benchmarks by name; none for all.
-    names: Vec<String>,
-    /// Another build of the node, to be measured too.
-    against: Option<PathBuf>,
-}
-
-impl Asked {
-    /// Reads the words; underscores in a name count as hyphens.
-    fn read(words: &[String]) -> Result<Self> {
-        let (mut names, mut against) = (Vec::new(), None);
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            if word == "--against" {
-                let path = words
-                    .next()
-                    .context("`--against` needs the path of a binary")?;
-                against = Some(PathBuf::from(path));
-                continue;
-            }
-            let name = word.replace('_', "-");
-            if !bench::NAMES.contains(&name.as_str()) {
-                bail!(
-                    "no benchmark is called `{word}`; there are {}",
-                    bench::NAMES.join(", ")
-                );
-            }
-            names.push(name);
-        }
-        Ok(Self { names, against })
+/// The same, but an interruption ends it as an error does: all that it started goes with it.
+async fn unless_interrupted(running: impl Future<Output = Result<()>>) -> Result<()> {
+    let mut terminated = signal(SignalKind::terminate())?;
+    tokio::select! {
+        done = running => done,
+        _ = tokio::signal::ctrl_c() => bail!("interrupted"),
+        _ = terminated.recv() => bail!("terminated"),
     }
 }
 
 async fn run(words: &[String]) -> Result<()> {
-    let asked = Asked::read(words)?;
-    let builds = Builds {
-        ours: process::headwater()?,
-        other: asked.against,
-    };
+    let asked = Asked::read(words, &bench::KNOWN)?;
     let mut report = Report::default();
-    for name in bench::NAMES {
-        if asked.names.is_empty() || asked.names.iter().any(|wanted| wanted == name) {
-            eprintln!("==> {name} (load average {})", process::load_average());
-            bench::run(name, &builds, &mut report).await?;
+    let mut failed = Vec::new();
+    for name in asked.names() {
+        eprintln!("==> {name} (load average {})", process::load_average());
+        // One that fails does not take the figures of the others along.
+        if let Err(error) = bench::run(name, &asked, &mut report).await {
+            eprintln!("error: {name}: {error:#}");
+            failed.push(name);
         }
     }
     println!("{report}");
-    Ok(())
+    match failed.as_slice() {
+        [] => Ok(()),
+        failed => bail!("not measured to the end: {}", failed.join(", ")),
+    }
 }

@@ -16,7 +16,8 @@ use crate::{
     wire::{self, Connection},
 };
 
-const API_KEY: &str = "hw_benches";
+/// The key of the first user.
+pub(crate) const API_KEY: &str = "hw_benches";
 /// Environment of the machine that a node keeps: where Deno is.
 const KEPT: [&str; 2] = ["HEADWATER_DENO", "HEADWATER_CACHE_DIR"];
 
@@ -37,18 +38,30 @@ struct Program {
 }
 
 impl Program {
+    fn of(binary: &Path) -> Self {
+        Self {
+            binary: binary.to_owned(),
+            descriptors: None,
+        }
+    }
+
     fn command(&self) -> Command {
-        let Some(descriptors) = self.descriptors else {
-            return Command::new(&self.binary);
+        let mut command = match self.descriptors {
+            None => Command::new(&self.binary),
+            Some(descriptors) => {
+                // The shell becomes the node, so that its process id is the node's.
+                let limited = format!("ulimit -n {descriptors} && exec \"$0\" \"$@\"");
+                let mut command = Command::new("sh");
+                command.args(["-c", &limited]).arg(&self.binary);
+                command
+            }
         };
-        // The shell becomes the node, so that its process id is the node's.
-        let mut command = Command::new("sh");
-        command
-            .args([
-                "-c",
-                &format!("ulimit -n {descriptors} && exec \"$0\" \"$@\""),
-            ])
-            .arg(&self.binary);
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            if name.starts_with("HEADWATER_") && !KEPT.contains(&&*name) {
+                command.env_remove(&*name);
+            }
+        }
         command
     }
 }
@@ -70,7 +83,7 @@ pub(crate) struct Source {
 impl Node {
     /// Starts a node of that build with these flags besides.
     pub(crate) async fn start(binary: &Path, flags: &[&str]) -> Result<Self> {
-        Self::start_limited(binary, None, flags).await
+        Self::start_program(Program::of(binary), flags).await
     }
 
     /// The same with a bound on what the node may have open.
@@ -79,25 +92,22 @@ impl Node {
         descriptors: Option<u32>,
         flags: &[&str],
     ) -> Result<Self> {
+        let program = Program {
+            descriptors,
+            ..Program::of(binary)
+        };
+        Self::start_program(program, flags).await
+    }
+
+    async fn start_program(program: Program, flags: &[&str]) -> Result<Self> {
         // On the disk of the build: a folder for temporary files may be memory, which syncs for free.
         let folder = process::own_path()?.with_file_name("bench-data");
         std::fs::create_dir_all(&folder)?;
-        let data_dir = TempDir::new_in(folder)?;
-        let program = Program {
-            binary: binary.to_owned(),
-            descriptors,
-        };
-        Self::start_in(data_dir, program, flags).await
+        Self::start_in(TempDir::new_in(folder)?, program, flags).await
     }
 
     async fn start_in(data_dir: TempDir, program: Program, flags: &[&str]) -> Result<Self> {
         let mut command = program.command();
-        for (name, _) in std::env::vars_os() {
-            let name = name.to_string_lossy();
-            if name.starts_with("HEADWATER_") && !KEPT.contains(&&*name) {
-                command.env_remove(&*name);
-            }
-        }
         command
             .env("HEADWATER_API_KEY", API_KEY)
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
@@ -164,6 +174,13 @@ impl Node {
         Api::open(self.address, key).await
     }
 
+    /// A new user's API.
+    pub(crate) async fn user(&mut self, name: &str) -> Result<Api> {
+        let user = json!({ "username": name, "email": format!("{name}@example.com") });
+        let user = self.api.call("POST", "/v1/users", &user).await?;
+        self.connect_with(text(&user, "api_key")?).await
+    }
+
     /// Bytes that its store takes on disk.
     pub(crate) fn stored_bytes(&self) -> u64 {
         let files = ["headwater.db", "headwater.db-wal"];
@@ -223,9 +240,13 @@ impl Api {
 
     /// Deploys a saved component.
     pub(crate) async fn deploy(&mut self, component: &str) -> Result<Source> {
-        let source = self
-            .call("POST", "/v1/sources", &json!({ "component_id": component }))
-            .await?;
+        self.deploy_with(component, json!({})).await
+    }
+
+    /// The same with values of props.
+    pub(crate) async fn deploy_with(&mut self, component: &str, props: Value) -> Result<Source> {
+        let request = json!({ "component_id": component, "configured_props": props });
+        let source = self.call("POST", "/v1/sources", &request).await?;
         let props = source["configured_props"].as_object();
         let mut urls = props
             .into_iter()

@@ -1,6 +1,11 @@
 //! Processes under measurement: starting them, and what the system knows of them.
 
-use std::{net::SocketAddr, path::PathBuf, process::Stdio, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, Result, bail};
 use tokio::{
@@ -12,10 +17,12 @@ use tokio::{
 const READY: &str = "ready on ";
 /// A start may recover a data folder.
 const START_DEADLINE: Duration = Duration::from_secs(60);
+/// Killed processes are gone by then, however much memory the system takes back.
+const END_DEADLINE: Duration = Duration::from_secs(10);
 /// The unit of processor time in `/proc`; fixed on Linux whatever the kernel's own is.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// A process that is killed when it is dropped.
+/// A process that is killed, with all that it started, when it is dropped.
 pub(crate) struct Process {
     child: Child,
     pid: u32,
@@ -24,36 +31,41 @@ pub(crate) struct Process {
 impl Process {
     /// Starts it and waits for the line that says where it listens.
     pub(crate) async fn start(command: &mut Command) -> Result<(Self, SocketAddr)> {
+        Self::start_until(command, address_in).await
+    }
+
+    /// Starts it and waits for the line in which `ready` finds something.
+    pub(crate) async fn start_until<T>(
+        command: &mut Command,
+        ready: impl Fn(&str) -> Option<T>,
+    ) -> Result<(Self, T)> {
         let shown = format!("{:?}", command.as_std().get_program());
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .stderr(Stdio::piped());
         let mut child = command
             .spawn()
             .with_context(|| format!("cannot start {shown}"))?;
         let pid = child.id().context("the process ended at once")?;
-        let (stdout, stderr) = child
-            .stdout
-            .take()
-            .zip(child.stderr.take())
-            .context("no pipes")?;
+        let pipes = child.stdout.take().zip(child.stderr.take());
+        let process = Self { child, pid };
+        let (stdout, stderr) = pipes.context("no pipes")?;
         let (said, mut lines) = tokio::sync::mpsc::unbounded_channel();
         forward(stdout, said.clone());
         forward(stderr, said);
         let mut heard = Vec::new();
         let waiting = async {
             while let Some(line) = lines.recv().await {
-                if let Some(address) = address_in(&line) {
-                    return Some(address);
+                if let Some(found) = ready(&line) {
+                    return Some(found);
                 }
                 heard.push(line);
             }
             None
         };
         match tokio::time::timeout(START_DEADLINE, waiting).await {
-            Ok(Some(address)) => Ok((Self { child, pid }, address)),
+            Ok(Some(found)) => Ok((process, found)),
             _ => bail!("{shown} did not get ready:\n{}", heard.join("\n")),
         }
     }
@@ -67,10 +79,30 @@ impl Process {
         Ok(self.child.kill().await?)
     }
 
-    /// Seconds of processor time that it and its children have used.
+    /// Memory of it and all that it started, in bytes; memory that processes share counts in parts.
+    pub(crate) fn proportional_bytes(&self) -> Result<u64> {
+        self.tree().into_iter().map(proportional_bytes).sum()
+    }
+
+    /// Seconds of processor time that it and all that it started have used, those that have ended too.
     pub(crate) fn cpu_seconds(&self) -> f64 {
-        let tree = std::iter::once(self.pid).chain(children(self.pid));
-        tree.filter_map(cpu_ticks).sum::<f64>() / TICKS_PER_SECOND
+        let ticks = self.tree().into_iter().filter_map(cpu_ticks);
+        ticks.sum::<f64>() / TICKS_PER_SECOND
+    }
+
+    /// Itself and its descendants.
+    pub(crate) fn tree(&self) -> Vec<u32> {
+        let parents: Vec<(u32, u32)> = processes()
+            .filter_map(|id| Some((id, stat(id)?.get(1)?.parse().ok()?)))
+            .collect();
+        let mut tree = vec![self.pid];
+        let mut at = 0;
+        while let Some(&parent) = tree.get(at) {
+            let started = parents.iter().filter(|(_, of)| *of == parent);
+            tree.extend(started.map(|(id, _)| *id));
+            at += 1;
+        }
+        tree
     }
 
     /// Resident memory without files, in bytes.
@@ -85,16 +117,43 @@ impl Process {
     }
 }
 
+impl Drop for Process {
+    /// Also when a benchmark fails or is interrupted: nothing stays behind, and the folder can be removed.
+    fn drop(&mut self) {
+        let tree: Vec<_> = self
+            .tree()
+            .into_iter()
+            .map(|id| (id, beginning(id)))
+            .collect();
+        let _ = self.child.start_kill();
+        let until = Instant::now() + END_DEADLINE;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        for (id, began) in tree.into_iter().skip(1) {
+            if began.is_some() && beginning(id) == began {
+                // Workers end with their node by themselves, and other processes do not.
+                let mut kill = std::process::Command::new("kill");
+                let _ = kill
+                    .args(["-9", &id.to_string()])
+                    .stderr(Stdio::null())
+                    .status();
+            }
+        }
+    }
+}
+
 /// Processes that `pid` started and that still run.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
-    let Ok(entries) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    let ids = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.filter(|id| stat(*id).is_some_and(|fields| fields.get(1) == Some(&pid.to_string())))
+    let pid = pid.to_string();
+    processes()
+        .filter(|id| stat(*id).is_some_and(|fields| fields.get(1) == Some(&pid)))
         .collect()
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// Fields of `/proc/{pid}/stat` after the name: the state is the first of them.
@@ -104,10 +163,35 @@ fn stat(pid: u32) -> Option<Vec<String>> {
     Some(fields.split(' ').map(str::to_owned).collect())
 }
 
+fn proportional_bytes(pid: u32) -> Result<u64> {
+    let rollup = match std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
+        Ok(rollup) => rollup,
+        // It has ended meanwhile, or is about to.
+        Err(_) if state(pid).is_none_or(|state| state == "Z") => return Ok(0),
+        Err(error) => return Err(error).context("reading the memory of a process"),
+    };
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
+    let kib = line.and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok());
+    Ok(kib.unwrap_or(0) * 1024)
+}
+
+fn state(pid: u32) -> Option<String> {
+    stat(pid)?.into_iter().next()
+}
+
+/// The moment at which the process began, which tells it from a later one with its id.
+fn beginning(pid: u32) -> Option<String> {
+    stat(pid)?.into_iter().nth(19)
+}
+
+/// Its own, and those of its children that have ended.
 fn cpu_ticks(pid: u32) -> Option<f64> {
     let fields = stat(pid)?;
-    let number = |at: usize| fields.get(at)?.parse::<f64>().ok();
-    Some(number(11)? + number(12)?)
+    let own_and_childrens = fields.get(11..15)?;
+    own_and_childrens
+        .iter()
+        .map(|field| field.parse::<f64>().ok())
+        .sum()
 }
 
 fn address_in(line: &str) -> Option<SocketAddr> {

@@ -10,7 +10,6 @@ use std::{
 };
 
 use anyhow::Result;
-use serde_json::json;
 
 use self::attack::Attack;
 use crate::{
@@ -107,8 +106,8 @@ impl Both {
 
 async fn under(attack: Attack, binary: &Path) -> Result<Both> {
     let mut node = Node::start_limited(binary, attack.descriptors(), attack.flags()).await?;
-    let mut neighbour = user(&mut node, "neighbour").await?;
-    let mut abuser = user(&mut node, "abuser").await?;
+    let mut neighbour = node.user("neighbour").await?;
+    let mut abuser = node.user("abuser").await?;
     let component = neighbour.save(ANSWERS).await?;
     let source = neighbour.deploy(&component).await?;
     // Warm: its worker, and the bundler.
@@ -118,13 +117,6 @@ async fn under(attack: Attack, binary: &Path) -> Result<Both> {
     let abused = see(&node, &mut neighbour, &source, ABUSED).await?;
     drop(tasks);
     Ok(Both { quiet, abused })
-}
-
-async fn user(node: &mut Node, name: &str) -> Result<Api> {
-    let user = json!({ "username": name, "email": format!("{name}@example.com") });
-    let user = node.api.call("POST", "/v1/users", &user).await?;
-    node.connect_with(user["api_key"].as_str().unwrap_or_default())
-        .await
 }
 
 /// Requests one after the other, each on a connection of its own, and deployments beside them.

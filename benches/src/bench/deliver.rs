@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::{
-    node::{Api, Node, Source},
+    node::{Api, Node},
     receiver::{Receiver, now_ms},
     report::{Budget, Line, Report},
     statistics::{median, quantile},
@@ -49,12 +49,12 @@ pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Makes a webhook and subscribes it.
-pub(super) async fn subscribe(api: &mut Api, source: &Source, url: &str) -> Result<()> {
+/// Creates a webhook and subscribes it.
+pub(super) async fn subscribe(api: &mut Api, emitter: &str, url: &str) -> Result<()> {
     let webhook = api
         .call("POST", "/v1/webhooks", &json!({ "url": url }))
         .await?;
-    let subscription = json!({ "emitter_id": source.id, "listener_id": webhook["id"] });
+    let subscription = json!({ "emitter_id": emitter, "listener_id": webhook["id"] });
     api.call("POST", "/v1/subscriptions", &subscription).await?;
     Ok(())
 }
@@ -65,7 +65,7 @@ async fn single(binary: &Path, report: &mut Report) -> Result<()> {
     let mut node = Node::start(binary, &FLAGS).await?;
     let component = node.api.save(SINGLE_CODE).await?;
     let source = node.api.deploy(&component).await?;
-    subscribe(&mut node.api, &source, &receiver.url("/")).await?;
+    subscribe(&mut node.api, &source.id, &receiver.url("/")).await?;
     let mut requests = Connection::open(node.address()).await?;
     let mut posts = Connection::open(receiver.address()).await?;
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
@@ -109,7 +109,7 @@ async fn many(binary: &Path, report: &mut Report, webhooks: usize) -> Result<()>
     let source = node.api.deploy(&component).await?;
     for number in 0..webhooks {
         let url = receiver.url(&format!("/{number}"));
-        subscribe(&mut node.api, &source, &url).await?;
+        subscribe(&mut node.api, &source.id, &url).await?;
     }
     let path = format!("/v1/sources/{}/run", source.id);
     let run = json!({ "event": Value::Null });

@@ -41,7 +41,7 @@ pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
             0 => "/hang".to_owned(),
             number => format!("/{number}"),
         };
-        subscribe(&mut node.api, &source, &receiver.url(&path)).await?;
+        subscribe(&mut node.api, &source.id, &receiver.url(&path)).await?;
     }
     tokio::time::sleep(REST).await;
     let subscribed = node.process().resident_bytes();

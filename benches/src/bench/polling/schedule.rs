@@ -1,0 +1,6 @@
+//! The schedule of everybody who polls.
+
+use std::time::Duration;
+
+/// From one poll to the next.
+pub(super) const PERIOD: Duration = Duration::from_secs(60);

@@ -38,9 +38,17 @@ export default {
 };"#;
 
 pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
-    for (what, code) in [
-        ("a component without imports", SMALL),
-        ("one that imports @pipedream/platform", USUAL),
+    for (what, code, budget) in [
+        (
+            "a component without imports",
+            SMALL,
+            Budget::AtMost(15.0, "15 ms"),
+        ),
+        (
+            "one that imports @pipedream/platform",
+            USUAL,
+            Budget::AtMost(25.0, "25 ms"),
+        ),
     ] {
         let mut node = Node::start(binary, &FLAGS).await?;
         let component = node.api.save(code).await?;
@@ -60,7 +68,7 @@ pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
             ),
             figure: platform,
             shown: format!("{platform:.1} ms"),
-            budget: Budget::AtMost(25.0, "25 ms"),
+            budget,
         });
     }
     Ok(())

@@ -35,7 +35,7 @@ pub(super) async fn run(builds: &Builds, report: &mut Report) -> Result<()> {
         let other = other.as_ref().map(|other| other.side(connections, BODY));
         let compared = compare(&ours.side(connections, BODY), &bare, other.as_ref()).await?;
         if connections > 1 {
-            let budget = Budget::AtLeast(25.0, "25 %");
+            let budget = Budget::AtLeast(40.0, "40 %");
             report.compare(
                 "customResponse, 32 connections",
                 "Deno.serve",
@@ -58,7 +58,7 @@ pub(super) async fn run(builds: &Builds, report: &mut Report) -> Result<()> {
             },
             figure: added,
             shown: format!("{added:.3} ms"),
-            budget: Budget::AtMost(0.5, "0.5 ms"),
+            budget: Budget::AtMost(0.2, "0.2 ms"),
         });
     }
     Ok(())

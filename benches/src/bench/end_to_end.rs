@@ -34,6 +34,16 @@ const SIZES: [Size; 3] = [Size(32, 24), Size(256, 24), Size(32, 20_000)];
 #[derive(Clone, Copy)]
 struct Size(usize, usize);
 
+impl Size {
+    fn budget(self) -> Budget {
+        match self {
+            Self(32, 24) => Budget::AtLeast(25_000.0, "25,000/s"),
+            Self(256, 24) => Budget::AtLeast(35_000.0, "35,000/s"),
+            Self(..) => Budget::None,
+        }
+    }
+}
+
 pub(super) async fn run(builds: &Builds, report: &mut Report) -> Result<()> {
     let (bare, bare_address) = bare::start().await?;
     for size in SIZES {
@@ -60,16 +70,14 @@ pub(super) async fn run(builds: &Builds, report: &mut Report) -> Result<()> {
             }
             bare_rounds.push(bare.round().await?);
         }
-        let Size(connections, bytes) = size;
-        let which = format!("{connections} connections, bodies of {bytes} bytes");
-        tell(report, &which, ours, other, rounds::best(bare_rounds)?)?;
+        tell(report, size, ours, other, rounds::best(bare_rounds)?)?;
     }
     Ok(())
 }
 
 fn tell(
     report: &mut Report,
-    which: &str,
+    size: Size,
     ours: Counting,
     other: Option<Counting>,
     bare: Figures,
@@ -82,6 +90,8 @@ fn tell(
         }
         None => (None, None),
     };
+    let Size(connections, bytes) = size;
+    let which = format!("{connections} connections, bodies of {bytes} bytes");
     let what = format!("accepted, run and emitted, {which}");
     let compared = Compared { ours, bare, other };
     report.compare(&what, "same server doing nothing", &compared, Budget::None);
@@ -94,7 +104,7 @@ fn tell(
             Some(other) => format!("{:.0} %", seen.median / other.median * 100.0),
             None => format!("{:.0}/s", seen.median),
         },
-        budget: Budget::None,
+        budget: size.budget(),
     });
     Ok(())
 }

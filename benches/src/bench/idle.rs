@@ -53,7 +53,7 @@ pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
             after: second,
             sources: some,
         },
-        Budget::AtMost(4.0, "4 KiB"),
+        Budget::AtMost(2.0, "2 KiB"),
     );
     add(
         report,
@@ -63,7 +63,7 @@ pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
             after: restarted,
             sources: all,
         },
-        Budget::AtMost(4.0, "4 KiB"),
+        Budget::AtMost(2.0, "2 KiB"),
     );
     let rate = some / took.as_secs_f64();
     let ready_ms = ready_in.as_secs_f64() * 1e3;

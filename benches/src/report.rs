@@ -124,6 +124,11 @@ fn rate(figures: &Figures) -> String {
     )
 }
 
+/// Bytes as people read them.
+pub(crate) fn mib(bytes: u64) -> f64 {
+    bytes as f64 / 1024.0 / 1024.0
+}
+
 fn verdict(met: bool) -> &'static str {
     match met {
         true => "met",

@@ -13,22 +13,19 @@ use anyhow::Result;
 use self::{
     fleet::{Code, Fleet},
     peer::Peers,
-    schedule::PERIOD,
+    schedule::{LATE_SECONDS, PERIOD},
     watch::{Seen, watch},
 };
 use crate::{
     asked::Sizes,
     polled::Polled,
     report::{Budget, Line, Report},
-    statistics::quantile,
 };
 
 /// From the last deployment: every source has run once by then, with its code being loaded, and once more.
 const WARM_UP: Duration = Duration::from_secs(125);
 const LARGE: usize = 20_000;
 const SMALL: usize = 300;
-/// A tick may be this late, in seconds.
-const LATE: f64 = 1.0;
 
 /// The share of two cores that a fleet may take, in percent.
 type ProcessorBudget = Option<(f64, &'static str)>;
@@ -37,6 +34,7 @@ pub(super) async fn run(binary: &Path, sizes: &Sizes, report: &mut Report) -> Re
     let polled = Polled::start().await?;
     let (large, small) = (sizes.at_most(LARGE), sizes.at_most(SMALL));
     let peers = Peers::measure(&polled, large, small).await;
+    peers.tell(report);
     let fleet = |sources| Fleet {
         sources,
         owners: 1,
@@ -94,6 +92,7 @@ fn isolated(sources: usize, isolation: &'static str) -> Fleet {
     }
 }
 
+/// Lines of a fleet; those with a budget for the processors have all budgets.
 fn tell(
     report: &mut Report,
     fleet: &Fleet,
@@ -101,67 +100,47 @@ fn tell(
     peers: &Peers,
     processor: ProcessorBudget,
 ) {
-    let has_budget = processor.is_some();
     let schedules = fleet.sources;
-    let poll_ms = |seen: &Seen| seen.cpu_seconds * 1e3 / seen.polls.max(1) as f64;
-    let share = |seen: &Seen| seen.cpu_seconds / PERIOD.as_secs_f64() / 2.0 * 100.0;
-    let mib = |seen: &Seen| seen.bytes as f64 / 1024.0 / 1024.0;
-    let late = |seen: &Seen| {
-        let late = seen.late.iter().filter(|late| **late > LATE).count();
-        late + seen.missed
+    let at_most = |most: f64, text: &'static str| match processor {
+        Some(_) => Budget::AtMost(most, text),
+        None => Budget::None,
     };
-    let times = |seen: &Seen| {
-        let [p50, p99, most] = [0.5, 0.99, 1.0].map(|part| quantile(&seen.late, part) * 1e3);
-        format!("p50 {p50:.0} p99 {p99:.0} ms, {most:.0} at most")
-    };
+    let poll_ms = |seen: &Seen| format!("{:.2} ms", seen.poll_ms());
     let red = peers.node_red(schedules);
-    let ratio = red.map(|red| poll_ms(seen) / poll_ms(red) * 100.0);
+    let ratio = red.map(|red| seen.poll_ms() / red.poll_ms() * 100.0);
     report.add(Line {
         what: format!("{fleet}: CPU per poll"),
-        ours: format!("{:.2} ms, {} polls", poll_ms(seen), seen.polls),
-        bare: peers.shown(schedules, |seen| format!("{:.2} ms", poll_ms(seen))),
+        ours: format!("{}, {} polls", poll_ms(seen), seen.polls),
+        bare: peers.shown(schedules, poll_ms),
         figure: ratio.unwrap_or_default(),
-        shown: ratio.map_or_else(
-            || format!("{:.2} ms", poll_ms(seen)),
-            |ratio| format!("{ratio:.0} % of Node-RED's"),
-        ),
-        budget: match (ratio, has_budget) {
-            (Some(_), true) => Budget::AtMost(100.0, "100 %"),
-            _ => Budget::None,
+        shown: match ratio {
+            Some(ratio) => format!("{ratio:.0} % of Node-RED's"),
+            None => poll_ms(seen),
         },
+        budget: ratio.map_or(Budget::None, |_| at_most(100.0, "100 %")),
     });
     report.add(Line {
         what: format!("{fleet}: processors"),
         ours: format!("{:.1} s in {} s", seen.cpu_seconds, PERIOD.as_secs()),
-        bare: peers.shown(schedules, |seen| format!("{:.0} %", share(seen))),
-        figure: share(seen),
-        shown: format!("{:.0} % of two cores", share(seen)),
+        bare: peers.shown(schedules, |seen| format!("{:.0} %", seen.share())),
+        figure: seen.share(),
+        shown: format!("{:.0} % of two cores", seen.share()),
         budget: processor.map_or(Budget::None, |(most, text)| Budget::AtMost(most, text)),
     });
     report.add(Line {
         what: format!("{fleet}: memory"),
         ours: format!("{} processes", seen.processes),
-        bare: peers.shown(schedules, |seen| format!("{:.0} MiB", mib(seen))),
-        figure: mib(seen),
-        shown: format!("{:.0} MiB", mib(seen)),
-        budget: match has_budget {
-            true => Budget::AtMost(2048.0, "2 GiB"),
-            false => Budget::None,
-        },
+        bare: peers.shown(schedules, |seen| format!("{:.0} MiB", seen.mib())),
+        figure: seen.mib(),
+        shown: format!("{:.0} MiB", seen.mib()),
+        budget: at_most(2048.0, "2 GiB"),
     });
     report.add(Line {
-        what: format!("{fleet}: ticks later than {LATE} s"),
-        ours: times(seen),
-        bare: peers.shown(schedules, times),
-        figure: late(seen) as f64,
-        shown: format!(
-            "{} of {schedules}, {} of them missed",
-            late(seen),
-            seen.missed
-        ),
-        budget: match has_budget {
-            true => Budget::AtMost(0.0, "0"),
-            false => Budget::None,
-        },
+        what: format!("{fleet}: ticks later than {LATE_SECONDS} s"),
+        ours: seen.times(),
+        bare: peers.shown(schedules, Seen::times),
+        figure: seen.too_late() as f64,
+        shown: format!("{} of {schedules}, {} missed", seen.too_late(), seen.missed),
+        budget: at_most(0.0, "0"),
     });
 }

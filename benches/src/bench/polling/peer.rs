@@ -12,6 +12,7 @@ use crate::{
     peers::{n8n::N8n, node_red::NodeRed},
     polled::Polled,
     process::Process,
+    report::{Budget, Line, Report},
 };
 
 /// Loading many schedules takes a while.
@@ -28,7 +29,7 @@ struct Peer {
 pub(super) struct Peers(Vec<Peer>);
 
 impl Peers {
-    /// Node-RED with both numbers of schedules, n8n with the small one, which is about as many as it can run.
+    /// Node-RED with both numbers of schedules, n8n with the small one: at several times as many it misses ticks.
     pub(super) async fn measure(polled: &Polled, large: usize, small: usize) -> Self {
         let mut peers = Vec::new();
         let numbers = [large, small];
@@ -42,6 +43,31 @@ impl Peers {
         peers.extend(unless_missing("n8n", n8n(polled, small).await));
         polled.take();
         Self(peers)
+    }
+
+    /// A line of each.
+    pub(super) fn tell(&self, report: &mut Report) {
+        for Peer {
+            name,
+            schedules,
+            seen,
+        } in &self.0
+        {
+            report.add(Line {
+                what: format!("{schedules} schedules in {name}"),
+                ours: String::new(),
+                bare: format!(
+                    "{:.2} ms CPU per poll, {:.0} % of two cores, {:.0} MiB; {}",
+                    seen.poll_ms(),
+                    seen.share(),
+                    seen.mib(),
+                    seen.times()
+                ),
+                figure: seen.poll_ms(),
+                shown: format!("{} late, {} missed", seen.too_late(), seen.missed),
+                budget: Budget::None,
+            });
+        }
     }
 
     /// The figures of Node-RED with as many schedules.

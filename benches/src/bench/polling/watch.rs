@@ -7,8 +7,8 @@ use std::{
 
 use anyhow::Result;
 
-use super::schedule::PERIOD;
-use crate::{polled::Polled, process::Process};
+use super::schedule::{LATE_SECONDS, PERIOD};
+use crate::{polled::Polled, process::Process, report::mib, statistics::quantile};
 
 /// Between two looks at the memory.
 const LOOK: Duration = Duration::from_secs(10);
@@ -28,6 +28,33 @@ pub(super) struct Seen {
     /// The most of all looks, of all processes.
     pub(super) bytes: u64,
     pub(super) processes: usize,
+}
+
+impl Seen {
+    /// Milliseconds of processor time.
+    pub(super) fn poll_ms(&self) -> f64 {
+        self.cpu_seconds * 1e3 / self.polls.max(1) as f64
+    }
+
+    /// The part of two processors, in percent.
+    pub(super) fn share(&self) -> f64 {
+        self.cpu_seconds / PERIOD.as_secs_f64() / 2.0 * 100.0
+    }
+
+    pub(super) fn mib(&self) -> f64 {
+        mib(self.bytes)
+    }
+
+    /// Ticks that were later than [`LATE_SECONDS`], or never came.
+    pub(super) fn too_late(&self) -> usize {
+        let late = self.late.iter().filter(|late| **late > LATE_SECONDS);
+        late.count() + self.missed
+    }
+
+    pub(super) fn times(&self) -> String {
+        let [p50, p99, most] = [0.5, 0.99, 1.0].map(|part| quantile(&self.late, part) * 1e3);
+        format!("p50 {p50:.0} p99 {p99:.0} ms, {most:.0} at most")
+    }
 }
 
 /// Watches for one period; `due` has a moment at which each poller was due, from which all others follow.

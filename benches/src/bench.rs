@@ -12,6 +12,7 @@ mod idle;
 mod ingest;
 mod listeners;
 mod polling;
+mod scale;
 
 use std::path::Path;
 
@@ -35,6 +36,7 @@ const NAMES: &[&str] = &[
     "polling",
     "deliver",
     "idle",
+    "scale",
     "emits",
     "feeds",
     "listeners",
@@ -42,7 +44,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Those that take longer than somebody waits who asks for none by name.
-const LONG: &[&str] = &["polling"];
+const LONG: &[&str] = &["polling", "scale"];
 
 /// The names that the command line may say.
 pub(crate) const KNOWN: Known = Known {
@@ -58,6 +60,7 @@ pub(crate) async fn run(name: &str, asked: &Asked, report: &mut Report) -> Resul
         "ingest" => ingest::run(builds, report).await,
         "end-to-end" => end_to_end::run(builds, report).await,
         "polling" => polling::run(&builds.ours, sizes, report).await,
+        "scale" => scale::run(&builds.ours, sizes, report).await,
         "abuse" => abuse::run(builds, report).await,
         "cold" => in_turns(builds, report, cold::run).await,
         "emits" => in_turns(builds, report, emits::run).await,

@@ -24,7 +24,7 @@ pub(crate) struct Placed {
     pub(crate) number: usize,
     pub(crate) source: Source,
     pub(crate) asked: Instant,
-    /// The same in milliseconds since the epoch.
+    /// The same in milliseconds since the epoch, whole ones as the node counts them.
     pub(crate) asked_ms: f64,
 }
 
@@ -45,7 +45,7 @@ async fn deploy(mut api: Api, orders: Vec<Order>) -> Result<Vec<Placed>> {
     let mut placed = Vec::new();
     for order in orders {
         tokio::time::sleep_until(order.at.into()).await;
-        let (asked, asked_ms) = (Instant::now(), now_ms());
+        let (asked, asked_ms) = (Instant::now(), now_ms().floor());
         placed.push(Placed {
             number: order.number,
             source: api.deploy_with(&order.component, order.props).await?,

@@ -203,7 +203,7 @@ impl Api {
         Self::open(self.address, &self.key).await
     }
 
-    /// A request; the `data` of its answer.
+    /// A request; the `data` of its answer, null if there is none.
     pub(crate) async fn call(&mut self, method: &str, path: &str, body: &Value) -> Result<Value> {
         let headers = format!("authorization: Bearer {}\r\n", self.key);
         let body = if body.is_null() {
@@ -217,11 +217,14 @@ impl Api {
             self.connection = Connection::open(self.address).await?;
         }
         let (status, answer) = self.connection.exchange(&request).await?;
-        if status != 200 {
+        if !(200..300).contains(&status) {
             bail!(
                 "{method} {path} was answered with {status}: {}",
                 String::from_utf8_lossy(answer)
             );
+        }
+        if answer.is_empty() {
+            return Ok(Value::Null);
         }
         let mut answer: Value = serde_json::from_slice(answer)?;
         Ok(match answer.get_mut("data") {

@@ -15,8 +15,8 @@ use tokio::{
 
 /// The text that every one of them prints before its address.
 const READY: &str = "ready on ";
-/// A start may recover a data folder.
-const START_DEADLINE: Duration = Duration::from_secs(60);
+/// A start may recover a large data folder, and a slow one is a figure.
+const START_DEADLINE: Duration = Duration::from_secs(300);
 /// Killed processes are gone by then, however much memory the system takes back.
 const END_DEADLINE: Duration = Duration::from_secs(10);
 /// The unit of processor time in `/proc`; fixed on Linux whatever the kernel's own is.

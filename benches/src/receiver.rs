@@ -39,19 +39,28 @@ pub(crate) struct Receiver {
 impl Receiver {
     /// `/` and `/{anything}` are answered with 200, `/hang` never.
     pub(crate) async fn start() -> Result<Self> {
+        Self::start_at("127.0.0.1:0").await
+    }
+
+    /// The same at every address of the machine, so that each of many webhooks has a host of its own.
+    pub(crate) async fn start_on_all_addresses() -> Result<Self> {
+        Self::start_at("0.0.0.0:0").await
+    }
+
+    async fn start_at(address: &'static str) -> Result<Self> {
         let (sender, arrivals) = mpsc::unbounded_channel();
         let count = Arc::new(AtomicUsize::new(0));
         let taken = Taken {
             count: Arc::clone(&count),
             arrivals: sender,
         };
-        let (told, address) = tokio::sync::oneshot::channel();
+        let (told, bound) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || -> Result<()> {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()?;
             runtime.block_on(async {
-                let listener = TcpListener::bind("127.0.0.1:0").await?;
+                let listener = TcpListener::bind(address).await?;
                 let _ = told.send(listener.local_addr()?);
                 let routes = Router::new()
                     .route("/hang", post(std::future::pending::<()>))
@@ -60,7 +69,7 @@ impl Receiver {
                 Ok(axum::serve(listener, routes).await?)
             })
         });
-        let address = address.await.context("the receiver did not start")?;
+        let address = bound.await.context("the receiver did not start")?;
         Ok(Self {
             address,
             count,

@@ -72,10 +72,11 @@ pub(super) async fn run(binary: &Path, sizes: &Sizes, report: &mut Report) -> Re
     }
     report.add(Line {
         what: format!("start of a node with {count} sources, killed before, to ready"),
-        ours: format!("{:.2} s at most of {RESTARTS}", quantile(&times, 1.0)),
+        ours: format!("{:.2} s in the middle of {RESTARTS}", median(&times)),
         bare: String::new(),
-        figure: median(&times),
-        shown: format!("{:.2} s", median(&times)),
+        // Only the first finds all that a long life leaves behind, so the slowest counts.
+        figure: quantile(&times, 1.0),
+        shown: format!("{:.2} s at most", quantile(&times, 1.0)),
         budget: Budget::AtMost(1.0, "1 s"),
     });
     Ok(())

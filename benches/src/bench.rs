@@ -13,6 +13,7 @@ mod ingest;
 mod listeners;
 mod polling;
 mod scale;
+mod soak;
 
 use std::path::Path;
 
@@ -41,10 +42,11 @@ const NAMES: &[&str] = &[
     "feeds",
     "listeners",
     "abuse",
+    "soak",
 ];
 
 /// Those that take longer than somebody waits who asks for none by name.
-const LONG: &[&str] = &["polling", "scale"];
+const LONG: &[&str] = &["polling", "scale", "soak"];
 
 /// The names that the command line may say.
 pub(crate) const KNOWN: Known = Known {
@@ -61,6 +63,7 @@ pub(crate) async fn run(name: &str, asked: &Asked, report: &mut Report) -> Resul
         "end-to-end" => end_to_end::run(builds, report).await,
         "polling" => polling::run(&builds.ours, sizes, report).await,
         "scale" => scale::run(&builds.ours, sizes, report).await,
+        "soak" => soak::run(&builds.ours, sizes, report).await,
         "abuse" => abuse::run(builds, report).await,
         "cold" => in_turns(builds, report, cold::run).await,
         "emits" => in_turns(builds, report, emits::run).await,

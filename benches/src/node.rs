@@ -13,6 +13,7 @@ use tokio::{io::AsyncWriteExt as _, net::TcpStream, process::Command};
 
 use crate::{
     process::{self, Process},
+    receiver::now_ms,
     wire::{self, Connection},
 };
 
@@ -35,6 +36,8 @@ pub(crate) struct Node {
 struct Program {
     binary: PathBuf,
     descriptors: Option<u32>,
+    /// The value of the variable that sets its clock.
+    clock: Option<String>,
 }
 
 impl Program {
@@ -42,6 +45,7 @@ impl Program {
         Self {
             binary: binary.to_owned(),
             descriptors: None,
+            clock: None,
         }
     }
 
@@ -61,6 +65,9 @@ impl Program {
             if name.starts_with("HEADWATER_") && !KEPT.contains(&&*name) {
                 command.env_remove(&*name);
             }
+        }
+        if let Some(clock) = &self.clock {
+            command.env("HEADWATER_TEST_CLOCK", clock);
         }
         command
     }
@@ -94,6 +101,15 @@ impl Node {
     ) -> Result<Self> {
         let program = Program {
             descriptors,
+            ..Program::of(binary)
+        };
+        Self::start_program(program, flags).await
+    }
+
+    /// The same with a clock that runs so many times as fast as time.
+    pub(crate) async fn start_fast(binary: &Path, speed: f64, flags: &[&str]) -> Result<Self> {
+        let program = Program {
+            clock: Some(format!("{speed}@{:.0}", now_ms())),
             ..Program::of(binary)
         };
         Self::start_program(program, flags).await

@@ -1,6 +1,7 @@
 //! Processes under measurement: starting them, and what the system knows of them.
 
 use std::{
+    io::ErrorKind,
     net::SocketAddr,
     path::PathBuf,
     process::Stdio,
@@ -19,6 +20,8 @@ const READY: &str = "ready on ";
 const START_DEADLINE: Duration = Duration::from_secs(300);
 /// Killed processes are gone by then, however much memory the system takes back.
 const END_DEADLINE: Duration = Duration::from_secs(10);
+/// `ESRCH`, which has no name in the standard library.
+const NO_SUCH_PROCESS: i32 = 3;
 /// The unit of processor time in `/proc`; fixed on Linux whatever the kernel's own is.
 const TICKS_PER_SECOND: f64 = 100.0;
 
@@ -82,6 +85,21 @@ impl Process {
     /// Memory of it and all that it started, in bytes; memory that processes share counts in parts.
     pub(crate) fn proportional_bytes(&self) -> Result<u64> {
         self.tree().into_iter().map(proportional_bytes).sum()
+    }
+
+    /// Memory of itself, counted in the same way.
+    pub(crate) fn own_proportional_bytes(&self) -> Result<u64> {
+        proportional_bytes(self.pid)
+    }
+
+    /// Its open files and connections.
+    pub(crate) fn descriptors(&self) -> usize {
+        count_in(&format!("/proc/{}/fd", self.pid))
+    }
+
+    /// Its own threads.
+    pub(crate) fn threads(&self) -> usize {
+        count_in(&format!("/proc/{}/task", self.pid))
     }
 
     /// Seconds of processor time that it and all that it started have used, those that have ended too.
@@ -166,8 +184,9 @@ fn stat(pid: u32) -> Option<Vec<String>> {
 fn proportional_bytes(pid: u32) -> Result<u64> {
     let rollup = match std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
         Ok(rollup) => rollup,
-        // It has ended meanwhile, or is about to.
-        Err(_) if state(pid).is_none_or(|state| state == "Z") => return Ok(0),
+        // It has ended meanwhile, or has no memory any more.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        Err(error) if error.raw_os_error() == Some(NO_SUCH_PROCESS) => return Ok(0),
         Err(error) => return Err(error).context("reading the memory of a process"),
     };
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
@@ -175,8 +194,8 @@ fn proportional_bytes(pid: u32) -> Result<u64> {
     Ok(kib.unwrap_or(0) * 1024)
 }
 
-fn state(pid: u32) -> Option<String> {
-    stat(pid)?.into_iter().next()
+fn count_in(folder: &str) -> usize {
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
 /// The moment at which the process began, which tells it from a later one with its id.

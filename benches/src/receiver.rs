@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail};
-use axum::{Router, body::Bytes, extract::State, routing::post};
+use axum::{Router, body::Bytes, extract::State, http::StatusCode, routing::post};
 use tokio::{net::TcpListener, sync::mpsc};
 
 /// Longer than any load takes.
@@ -26,6 +26,8 @@ pub(crate) struct Arrival {
 #[derive(Clone)]
 struct Taken {
     count: Arc<AtomicUsize>,
+    /// Those at `/fail-often`.
+    attempts: Arc<AtomicUsize>,
     arrivals: mpsc::UnboundedSender<Arrival>,
 }
 
@@ -37,7 +39,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// `/` and `/{anything}` are answered with 200, `/hang` never.
+    /// `/` and `/{anything}` are answered with 200, `/fail-often` only sometimes, `/hang` never.
     pub(crate) async fn start() -> Result<Self> {
         Self::start_at("127.0.0.1:0").await
     }
@@ -52,6 +54,7 @@ impl Receiver {
         let count = Arc::new(AtomicUsize::new(0));
         let taken = Taken {
             count: Arc::clone(&count),
+            attempts: Arc::default(),
             arrivals: sender,
         };
         let (told, bound) = tokio::sync::oneshot::channel();
@@ -64,6 +67,7 @@ impl Receiver {
                 let _ = told.send(listener.local_addr()?);
                 let routes = Router::new()
                     .route("/hang", post(std::future::pending::<()>))
+                    .route("/fail-often", post(fail_often))
                     .fallback(take)
                     .with_state(taken);
                 Ok(axum::serve(listener, routes).await?)
@@ -114,6 +118,14 @@ async fn take(State(taken): State<Taken>, body: Bytes) {
     let at_ms = now_ms();
     let _ = taken.arrivals.send(Arrival { at_ms, body });
     taken.count.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Every other attempt fails, so that most events are accepted at a retry.
+async fn fail_often(State(taken): State<Taken>) -> StatusCode {
+    match taken.attempts.fetch_add(1, Ordering::Relaxed) % 2 {
+        0 => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::OK,
+    }
 }
 
 /// Milliseconds since the epoch, with what is finer behind the point.

@@ -29,7 +29,7 @@ struct Peer {
 pub(super) struct Peers(Vec<Peer>);
 
 impl Peers {
-    /// Node-RED with both numbers of schedules, n8n with the small one: at several times as many it misses ticks.
+    /// Node-RED with both numbers of schedules, n8n with the small one.
     pub(super) async fn measure(polled: &Polled, large: usize, small: usize) -> Self {
         let mut peers = Vec::new();
         let numbers = [large, small];

@@ -3,7 +3,8 @@
 //! Starts the real release binary, what it is compared with, and the load; prints one table of
 //! absolute figures, their ratio and the budget. Builds nothing itself. Figures are reported and
 //! never asserted: a ratio measured in one run means something, a time on one machine does not.
-//! `--against` names the `headwater` of another build, which every benchmark measures in turns with this one.
+//! `--against` names the `headwater` of another build, which is measured in turns with this one, but for the long
+//! benchmarks; `docs/performance.md` has the other options.
 
 #![allow(
     clippy::disallowed_methods,

@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use headwater_integration::{Node, Source};
@@ -14,6 +15,9 @@ use tokio::{sync::watch, task::JoinSet};
 
 /// Requests at once.
 const CLIENTS: usize = 16;
+
+/// The time within which a node that was killed is there again, or has answered, on a machine under load.
+const STARTED_BY: Duration = Duration::from_secs(60);
 
 /// The state of one id.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,6 +44,7 @@ impl Clients {
         let http = reqwest::Client::builder()
             .no_proxy()
             .pool_max_idle_per_host(0)
+            .timeout(STARTED_BY)
             .build()
             .unwrap();
         Self {
@@ -82,17 +87,24 @@ impl Clients {
                 .json(&json!({"id": id}))
                 .send()
                 .await;
-            match response.map(|response| response.status().as_u16()) {
-                Ok(200) => {
+            let answer = match response {
+                Ok(response) => Ok((response.status().as_u16(), response.text().await)),
+                Err(error) => Err(error),
+            };
+            match &answer {
+                Ok((200, _)) => {
                     self.tally
                         .send_modify(|tally| tally.entry(id).or_default().answered = true);
                     return;
                 }
                 // A node that stops may say so.
-                Ok(503) | Err(_) => {}
-                Ok(status) => panic!("request {id} was answered {status}"),
+                Ok((503, _)) | Err(_) => {}
+                Ok(answer) => panic!("request {id} was answered {answer:?}"),
             }
-            starts.wait_for(|now| *now > start).await.unwrap();
+            let next_start = starts.wait_for(|now| *now > start);
+            // A node that goes on has to answer.
+            let waited = tokio::time::timeout(STARTED_BY, next_start).await;
+            assert!(waited.is_ok(), "request {id} failed for good: {answer:?}");
         }
     }
 

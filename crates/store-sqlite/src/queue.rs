@@ -19,7 +19,7 @@ impl WorkQueue for SqliteStore {
         lease: Option<(RunnableLease, LeaseTerm)>,
     ) -> Result<Option<Lease>, StoreError> {
         let living = self.living.clone();
-        self.write(move |connection| {
+        self.write_statement(move |connection| {
             invocations::enqueue(connection, &living, &invocation, lease.as_ref())
         })
         .await

@@ -99,6 +99,16 @@ impl SqliteStore {
         self.writer.run(step).await
     }
 
+    /// The same with a step that writes with one statement, its last: cheaper where there are very many.
+    pub(crate) async fn write_statement<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        #[cfg(feature = "faults")]
+        self.faults.check()?;
+        self.writer.run_statement(step).await
+    }
+
     /// Runs a step that writes, unless `look`, which only reads, finds the answer: then it costs no transaction.
     pub(crate) async fn write_unless<T: Send + 'static>(
         &self,

@@ -1,6 +1,7 @@
 //! Group commit: one thread writes; steps that arrive while it commits share the next transaction.
 //!
-//! Each step runs in a savepoint of its own, so that one that fails takes nothing else with it.
+//! Each step runs in a savepoint of its own, so that one that fails takes nothing else with it. A step of a single
+//! writing statement does without: SQLite undoes a statement that fails, and a savepoint copies each page it changes.
 //! A step is answered only after the transaction is on disk. Work that mostly finds nothing to write looks first: on
 //! the writer's own connection, whose cache knows what was written last, and without a transaction if it comes first.
 
@@ -32,10 +33,25 @@ pub(crate) const IDLE: Duration = Duration::from_secs(1);
 
 /// Called with the result of the transaction.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-/// Runs in a savepoint.
-type Step = Box<dyn FnOnce(&Connection) -> Outcome + Send>;
+/// Runs in the transaction.
+type Run = Box<dyn FnOnce(&Connection) -> Outcome + Send>;
 /// Finds the step to run, or the answer if nothing is to be written.
 type Look = Box<dyn FnOnce(&Connection) -> Result<Step, Answer> + Send>;
+
+/// Writes that are kept or undone together.
+struct Step {
+    run: Run,
+    undoing: Undoing,
+}
+
+/// How a step that fails leaves nothing behind.
+#[derive(Clone, Copy)]
+enum Undoing {
+    /// Its savepoint is rolled back.
+    Savepoint,
+    /// It ends with its only statement that writes.
+    Statement,
+}
 
 /// Work for the writer.
 enum Job {
@@ -93,7 +109,15 @@ impl Writer {
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.run_noting(step, error_text).await
+        self.run_noting(step, error_text, Undoing::Savepoint).await
+    }
+
+    /// Runs a step that writes with one statement, its last, and waits until it is durable.
+    pub(crate) async fn run_statement<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.run_noting(step, error_text, Undoing::Statement).await
     }
 
     /// Runs a step of parts that are kept or refused one by one.
@@ -113,7 +137,7 @@ impl Writer {
                 .chain(of_parts)
                 .find_map(database_error)
         };
-        self.run_noting(parts, cause).await
+        self.run_noting(parts, cause, Undoing::Savepoint).await
     }
 
     /// Runs a step whose result may carry the error text of a failed write.
@@ -121,10 +145,11 @@ impl Writer {
         &self,
         step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
         cause: fn(&Result<T, StoreError>) -> Option<String>,
+        undoing: Undoing,
     ) -> Result<T, StoreError> {
         let (sender, answer) = oneshot::channel();
-        self.submit(Job::Write(answering(step, cause, sender)))
-            .await?;
+        let run = answering(step, cause, sender);
+        self.submit(Job::Write(Step { run, undoing })).await?;
         answer.await.map_err(|_| gone())?
     }
 
@@ -137,7 +162,12 @@ impl Writer {
         let (sender, answer) = oneshot::channel();
         let look: Look = Box::new(move |connection| {
             let found = match look(connection).transpose() {
-                None => return Ok(answering(step, error_text, sender)),
+                None => {
+                    return Ok(Step {
+                        run: answering(step, error_text, sender),
+                        undoing: Undoing::Savepoint,
+                    });
+                }
                 Some(found) => found,
             };
             Err(Box::new(move |committed| {
@@ -167,7 +197,7 @@ fn answering<T: Send + 'static>(
     step: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     cause: fn(&Result<T, StoreError>) -> Option<String>,
     sender: oneshot::Sender<Result<T, StoreError>>,
-) -> Step {
+) -> Run {
     Box::new(move |connection| {
         let result = step(connection);
         Outcome {
@@ -314,11 +344,12 @@ impl From<StoreError> for Rollback {
     }
 }
 
-/// Runs a step in a savepoint. One that panics is rolled back; its caller learns of it from the dropped answer.
+/// Runs a step. If it panics, its savepoint is rolled back, and its caller learns of it from the dropped answer.
 fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> Answer {
+    let Step { run, undoing } = step;
     let mut answer: Option<Answer> = None;
-    let kept = savepoint(connection, || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| step(connection)))
+    let attempt = || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(connection)))
             .map_err(|_| StoreError::Corrupt("a step panicked".to_owned()))?;
         answer = Some(outcome.answer);
         *cause = outcome.cause.or(cause.take());
@@ -326,7 +357,11 @@ fn run_step(connection: &Connection, step: Step, cause: &mut Option<String>) -> 
             true => Ok(()),
             false => Err(Rollback::Requested),
         }
-    });
+    };
+    let kept = match undoing {
+        Undoing::Savepoint => savepoint(connection, attempt),
+        Undoing::Statement => attempt(),
+    };
     match (answer, kept) {
         // The caller gets the step's own error.
         (Some(answer), Ok(()) | Err(Rollback::Requested)) => answer,
@@ -460,6 +495,24 @@ mod tests {
         }
         let kept: Vec<u32> = (0..100).filter(should_be_kept).collect();
         assert_eq!(rows(&writer).await, kept);
+    }
+
+    #[tokio::test]
+    async fn a_statement_that_fails_leaves_nothing_behind_and_takes_nothing_with_it() {
+        let writer = started();
+        let execute = |sql: &'static str| {
+            move |connection: &Connection| connection.execute(sql, ()).map_err(failed("testing"))
+        };
+        let unique = writer.run(execute("CREATE UNIQUE INDEX a_by_x ON a (x)"));
+        unique.await.unwrap();
+        let (first, failing, last) = tokio::join!(
+            writer.run_statement(execute("INSERT INTO a VALUES (1)")),
+            writer.run_statement(execute("INSERT INTO a VALUES (2), (1)")),
+            writer.run_statement(execute("INSERT INTO a VALUES (3)")),
+        );
+        assert!(matches!(failing, Err(StoreError::Corrupt(_))));
+        assert_eq!((first.unwrap(), last.unwrap()), (1, 1));
+        assert_eq!(rows(&writer).await, [1, 3]);
     }
 
     #[tokio::test]

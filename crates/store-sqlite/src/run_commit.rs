@@ -1,16 +1,20 @@
-//! The commit of a run: all of its effects, or none. Usage and notes for trimming are added up and written
-//! once per batch.
+//! The commit of a run: all of its effects, or none. Its emitter's row, usage and notes for trimming are kept in
+//! memory and written once per batch.
 
 use std::collections::BTreeSet;
 
-use headwater_model::id::RunnableId;
-use headwater_store::{Conflict, KvWrite, Owner, RunCommit, StoreError};
+use headwater_model::{
+    dedupe,
+    id::{EventId, RunnableId},
+};
+use headwater_store::{Conflict, KvWrite, Owner, RunCommit, RunnableLease, StoreError};
 use rusqlite::Connection;
 
 use crate::{
     append::{self, Place},
     connection::{ExecutePrepared as _, failed},
-    emitters, invocations,
+    emitters::{self, Emitter},
+    invocations,
     living::Living,
     run_records::{self, Ending},
     run_retention,
@@ -28,13 +32,15 @@ pub(crate) fn commit_all(
     commits: &[RunCommit],
 ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
     let together = savepoint(connection, || {
-        commit_each(connection, commits, |part| {
-            refusable(commit(connection, living, part))
+        commit_each(connection, commits, |batch, part| {
+            refusable(batch.commit(connection, living, part))
         })
     });
     match together {
-        Err(_) if !connection.is_autocommit() => commit_each(connection, commits, |part| {
-            Ok(savepoint(connection, || commit(connection, living, part)))
+        Err(_) if !connection.is_autocommit() => commit_each(connection, commits, |batch, part| {
+            Ok(savepoint(connection, || {
+                batch.commit(connection, living, part)
+            }))
         }),
         together => together,
     }
@@ -50,10 +56,10 @@ fn refusable<T>(committed: Result<T, StoreError>) -> Result<Result<T, StoreError
 }
 
 /// One result per commit, each of which `one` commits.
-fn commit_each(
+fn commit_each<'a>(
     connection: &Connection,
-    commits: &[RunCommit],
-    one: impl Fn(&RunCommit) -> Result<Result<Owner, StoreError>, StoreError>,
+    commits: &'a [RunCommit],
+    one: impl Fn(&mut Batch<'a>, &'a RunCommit) -> Result<Result<(), StoreError>, StoreError>,
 ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
     let mut batch = Batch::default();
     let mut results = Vec::with_capacity(commits.len());
@@ -68,7 +74,7 @@ fn commit_each(
             _ if part.dedupe.is_some() && ahead.contains(&part.runnable()) => {
                 Err(Conflict::Behind.into())
             }
-            _ => one(part)?.map(|owner| batch.add(owner, part)),
+            _ => one(&mut batch, part)?,
         };
         if part.dedupe.is_some() && matches!(result, Err(StoreError::Conflict(_))) {
             ahead.push(part.runnable());
@@ -87,7 +93,7 @@ pub(crate) fn commit_together(
 ) -> Result<(), StoreError> {
     let mut batch = Batch::default();
     for part in commits {
-        batch.add(commit(connection, living, part)?, part);
+        batch.commit(connection, living, part)?;
     }
     batch.write(connection)
 }
@@ -95,24 +101,95 @@ pub(crate) fn commit_together(
 /// The writes that a batch's commits share.
 #[derive(Default)]
 struct Batch<'a> {
+    /// Those under the leases of the commits so far; few, as most batches are of one.
+    emitters: Vec<Held<'a>>,
     spent: Spent,
     untrimmed: BTreeSet<(&'a str, u8)>,
     untrimmed_runs: BTreeSet<&'a str>,
 }
 
+/// An emitter whose lease is the current one: nothing else writes to it within the batch.
+struct Held<'a> {
+    lease: &'a RunnableLease,
+    owner: Owner,
+    last: Option<EventId>,
+    dedupe: Option<&'a dedupe::State>,
+    has_moved: bool,
+}
+
 impl<'a> Batch<'a> {
-    fn add(&mut self, owner: Owner, commit: &'a RunCommit) {
-        self.spent.add(owner, commit.usage, commit.now_ms);
+    /// Commits one run. Refusals come before any write.
+    fn commit(
+        &mut self,
+        connection: &Connection,
+        living: &Living,
+        commit: &'a RunCommit,
+    ) -> Result<(), StoreError> {
         let id = commit.runnable().as_str();
-        let classes = append::classes(&commit.events);
-        self.untrimmed
-            .extend(classes.into_iter().map(|class| (id, class)));
+        let place = self.held(connection, living, &commit.lease)?;
+        let held = &mut self.emitters[place];
+        let mut has_scheduled = commit.events.iter().any(|event| event.scheduled.is_some());
+        if let Some(end) = &commit.invocation {
+            has_scheduled |= invocations::end(connection, id, end, has_scheduled)?;
+        }
+        let mut last = held.last;
+        if !commit.events.is_empty() {
+            let place = Place {
+                emitter: id,
+                last,
+                run_id: Some(commit.run_id.as_str()),
+            };
+            last = append::insert(connection, &place, &commit.events, commit.now_ms)?;
+        }
+        write_key_values(connection, id, &commit.kv_writes)?;
+        if let Some(ended) = &commit.ended {
+            let of = Ending {
+                id: &commit.run_id,
+                runnable: id,
+                last,
+                has_scheduled,
+            };
+            run_records::insert(connection, &of, ended)?;
+        }
+        held.has_moved |= !commit.events.is_empty() || commit.dedupe.is_some();
+        held.last = last;
+        held.dedupe = commit.dedupe.as_ref().or(held.dedupe);
+        self.spent.add(&held.owner, commit.usage, commit.now_ms);
+        let classes = append::classes(&commit.events).into_iter();
+        self.untrimmed.extend(classes.map(|class| (id, class)));
         if commit.ended.is_some() {
             self.untrimmed_runs.insert(id);
         }
+        Ok(())
+    }
+
+    /// The place of the lease's emitter, if the lease is the current one.
+    fn held(
+        &mut self,
+        connection: &Connection,
+        living: &Living,
+        lease: &'a RunnableLease,
+    ) -> Result<usize, StoreError> {
+        let mut known = self.emitters.iter();
+        if let Some(place) = known.position(|held| held.lease == lease) {
+            return Ok(place);
+        }
+        let Emitter { owner, last, .. } = emitters::held(connection, living, lease)?;
+        self.emitters.push(Held {
+            lease,
+            owner,
+            last,
+            dedupe: None,
+            has_moved: false,
+        });
+        Ok(self.emitters.len() - 1)
     }
 
     fn write(self, connection: &Connection) -> Result<(), StoreError> {
+        for held in self.emitters.iter().filter(|held| held.has_moved) {
+            let id = held.lease.runnable.as_str();
+            emitters::move_on(connection, id, held.last, held.dedupe)?;
+        }
         for (emitter, class) in self.untrimmed {
             append::note_untrimmed(connection, emitter, class)?;
         }
@@ -121,41 +198,6 @@ impl<'a> Batch<'a> {
         }
         self.spent.write(connection)
     }
-}
-
-/// Commits one run and returns its owner. Refusals come before any write.
-fn commit(
-    connection: &Connection,
-    living: &Living,
-    commit: &RunCommit,
-) -> Result<Owner, StoreError> {
-    let id = commit.runnable().as_str();
-    let emitter = emitters::held(connection, living, &commit.lease)?;
-    let mut has_scheduled = commit.events.iter().any(|event| event.scheduled.is_some());
-    if let Some(end) = &commit.invocation {
-        has_scheduled |= invocations::end(connection, id, end, has_scheduled)?;
-    }
-    let mut last = emitter.last;
-    if !commit.events.is_empty() || commit.dedupe.is_some() {
-        let place = Place {
-            emitter: id,
-            last,
-            run_id: Some(commit.run_id.as_str()),
-        };
-        last = append::insert(connection, &place, &commit.events, commit.now_ms)?;
-        emitters::move_on(connection, id, last, commit.dedupe.as_ref())?;
-    }
-    write_key_values(connection, id, &commit.kv_writes)?;
-    if let Some(ended) = &commit.ended {
-        let of = Ending {
-            id: &commit.run_id,
-            runnable: id,
-            last,
-            has_scheduled,
-        };
-        run_records::insert(connection, &of, ended)?;
-    }
-    Ok(emitter.owner)
 }
 
 fn write_key_values(

@@ -45,7 +45,7 @@ pub(crate) fn add(
     now_ms: EpochMs,
 ) -> Result<(), StoreError> {
     let mut spent = Spent::default();
-    spent.add(owner, usage, now_ms);
+    spent.add(&owner, usage, now_ms);
     spent.write(connection)
 }
 
@@ -60,7 +60,7 @@ struct Share {
 }
 
 impl Spent {
-    pub(crate) fn add(&mut self, owner: Owner, usage: Usage, now_ms: EpochMs) {
+    pub(crate) fn add(&mut self, owner: &Owner, usage: Usage, now_ms: EpochMs) {
         if usage == Usage::default() {
             return;
         }
@@ -68,13 +68,17 @@ impl Spent {
         let shares = &mut self.0;
         match shares
             .iter_mut()
-            .find(|share| share.day == day && share.owner == owner)
+            .find(|share| share.day == day && share.owner == *owner)
         {
             Some(share) => {
                 share.usage.invocations += usage.invocations;
                 share.usage.compute_ms += usage.compute_ms;
             }
-            None => shares.push(Share { owner, day, usage }),
+            None => shares.push(Share {
+                owner: owner.clone(),
+                day,
+                usage,
+            }),
         }
     }
 

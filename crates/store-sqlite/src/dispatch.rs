@@ -2,11 +2,12 @@
 //! to them.
 
 mod cursor;
+mod listeners;
 mod pairs;
 mod passing;
 mod room;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use headwater_model::{
     channel::ChannelClass,
@@ -23,6 +24,7 @@ use crate::{
     connection::failed,
     dispatch::{
         cursor::{Cursor, Partial},
+        listeners::Listeners,
         passing::Passing,
         room::{ListeningSource, Rooms},
     },
@@ -30,6 +32,9 @@ use crate::{
 
 /// The most bytes of events' data that a step copies beyond its first pair: a step is one transaction.
 const COPIED_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Events that are read at once.
+const AHEAD: u32 = 64;
 
 /// Whether dispatch has events to pass.
 pub(crate) fn has_events(connection: &Connection) -> Result<bool, StoreError> {
@@ -59,6 +64,9 @@ struct Step<'a> {
     passed: u32,
     pairs_left: u32,
     copied_bytes: u64,
+    /// Events that were read and are not passed yet.
+    ahead: VecDeque<Passing>,
+    listeners: Listeners,
     rooms: Rooms,
     woken: BTreeSet<SourceId>,
     woken_webhooks: BTreeSet<WebhookId>,
@@ -77,13 +85,15 @@ pub(crate) fn run(
         passed: 0,
         pairs_left: limit,
         copied_bytes: 0,
+        ahead: VecDeque::new(),
+        listeners: Listeners::default(),
         rooms: Rooms::new(queued_max),
         woken: BTreeSet::new(),
         woken_webhooks: BTreeSet::new(),
     };
     let mut cursor = Cursor::read(connection)?;
     let mut more = false;
-    while let Some(event) = passing::next(connection, cursor.position)? {
+    while let Some(event) = step.next(cursor.position)? {
         more = step.passed == limit;
         if more {
             break;
@@ -121,6 +131,14 @@ fn events_behind(connection: &Connection, position: i64) -> Result<u64, StoreErr
 }
 
 impl Step<'_> {
+    /// The first event after a position.
+    fn next(&mut self, position: i64) -> Result<Option<Passing>, StoreError> {
+        if self.ahead.is_empty() {
+            self.ahead = passing::after(self.connection, position, AHEAD)?.into();
+        }
+        Ok(self.ahead.pop_front())
+    }
+
     /// Passes an event on to its listeners. `Some`: the point at which the step has to stop.
     fn pass_on(
         &mut self,
@@ -136,7 +154,9 @@ impl Step<'_> {
         // Reading one more than may be passed shows whether these are all.
         let limit = self.pairs_left.saturating_add(1);
         let after = partial.subscription;
-        let mut pairs = pairs::of(self.connection, event, owner, after, limit)?;
+        let mut pairs = self
+            .listeners
+            .of(self.connection, event, owner, after, limit)?;
         let mut is_cut = pairs.len() > self.pairs_left as usize;
         pairs.truncate(self.pairs_left as usize);
         let mut deliveries = 0;

@@ -1,6 +1,6 @@
 //! Pairs of an event and a matching subscription, and their invocations and deliveries.
 
-use std::sync::LazyLock;
+use std::{rc::Rc, sync::LazyLock};
 
 use headwater_model::{
     channel::ChannelClass,
@@ -21,6 +21,8 @@ use crate::{
 pub(super) struct Pair {
     /// Its position.
     pub(super) subscription: i64,
+    /// The last position whose event it does not match.
+    pub(super) since: i64,
     subscription_id: String,
     pub(super) listener: String,
     /// The owner of the listener if it is a source that takes events.
@@ -55,7 +57,7 @@ impl Pair {
 /// The matching subscriptions in creation order. Each arm reads an index in that order and SQLite merges
 /// them, so that nothing is sorted and a step reads no more than its bound, however many subscriptions there are.
 static MATCHING: LazyLock<String> = LazyLock::new(|| {
-    // ?1 emitter, ?2 its user, ?3 its workspace, ?4 channel, ?5 event's position, ?6 whether a source gets its own,
+    // ?1 emitter, ?2 its user, ?3 its workspace, ?4 channel, ?5 position up to which, ?6 whether a source gets its own,
     // ?7 after which subscription, ?8 limit.
     let of_user = "user_id = ?2";
     let of_members = "(user_id = ?2 OR EXISTS (SELECT 1 FROM memberships
@@ -68,14 +70,14 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
     ]
     .map(|(emitter, whose)| {
         format!(
-            "SELECT position, id, listener FROM subscriptions
+            "SELECT position, since, id, listener FROM subscriptions
                  WHERE emitter = {emitter} AND channel = ?4 AND {whose} AND since < ?5
                    AND (?6 OR listener <> ?1) AND position > ?7"
         )
     })
     .join(" UNION ALL ");
     format!(
-        "SELECT position, id, listener,
+        "SELECT position, since, id, listener,
                 (SELECT coalesce(workspace_id, user_id) FROM sources
                  WHERE id = listener AND state IN ('active', 'updating', 'deploying')) AS source_owner,
                 (SELECT generation FROM webhooks WHERE id = listener AND active) AS webhook_generation
@@ -83,14 +85,15 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Up to `limit` pairs of the event after a subscription.
+/// Up to `limit` pairs, after a subscription, of events like this one up to a position.
 pub(super) fn of(
     connection: &Connection,
     event: &Passing,
     owner: &str,
+    up_to: i64,
     after: i64,
     limit: u32,
-) -> Result<Vec<Pair>, StoreError> {
+) -> Result<Vec<Rc<Pair>>, StoreError> {
     let failed = failed("looking for subscriptions");
     let mut statement = connection.prepare_cached(&MATCHING).map_err(&failed)?;
     let mut rows = statement
@@ -99,7 +102,7 @@ pub(super) fn of(
             owner,
             event.workspace,
             event.channel.name(),
-            event.position,
+            up_to,
             event.channel.class() == ChannelClass::Ordinary,
             after,
             limit
@@ -107,7 +110,7 @@ pub(super) fn of(
         .map_err(&failed)?;
     let mut pairs = Vec::new();
     while let Some(row) = rows.next().map_err(&failed)? {
-        pairs.push(pair(row)?);
+        pairs.push(Rc::new(pair(row)?));
     }
     Ok(pairs)
 }
@@ -115,6 +118,7 @@ pub(super) fn of(
 fn pair(row: &Row<'_>) -> Result<Pair, StoreError> {
     Ok(Pair {
         subscription: get(row, "position")?,
+        since: get(row, "since")?,
         subscription_id: get(row, "id")?,
         listener: get(row, "listener")?,
         source_owner: get(row, "source_owner")?,

@@ -1,4 +1,4 @@
-//! Events past the cursor, one by one, without their data.
+//! Events past the cursor, without their data.
 
 use headwater_model::{channel::Channel, id::EventId};
 use headwater_store::StoreError;
@@ -24,19 +24,27 @@ pub(super) struct Passing {
     pub(super) bytes: u64,
 }
 
-/// The first one after a position.
-pub(super) fn next(connection: &Connection, position: i64) -> Result<Option<Passing>, StoreError> {
+/// The first ones after a position.
+pub(super) fn after(
+    connection: &Connection,
+    position: i64,
+    limit: u32,
+) -> Result<Vec<Passing>, StoreError> {
     let failed = failed("looking for events to dispatch");
     let mut statement = connection
         .prepare_cached(
             "SELECT events.position, emitter_id, channel, hops, indexed_at_ms, user_id, workspace_id,
                     octet_length(event) AS bytes
              FROM events LEFT JOIN emitters USING (emitter_id)
-             WHERE events.position > ? ORDER BY events.position LIMIT 1",
+             WHERE events.position > ? ORDER BY events.position LIMIT ?",
         )
         .map_err(&failed)?;
-    let mut rows = statement.query([position]).map_err(&failed)?;
-    rows.next().map_err(&failed)?.map(passing).transpose()
+    let mut rows = statement.query((position, limit)).map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(passing(row)?);
+    }
+    Ok(found)
 }
 
 fn passing(row: &Row<'_>) -> Result<Passing, StoreError> {

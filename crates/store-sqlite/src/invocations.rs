@@ -14,6 +14,7 @@ use crate::{
     connection::{ExecutePrepared as _, failed, is_taken},
     emitters,
     living::{Living, as_json},
+    queued_events,
     row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
 };
 
@@ -263,11 +264,9 @@ pub(crate) fn end(
     has_scheduled: bool,
 ) -> Result<bool, StoreError> {
     match &end.then {
-        // Few have, so that the second query is rare.
-        AfterRun::Ended => match delete(connection, runnable, &end.lease, false)? {
+        AfterRun::Ended => match delete(connection, runnable, &end.lease)? {
             true => Ok(false),
-            false if delete(connection, runnable, &end.lease, true)? => Ok(true),
-            false => Err(Conflict::LeaseLost.into()),
+            false => delete_counted(connection, runnable, &end.lease),
         },
         AfterRun::Checkpoint { state, due_at_ms } => {
             let lease = &end.lease;
@@ -286,25 +285,54 @@ pub(crate) fn end(
     }
 }
 
-/// Deletes an invocation if the lease still holds, and its run had emitted scheduled events, or none, as given.
-fn delete(
+/// Deletes an invocation if the lease still holds. Not one that an event queued, nor one whose run had emitted
+/// scheduled events: those take more than this one statement.
+fn delete(connection: &Connection, runnable: &str, lease: &Lease) -> Result<bool, StoreError> {
+    let deleted = connection
+        .execute_prepared(
+            "DELETE FROM invocations
+             WHERE id = ? AND lease_epoch = ? AND attempt = ? AND runnable_id = ? AND owner_id IS NULL
+               AND NOT has_scheduled",
+            params![
+                lease.invocation_id.as_str(),
+                signed(lease.epoch.0),
+                lease.attempt,
+                runnable
+            ],
+        )
+        .map_err(failed("ending an invocation"))?;
+    Ok(deleted > 0)
+}
+
+/// Deletes any invocation if the lease still holds. Returns whether its run had emitted scheduled events.
+fn delete_counted(
     connection: &Connection,
     runnable: &str,
     lease: &Lease,
-    had_scheduled: bool,
 ) -> Result<bool, StoreError> {
-    let deleted = connection
+    let failed = failed("ending an invocation");
+    let mut statement = connection
         .prepare_cached(
-            "DELETE FROM invocations
-             WHERE id = ? AND lease_epoch = ? AND attempt = ? AND runnable_id = ? AND has_scheduled = ?",
+            "SELECT position, has_scheduled, owner_id, octet_length(event) AS bytes FROM invocations
+             WHERE id = ? AND lease_epoch = ? AND attempt = ? AND runnable_id = ?",
         )
-        .and_then(|mut statement| {
-            let epoch = signed(lease.epoch.0);
-            let id = lease.invocation_id.as_str();
-            statement.execute(params![id, epoch, lease.attempt, runnable, had_scheduled])
-        })
-        .map_err(failed("ending an invocation"))?;
-    Ok(deleted > 0)
+        .map_err(&failed)?;
+    let epoch = signed(lease.epoch.0);
+    let id = lease.invocation_id.as_str();
+    let mut rows = statement
+        .query(params![id, epoch, lease.attempt, runnable])
+        .map_err(&failed)?;
+    let row = rows.next().map_err(&failed)?.ok_or(Conflict::LeaseLost)?;
+    let position: i64 = get(row, "position")?;
+    let had_scheduled = get(row, "has_scheduled")?;
+    if let Some(owner) = get::<Option<String>>(row, "owner_id")? {
+        queued_events::remove(connection, &owner, unsigned(row, "bytes")?)?;
+    }
+    drop(rows);
+    connection
+        .execute_prepared("DELETE FROM invocations WHERE position = ?", [position])
+        .map_err(&failed)?;
+    Ok(had_scheduled)
 }
 
 /// Writes an invocation's checkpoint, with the time it becomes due, if the lease still holds.

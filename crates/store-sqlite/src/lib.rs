@@ -36,6 +36,7 @@ mod nodes;
 mod owner;
 mod page;
 mod queue;
+mod queued_events;
 mod readers;
 mod registry;
 mod retention;

@@ -10,6 +10,7 @@ use crate::{
     connection::{ExecutePrepared as _, failed},
     emitters,
     living::Living,
+    queued_events,
     row::{name_of, signed, to_json},
     run_commit,
     sources::{self, by_id, gone, write_endpoints},
@@ -51,16 +52,13 @@ pub(crate) fn settle(
                 dynamic_props,
             ],
         )?;
-        if !settled.active {
-            connection.execute_prepared(
-                "DELETE FROM invocations WHERE runnable_id = ? AND lease_epoch IS NULL AND state IS NULL
-                                         AND trigger IN ('timer', 'event')",
-                [id],
-            )?;
-        }
         Ok(())
     };
     write().map_err(failed("settling a source"))?;
+    if !settled.active {
+        let waiting = "runnable_id = ? AND lease_epoch IS NULL AND state IS NULL AND trigger IN ('timer', 'event')";
+        queued_events::delete_invocations(connection, waiting, [id])?;
+    }
     reset_dedupe(connection, id, spec.dedupe)?;
     write_endpoints(connection, source_id, &spec.endpoints)?;
     timers::settle(connection, settled, &former)?;

@@ -21,6 +21,7 @@ use crate::{
     living::{Living, as_json},
     owner,
     page::{Listing, page_of},
+    queued_events,
     row::{get, json, name_of, named, parsed, signed, to_json, unsigned},
     timers,
 };
@@ -211,7 +212,6 @@ pub(crate) fn empty(
     limit: u32,
 ) -> Result<Progress, StoreError> {
     const MUCH: &[&str] = &[
-        "DELETE FROM invocations WHERE position IN (SELECT position FROM invocations WHERE runnable_id = ?1 LIMIT ?2)",
         "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE runnable_id = ?1 LIMIT ?2)",
         "DELETE FROM events WHERE position IN (SELECT position FROM events INDEXED BY events_by_id WHERE emitter_id = ?1
              AND position <= (SELECT position FROM dispatch_cursor) LIMIT ?2)",
@@ -221,6 +221,9 @@ pub(crate) fn empty(
     };
     let id = id.as_str();
     let mut left = limit as usize;
+    let invocations =
+        "position IN (SELECT position FROM invocations WHERE runnable_id = ?1 LIMIT ?2)";
+    left -= queued_events::delete_invocations(connection, invocations, params![id, limit])?;
     for sql in MUCH {
         left -= connection
             .execute_prepared(sql, params![id, left as i64])
@@ -240,7 +243,6 @@ pub(crate) fn delete(
     lease: &RunnableLease,
 ) -> Result<(), StoreError> {
     const OF_SOURCE: &[&str] = &[
-        "DELETE FROM invocations WHERE runnable_id = ?",
         "DELETE FROM runs WHERE runnable_id = ?",
         "DELETE FROM untrimmed_runs WHERE runnable_id = ?",
         "DELETE FROM events WHERE emitter_id = ?",
@@ -258,6 +260,7 @@ pub(crate) fn delete(
     let Some(id) = held_or_gone(connection, living, lease)? else {
         return Ok(());
     };
+    queued_events::delete_invocations(connection, "runnable_id = ?", [id.as_str()])?;
     for sql in OF_SOURCE {
         connection
             .execute_prepared(sql, [id.as_str()])

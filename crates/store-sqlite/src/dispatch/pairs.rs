@@ -14,6 +14,7 @@ use super::passing::Passing;
 use crate::{
     connection::{ExecutePrepared as _, failed},
     derived_id::{self, Seed},
+    queued_events,
     row::{get, name_of, signed},
 };
 
@@ -156,8 +157,11 @@ pub(super) fn enqueue(
                 event.position
             ],
         )
-        .map_err(failed("queueing an event for its listener"))
-        .map(drop)
+        .map_err(failed("queueing an event for its listener"))?;
+    match &pair.source_owner {
+        Some(owner) => queued_events::add(connection, owner, event.bytes),
+        None => Ok(()),
+    }
 }
 
 /// Queues a delivery to the listening webhook.

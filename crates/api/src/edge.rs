@@ -1,5 +1,5 @@
 //! The steps of every request before it is routed and of every response before it leaves: the request
-//! id, hosts that are endpoints, trailing slashes, panics. Knows no route.
+//! id, hosts and paths that are endpoints, trailing slashes, panics. Knows no other route.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -93,6 +93,10 @@ pub(crate) async fn receive(
         let answering = async {
             match endpoint {
                 Some(token) => ingress::at_host(&edge.ingress, token, request).await,
+                // The busiest of all paths: the router would match, copy and box as much as the endpoint itself does.
+                None if ingress::is_at_path(uri.path()) => {
+                    ingress::at_path(&edge.ingress, request).await
+                }
                 None => {
                     trim_trailing_slash(request.uri_mut());
                     next.run(request).await

@@ -19,7 +19,7 @@ use std::{
 
 use axum::{
     body::Body,
-    extract::{ConnectInfo, Request, State},
+    extract::{ConnectInfo, Request},
     http::{request::Parts, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
@@ -60,11 +60,13 @@ pub(crate) struct IngressState {
     pub(crate) sites: Sites,
 }
 
+/// Whether the path is that of an endpoint or below one.
+pub(crate) fn is_at_path(path: &str) -> bool {
+    address::split(path).is_some()
+}
+
 /// `/e/{token}` and everything below.
-pub(crate) async fn at_path(
-    State(ingress): State<Arc<IngressState>>,
-    request: Request,
-) -> Response {
+pub(crate) async fn at_path(ingress: &IngressState, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let url = format!(
         "{}{}",

@@ -1,5 +1,6 @@
 //! The whole interface on one screen, grouped by caller, with the layers before the handlers. The API's
-//! operations are listed in `operations`; the steps before a request is routed are in `edge`.
+//! operations are listed in `operations`; the steps before a request is routed, and the way to endpoints of HTTP
+//! interfaces, are in `edge`.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use axum::{
     Router,
     extract::Request,
     middleware::{from_fn, from_fn_with_state},
-    routing::{any, get},
+    routing::get,
 };
 use headwater_platform::Platform;
 use tower::Layer;
@@ -19,7 +20,7 @@ use crate::{
     edge::{self, Edge},
     error::ApiError,
     fields,
-    ingress::{self, IngressState, Sites},
+    ingress::{IngressState, Sites},
     metrics::{self, Metrics, Observed},
     openapi,
     operations::{self, V1},
@@ -47,13 +48,12 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
         bodies: Arc::clone(&bodies),
         sites: Sites::of(platform.config(), settings.sets_endpoints_apart),
     });
-    let edge = Arc::new(Edge::new(Arc::clone(&ingress), Arc::clone(&metrics)));
+    let edge = Arc::new(Edge::new(ingress, Arc::clone(&metrics)));
     let observed = Observed {
         platform: Arc::clone(&platform),
         metrics,
     };
     let described = Described::new(&platform.config().public_url, openapi::document);
-    let endpoint = || any(ingress::at_path).with_state(Arc::clone(&ingress));
     let routes = Router::from(operations::health())
         .merge(operations::metrics().with_state(observed))
         .merge(operations::description().with_state(Arc::new(described)))
@@ -65,13 +65,8 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
         .route("/connect/{app}/callback", get(connect::handle_callback))
         // Clients of the API.
         .nest(V1, v1(&platform))
-        // The following routes are counted without it.
         .layer(from_fn(metrics::name_route))
         .layer(from_fn_with_state(bodies, body::let_read))
-        // A caller of the endpoint of an HTTP interface.
-        .route("/e/{token}", endpoint())
-        .route("/e/{token}/", endpoint())
-        .route("/e/{token}/{*rest}", endpoint())
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .with_state(platform);

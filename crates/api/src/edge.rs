@@ -93,7 +93,7 @@ pub(crate) async fn receive(
         let answering = async {
             match endpoint {
                 Some(token) => ingress::at_host(&edge.ingress, token, request).await,
-                // The busiest of all paths: the router would match, copy and box as much as the endpoint itself does.
+                // The busiest of all paths, and known by now: the router would match and copy it once more.
                 None if ingress::is_at_path(uri.path()) => {
                     ingress::at_path(&edge.ingress, request).await
                 }

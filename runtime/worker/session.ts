@@ -68,8 +68,7 @@ export class Session {
     installEnvironment();
     installRoutes(routes);
     await loadNamedImports();
-    // The component that imports it says why it cannot be imported.
-    if (shared_module) await import(shared_module).catch(() => {});
+    if (shared_module) await evaluate(shared_module);
   }
 
   handle(frame: HostFrame): void {
@@ -218,6 +217,16 @@ export class Session {
       only = invocation;
     });
     return count === 1 ? only : undefined;
+  }
+}
+
+/** The module's default export evaluates what it defines. */
+async function evaluate(sharedModule: string): Promise<void> {
+  try {
+    const { default: evaluate } = await import(sharedModule);
+    evaluate?.();
+  } catch {
+    // The component that imports it says why that fails.
   }
 }
 

@@ -115,9 +115,12 @@ impl Bundling<'_> {
             return Ok(None);
         };
         let (mut bundle, mut shared) = (self.read(&file).await?, self.read(&common).await?);
+        let platform = platform_in(&apart);
+        let platform = tokio::fs::read_to_string(&platform).await;
+        let platform = platform.map_err(|error| disk(&apart, &error))?;
         let (Some(importer), Some(shared_code)) = (
             Importer::of(&bundle.code, &shared.code),
-            platform_module::exporting_all(&shared.code),
+            platform_module::for_all(&shared.code, &platform),
         ) else {
             return Ok(None);
         };
@@ -296,11 +299,16 @@ impl Bundling<'_> {
     }
 }
 
+/// The platform module in the bundler's folder.
+fn platform_in(folder: &Path) -> PathBuf {
+    folder.join(PLATFORM_MODULE).with_extension("js")
+}
+
 /// The component's module and the one that it has in common with the platform module, in the bundler's folder; `None` if
 /// there is anything else.
 fn modules_in(folder: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     let (mut components, mut common) = (Vec::new(), Vec::new());
-    let platform = folder.join(PLATFORM_MODULE).with_extension("js");
+    let platform = platform_in(folder);
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder)? {

@@ -70,8 +70,12 @@ impl Importer {
 }
 
 /// The common module with everything exported that a component may take from it, under its own name. The bundler exports
-/// what one component takes; so it is the same module for all.
-pub(super) fn exporting_all(common: &str) -> Option<String> {
+/// what one component takes; so it is the same module for all. Its default export evaluates the package, which the
+/// bundler has wait for the first component: it is what `platform`, the module that imports nothing else, takes.
+pub(super) fn for_all(common: &str, platform: &str) -> Option<String> {
+    let importer = Importer::of(platform, common)?;
+    let mut taken = importer.taken.iter().map(|(local, _)| local);
+    let package = taken.find(|local| local.starts_with(MODULE))?;
     let (before, list) = common.rsplit_once(EXPORT)?;
     let (_, after) = list.split_once('}')?;
     let mut names: BTreeSet<_> = exports(common)?.iter().map(|(local, _)| *local).collect();
@@ -81,7 +85,10 @@ pub(super) fn exporting_all(common: &str) -> Option<String> {
             .filter(|name| name.starts_with(HELPER) || name.starts_with(MODULE)),
     );
     let names = Vec::from_iter(names).join(",\n  ");
-    Some(format!("{before}{EXPORT}\n  {names}\n}}{after}"))
+    let evaluating = format!("export default () => void {package}();\n");
+    Some(format!(
+        "{before}{EXPORT}\n  {names}\n}}{after}{evaluating}"
+    ))
 }
 
 /// The variables of the module itself.
@@ -131,7 +138,7 @@ fn package_of<'a>(code: &'a str, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Importer, exporting_all};
+    use super::{Importer, for_all};
 
     const COMMON: &str = r#"// made by the bundler
 var require_form_data = __commonJS({
@@ -189,14 +196,15 @@ export {
 
     #[test]
     fn the_module_is_the_same_whatever_a_component_takes() {
-        let all = exporting_all(COMMON).unwrap();
+        let platform = component("__toESM,\n  require_dist");
+        let all = for_all(COMMON, &platform).unwrap();
         let (code, names) = all.split_once("\nexport {").unwrap();
         assert!(COMMON.starts_with(code));
-        let expected =
-            "\n  __toESM,\n  own,\n  require_axios,\n  require_dist2,\n  require_form_data\n};\n";
+        let expected = "\n  __toESM,\n  own,\n  require_axios,\n  require_dist2,\n  require_form_data\n};\n\
+                        export default () => void require_dist2();\n";
         assert_eq!(names, expected);
         let other = COMMON.replace("  require_form_data,\n  require_axios,\n", "");
-        assert_eq!(exporting_all(&other).unwrap(), all);
-        assert_eq!(exporting_all("var no = 1;\n"), None);
+        assert_eq!(for_all(&other, &platform).unwrap(), all);
+        assert_eq!(for_all("var no = 1;\n", &platform), None);
     }
 }

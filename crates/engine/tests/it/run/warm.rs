@@ -12,7 +12,7 @@ use crate::harness::{Node, Source};
 /// Says whether it was evaluated for a component, and that it was.
 const SHARED: &str = r#"import process from "node:process";
 export const evaluatedFor = process.env.PD_COMPONENT ?? null;
-globalThis.evaluated = true;
+export default () => { globalThis.evaluated = true; };
 "#;
 
 /// A component that imports a shared module with this text.

@@ -270,3 +270,25 @@ Deno.test("each component has its /tmp until it is unloaded", async () => {
   while (folders().includes(".component-2")) await worker.run({ component: 1 });
   assert.deepEqual(folders(), [".component-1"]);
 });
+
+Deno.test("names that Deno chooses are in the component's own /tmp", async () => {
+  const making = `
+    import fs from "node:fs";
+    export default { name: "T", version: "1", async run() {
+      const file = await Deno.makeTempFile({ suffix: ".txt" }), folder = Deno.makeTempDirSync();
+      Deno.writeTextFileSync(file, "file");
+      fs.writeFileSync(folder + "/inside", "folder");
+      const below = Deno.makeTempFileSync({ dir: folder });
+      return [file, folder, below, fs.readFileSync(file, "utf8"), fs.readdirSync("/tmp").length,
+        fs.readdirSync(folder).length];
+    } };`;
+  await using worker = await startComponents([making, making]);
+  for (const component of [1, 2]) {
+    const { outcome } = await worker.run({ component });
+    const [file, folder, below, ...found] = outcome.value ?? [];
+    assert.match(file, /^\/tmp\/[^/.]+\.txt$/, outcome.error?.stack);
+    assert.match(folder, /^\/tmp\/[^/.]+$/);
+    assert.ok(below.startsWith(`${folder}/`));
+    assert.deepEqual(found, ["file", 2, 2]);
+  }
+});

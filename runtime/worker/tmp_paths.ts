@@ -19,7 +19,8 @@ type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 type MapPath = (path: unknown) => unknown;
 
 /** Functions whose result is a path. */
-const GIVES_PATH = /^(mkdtemp|readlink|readLink|realpath|realPath)(Sync)?$/;
+const GIVES_PATH =
+  /^(mkdtemp|makeTempDir|makeTempFile|readlink|readLink|realpath|realPath)(Sync)?$/;
 const TWO_PATHS = /^(rename|copyFile|cp|link|symlink)(Sync)?$/;
 
 const DENO_FUNCTIONS =
@@ -50,6 +51,21 @@ export function installTmpPaths(): void {
     DENO_FUNCTIONS.flatMap((name) => [name, `${name}Sync`]),
     map,
   );
+  redirectMakeTemp(asObject(Deno), map);
+}
+
+/** Functions that choose a name themselves: in `/tmp`, unless another folder is given. */
+function redirectMakeTemp(deno: Record<string, unknown>, map: MapPath): void {
+  for (const name of ["makeTempDir", "makeTempFile"]) {
+    for (const full of [name, `${name}Sync`]) {
+      const native = deno[full] as AnyFunction;
+      const inFolder: AnyFunction = (folder, options) =>
+        native.call(deno, { ...options as object, dir: folder });
+      const make = redirected(inFolder, full, map);
+      deno[full] = (options: { dir?: string } = {}) =>
+        make(options.dir ?? "/tmp", options);
+    }
+  }
 }
 
 /** The beginning of the names of components' folders; none that a component chooses. */
@@ -82,11 +98,11 @@ const created = new OwnMap<string, true>();
 
 function ensureFolder(own: string): void {
   if (own === worker || created.has(own)) return;
-  created.set(own, true);
   try {
     mkdirSync(own, { recursive: true });
+    created.set(own, true);
   } catch {
-    // A process that only describes a component has nowhere to write.
+    // A process that only describes a component has nowhere to write, and a disk may be full.
   }
 }
 

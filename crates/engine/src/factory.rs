@@ -59,6 +59,10 @@ fn function_of(module: &str) -> Option<String> {
         Some(at) => module.split_at(at),
         None => (module, ""),
     };
+    // Only the beginning of a file may be a line for the shell.
+    if code.starts_with("#!") {
+        return None;
+    }
     let Statements { imports, exports } = Statements::of(code)?;
     // A function with a name would show it in stacks.
     let mut function = String::from("export default (0, async () => {");
@@ -207,6 +211,7 @@ mod tests {
             "export var a = 1;",
             "export { a b };",
             "var a = `",
+            "#!/usr/bin/env node\nexport { a };",
         ] {
             assert_eq!(function_of(module), None, "{module}");
         }

@@ -25,7 +25,8 @@ use crate::{
 /// Commits or refuses each of them on its own; stops at the first that could not be tried.
 ///
 /// A refused commit writes nothing, so that all share one savepoint: each of their own would copy every page that they
-/// change. Only after an error of the database each gets its own, so that it takes no other with it.
+/// change. Only after an error of the database each gets its own, so that it takes no other with it; the rows that they
+/// share are written at the end, for all.
 pub(crate) fn commit_all(
     connection: &Connection,
     living: &Living,

@@ -223,8 +223,8 @@ export class Session {
 /** The module's default export evaluates what it defines. */
 async function evaluate(sharedModule: string): Promise<void> {
   try {
-    const { default: evaluate } = await import(sharedModule);
-    evaluate?.();
+    const { default: evaluatePackage } = await import(sharedModule);
+    evaluatePackage?.();
   } catch {
     // The component that imports it says why that fails.
   }

@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use crate::{
     node::Node,
-    report::{Budget, Line, Report},
+    report::{Budget, Line, Report, mib},
 };
 
 const COMPONENT: &str = r#"export default {
@@ -111,7 +111,6 @@ fn add(report: &mut Report, which: String, fleet: Fleet, budget: Budget) {
         after,
         sources,
     } = fleet;
-    let mib = |bytes: u64| bytes as f64 / 1024.0 / 1024.0;
     let each = after.saturating_sub(before) as f64 / 1024.0 / sources;
     report.add(Line {
         what: format!("memory per idle source: {which}"),

@@ -12,7 +12,7 @@ use super::deliver::subscribe;
 use crate::{
     node::Node,
     receiver::Receiver,
-    report::{Budget, Line, Report},
+    report::{Budget, Line, Report, mib},
 };
 
 const WEBHOOKS: usize = 10_000;
@@ -55,7 +55,6 @@ pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
         took.push(begun.elapsed().as_secs_f64());
     }
     let busy = node.process().resident_bytes();
-    let mib = |bytes: u64| bytes as f64 / 1024.0 / 1024.0;
     let slowest = took.iter().copied().fold(0.0, f64::max);
     for (what, ours, figure, shown) in [
         (

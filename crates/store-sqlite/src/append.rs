@@ -6,7 +6,8 @@ use rusqlite::{Connection, params};
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
-    emitters,
+    counted_events::Change,
+    emitters::{self, Moved},
     row::{signed, to_json},
 };
 
@@ -32,7 +33,12 @@ pub(crate) fn alone(
         run_id,
     };
     let last = insert(connection, &place, events, now_ms)?;
-    emitters::move_on(connection, emitter, last, None)?;
+    let moved = Moved {
+        last,
+        dedupe: None,
+        events: &Change::appended(events),
+    };
+    emitters::move_on(connection, emitter, &moved)?;
     for class in classes(events) {
         note_untrimmed(connection, emitter, class)?;
     }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
+    counted_events,
     row::signed,
 };
 
@@ -100,7 +101,7 @@ fn finish(connection: &Connection, id: i64) -> Result<usize, StoreError> {
 /// Deletes events that the deletion covers; fewer than `limit` means that none is left.
 fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<u32, StoreError> {
     let covered = format!(
-        "DELETE FROM events WHERE position IN (
+        "position IN (
              SELECT events.position
              FROM deletions JOIN events ON events.emitter_id = deletions.emitter_id
                   AND events.class = deletions.class
@@ -112,8 +113,6 @@ fn delete_covered(connection: &Connection, id: i64, limit: u32) -> Result<u32, S
                AND (events.class = {SCHEDULED} OR events.position <= (SELECT position FROM dispatch_cursor))
              LIMIT ?2)",
     );
-    let deleted = connection
-        .execute_prepared(&covered, params![id, limit])
-        .map_err(failed("deleting events"))?;
+    let deleted = counted_events::delete(connection, &covered, params![id, limit])?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
 }

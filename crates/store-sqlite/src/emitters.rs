@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
+    counted_events::Change,
     living::{InvocationLeases, Living},
     owner::{self, Departure},
     row::{from_json, get, moment, signed, to_json, unsigned},
@@ -195,25 +196,43 @@ pub(crate) fn is_there(connection: &Connection, id: &str) -> Result<bool, StoreE
         .map_err(failed("looking an emitter up"))
 }
 
-/// Advances the last event id, and replaces the dedupe state if a new one is given.
+/// How appended events change an emitter's row.
+pub(crate) struct Moved<'a> {
+    /// The last event.
+    pub(crate) last: Option<EventId>,
+    /// A new dedupe state, if there is one.
+    pub(crate) dedupe: Option<&'a dedupe::State>,
+    pub(crate) events: &'a Change,
+}
+
+/// Advances the emitter, and counts its new events.
 pub(crate) fn move_on(
     connection: &Connection,
     id: &str,
-    last: Option<EventId>,
-    dedupe: Option<&dedupe::State>,
+    moved: &Moved<'_>,
 ) -> Result<(), StoreError> {
-    let state = dedupe.map(to_json).transpose()?;
+    let state = moved.dedupe.map(to_json).transpose()?;
+    let [ordinary, errors, logs, scheduled] = moved.events.of_classes();
     connection
-        .prepare_cached(
-            "UPDATE emitters SET last_ms = ?2, last_sequence = ?3, dedupe_state = coalesce(?4, dedupe_state)
+        .execute_prepared(
+            "UPDATE emitters
+             SET last_ms = ?2, last_sequence = ?3, dedupe_state = coalesce(?4, dedupe_state),
+                 ordinary_events = ordinary_events + ?5, error_events = error_events + ?6,
+                 log_events = log_events + ?7, scheduled_events = scheduled_events + ?8
              WHERE emitter_id = ?1",
+            params![
+                id,
+                moved.last.map(|last| signed(last.ms)),
+                moved.last.map(|last| last.sequence),
+                state,
+                ordinary,
+                errors,
+                logs,
+                scheduled
+            ],
         )
-        .and_then(|mut statement| {
-            let ms = last.map(|last| signed(last.ms));
-            statement.execute(params![id, ms, last.map(|last| last.sequence), state])
-        })
-        .map_err(failed("moving an emitter on"))
-        .map(drop)
+        .map_err(failed("moving an emitter on"))?;
+    moved.events.write_channels(connection, id)
 }
 
 pub(crate) fn dedupe_state(

@@ -1,6 +1,7 @@
 //! Pages of an emitter's events.
 
 use headwater_model::{
+    channel::ChannelClass,
     event::Event,
     id::{EmitterId, EventId},
     page::{Page, PageRequest, Position},
@@ -11,19 +12,77 @@ use rusqlite::{Connection, params};
 
 use crate::{
     connection::failed,
+    counted_events,
     event_row::{self, NOT_DELETED},
     row::signed,
 };
 
-/// The condition for a channel filter on `?2`, and its value.
-fn filter(channels: &ChannelFilter) -> (String, String) {
-    match channels {
-        ChannelFilter::Class(class) => (format!("class = {}", class.code()), String::new()),
-        ChannelFilter::Named(channel) => (
-            format!("class = {} AND channel = ?2", channel.class().code()),
-            channel.name().to_owned(),
-        ),
+/// A channel filter in SQL.
+struct Filter<'a> {
+    /// The index that has these events in the order of their ids.
+    index: &'static str,
+    /// The condition, on `?2` too.
+    condition: String,
+    /// The value of `?2`.
+    channel: &'a str,
+}
+
+impl<'a> Filter<'a> {
+    fn of(channels: &'a ChannelFilter) -> Self {
+        let (class, named) = match channels {
+            ChannelFilter::Class(class) => (*class, None),
+            ChannelFilter::Named(channel) => match channel.class() {
+                ChannelClass::Ordinary => (ChannelClass::Ordinary, Some(channel.name())),
+                class => (class, None),
+            },
+        };
+        let (index, of_channel) = match named {
+            None => ("events_by_id", "?2 IS NOT NULL"),
+            Some("") => ("events_by_id", "events.channel = ?2"),
+            // In the words of the index.
+            Some(_) => (
+                "events_by_channel",
+                "events.channel <> '' AND events.channel = ?2",
+            ),
+        };
+        Self {
+            index,
+            condition: format!("events.class = {} AND {of_channel}", class.code()),
+            channel: named.unwrap_or_default(),
+        }
     }
+}
+
+/// The number of events that a requested deletion covers but has not reached yet.
+fn hidden(connection: &Connection, emitter: &str, filter: &Filter<'_>) -> Result<i64, StoreError> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT count(*) FROM (
+                 SELECT DISTINCT events.position
+                 FROM deletions JOIN events ON events.emitter_id = deletions.emitter_id
+                      AND events.class = deletions.class
+                      AND (events.ms, events.sequence) >= (start_ms, start_sequence)
+                      AND (events.ms, events.sequence) <= (end_ms, end_sequence)
+                 WHERE deletions.emitter_id = ?1
+                   AND (deletions.channel IS NULL OR deletions.channel = events.channel)
+                   AND events.position <= up_to_position
+                   AND {})",
+            filter.condition
+        ))
+        .and_then(|mut statement| statement.query_row([emitter, filter.channel], |row| row.get(0)))
+        .map_err(failed("counting events to be deleted"))
+}
+
+/// The events of emitter `?1` within a bound on `?3` and `?4`, `?5` at most.
+fn sql(filter: &Filter<'_>, bound: &str, order: &str) -> String {
+    let Filter {
+        index, condition, ..
+    } = filter;
+    format!(
+        "SELECT * FROM events INDEXED BY {index}
+         WHERE events.emitter_id = ?1 AND {condition} AND {bound} AND {NOT_DELETED}
+         ORDER BY ms {order}, sequence {order} LIMIT ?5"
+    )
 }
 
 pub(crate) fn page(
@@ -33,14 +92,9 @@ pub(crate) fn page(
     page: &PageRequest<EventId>,
 ) -> Result<Page<Event>, StoreError> {
     let failed = failed("reading events");
-    let (of_channels, channel) = filter(channels);
-    let matched = format!("emitter_id = ?1 AND {of_channels} AND ?2 IS NOT NULL AND {NOT_DELETED}");
-    let total: i64 = connection
-        .prepare_cached(&format!("SELECT count(*) FROM events WHERE {matched}"))
-        .and_then(|mut statement| {
-            statement.query_row([emitter.as_str(), &channel], |row| row.get(0))
-        })
-        .map_err(&failed)?;
+    let filter = Filter::of(channels);
+    let total = counted_events::of(connection, emitter.as_str(), channels)?
+        - hidden(connection, emitter.as_str(), &filter)?;
     let (bound, order, from) = match page.position {
         Position::First => (
             "(ms, sequence) <= (?3, ?4)",
@@ -53,13 +107,11 @@ pub(crate) fn page(
         Position::After(after) => ("(ms, sequence) < (?3, ?4)", "DESC", after),
         Position::Before(before) => ("(ms, sequence) > (?3, ?4)", "ASC", before),
     };
-    let sql = format!(
-        "SELECT * FROM events WHERE {matched} AND {bound} ORDER BY ms {order}, sequence {order} LIMIT ?5"
-    );
+    let sql = sql(&filter, bound, order);
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let parameters = params![
         emitter.as_str(),
-        channel,
+        filter.channel,
         signed(from.ms),
         from.sequence,
         page.limit
@@ -76,4 +128,44 @@ pub(crate) fn page(
         total_count: total.unsigned_abs(),
         items,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use headwater_model::channel::Channel;
+
+    use super::*;
+    use crate::{connection, migration};
+
+    #[test]
+    fn a_page_is_read_from_an_index_in_its_order() {
+        let connection = connection::in_memory().unwrap();
+        migration::run(&connection).unwrap();
+        for (channels, index) in [
+            (
+                ChannelFilter::Class(ChannelClass::Ordinary),
+                "events_by_id (emitter_id=? AND class=? AND (ms,sequence)<(?,?))",
+            ),
+            (
+                ChannelFilter::Named(Channel::errors()),
+                "events_by_id (emitter_id=? AND class=? AND (ms,sequence)<(?,?))",
+            ),
+            (
+                ChannelFilter::Named(Channel::named("orders")),
+                "events_by_channel (emitter_id=? AND channel=? AND (ms,sequence)<(?,?))",
+            ),
+        ] {
+            let sql = sql(&Filter::of(&channels), "(ms, sequence) < (?3, ?4)", "DESC");
+            let mut statement = connection
+                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+                .unwrap();
+            let steps = statement.raw_query().mapped(|row| row.get("detail"));
+            let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+            assert!(steps[0].ends_with(index), "{steps:?}");
+            assert!(
+                !steps.iter().any(|step| step.contains("B-TREE")),
+                "{steps:?}"
+            );
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod catalog;
 mod components;
 mod connection;
 mod connects;
+mod counted_events;
 mod data_stores;
 mod deletion;
 mod deliveries;

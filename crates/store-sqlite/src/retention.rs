@@ -5,6 +5,7 @@ use rusqlite::{Connection, params};
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
+    counted_events,
     event_row::NOT_DELETED,
     row::signed,
 };
@@ -120,22 +121,19 @@ fn delete_beyond(
     passed: i64,
     limit: u32,
 ) -> Result<u32, StoreError> {
-    let deleted = connection
-        .execute_prepared(
-            &format!(
-                "DELETE FROM events WHERE position IN (
-                 SELECT position FROM events
-                 WHERE emitter_id = ?1 AND class = ?2
-                   AND (ms, sequence) <= (
-                       SELECT ms, sequence FROM events
-                       WHERE emitter_id = ?1 AND class = ?2 AND {NOT_DELETED}
-                       ORDER BY ms DESC, sequence DESC LIMIT 1 OFFSET ?3)
-                   AND position <= ?4
-                 ORDER BY ms, sequence LIMIT ?5)"
-            ),
-            params![log.emitter_id, log.class, keep, passed, limit],
-        )
-        .map_err(failed("trimming events"))?;
+    let beyond = format!(
+        "position IN (
+             SELECT position FROM events
+             WHERE emitter_id = ?1 AND class = ?2
+               AND (ms, sequence) <= (
+                   SELECT ms, sequence FROM events
+                   WHERE emitter_id = ?1 AND class = ?2 AND {NOT_DELETED}
+                   ORDER BY ms DESC, sequence DESC LIMIT 1 OFFSET ?3)
+               AND position <= ?4
+             ORDER BY ms, sequence LIMIT ?5)"
+    );
+    let bounds = params![log.emitter_id, log.class, keep, passed, limit];
+    let deleted = counted_events::delete(connection, &beyond, bounds)?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
 }
 

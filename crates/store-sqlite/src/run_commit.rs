@@ -13,7 +13,8 @@ use rusqlite::Connection;
 use crate::{
     append::{self, Place},
     connection::{ExecutePrepared as _, failed},
-    emitters::{self, Emitter},
+    counted_events::Change,
+    emitters::{self, Emitter, Moved},
     invocations,
     living::Living,
     run_records::{self, Ending},
@@ -115,6 +116,7 @@ struct Held<'a> {
     owner: Owner,
     last: Option<EventId>,
     dedupe: Option<&'a dedupe::State>,
+    events: Change,
     has_moved: bool,
 }
 
@@ -153,6 +155,7 @@ impl<'a> Batch<'a> {
             run_records::insert(connection, &of, ended)?;
         }
         held.has_moved |= !commit.events.is_empty() || commit.dedupe.is_some();
+        held.events.append(&commit.events);
         held.last = last;
         held.dedupe = commit.dedupe.as_ref().or(held.dedupe);
         self.spent.add(&held.owner, commit.usage, commit.now_ms);
@@ -181,6 +184,7 @@ impl<'a> Batch<'a> {
             owner,
             last,
             dedupe: None,
+            events: Change::default(),
             has_moved: false,
         });
         Ok(self.emitters.len() - 1)
@@ -189,7 +193,12 @@ impl<'a> Batch<'a> {
     fn write(self, connection: &Connection) -> Result<(), StoreError> {
         for held in self.emitters.iter().filter(|held| held.has_moved) {
             let id = held.lease.runnable.as_str();
-            emitters::move_on(connection, id, held.last, held.dedupe)?;
+            let moved = Moved {
+                last: held.last,
+                dedupe: held.dedupe,
+                events: &held.events,
+            };
+            emitters::move_on(connection, id, &moved)?;
         }
         for (emitter, class) in self.untrimmed {
             append::note_untrimmed(connection, emitter, class)?;

@@ -6,7 +6,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     append,
-    connection::{ExecutePrepared as _, failed},
+    connection::failed,
+    counted_events,
     row::{get, json_opt, moment, raw, signed, trace},
 };
 
@@ -30,9 +31,7 @@ pub(crate) fn release(
         event,
     } in &due
     {
-        connection
-            .execute_prepared("DELETE FROM events WHERE position = ?", [position])
-            .map_err(failed("releasing a scheduled event"))?;
+        counted_events::delete(connection, "position = ?", [position])?;
         append::alone(
             connection,
             emitter,

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::{
     auto_subscriptions, components,
     connection::{ExecutePrepared as _, failed},
-    emitters,
+    counted_events, emitters,
     living::{Living, as_json},
     owner,
     page::{Listing, page_of},
@@ -211,11 +211,11 @@ pub(crate) fn empty(
     lease: &RunnableLease,
     limit: u32,
 ) -> Result<Progress, StoreError> {
-    const MUCH: &[&str] = &[
-        "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE runnable_id = ?1 LIMIT ?2)",
-        "DELETE FROM events WHERE position IN (SELECT position FROM events INDEXED BY events_by_id WHERE emitter_id = ?1
-             AND position <= (SELECT position FROM dispatch_cursor) LIMIT ?2)",
-    ];
+    const RUNS: &str =
+        "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE runnable_id = ?1 LIMIT ?2)";
+    const EVENTS: &str =
+        "position IN (SELECT position FROM events INDEXED BY events_by_id WHERE emitter_id = ?1
+             AND position <= (SELECT position FROM dispatch_cursor) LIMIT ?2)";
     let Some(id) = held_or_gone(connection, living, lease)? else {
         return Ok(Progress::default());
     };
@@ -224,12 +224,10 @@ pub(crate) fn empty(
     let invocations =
         "position IN (SELECT position FROM invocations WHERE runnable_id = ?1 LIMIT ?2)";
     left -= queued_events::delete_invocations(connection, invocations, params![id, limit])?;
-    for sql in MUCH {
-        left -= connection
-            .execute_prepared(sql, params![id, left as i64])
-            .map_err(failed("emptying a source"))?
-            .min(left);
-    }
+    left -= connection
+        .execute_prepared(RUNS, params![id, left as i64])
+        .map_err(failed("emptying a source"))?;
+    left -= counted_events::delete(connection, EVENTS, params![id, left as i64])?;
     Ok(Progress {
         done: u64::from(limit) - left as u64,
         more: left == 0,
@@ -246,6 +244,7 @@ pub(crate) fn delete(
         "DELETE FROM runs WHERE runnable_id = ?",
         "DELETE FROM untrimmed_runs WHERE runnable_id = ?",
         "DELETE FROM events WHERE emitter_id = ?",
+        "DELETE FROM channel_events WHERE emitter_id = ?",
         "DELETE FROM untrimmed WHERE emitter_id = ?",
         "DELETE FROM deletions WHERE emitter_id = ?",
         "DELETE FROM key_values WHERE runnable_id = ?",

@@ -331,6 +331,7 @@ macro_rules! conformance_tests {
                 trim_does_not_spin_on_what_it_may_not_delete,
                 trimming_to_fewer_than_before_deletes_more,
                 a_source_is_emptied_in_bounded_steps,
+                totals_count_what_is_left,
             }
             tail {
                 every_event_is_read_once_in_the_order_of_appending,

@@ -90,7 +90,8 @@ pub struct EventDeletion {
 /// Events per emitter. Appending happens in [`crate::WorkQueue::commit_runs`] only.
 #[async_trait]
 pub trait EventLog {
-    /// A page of an emitter's events, newest first. `total_count` counts the filter's events.
+    /// A page of an emitter's events, newest first, at a cost that does not depend on how many there are. `total_count`
+    /// counts the filter's events (`conformance::deletion::totals_count_what_is_left`).
     /// MUST NOT show events that a requested deletion covers, even before it has run
     /// (`conformance::deletion::requested_deletions_are_hidden_at_once`).
     async fn events(

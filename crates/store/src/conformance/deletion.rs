@@ -6,7 +6,7 @@ use headwater_model::{
 };
 
 use super::{Factory, fixture::*};
-use crate::{ChannelFilter, NodeEpoch, Store};
+use crate::{ChannelFilter, NodeEpoch, Source, Store};
 
 /// Five events of one source, and their ids, oldest first.
 async fn five(store: &dyn Store, epoch: NodeEpoch) -> (Leased, Vec<EventId>) {
@@ -349,4 +349,51 @@ pub async fn a_source_is_emptied_in_bounded_steps(factory: &dyn Factory) {
         given(&claim_all(&*store, &other.id, epoch, T0).await),
         ["4", "5", "6"]
     );
+}
+
+/// Totals follow everything that events are appended and deleted by, on each channel and in each class.
+pub async fn totals_count_what_is_left(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let source = deploy(&*store, epoch, &owner()).await;
+    let orders = Channel::named("orders");
+    emit(&*store, &source, &["1", "2"], T0).await;
+    for channel in [&orders, &orders, &Channel::errors(), &Channel::logs()] {
+        emit_on(&*store, &source, channel.clone(), "3").await;
+    }
+    let later = vec![event_later(orders.clone(), T0 + SECOND, "4")];
+    commit(&*store, run_of(&source, later, T0)).await.unwrap();
+    assert_eq!(totals(&*store, &source).await, [4, 2, 2, 1, 1, 1]);
+    store.release_scheduled(T0 + SECOND, 100).await.unwrap();
+    assert_eq!(totals(&*store, &source).await, [5, 2, 3, 1, 1, 0]);
+
+    let named = ChannelFilter::Named(orders);
+    for channels in [
+        named.clone(),
+        named,
+        ChannelFilter::Class(ChannelClass::Logs),
+    ] {
+        let asked = deletion(&source, channels, (None, None));
+        store.request_deletion(asked).await.unwrap();
+        emit(&*store, &source, &["5"], T0 + MINUTE).await;
+    }
+    assert_eq!(totals(&*store, &source).await, [5, 5, 0, 1, 0, 0]);
+    dispatch_all(&*store, 100).await;
+    assert_eq!(run_all_deletions(&*store, 2).await, 4);
+    let store = factory.reopen(store).await;
+    assert_eq!(totals(&*store, &source).await, [5, 5, 0, 1, 0, 0]);
+    store.trim(3, 100, None).await.unwrap();
+    assert_eq!(totals(&*store, &source).await, [3, 3, 0, 1, 0, 0]);
+}
+
+/// The totals of ordinary events, those on the default channel and on `orders`, of errors, logs and scheduled events.
+async fn totals(store: &dyn Store, source: &Source) -> [u64; 6] {
+    let named = |name: &str| ChannelFilter::Named(Channel::named(name));
+    let (orders, errors) = (named("orders"), named(Channel::ERRORS));
+    let (logs, waiting) = (named(Channel::LOGS), named(Channel::SCHEDULED));
+    let mut totals = [0; 6];
+    let filters = [ordinary(), named(""), orders, errors, logs, waiting];
+    for (total, filter) in totals.iter_mut().zip(filters) {
+        *total = listed(store, source, &filter).await.len() as u64;
+    }
+    totals
 }

@@ -1,0 +1,165 @@
+//! The number of events that an emitter has: per class, and per channel that components name. Every append and every
+//! deletion of events counts here, so that a page of them costs the same however many there are.
+
+use std::collections::BTreeMap;
+
+use headwater_model::{
+    channel::{Channel, ChannelClass},
+    event::NewEvent,
+};
+use headwater_store::{ChannelFilter, StoreError};
+use rusqlite::{Connection, OptionalExtension as _, Params, params};
+
+use crate::connection::{ExecutePrepared as _, failed};
+
+/// The number of classes, whose codes begin with 0.
+const CLASSES: usize = 4;
+
+/// How the numbers of an emitter's events change.
+#[derive(Debug, Default)]
+pub(crate) struct Change {
+    classes: [i64; CLASSES],
+    /// Of the channels that components name.
+    channels: BTreeMap<String, i64>,
+}
+
+impl Change {
+    pub(crate) fn appended(events: &[NewEvent]) -> Self {
+        let mut change = Self::default();
+        change.append(events);
+        change
+    }
+
+    pub(crate) fn append(&mut self, events: &[NewEvent]) {
+        events
+            .iter()
+            .for_each(|event| self.count(&event.channel, 1));
+    }
+
+    fn count(&mut self, channel: &Channel, by: i64) {
+        let class = channel.class();
+        self.classes[usize::from(class.code())] += by;
+        if class != ChannelClass::Ordinary || channel.name().is_empty() {
+            return;
+        }
+        match self.channels.get_mut(channel.name()) {
+            Some(events) => *events += by,
+            None => drop(self.channels.insert(channel.name().to_owned(), by)),
+        }
+    }
+
+    /// The change for each class, in the order of the columns of emitters.
+    pub(crate) fn of_classes(&self) -> [i64; CLASSES] {
+        self.classes
+    }
+
+    /// Counts for the channels; emitters keep the rest in their row.
+    pub(crate) fn write_channels(
+        &self,
+        connection: &Connection,
+        emitter: &str,
+    ) -> Result<(), StoreError> {
+        for (channel, events) in &self.channels {
+            connection
+                .execute_prepared(
+                    "INSERT INTO channel_events (emitter_id, channel, events) VALUES (?1, ?2, ?3)
+                     ON CONFLICT DO UPDATE SET events = events + ?3",
+                    params![emitter, channel, events],
+                )
+                .map_err(failed("counting events"))?;
+        }
+        let has_gone = self.channels.values().any(|events| *events < 0);
+        if has_gone {
+            connection
+                .execute_prepared(
+                    "DELETE FROM channel_events WHERE emitter_id = ? AND events = 0",
+                    [emitter],
+                )
+                .map_err(failed("counting events"))?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, connection: &Connection, emitter: &str) -> Result<(), StoreError> {
+        let [ordinary, errors, logs, scheduled] = self.classes;
+        connection
+            .execute_prepared(
+                "UPDATE emitters
+                 SET ordinary_events = ordinary_events + ?2, error_events = error_events + ?3,
+                     log_events = log_events + ?4, scheduled_events = scheduled_events + ?5
+                 WHERE emitter_id = ?1",
+                params![emitter, ordinary, errors, logs, scheduled],
+            )
+            .map_err(failed("counting events"))?;
+        self.write_channels(connection, emitter)
+    }
+}
+
+/// Deletes the events that match the condition, and counts them no more. Returns their number.
+pub(crate) fn delete(
+    connection: &Connection,
+    which: &str,
+    params: impl Params,
+) -> Result<usize, StoreError> {
+    let failed = failed("deleting events");
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "DELETE FROM events WHERE {which} RETURNING emitter_id, channel"
+        ))
+        .map_err(&failed)?;
+    let mut rows = statement.query(params).map_err(&failed)?;
+    let mut changes: BTreeMap<String, Change> = BTreeMap::new();
+    let mut deleted = 0;
+    while let Some(row) = rows.next().map_err(&failed)? {
+        let emitter: String = row.get(0).map_err(&failed)?;
+        let channel = Channel::named(row.get::<_, String>(1).map_err(&failed)?);
+        changes.entry(emitter).or_default().count(&channel, -1);
+        deleted += 1;
+    }
+    for (emitter, change) in &changes {
+        change.write(connection, emitter)?;
+    }
+    Ok(deleted)
+}
+
+/// The number of an emitter's events on these channels, with those that a requested deletion has not reached yet.
+pub(crate) fn of(
+    connection: &Connection,
+    emitter: &str,
+    channels: &ChannelFilter,
+) -> Result<i64, StoreError> {
+    let (counted, channel) = match channels {
+        ChannelFilter::Class(class) => (of_class(*class), ""),
+        ChannelFilter::Named(channel) => match (channel.class(), channel.name()) {
+            (ChannelClass::Ordinary, "") => (
+                "ordinary_events - coalesce((SELECT sum(events) FROM channel_events WHERE emitter_id = ?1), 0)",
+                "",
+            ),
+            (ChannelClass::Ordinary, name) => (
+                "coalesce((SELECT events FROM channel_events WHERE emitter_id = ?1 AND channel = ?2), 0)",
+                name,
+            ),
+            (class, _) => (of_class(class), ""),
+        },
+    };
+    connection
+        .prepare_cached(&format!(
+            "SELECT {counted} FROM emitters WHERE emitter_id = ?1 AND ?2 IS NOT NULL"
+        ))
+        .and_then(|mut statement| {
+            let counted = statement.query_row([emitter, channel], |row| row.get(0));
+            counted.optional()
+        })
+        .map_err(failed("reading the number of events"))
+        .map(Option::unwrap_or_default)
+}
+
+/// The column with the number of a class.
+fn of_class(class: ChannelClass) -> &'static str {
+    match class {
+        ChannelClass::Ordinary => "ordinary_events",
+        ChannelClass::Errors => "error_events",
+        ChannelClass::Logs => "log_events",
+        ChannelClass::Scheduled => "scheduled_events",
+    }
+}

@@ -8,6 +8,8 @@ use crate::{duration, time::EpochMs};
 
 /// A delivery that was not taken within this time has failed.
 pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
+/// The time after which an attempt counts as slow.
+pub const QUICK_WITHIN: Duration = Duration::from_secs(2);
 /// A webhook that takes nothing for this long is disabled.
 pub const DISABLED_AFTER: Duration = Duration::from_secs(5 * 24 * 60 * 60);
 /// The time that a secret stays valid after a new one was created.

@@ -6,7 +6,7 @@ use headwater_engine::network::{CaCertificates, NetworkPolicy};
 use headwater_model::{
     app::AppCatalog,
     endpoint::EndpointToken,
-    webhook::{ATTEMPT_TIMEOUT, Backoff},
+    webhook::{ATTEMPT_TIMEOUT, Backoff, QUICK_WITHIN},
 };
 
 use crate::proxies::TrustedProxies;
@@ -62,6 +62,8 @@ pub struct DeliveryConfig {
     pub backoff: Backoff,
     /// The time limit of an attempt.
     pub attempt_timeout: Duration,
+    /// The time after which an attempt counts as slow.
+    pub quick_within: Duration,
     /// Attempts in flight per webhook.
     pub webhook_concurrency: usize,
     /// Attempts in flight per host.
@@ -79,6 +81,7 @@ impl Default for DeliveryConfig {
         Self {
             backoff: Backoff::default(),
             attempt_timeout: ATTEMPT_TIMEOUT,
+            quick_within: QUICK_WITHIN,
             webhook_concurrency: 8,
             host_concurrency: 64,
             node_concurrency: 2048,

@@ -41,6 +41,8 @@ pub(super) struct Actor {
     /// The changes of the webhook that the target takes into account.
     known_changes: u64,
     failing_since_ms: Option<EpochMs>,
+    /// Whether the last attempt was slow.
+    is_slow: bool,
     queue: Queue,
     held: HeldLeases,
     claiming: InFlight<Result<Claim, PlatformError>>,
@@ -73,6 +75,7 @@ impl Actor {
             target: None,
             known_changes: 0,
             failing_since_ms: None,
+            is_slow: false,
             held: HeldLeases::default(),
             claiming: InFlight::default(),
             claim_limit: CLAIMED_AT_ONCE_MIN,
@@ -163,6 +166,7 @@ impl Actor {
             return;
         };
         let failing = self.failing_since_ms.is_some();
+        let unwell = failing || self.is_slow;
         let unordered = failing || target.webhook.ordering == DeliveryOrder::Unordered;
         let concurrency = self
             .context
@@ -173,12 +177,12 @@ impl Actor {
             .max(1);
         while self.attempts.len() < concurrency && self.queue.has_next(unordered) {
             if self.permit.is_none() && self.permitting.is_idle() {
-                self.permit = target.gate.try_acquire(failing);
+                self.permit = target.gate.try_acquire(unwell);
             }
             let Some(permit) = self.permit.take() else {
                 if self.permitting.is_idle() {
                     let gate = target.gate.clone();
-                    let permit = async move { gate.acquire(failing).await };
+                    let permit = async move { gate.acquire(unwell).await };
                     self.permitting.start(permit);
                 }
                 return;
@@ -204,6 +208,12 @@ impl Actor {
             at_ms,
             answer,
         } = answered;
+        let Some(answer) = answer else {
+            self.is_slow = true;
+            return self.queue.put_back(delivery);
+        };
+        let latency = Duration::from_millis(answer.latency_ms);
+        self.is_slow = latency > self.context.core.config.deliveries.quick_within;
         self.queue.ended(&delivery);
         let mut bits = [0; 4];
         self.context.core.env.random.fill(&mut bits);
@@ -217,10 +227,7 @@ impl Actor {
             entropy: u32::from_le_bytes(bits),
         };
         let verdict = verdict(&self.context.core.config.deliveries.backoff, &ended);
-        self.context
-            .core
-            .metrics
-            .attempted(verdict.after, Duration::from_millis(answer.latency_ms));
+        self.context.core.metrics.attempted(verdict.after, latency);
         if is_current {
             self.failing_since_ms = match verdict.is_delivered() {
                 true => None,

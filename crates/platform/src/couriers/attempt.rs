@@ -1,6 +1,6 @@
 //! One attempt.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use headwater_model::time::EpochMs;
 use headwater_store::ClaimedDelivery;
@@ -19,7 +19,8 @@ pub(super) struct Answered {
     pub(super) target: Arc<Target>,
     pub(super) delivery: ClaimedDelivery,
     pub(super) at_ms: EpochMs,
-    pub(super) answer: Answer,
+    /// None if the attempt was slow and those to unwell webhooks had no room: it is to be made again, in their turn.
+    pub(super) answer: Option<Answer>,
 }
 
 /// One attempt, from its request to its answer.
@@ -27,7 +28,7 @@ pub(super) async fn attempt(
     context: Arc<CourierContext>,
     target: Arc<Target>,
     delivery: ClaimedDelivery,
-    permit: Permit,
+    mut permit: Permit,
 ) -> Answered {
     let at_ms = context.core.env.now_ms();
     let span = begin_span(&context.core, &target, &delivery);
@@ -35,22 +36,42 @@ pub(super) async fn attempt(
         Ok(url) => {
             let mut request = Request::new(&delivery, target.signers(at_ms), at_ms);
             request.trace(span.context());
-            let sender = &context.sender;
-            sender.send(url.clone(), request, at_ms).await
+            let sending = context.sender.send(url.clone(), request, at_ms);
+            let quick_within = context.core.config.deliveries.quick_within;
+            answer(sending, &mut permit, quick_within).await
         }
-        Err(reason) => Answer {
+        Err(reason) => Some(Answer {
             error: Some(reason.clone()),
             ..Answer::default()
-        },
+        }),
     };
     drop(permit);
-    end_span(span, &answer);
+    end_span(span, answer.as_ref());
     Answered {
         target,
         delivery,
         at_ms,
         answer,
     }
+}
+
+/// The answer, for which an attempt that takes longer than `quick_within` waits among those to unwell webhooks.
+async fn answer(
+    sending: impl Future<Output = Answer>,
+    permit: &mut Permit,
+    quick_within: Duration,
+) -> Option<Answer> {
+    let mut sending = pin!(sending);
+    if !permit.is_of_unwell() {
+        let quick = tokio::time::timeout(quick_within, &mut sending).await;
+        if let Ok(answer) = quick {
+            return Some(answer);
+        }
+        if !permit.count_as_unwell() {
+            return None;
+        }
+    }
+    Some(sending.await)
 }
 
 /// The attempt's span, in the trace of the run that emitted the event.
@@ -70,9 +91,10 @@ fn begin_span(core: &Core, target: &Target, delivery: &ClaimedDelivery) -> Span 
     })
 }
 
-fn end_span(span: Span, answer: &Answer) {
-    let Some(status) = answer.status else {
-        return span.end(&[], Some(answer.error.as_deref().unwrap_or("no answer")));
+fn end_span(span: Span, answer: Option<&Answer>) {
+    let Some(status) = answer.and_then(|answer| answer.status) else {
+        let error = answer.and_then(|answer| answer.error.as_deref());
+        return span.end(&[], Some(error.unwrap_or("no answer")));
     };
     let failure = (!(200..300).contains(&status)).then_some("the receiver refused it");
     let code = Attribute::Number(status.into());

@@ -1,7 +1,7 @@
 //! The limits of attempts in flight: per host and on the whole node.
 //!
 //! Responsible for permits and their fairness. Not for the limit of one webhook, which its courier
-//! keeps by itself.
+//! keeps by itself, nor for which webhooks are unwell: those that fail or are slow.
 
 use std::{
     collections::HashMap,
@@ -14,11 +14,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 /// Hosts remembered before those that nobody uses any more are looked for.
 const HOSTS_SWEPT_FROM: usize = 64;
 
-/// A number of attempts, of which those to failing webhooks may have three quarters: however many of them
+/// A number of attempts, of which those to unwell webhooks may have three quarters: however many of them
 /// hang, the others go on.
 struct Share {
     all: Arc<Semaphore>,
-    failing: Arc<Semaphore>,
+    unwell: Arc<Semaphore>,
 }
 
 type Permits = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
@@ -28,21 +28,21 @@ impl Share {
         let attempts = attempts.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             all: Arc::new(Semaphore::new(attempts)),
-            failing: Arc::new(Semaphore::new((attempts - attempts / 4).max(1))),
+            unwell: Arc::new(Semaphore::new((attempts - attempts / 4).max(1))),
         }
     }
 
-    fn try_acquire(&self, failing: bool) -> Result<Permits, TryAcquireError> {
-        let share = match failing {
-            true => Some(Arc::clone(&self.failing).try_acquire_owned()?),
+    fn try_acquire(&self, unwell: bool) -> Result<Permits, TryAcquireError> {
+        let share = match unwell {
+            true => Some(Arc::clone(&self.unwell).try_acquire_owned()?),
             false => None,
         };
         Ok((Arc::clone(&self.all).try_acquire_owned()?, share))
     }
 
-    async fn acquire(&self, failing: bool) -> Option<Permits> {
-        let share = match failing {
-            true => Some(Arc::clone(&self.failing).acquire_owned().await.ok()?),
+    async fn acquire(&self, unwell: bool) -> Option<Permits> {
+        let share = match unwell {
+            true => Some(Arc::clone(&self.unwell).acquire_owned().await.ok()?),
             false => None,
         };
         Some((Arc::clone(&self.all).acquire_owned().await.ok()?, share))
@@ -51,10 +51,28 @@ impl Share {
 
 /// The right to have one attempt in flight; given back when dropped.
 pub(super) struct Permit {
-    _host: Permits,
+    host: Permits,
+    node: Permits,
     /// As long as an attempt is in flight, its host is known, and its limit the same.
-    _share: Arc<Share>,
-    _node: Permits,
+    gate: Gate,
+}
+
+impl Permit {
+    /// Whether it is one for an unwell webhook.
+    pub(super) fn is_of_unwell(&self) -> bool {
+        self.node.1.is_some()
+    }
+
+    /// Counts the attempt among those to unwell webhooks. `false`: they have no room.
+    pub(super) fn count_as_unwell(&mut self) -> bool {
+        let room = |share: &Share| Arc::clone(&share.unwell).try_acquire_owned().ok();
+        let (host, node) = (room(&self.gate.host), room(&self.gate.limits.node));
+        let has_room = host.is_some() && node.is_some();
+        if has_room {
+            (self.host.1, self.node.1) = (host, node);
+        }
+        has_room
+    }
 }
 
 /// The limits of the node.
@@ -124,20 +142,20 @@ impl Gate {
     }
 
     /// A permit, if there is one at once.
-    pub(super) fn try_acquire(&self, failing: bool) -> Option<Permit> {
+    pub(super) fn try_acquire(&self, unwell: bool) -> Option<Permit> {
         Some(Permit {
-            _host: self.host.try_acquire(failing).ok()?,
-            _share: Arc::clone(&self.host),
-            _node: self.limits.node.try_acquire(failing).ok()?,
+            host: self.host.try_acquire(unwell).ok()?,
+            node: self.limits.node.try_acquire(unwell).ok()?,
+            gate: self.clone(),
         })
     }
 
     /// A permit, in turn. The host's comes first: waiting for it takes nothing from other hosts.
-    pub(super) async fn acquire(&self, failing: bool) -> Option<Permit> {
+    pub(super) async fn acquire(&self, unwell: bool) -> Option<Permit> {
         Some(Permit {
-            _host: self.host.acquire(failing).await?,
-            _share: Arc::clone(&self.host),
-            _node: self.limits.node.acquire(failing).await?,
+            host: self.host.acquire(unwell).await?,
+            node: self.limits.node.acquire(unwell).await?,
+            gate: self.clone(),
         })
     }
 }
@@ -146,8 +164,8 @@ impl Gate {
 mod tests {
     use super::*;
 
-    fn fill(gate: &Gate, failing: bool) -> Vec<Permit> {
-        std::iter::from_fn(|| gate.try_acquire(failing)).collect()
+    fn fill(gate: &Gate, unwell: bool) -> Vec<Permit> {
+        std::iter::from_fn(|| gate.try_acquire(unwell)).collect()
     }
 
     #[test]
@@ -162,13 +180,27 @@ mod tests {
     }
 
     #[test]
-    fn failing_webhooks_fill_neither_host_nor_node() {
+    fn unwell_webhooks_fill_neither_host_nor_node() {
         let limits = Arc::new(Limits::new(16, 8));
         let gates: Vec<Gate> = ["a", "b", "c"].map(|host| limits.gate(host)).into();
-        let failing: Vec<Permit> = gates.iter().flat_map(|gate| fill(gate, true)).collect();
-        assert_eq!(failing.len(), 12, "three quarters of the node");
+        let unwell: Vec<Permit> = gates.iter().flat_map(|gate| fill(gate, true)).collect();
+        assert_eq!(unwell.len(), 12, "three quarters of the node");
         assert_eq!(fill(&gates[0], false).len(), 2, "what is left of the host");
         assert_eq!(fill(&gates[2], false).len(), 4, "what is left of the node");
+    }
+
+    #[test]
+    fn attempts_that_become_slow_leave_room_to_the_others() {
+        let limits = Arc::new(Limits::new(16, 8));
+        let gates: Vec<Gate> = ["a", "b"].map(|host| limits.gate(host)).into();
+        let mut full: Vec<Permit> = gates.iter().flat_map(|gate| fill(gate, false)).collect();
+        assert!(limits.gate("c").try_acquire(false).is_none());
+        // The attempts that have no room among the slow ones are ended.
+        full.retain_mut(Permit::count_as_unwell);
+        assert_eq!(full.len(), 12);
+        assert!(full.iter().all(Permit::is_of_unwell));
+        assert!(limits.gate("c").try_acquire(true).is_none());
+        assert_eq!(fill(&limits.gate("c"), false).len(), 4);
     }
 
     #[tokio::test]

@@ -137,6 +137,23 @@ impl Queue {
         }
     }
 
+    /// Puts a delivery back that [`Queue::next`] gave and whose attempt came to nothing. It is the next one again.
+    pub(super) fn put_back(&mut self, delivery: ClaimedDelivery) {
+        self.waiting += 1;
+        self.bytes += bytes_of(&delivery);
+        if delivery.attempts > 0 {
+            self.retries_in_flight -= 1;
+            return self.retries.push_front(delivery);
+        }
+        let emitter = delivery.event.emitter.clone();
+        let lane = self.lanes.entry(emitter.clone()).or_default();
+        lane.in_flight -= 1;
+        lane.waiting.push_front(Box::new(delivery));
+        if lane.in_flight == 0 {
+            self.ready.push_front(emitter);
+        }
+    }
+
     /// Takes out everything that waits.
     pub(super) fn drain(&mut self) -> Vec<ClaimedDelivery> {
         self.ready.clear();
@@ -259,6 +276,19 @@ pub(super) mod tests {
         queue.ended(&second[0]);
         assert_eq!(sequences(&take(&mut queue, false)), [4]);
         assert_eq!(queue.len(), 0);
+    }
+
+    #[test]
+    fn what_is_put_back_is_next_again() {
+        let mut queue = queue(&[(1, 1, 0), (1, 2, 0), (2, 3, 1), (2, 4, 1)]);
+        for delivery in take(&mut queue, false) {
+            queue.put_back(delivery);
+        }
+        assert_eq!((queue.len(), queue.first_len()), (4, 2));
+        let again = take(&mut queue, false);
+        assert_eq!(sequences(&again), [1, 4, 3]);
+        again.iter().for_each(|delivery| queue.ended(delivery));
+        assert_eq!(sequences(&take(&mut queue, false)), [2]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Webhooks that hang, and those beside them.
 
+use std::time::Duration;
+
 use headwater_engine::network::NetworkPolicy;
 use headwater_model::webhook::{
     DeliveryOrder,
@@ -77,6 +79,46 @@ async fn a_host_without_room_takes_none_from_others() {
     for webhook in &waiting {
         let deliveries = world.attempted(webhook, 2).await;
         assert_eq!(states(&deliveries), [Delivered; 2]);
+    }
+}
+
+#[tokio::test]
+async fn webhooks_that_hang_at_first_sight_fill_their_share_and_are_tried_again_in_turn() {
+    const HANGING: usize = 4;
+    let world = World::with(|config| {
+        config.deliveries.network = NetworkPolicy::All;
+        config.deliveries.node_concurrency = HANGING;
+        config.deliveries.quick_within = Duration::from_secs(1);
+        config.deliveries.attempt_timeout = Duration::from_hours(1);
+    })
+    .await;
+    let (hanging, receiver) = (Receiver::new().await, Receiver::new().await);
+    let source = world.deploy(&Component::named("emitter")).await;
+    let mut webhooks = Vec::new();
+    for _ in 0..HANGING {
+        let webhook = world.webhook(&hanging.url()).await;
+        world.deliver(&source, &webhook, "").await;
+        webhooks.push(webhook);
+    }
+    world.emit(&source, [json!("held")]).await;
+    let mut held = Vec::new();
+    for _ in 0..HANGING {
+        held.push(hanging.next().await);
+    }
+    let (other, answers) = world.delivering_to(&receiver.url()).await;
+    world.emit(&other, [json!("passes")]).await;
+    let post = receiver.next().await;
+    assert_eq!(post.body(), json!("passes"));
+    post.status(200);
+    held.into_iter().for_each(|post| post.status(200));
+    // One of them had no room among the slow ones, and has it now.
+    let again = hanging.next().await;
+    assert_eq!(again.body(), json!("held"));
+    again.status(200);
+    webhooks.push(answers);
+    for webhook in &webhooks {
+        let deliveries = world.attempted(webhook, 1).await;
+        assert_eq!(states(&deliveries), [Delivered]);
     }
 }
 

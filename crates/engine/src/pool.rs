@@ -107,7 +107,6 @@ impl Pool {
         loop {
             let slot = self.slots.of(spec)?;
             if let Some(placement) = slot.placement(&spec.artifact_hash)
-                && !placement.leaves()
                 && placement.invoke(invocation, sink).await?
             {
                 return Ok(());
@@ -123,7 +122,8 @@ impl Pool {
                 }
             }
             // The writes of a dying worker's runs have to arrive before the next one gets the state.
-            owner.wait_for_draining().await;
+            self.unless_leaving(&slot, owner.wait_for_draining())
+                .await?;
             self.shared
                 .judge(&spec.owner, slot.last_placement().as_ref());
             let placement = self.placed(&slot, spec).await?;

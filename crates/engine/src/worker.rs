@@ -133,7 +133,7 @@ impl Worker {
             kv,
             kv_limit_bytes: KEY_VALUE_BYTES,
         })?;
-        self.runs.lock().load_sent(component);
+        self.runs.lock().load_sent(component, Instant::now());
         Ok(())
     }
 
@@ -260,6 +260,24 @@ impl Worker {
             self.kill.cancel();
         }
         is_idle
+    }
+
+    /// Has the component, if it may have held others up, take no more runs here.
+    pub(crate) fn part_if_harmful(&self, component: ComponentNumber) {
+        self.runs.lock().part_if_harmful(component);
+    }
+
+    /// Waits until a component that takes no more runs has none, or the worker is gone that takes no more.
+    pub(crate) async fn drained(&self, component: ComponentNumber) {
+        let last_runs = self.runs.lock().last_runs(component);
+        match last_runs {
+            _ if !self.is_open() => self.gone().await,
+            Some(runs) => tokio::select! {
+                () = runs.wait() => {}
+                () = self.gone() => {}
+            },
+            None => {}
+        }
     }
 
     /// Removes a component from the worker unless it has runs, and returns whether it did. The worker ends with its

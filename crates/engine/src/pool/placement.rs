@@ -20,7 +20,7 @@ pub(super) struct Placement {
 }
 
 impl Placement {
-    /// Starts a run. `false` when the component takes no more there.
+    /// Starts a run. `false` when the component takes no more there: it may have held up others.
     ///
     /// # Errors
     /// The invocation cannot be made a frame.
@@ -33,6 +33,7 @@ impl Placement {
             turn = self.worker.turn() => turn,
             () = self.worker.gone() => return Ok(false),
         };
+        self.worker.part_if_harmful(self.component);
         self.worker.invoke(self.component, invocation, sink, turn)
     }
 
@@ -58,9 +59,9 @@ impl Placement {
         self.worker.trouble(self.component)
     }
 
-    /// Whether the component leaves the worker now, which goes on with others, because it may have held them up.
-    pub(super) fn leaves(&self) -> bool {
-        self.trouble().is_some() && self.worker.components() > 1 && self.give_up_if_idle()
+    /// Waits, if the component takes no more runs there, until it has none.
+    pub(super) async fn drained(&self) {
+        self.worker.drained(self.component).await;
     }
 
     /// Gives the place up unless it has runs, and returns whether it did.

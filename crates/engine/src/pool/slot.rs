@@ -121,10 +121,12 @@ impl Owner<'_> {
         }
     }
 
-    /// Waits for workers that take no more runs to end the ones they have.
+    /// Waits for places that take no more runs to end the ones they have.
     pub(super) async fn wait_for_draining(&self) {
         let placements = Vec::from_iter(self.slot.places.lock().all().cloned());
-        gone(&placements).await;
+        for placement in placements {
+            placement.drained().await;
+        }
     }
 
     /// Gives up places of former code that has no runs left.
@@ -146,7 +148,11 @@ impl Owner<'_> {
         let mut closed = self.closed;
         let placements = slot.take_all();
         placements.iter().for_each(Placement::give_up);
-        gone(&placements).await;
+        for Placement { worker, .. } in placements {
+            if !worker.is_open() {
+                worker.gone().await;
+            }
+        }
         closed.0 = true;
     }
 
@@ -162,14 +168,5 @@ impl Slot {
     fn take_all(&self) -> Vec<Placement> {
         let places = mem::take(&mut *self.places.lock());
         places.all().cloned().collect()
-    }
-}
-
-/// Waits for those of the workers that take no more runs.
-async fn gone(placements: &[Placement]) {
-    for Placement { worker, .. } in placements {
-        if !worker.is_open() {
-            worker.gone().await;
-        }
     }
 }

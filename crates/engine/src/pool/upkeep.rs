@@ -113,12 +113,13 @@ impl Upkeep {
                 continue;
             };
             owner.give_up_former();
-            // A run without harm is enough.
-            let limit = match self.shared.is_on_trial(&source) {
-                true => Duration::ZERO,
-                false => self.config.idle,
-            };
+            let is_on_trial = self.shared.is_on_trial(&source);
             for worker in slot.live() {
+                // A run without harm is enough.
+                let limit = match is_on_trial && worker.components() == 1 {
+                    true => Duration::ZERO,
+                    false => self.config.idle,
+                };
                 let idle = worker
                     .idle_since()
                     .map(|since| now.saturating_duration_since(since));

@@ -3,19 +3,31 @@
 //! Responsible for numbers, for which components take runs, and for the order of each one's writes. Not for their runs
 //! (`runs.rs`), nor for the sharing of workers (`pool/sharing.rs`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
-use tokio_util::sync::CancellationToken;
+use tokio::time::Instant;
+use tokio_util::{
+    sync::CancellationToken,
+    task::{TaskTracker, task_tracker::TaskTrackerToken},
+};
 
 use super::protocol::ComponentNumber;
 
+/// The time in which a module may be evaluated without blame for those whose runs wait meanwhile.
+const EVALUATED_WITHIN: Duration = Duration::from_secs(10);
+
 #[derive(Default)]
 struct Component {
-    /// Whether its load frame was sent to the worker.
-    is_load_sent: bool,
+    /// The time at which its load frame was sent to the worker, if it was.
+    load_sent: Option<Instant>,
     /// Cancelled once its module has been evaluated.
     loaded: CancellationToken,
     has_failed: bool,
+    /// Its runs. Closed when it takes no more.
+    runs: TaskTracker,
     /// The place of its last write among all of them.
     last_seq: u64,
 }
@@ -50,17 +62,31 @@ impl Components {
     }
 
     /// Records that the component's load frame was sent.
-    pub(super) fn load_sent(&mut self, number: ComponentNumber) {
+    pub(super) fn load_sent(&mut self, number: ComponentNumber, now: Instant) {
         if let Some(component) = self.by_number.get_mut(&number) {
-            component.is_load_sent = true;
+            component.load_sent = Some(now);
         }
     }
 
-    /// Whether the component may be given runs.
-    pub(super) fn takes_runs(&self, number: ComponentNumber) -> bool {
-        self.by_number
-            .get(&number)
-            .is_some_and(|component| !component.has_failed)
+    /// The place of one more run of the component, which the run keeps; `None` when it may not be given one.
+    pub(super) fn run(&self, number: ComponentNumber) -> Option<TaskTrackerToken> {
+        let component = self.by_number.get(&number)?;
+        let takes_runs = !component.has_failed && !component.runs.is_closed();
+        takes_runs.then(|| component.runs.token())
+    }
+
+    /// Has the component take no more runs.
+    pub(super) fn close(&mut self, number: ComponentNumber) {
+        if let Some(component) = self.by_number.get(&number) {
+            component.runs.close();
+        }
+    }
+
+    /// The runs of a component that takes no more, to be waited for.
+    pub(super) fn last_runs(&self, number: ComponentNumber) -> Option<TaskTracker> {
+        let component = self.by_number.get(&number)?;
+        let is_closed = component.runs.is_closed();
+        is_closed.then(|| component.runs.clone())
     }
 
     /// Whether the process has only ever had the first component.
@@ -75,11 +101,13 @@ impl Components {
         }
     }
 
-    /// Whether the module of one is being evaluated.
-    pub(super) fn is_any_loading(&self) -> bool {
+    /// Whether the module of one is being evaluated, and has not been for too long.
+    pub(super) fn is_any_loading(&self, now: Instant) -> bool {
         let mut components = self.by_number.values();
         components.any(|component| {
-            component.is_load_sent && !component.has_failed && !component.loaded.is_cancelled()
+            let is_new = |sent| now.saturating_duration_since(sent) < EVALUATED_WITHIN;
+            let is_evaluated = component.has_failed || component.loaded.is_cancelled();
+            component.load_sent.is_some_and(is_new) && !is_evaluated
         })
     }
 
@@ -124,7 +152,7 @@ impl Components {
     /// Drops an entry, and returns whether its load frame was sent.
     pub(super) fn remove(&mut self, number: ComponentNumber) -> bool {
         let removed = self.by_number.remove(&number);
-        removed.is_some_and(|component| component.is_load_sent)
+        removed.is_some_and(|component| component.load_sent.is_some())
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -12,7 +12,16 @@ const BUSY_FOR: Duration = Duration::from_millis(750);
 /// The ping that the worker has not answered, if there is one.
 #[derive(Debug, Default)]
 pub(super) struct Pulse {
-    awaited: Option<Beat>,
+    awaited: Option<Ping>,
+}
+
+#[derive(Debug)]
+struct Ping {
+    since: Beat,
+    /// The last run that the worker was given before it.
+    last_run: u64,
+    /// Whether somebody was told that the answer is overdue.
+    is_reported: bool,
 }
 
 /// A moment, and the processor time that the process had used then.
@@ -23,10 +32,14 @@ pub(super) struct Beat {
 }
 
 impl Pulse {
-    /// Whether a ping is to be sent now; it counts as sent.
-    pub(super) fn is_to_be_taken(&mut self, now: Beat) -> bool {
+    /// Whether a ping is to be sent now; it counts as sent, after that run.
+    pub(super) fn is_to_be_taken(&mut self, now: Beat, last_run: u64) -> bool {
         let is_free = self.awaited.is_none();
-        self.awaited.get_or_insert(now);
+        self.awaited.get_or_insert(Ping {
+            since: now,
+            last_run,
+            is_reported: false,
+        });
         is_free
     }
 
@@ -37,7 +50,10 @@ impl Pulse {
 
     /// The time without an answer counts from now on.
     pub(super) fn wait_from(&mut self, now: Beat) {
-        self.awaited = self.awaited.map(|_| now);
+        if let Some(ping) = &mut self.awaited {
+            ping.since = now;
+            ping.is_reported = false;
+        }
     }
 
     /// Whether a ping is unanswered.
@@ -45,13 +61,14 @@ impl Pulse {
         self.awaited.is_some()
     }
 
-    /// Whether one has been unanswered for too long, because code ran all that time.
-    pub(super) fn has_stopped(&self, now: Beat) -> bool {
-        self.awaited.is_some_and(|since| {
-            let waited = now.at.saturating_duration_since(since.at);
-            let used = now.used.saturating_sub(since.used);
-            waited >= STOPPED_AFTER && used >= BUSY_FOR
-        })
+    /// The last run that was there before the ping, if that has been unanswered for too long because code ran all that
+    /// time. Said once for each ping: later runs have no part in it, and the others end one by one before its answer.
+    pub(super) fn stopped_by(&mut self, now: Beat) -> Option<u64> {
+        let ping = self.awaited.as_mut().filter(|ping| !ping.is_reported)?;
+        let waited = now.at.saturating_duration_since(ping.since.at);
+        let used = now.used.saturating_sub(ping.since.used);
+        ping.is_reported = waited >= STOPPED_AFTER && used >= BUSY_FOR;
+        ping.is_reported.then_some(ping.last_run)
     }
 }
 
@@ -71,16 +88,17 @@ mod tests {
             used: Duration::from_millis(used),
         };
         let mut pulse = Pulse::default();
-        assert!(!pulse.has_stopped(beat(5_000, 5_000)), "nothing was asked");
-        assert!(pulse.is_to_be_taken(beat(0, 0)));
-        assert!(!pulse.is_to_be_taken(beat(250, 250)), "one at a time");
-        assert!(!pulse.has_stopped(beat(999, 999)));
-        assert!(!pulse.has_stopped(beat(5_000, 700)));
-        assert!(pulse.has_stopped(beat(1_000, 750)));
+        assert_eq!(pulse.stopped_by(beat(5_000, 5_000)), None, "not asked");
+        assert!(pulse.is_to_be_taken(beat(0, 0), 3));
+        assert!(!pulse.is_to_be_taken(beat(250, 250), 4), "one at a time");
+        assert_eq!(pulse.stopped_by(beat(999, 999)), None);
+        assert_eq!(pulse.stopped_by(beat(5_000, 700)), None);
+        assert_eq!(pulse.stopped_by(beat(1_000, 750)), Some(3));
+        assert_eq!(pulse.stopped_by(beat(2_000, 1_750)), None, "said once");
         pulse.wait_from(beat(1_000, 750));
-        assert!(!pulse.has_stopped(beat(1_900, 1_650)));
+        assert_eq!(pulse.stopped_by(beat(1_900, 1_650)), None);
         assert!(pulse.is_awaited());
         pulse.felt();
-        assert!(!pulse.is_awaited() && pulse.is_to_be_taken(beat(2_000, 2_000)));
+        assert!(!pulse.is_awaited() && pulse.is_to_be_taken(beat(2_000, 2_000), 5));
     }
 }

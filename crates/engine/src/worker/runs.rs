@@ -14,7 +14,10 @@ use headwater_model::{
     outcome::{ComponentError, Limit, Outcome},
 };
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{
+    sync::CancellationToken,
+    task::{TaskTracker, task_tracker::TaskTrackerToken},
+};
 
 use super::{
     components::{Components, Trouble},
@@ -44,6 +47,7 @@ struct Run {
     strays: LogBudget,
     has_responded: bool,
     _turn: Turn,
+    _of_component: TaskTrackerToken,
 }
 
 /// Creates the channel for the answer to a run's request.
@@ -127,8 +131,20 @@ impl Runs {
     }
 
     /// Records that the component's load frame was sent.
-    pub(super) fn load_sent(&mut self, component: ComponentNumber) {
-        self.components.load_sent(component);
+    pub(super) fn load_sent(&mut self, component: ComponentNumber, now: Instant) {
+        self.components.load_sent(component, now);
+    }
+
+    /// Has the component, if it may have held others up, take no more runs here.
+    pub(super) fn part_if_harmful(&mut self, component: ComponentNumber) {
+        if self.components.len() > 1 && self.components.trouble(component).is_some() {
+            self.components.close(component);
+        }
+    }
+
+    /// The runs of a component that takes no more, to be waited for.
+    pub(super) fn last_runs(&self, component: ComponentNumber) -> Option<TaskTracker> {
+        self.components.last_runs(component)
     }
 
     /// Cancelled once the component's module has been evaluated; `None` for one that is not there.
@@ -159,9 +175,10 @@ impl Runs {
         turn: Turn,
         now: Instant,
     ) -> Option<(u64, bool)> {
-        if self.ending.is_some() || !self.components.takes_runs(component) {
+        if self.ending.is_some() {
             return None;
         }
+        let of_component = self.components.run(component)?;
         let wall = match invocation.entry {
             Entry::Hook { .. } => self.limits.hook_wall,
             Entry::Run | Entry::Options { .. } | Entry::AdditionalProps => self.limits.run_wall,
@@ -179,6 +196,7 @@ impl Runs {
             strays: LogBudget::new(self.limits.log_bytes),
             has_responded: false,
             _turn: turn,
+            _of_component: of_component,
         };
         self.in_flight.insert(self.last_id, run);
         let is_earlier = self.next_look.is_none_or(|look| deadline < look);
@@ -292,23 +310,24 @@ impl Runs {
         self.in_flight.values().map(|run| run.component).collect()
     }
 
-    /// Whether the worker has to be asked for a sign of life. Without one for too long, the components that have runs
-    /// are to blame, unless a module is being evaluated: that happens once.
+    /// Whether the worker has to be asked for a sign of life. Without one for too long, the components that had runs
+    /// when it was asked are to blame, unless a module is being evaluated: that happens once.
     pub(super) fn is_to_be_pinged(&mut self, now: Beat) -> bool {
         if self.in_flight.is_empty() || self.ending.is_some() {
             self.pulse = Pulse::default();
             return false;
         }
-        if self.pulse.has_stopped(now) {
-            match self.components.is_any_loading() {
+        if let Some(last_run) = self.pulse.stopped_by(now) {
+            match self.components.is_any_loading(now.at) {
                 true => self.pulse.wait_from(now),
                 false => {
-                    let running = self.running();
-                    self.components.harmed_by(&running);
+                    let before = self.in_flight.range(..=last_run);
+                    let suspects = before.map(|(_, run)| run.component).collect();
+                    self.components.harmed_by(&suspects);
                 }
             }
         }
-        self.pulse.is_to_be_taken(now)
+        self.pulse.is_to_be_taken(now, self.last_id)
     }
 
     /// The component's part in harm to the worker, if it may have had one.

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Map, value::RawValue};
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{Answer, Ending, Exit, Removal, Runs};
+use super::{Answer, Beat, Ending, Exit, Removal, Runs, Trouble};
 use crate::{
     api::{Entry, Hook, Invocation, LogLevel, RunId, RunMessage, RunSink},
     data_store::Replier,
@@ -379,5 +379,59 @@ fn an_end_is_nobodys_fault_where_another_component_has_been() {
     assert!(
         matches!(outcomes[..], [Outcome::Lost { .. }]),
         "{outcomes:?}"
+    );
+}
+
+#[test]
+fn those_that_had_runs_at_the_ping_are_suspects_once_and_later_ones_are_not() {
+    let (mut runs, _messages) = with_two_components();
+    let (first, second) = (ComponentNumber::FIRST, ComponentNumber::FIRST.next());
+    let third = runs.add_component();
+    let start = Instant::now();
+    let beat = |ms: u64| Beat {
+        at: start + Duration::from_millis(ms),
+        used: Duration::from_millis(ms),
+    };
+    assert!(runs.is_to_be_pinged(beat(0)));
+    let (sink, _kept) = mpsc::unbounded_channel();
+    let later = invocation(3, Entry::Run);
+    let added = runs.add(third, &later, &sink, Turn::default(), start);
+    assert!(added.is_some());
+    assert!(!runs.is_to_be_pinged(beat(1_000)));
+    receive(&mut runs, r#"{"type":"outcome","id":1}"#);
+    assert!(!runs.is_to_be_pinged(beat(2_000)));
+    let troubles = [first, second, third].map(|component| runs.trouble(component));
+    let suspect = Some(Trouble::MayHaveCaused);
+    assert_eq!(troubles, [suspect, suspect, None]);
+    // Only the ones under suspicion take no more runs there.
+    runs.part_if_harmful(second);
+    runs.part_if_harmful(third);
+    let takes_more = |component, runs: &mut Runs| {
+        let one = invocation(4, Entry::Run);
+        let added = runs.add(component, &one, &sink, Turn::default(), start);
+        added.is_some()
+    };
+    assert!(!takes_more(second, &mut runs) && takes_more(third, &mut runs));
+}
+
+#[test]
+fn a_module_that_is_evaluated_is_nobodys_harm_for_a_while() {
+    let (mut runs, _messages) = with_two_components();
+    let start = Instant::now();
+    let beat = |ms: u64| Beat {
+        at: start + Duration::from_millis(ms),
+        used: Duration::from_millis(ms),
+    };
+    let third = runs.add_component();
+    runs.load_sent(third, start);
+    runs.is_to_be_pinged(beat(0));
+    for ms in [5_000, 9_000] {
+        runs.is_to_be_pinged(beat(ms));
+        assert_eq!(runs.trouble(ComponentNumber::FIRST), None);
+    }
+    runs.is_to_be_pinged(beat(10_500));
+    assert_eq!(
+        runs.trouble(ComponentNumber::FIRST),
+        Some(Trouble::MayHaveCaused)
     );
 }

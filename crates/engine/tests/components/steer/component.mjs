@@ -46,6 +46,8 @@ function forgedFrame(id) {
 const deeds = {
   echo: ({ value }) => value,
   wait: forever,
+  waitForRelease: () => new Promise((resolve) => (globalThis.release = resolve)),
+  release: () => globalThis.release(),
   loop() {
     for (;;);
   },

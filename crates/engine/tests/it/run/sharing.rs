@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use headwater_engine::{ComponentCode, Engine, Isolation, network::NetworkPolicy};
-use headwater_model::outcome::Limit;
+use headwater_model::outcome::{Limit, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -62,6 +62,27 @@ async fn a_source_that_holds_the_others_up_gets_and_keeps_a_worker_of_its_own() 
         assert_eq!(node.engine.status().source_workers, 2);
     }
     echo(&node, &other).await;
+    assert_eq!((loads(&holding), loads(&other)), (2, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_holds_the_others_up_moves_once_its_other_runs_have_ended() {
+    let node = Node::sharing(|_| {}).await;
+    let (holding, other) = (source("steer"), source("steer"));
+    echo(&node, &other).await;
+    let mut waiting = node.steer(&holding, "waitForRelease").await;
+    waiting.has_begun().await;
+    let hold = json!({"deed": "hold", "ms": 2_500});
+    node.run(&holding, hold).await.returned();
+    let mut moving = Box::pin(echo(&node, &holding));
+    assert!(futures::poll!(&mut moving).is_pending());
+    node.steer(&other, "release").await.collect().await;
+    assert!(matches!(
+        waiting.collect().await.outcome(),
+        Outcome::Returned { .. }
+    ));
+    moving.await;
+    assert_eq!(node.engine.status().source_workers, 2);
     assert_eq!((loads(&holding), loads(&other)), (2, 1));
 }
 

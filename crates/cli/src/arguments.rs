@@ -226,6 +226,9 @@ pub(crate) struct DeployArguments {
     /// Name of the source [default: the component's name]
     #[arg(long)]
     pub(crate) name: Option<String>,
+    /// Give the source a worker process of its own
+    #[arg(long)]
+    pub(crate) isolated: bool,
     #[command(flatten)]
     pub(crate) props: PropArguments,
 }
@@ -241,6 +244,9 @@ pub(crate) struct UpdateArguments {
     /// New name
     #[arg(long)]
     pub(crate) name: Option<String>,
+    /// Give the source a worker process of its own, or with `=false` let it share one again
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) isolated: Option<bool>,
     #[command(flatten)]
     pub(crate) props: PropArguments,
     /// Move the source's packages to the latest versions that its code allows

@@ -223,6 +223,8 @@ pub struct WorkerSpec {
     pub owner: WorkerOwner,
     /// The tenant whose limits and turns it shares.
     pub tenant: Arc<str>,
+    /// Whether it shares no worker with others.
+    pub is_isolated: bool,
     /// [`Artifact::hash`] of the code.
     pub artifact_hash: ArtifactHash,
     /// `process.env` of the component (`PD_COMPONENT`).

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_runnables_leases_and_runs.sql"),
     include_str!("../migrations/0009_counted_by_their_writers.sql"),
     include_str!("../migrations/0010_counted_events.sql"),
+    include_str!("../migrations/0011_isolated_sources.sql"),
 ];
 
 /// Brings the schema up to date.

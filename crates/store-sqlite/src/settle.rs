@@ -37,7 +37,7 @@ pub(crate) fn settle(
     let dynamic_props = to_json(&spec.dynamic_props)?;
     let written = connection.execute_prepared(
         "UPDATE sources SET name = ?2, state = ?3, component_id = ?4, artifact_hash = ?5, configured_props = ?6,
-                            dedupe = ?7, updated_at = ?8, dynamic_props = ?9
+                            dedupe = ?7, updated_at = ?8, dynamic_props = ?9, isolated = ?10
          WHERE id = ?1",
         params![
             id,
@@ -49,6 +49,7 @@ pub(crate) fn settle(
             dedupe,
             signed(settled.now_ms.to_seconds()),
             dynamic_props,
+            spec.is_isolated,
         ],
     );
     written.map_err(failed("settling a source"))?;

@@ -94,8 +94,8 @@ fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
     let write = || -> rusqlite::Result<()> {
         connection.execute_prepared(
             "INSERT INTO sources (id, user_id, workspace_id, name, name_slug, state, component_id, artifact_hash,
-                                  configured_props, dynamic_props, dedupe, created_at, updated_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                  configured_props, dynamic_props, dedupe, isolated, created_at, updated_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 source.id.as_str(),
                 source.owner.user_id.as_str(),
@@ -108,6 +108,7 @@ fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {
                 Value::Object(spec.configured_props.clone()).to_string(),
                 dynamic_props,
                 dedupe,
+                spec.is_isolated,
                 signed(source.created_at),
                 signed(source.updated_at),
             ],
@@ -309,6 +310,7 @@ fn source(connection: &Connection, row: &Row<'_>) -> Result<Source, StoreError> 
             endpoints: endpoints(connection, &id)?,
             timers: timers::of_source(connection, &id)?,
             dedupe: dedupe.as_deref().map(named).transpose()?,
+            is_isolated: get(row, "isolated")?,
         },
         created_at: unsigned(row, "created_at")?,
         updated_at: unsigned(row, "updated_at")?,

@@ -66,6 +66,8 @@ pub struct SourceSpec {
     pub timers: Vec<Timer>,
     /// How its events are deduplicated.
     pub dedupe: Option<dedupe::Strategy>,
+    /// Whether it shares no worker with other sources.
+    pub is_isolated: bool,
 }
 
 /// A source.

@@ -38,6 +38,9 @@ pub(crate) struct DeploySource {
     #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
+    /// Whether the source shares no worker with others. Not part of Pipedream's API.
+    #[serde(default, deserialize_with = "lenient::boolean")]
+    isolated: Option<bool>,
     /// The workspace that it is for.
     #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,
@@ -57,6 +60,7 @@ impl From<DeploySource> for headwater_platform::DeploySource {
             },
             name: request.name,
             configured_props: request.configured_props.unwrap_or_default(),
+            is_isolated: request.isolated.unwrap_or_default(),
             workspace_id: request.workspace_id.or(request.org_id),
         }
     }
@@ -84,6 +88,9 @@ pub(crate) struct UpdateSource {
     #[serde(default, deserialize_with = "lenient::object")]
     #[schema(value_type = Option<Object>)]
     configured_props: Option<ConfiguredProps>,
+    /// Whether the source shares no worker with others. Not part of Pipedream's API.
+    #[serde(default, deserialize_with = "lenient::boolean")]
+    isolated: Option<bool>,
     /// Whether the packages of the source's code are to be the latest that it allows, instead of those
     /// that they were when it was saved. Not together with `component_*`. Not part of Pipedream's API.
     #[serde(default, deserialize_with = "lenient::boolean")]
@@ -109,6 +116,7 @@ impl UpdateSource {
             name: self.name,
             active: self.active,
             configured_props: self.configured_props,
+            is_isolated: self.isolated,
             refresh_deps: self.refresh_deps.unwrap_or_default(),
         }
     }
@@ -143,6 +151,9 @@ pub(crate) struct Source {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     active: bool,
+    /// Present and true if it shares no worker with other sources.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    isolated: bool,
     /// Unix time in seconds.
     #[schema(value_type = u64)]
     created_at: EpochSeconds,
@@ -182,6 +193,7 @@ impl From<SourceView> for Source {
             secret_props: secret_props.collect(),
             warnings: view.warnings,
             active,
+            isolated: source.spec.is_isolated,
             created_at: source.created_at,
             updated_at: source.updated_at,
             name: source.spec.name,

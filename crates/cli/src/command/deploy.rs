@@ -32,6 +32,9 @@ pub(super) async fn run(session: &Session, arguments: DeployArguments) -> Result
     if let Some(name) = arguments.name {
         body["name"] = name.into();
     }
+    if arguments.isolated {
+        body["isolated"] = true.into();
+    }
     let source = client.post_scoped(&["sources"], body).await?;
     session.print(&source, show::brief)?;
     show::warnings(&source);

@@ -25,6 +25,9 @@ pub(super) fn rows(source: &Value) -> Vec<(String, String)> {
         ("name".to_owned(), text(source, "name").to_owned()),
         ("active".to_owned(), active(source).to_owned()),
     ];
+    if source.get("isolated") == Some(&Value::Bool(true)) {
+        rows.push(("worker".to_owned(), "its own (isolated)".to_owned()));
+    }
     let endpoints = source::endpoints(source).into_iter();
     rows.extend(endpoints.map(|url| ("endpoint".to_owned(), url)));
     let timers = source::timers(source).into_iter();

@@ -20,10 +20,11 @@ type Changes = Map<String, Value>;
 pub(super) async fn run(session: &Session, arguments: UpdateArguments) -> Result<Exit> {
     let client = &session.client;
     let given = Given::read(&arguments.props)?;
-    let is_given = !given.is_empty() || arguments.refresh_deps;
+    let is_marked = arguments.refresh_deps || arguments.isolated.is_some();
+    let is_given = !given.is_empty() || is_marked;
     if arguments.component.is_none() && arguments.name.is_none() && !is_given {
         return Err(UsageError(
-            "nothing to update: give new code, --name, --prop, --props-file or --refresh-deps"
+            "nothing to update: give new code, --name, --prop, --props-file, --isolated or --refresh-deps"
                 .to_owned(),
         )
         .into());
@@ -38,6 +39,8 @@ pub(super) async fn run(session: &Session, arguments: UpdateArguments) -> Result
         None => (Method::PATCH, new_props(client, &source, given).await?),
     };
     changes.extend(arguments.name.map(|name| ("name".to_owned(), name.into())));
+    let isolated = arguments.isolated;
+    changes.extend(isolated.map(|isolated| ("isolated".to_owned(), isolated.into())));
     if arguments.refresh_deps {
         changes.insert("refresh_deps".to_owned(), true.into());
     }

@@ -66,14 +66,12 @@ impl SharedWorkers {
 
     /// The worker that the component shares; `None` for one that has a worker of its own.
     pub(super) fn shared_worker(&self, spec: &WorkerSpec) -> Option<Arc<SharedWorker>> {
-        let code = match (self.isolation, &spec.owner) {
-            (Isolation::Source, _) | (_, WorkerOwner::Call(_)) => return None,
-            (Isolation::Component, WorkerOwner::Source(_)) => {
-                spec.artifact_hash.as_str().to_owned()
-            }
-            (Isolation::Owner, WorkerOwner::Source(_)) => String::new(),
+        let code = match self.isolation {
+            Isolation::Source => return None,
+            Isolation::Component => spec.artifact_hash.as_str().to_owned(),
+            Isolation::Owner => String::new(),
         };
-        if self.apart.lock().contains_key(&spec.owner) {
+        if spec.is_isolated || self.apart.lock().contains_key(&spec.owner) {
             return None;
         }
         let mut workers = self.workers.lock();

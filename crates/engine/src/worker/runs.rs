@@ -3,11 +3,9 @@
 //! Responsible for: turning the worker's frames into messages of runs, counting what runs use, and
 //! exactly one outcome per run, last. Does no I/O: [`Runs::ending`] tells when the process has to go.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+mod harm;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use headwater_model::{
     limits::RunLimits,
@@ -24,7 +22,7 @@ use super::{
     ending::{self, Ending, Exit},
     log_budget::LogBudget,
     protocol::{ComponentNumber, Kind, WorkerFrame},
-    pulse::{Beat, Pulse},
+    pulse::Pulse,
     turns::Turn,
 };
 use crate::{
@@ -133,13 +131,6 @@ impl Runs {
     /// Records that the component's load frame was sent.
     pub(super) fn load_sent(&mut self, component: ComponentNumber, now: Instant) {
         self.components.load_sent(component, now);
-    }
-
-    /// Has the component, if it may have held others up, take no more runs here.
-    pub(super) fn part_if_harmful(&mut self, component: ComponentNumber) {
-        if self.components.len() > 1 && self.components.trouble(component).is_some() {
-            self.components.close(component);
-        }
     }
 
     /// The runs of a component that takes no more, to be waited for.
@@ -291,48 +282,6 @@ impl Runs {
             run.send(RunMessage::Outcome(outcome));
         }
         self.end(Ending::Dismissed);
-    }
-
-    /// The components one of which ended the worker; none if the platform did.
-    fn causes_of_end(&self) -> BTreeSet<ComponentNumber> {
-        match &self.ending {
-            Some(Ending::Dismissed) => BTreeSet::new(),
-            Some(Ending::Limit { run, .. }) => {
-                let run = self.in_flight.get(run);
-                run.map(|run| run.component).into_iter().collect()
-            }
-            Some(Ending::Excess { .. } | Ending::Protocol(_)) | None => self.running(),
-        }
-    }
-
-    /// The components that have runs.
-    fn running(&self) -> BTreeSet<ComponentNumber> {
-        self.in_flight.values().map(|run| run.component).collect()
-    }
-
-    /// Whether the worker has to be asked for a sign of life. Without one for too long, the components that had runs
-    /// when it was asked are to blame, unless a module is being evaluated: that happens once.
-    pub(super) fn is_to_be_pinged(&mut self, now: Beat) -> bool {
-        if self.in_flight.is_empty() || self.ending.is_some() {
-            self.pulse = Pulse::default();
-            return false;
-        }
-        if let Some(last_run) = self.pulse.stopped_by(now) {
-            match self.components.is_any_loading(now.at) {
-                true => self.pulse.wait_from(now),
-                false => {
-                    let before = self.in_flight.range(..=last_run);
-                    let suspects = before.map(|(_, run)| run.component).collect();
-                    self.components.harmed_by(&suspects);
-                }
-            }
-        }
-        self.pulse.is_to_be_taken(now, self.last_id)
-    }
-
-    /// The component's part in harm to the worker, if it may have had one.
-    pub(super) fn trouble(&self, component: ComponentNumber) -> Option<Trouble> {
-        self.components.trouble(component)
     }
 
     /// The number of components.

@@ -67,6 +67,7 @@ impl LoadedSource {
         WorkerSpec {
             owner: id.clone().into(),
             tenant: self.source.owner.tenant().into(),
+            is_isolated: self.source.spec.is_isolated,
             artifact_hash: self.source.spec.artifact_hash.clone(),
             env: BTreeMap::from([("PD_COMPONENT".to_owned(), id.to_string())]),
             state: Arc::new(StoredState {

@@ -216,6 +216,7 @@ impl Platform {
         let worker = WorkerSpec {
             owner: WorkerOwner::Call(invocation_id.clone()),
             tenant: call.owner.tenant().into(),
+            is_isolated: true,
             artifact_hash: call.component.artifact_hash.clone(),
             env: BTreeMap::new(),
             state: Arc::new(Code {

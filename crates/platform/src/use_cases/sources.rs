@@ -37,6 +37,8 @@ pub struct DeploySource {
     pub name: Option<String>,
     /// Values by prop.
     pub configured_props: ConfiguredProps,
+    /// Whether it shares no worker with other sources.
+    pub is_isolated: bool,
     /// The workspace it is to live in.
     pub workspace_id: Option<headwater_model::id::WorkspaceId>,
 }
@@ -52,6 +54,8 @@ pub struct UpdateSource {
     pub active: Option<bool>,
     /// Values by prop, merged into the former ones; null takes one away.
     pub configured_props: Option<ConfiguredProps>,
+    /// Whether it shares no worker with other sources.
+    pub is_isolated: Option<bool>,
     /// Whether the packages of its code are to be the latest allowed.
     pub refresh_deps: bool,
 }

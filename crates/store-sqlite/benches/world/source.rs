@@ -71,6 +71,7 @@ pub(crate) async fn open(path: &Path) -> (Arc<SqliteStore>, RunnableLease) {
         endpoints: Vec::new(),
         timers: Vec::new(),
         dedupe: None,
+        is_isolated: false,
     };
     let artifact = ArtifactBytes {
         hash: component.artifact_hash.clone(),

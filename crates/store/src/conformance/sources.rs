@@ -44,6 +44,7 @@ pub async fn a_source_reads_back_as_it_was_written(factory: &dyn Factory) {
     );
     new.spec.timers = vec![timer("z", 60), timer("a", 90)];
     new.spec.dedupe = Some(dedupe::Strategy::Greatest);
+    new.spec.is_isolated = true;
     new.spec.name = "Näme".to_owned();
     let props = serde_json::json!({ "b": 1.5, "a": { "y": [null], "x": "é" } });
     new.spec.configured_props = props.as_object().unwrap().clone();
@@ -62,6 +63,10 @@ pub async fn a_source_reads_back_as_it_was_written(factory: &dyn Factory) {
     source.updated_at = T0.to_seconds() + 5 * SECOND;
     assert_same(&settled, &source);
     assert_same(&store.source(&begun.id).await.unwrap().unwrap(), &source);
+    source.spec.is_isolated = false;
+    let now_ms = T0 + 5 * SECOND;
+    let shared = store.settle_source(self::settled(&source, true, now_ms));
+    assert_same(&shared.await.unwrap(), &source);
     let nobody = SourceId::new(T0, entropy());
     assert!(store.source(&nobody).await.unwrap().is_none());
 }

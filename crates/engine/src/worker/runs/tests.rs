@@ -10,12 +10,13 @@ use rustix::process::Signal;
 use serde_json::{Map, value::RawValue};
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{Answer, Beat, Ending, Exit, Removal, Runs, Trouble};
+use super::{Answer, Ending, Exit, Removal, Runs, Trouble};
 use crate::{
     api::{Entry, Hook, Invocation, LogLevel, RunId, RunMessage, RunSink},
     data_store::Replier,
     worker::{
         protocol::{ComponentNumber, WorkerFrame},
+        pulse::Beat,
         turns::Turn,
     },
 };

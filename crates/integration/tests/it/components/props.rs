@@ -1,6 +1,6 @@
 //! Apps, methods and props as the code sees them.
 
-use headwater_integration::{Node, Receiver, Reply, payloads};
+use headwater_integration::{Node, Receiver, Reply, Source, payloads};
 use serde_json::json;
 
 const SHOP: &str = r#"
@@ -74,7 +74,7 @@ export default {
         let mut sources = Vec::new();
         for _ in 0..2 {
             let body = json!({"component_id": saved["id"]});
-            sources.push(headwater_integration::Source::new(
+            sources.push(Source::new(
                 node.post("/sources", body).await.is(200).data(),
             ));
         }
@@ -89,6 +89,55 @@ export default {
             "{isolation}"
         );
     }
+}
+
+#[tokio::test]
+async fn an_isolated_source_has_a_worker_of_its_own_until_it_is_marked_otherwise() {
+    let node = Node::start().await;
+    let code = r#"
+export default {
+  name: "Counts",
+  version: "0.0.1",
+  run() { this.$emit(globalThis.runs = (globalThis.runs ?? 0) + 1); },
+};
+"#;
+    let saved = node.save(code).await;
+    let deploy = async |isolated: bool| {
+        let body = json!({"component_id": saved["id"], "isolated": isolated});
+        Source::new(node.post("/sources", body).await.is(200).data())
+    };
+    let (shared, isolated) = (deploy(false).await, deploy(true).await);
+    let shown = |source: &Source| source.record.get("isolated").cloned();
+    assert_eq!(
+        (shown(&shared), shown(&isolated)),
+        (None, Some(json!(true)))
+    );
+    let runs_seen = async |source: &Source| {
+        node.run(source, json!({})).await;
+        payloads(&node.events(source).await).pop().unwrap()
+    };
+    assert_eq!(runs_seen(&shared).await, 1);
+    assert_eq!(runs_seen(&isolated).await, 1);
+    let described = node.cli(&["describe", &isolated.id]).await.ok();
+    assert!(
+        described.stdout.contains("its own (isolated)"),
+        "{described:?}"
+    );
+    // Another change leaves the mark.
+    node.cli(&["update", &isolated.id, "--name", "Alone"])
+        .await
+        .ok();
+    assert_eq!(runs_seen(&isolated).await, 2);
+    node.cli(&["update", &isolated.id, "--isolated=false"])
+        .await
+        .ok();
+    assert_eq!(
+        runs_seen(&isolated).await,
+        2,
+        "of the worker that both share"
+    );
+    node.cli(&["update", &shared.id, "--isolated"]).await.ok();
+    assert_eq!(runs_seen(&shared).await, 1);
 }
 
 #[tokio::test]
@@ -178,7 +227,7 @@ export default {
     // Props that were read may be sent back.
     let props = json!({"configured_props": deployed["configured_props"]});
     node.put(&path, props).await.is(200);
-    let source = headwater_integration::Source::new(deployed);
+    let source = Source::new(deployed);
     node.run(&source, json!({})).await;
     assert_eq!(payloads(&node.events(&source).await), [json!(7)]);
 }
@@ -232,7 +281,7 @@ export default {
         alert.unwrap(),
         &json!({"name": "info", "type": "alert", "alertType": "info", "content": "Read me"})
     );
-    let source = headwater_integration::Source::new(deployed);
+    let source = Source::new(deployed);
     node.run(&source, json!({"n": 1})).await;
     let mut expected = values;
     for (name, value) in [

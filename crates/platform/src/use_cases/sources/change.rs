@@ -20,7 +20,7 @@ struct Target {
     component: SavedComponent,
     spec: SourceSpec,
     active: bool,
-    /// Whether code or props differ, so that the worker must be a fresh one.
+    /// Whether code, props or isolation differ, so that the worker must be a fresh one.
     swaps: bool,
 }
 
@@ -93,13 +93,15 @@ impl Platform {
         Self::check_source(&component)?;
         let name = request.name.as_deref().unwrap_or(&former.spec.name);
         let given = request.configured_props.as_ref();
-        let swaps = component.id != former.spec.component_id || given.is_some();
-        let spec = match swaps {
+        let is_isolated = request.is_isolated.unwrap_or(former.spec.is_isolated);
+        let replans = component.id != former.spec.component_id || given.is_some();
+        let spec = match replans {
             true => {
                 let wanted = Wanted {
                     component: &component,
                     owner: &former.owner,
                     name,
+                    is_isolated,
                     values: self.merged_props(former, given)?,
                     given,
                     former: Some(former),
@@ -109,11 +111,12 @@ impl Platform {
             // A source whose account is gone, or is another member's, can be renamed and paused all the same.
             false => SourceSpec {
                 name: name.to_owned(),
+                is_isolated,
                 ..former.spec.clone()
             },
         };
         Ok(Target {
-            swaps,
+            swaps: replans || is_isolated != former.spec.is_isolated,
             active: request
                 .active
                 .unwrap_or(former.state != SourceState::Inactive),

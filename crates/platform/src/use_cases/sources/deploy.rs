@@ -40,6 +40,7 @@ impl Platform {
             component: &component,
             owner: &owner,
             name: &name,
+            is_isolated: request.is_isolated,
             values: request.configured_props.clone(),
             given: Some(&request.configured_props),
             former: None,

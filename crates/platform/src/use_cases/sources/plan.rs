@@ -21,6 +21,7 @@ pub(super) struct Wanted<'a> {
     /// The owner of the source.
     pub(super) owner: &'a Owner,
     pub(super) name: &'a str,
+    pub(super) is_isolated: bool,
     /// Values by prop, former ones included.
     pub(super) values: ConfiguredProps,
     /// Those that the request gave: one for no prop is an error, while a former one is dropped.
@@ -51,6 +52,7 @@ impl Platform {
             component,
             owner,
             name,
+            is_isolated,
             values,
             given,
             former,
@@ -101,6 +103,7 @@ impl Platform {
             endpoints,
             timers,
             dedupe: component.description.dedupe,
+            is_isolated,
         })
     }
 

@@ -80,9 +80,12 @@ pub(crate) async fn receive(
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let endpoint = edge.endpoint_of_host(&request);
     let is_endpoint = endpoint.is_some() || uri.path().starts_with(ingress::PREFIX);
+    let at_path = ingress::split(uri.path());
     let place = match endpoint {
         Some(_) => Place::Host,
-        None => ingress::place_of(uri.path()),
+        None => Place::Path {
+            token: at_path.map_or("", |(token, _)| token),
+        },
     };
     let span = edge.begin_span(&request, is_endpoint);
     let origin = Origin {
@@ -91,13 +94,11 @@ pub(crate) async fn receive(
     };
     let answering = async {
         let answering = async {
-            match endpoint {
-                Some(token) => ingress::at_host(&edge.ingress, token, request).await,
+            match (endpoint, at_path) {
+                (Some(token), _) => ingress::at_host(&edge.ingress, token, request).await,
                 // The busiest of all paths, and known by now: the router would match and copy it once more.
-                None if ingress::is_at_path(uri.path()) => {
-                    ingress::at_path(&edge.ingress, request).await
-                }
-                None => {
+                (None, Some(at_path)) => ingress::at_path(&edge.ingress, at_path, request).await,
+                (None, None) => {
                     trim_trailing_slash(request.uri_mut());
                     next.run(request).await
                 }

@@ -32,7 +32,7 @@ use serde_json::value::RawValue;
 
 use self::event::Arrived;
 pub(crate) use self::{
-    address::{EndpointDomain, PREFIX},
+    address::{EndpointDomain, PREFIX, split},
     site::{Place, Sites},
 };
 use crate::{
@@ -60,31 +60,25 @@ pub(crate) struct IngressState {
     pub(crate) sites: Sites,
 }
 
-/// Whether the path is that of an endpoint or below one.
-pub(crate) fn is_at_path(path: &str) -> bool {
-    address::split(path).is_some()
-}
-
-/// `/e/{token}` and everything below.
-pub(crate) async fn at_path(ingress: &IngressState, request: Request) -> Response {
+/// `/e/{token}` and everything below, split into these two.
+pub(crate) async fn at_path(
+    ingress: &IngressState,
+    (token, path): (&str, &str),
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     let url = format!(
         "{}{}",
         ingress.platform.config().public_url,
         whole_path(&parts)
     );
-    match address::split(parts.uri.path()) {
-        Some((token, path)) => {
-            let target = Target {
-                token: EndpointToken::new(token),
-                path,
-                url,
-                place: Place::Path { token },
-            };
-            ingress.answer(target, &parts, body).await
-        }
-        None => ApiError::NoEndpoint.into_response(),
-    }
+    let target = Target {
+        token: EndpointToken::new(token),
+        path,
+        url,
+        place: Place::Path { token },
+    };
+    ingress.answer(target, &parts, body).await
 }
 
 /// Everything at `{token}.{domain}`.
@@ -108,12 +102,6 @@ pub(crate) async fn at_host(
 
 fn whole_path(parts: &Parts) -> &str {
     parts.uri.path_and_query().map_or("", PathAndQuery::as_str)
-}
-
-/// The place of the endpoint whose path that is.
-pub(crate) fn place_of(path: &str) -> Place<'_> {
-    let token = address::split(path).map_or("", |(token, _)| token);
-    Place::Path { token }
 }
 
 impl IngressState {

@@ -17,7 +17,7 @@ use crate::{
     confine::{Confinement, ConfinementConfig},
     deno::Deno,
     network::{CaCertificates, Destination, NetworkPolicy, Route},
-    pool::{Isolation, Pool, PoolConfig},
+    pool::{Isolation, Pool, PoolConfig, WorkerRoom},
     runtime_files::RuntimeFiles,
     sandbox::{self, Sandbox, SandboxConfig},
     worker::{WorkerLaunch, folder},
@@ -53,6 +53,8 @@ pub struct EngineConfig {
     pub network: NetworkPolicy,
     /// The sources that may share a worker.
     pub isolation: Isolation,
+    /// The room for sources in one worker.
+    pub room: WorkerRoom,
     /// The number of workers kept ready for sources without one.
     pub warm_workers: usize,
     /// Memory of all sources' workers together, beyond which idle ones are ended.
@@ -106,6 +108,7 @@ impl DenoEngine {
             warm_workers: config.warm_workers,
             memory_bytes: config.workers_memory_mib << 20,
             workers_per_tenant: config.workers_per_tenant,
+            room: config.room,
             shared_worker_bytes: (u64::from(config.limits.heap_mib) << 20) * SHARED_PART.0
                 / SHARED_PART.1,
             isolation: config.isolation,

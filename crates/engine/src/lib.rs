@@ -28,4 +28,4 @@ pub use api::*;
 pub use data_store::{Replier, StoreOperation, StoreReply, StoreRequest};
 pub use deno_engine::{DenoEngine, EngineConfig};
 pub use lock::{LockedPackage, locked_packages};
-pub use pool::Isolation;
+pub use pool::{Isolation, WorkerRoom};

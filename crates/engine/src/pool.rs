@@ -26,6 +26,7 @@ use crate::{
 };
 use artifacts::ArtifactCache;
 pub(crate) use config::PoolConfig;
+pub use config::WorkerRoom;
 use shares::Shares;
 pub use sharing::Isolation;
 use sharing::SharedWorkers;
@@ -48,6 +49,7 @@ pub(crate) struct Pool {
     slots: Arc<Slots>,
     shares: Arc<Shares>,
     shared: Arc<SharedWorkers>,
+    room: WorkerRoom,
     /// Memory beyond which a shared worker gets no more components.
     shared_worker_bytes: u64,
     queue: FairQueue,
@@ -76,6 +78,7 @@ impl Pool {
         Arc::new(Self {
             artifacts: ArtifactCache::new(config.artifacts_dir.clone()),
             warm: WarmWorkers::start(Arc::clone(&launch), config.warm_workers, closing.clone()),
+            room: config.room,
             shared_worker_bytes: config.shared_worker_bytes,
             shared: Arc::clone(&shared),
             queue: FairQueue::new(MADE_READY_AT_A_TIME, usize::MAX),

@@ -222,8 +222,7 @@ pub(crate) fn empty(
     };
     let id = id.as_str();
     let mut left = limit as usize;
-    let invocations =
-        "position IN (SELECT position FROM invocations WHERE runnable_id = ?1 LIMIT ?2)";
+    let invocations = "position IN (SELECT position FROM invocations WHERE runnable_id = ?1 ORDER BY position LIMIT ?2)";
     left -= queued_events::delete_invocations(connection, invocations, params![id, limit])?;
     left -= connection
         .execute_prepared(RUNS, params![id, left as i64])

@@ -11,7 +11,7 @@ use headwater_platform::PlatformConfig;
 pub(crate) const PREFIX: &str = "/e/";
 
 /// Token and path of `/e/{token}{path}`, the path exactly as it was sent and never empty.
-pub(super) fn split(path: &str) -> Option<(&str, &str)> {
+pub(crate) fn split(path: &str) -> Option<(&str, &str)> {
     let rest = path.strip_prefix(PREFIX)?;
     let (token, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let path = if path.is_empty() { "/" } else { path };

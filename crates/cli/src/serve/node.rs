@@ -4,7 +4,9 @@ use std::{net::SocketAddr, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use headwater_api::BodyLimits;
-use headwater_engine::{DenoEngine, EngineConfig, Isolation, confine::ConfinementConfig};
+use headwater_engine::{
+    DenoEngine, EngineConfig, Isolation, WorkerRoom, confine::ConfinementConfig,
+};
 use headwater_model::{
     app::AppCatalog,
     limits::{RETAINED_EVENTS, RunLimits},
@@ -225,6 +227,7 @@ async fn engine_config(
         ca: network.ca,
         routes: network.routes,
         isolation: options.isolation.map(Isolation::from).unwrap_or_default(),
+        room: WorkerRoom::default(),
         warm_workers: options.warm_workers.unwrap_or(WARM_WORKERS),
         workers_memory_mib,
         workers_per_tenant: options

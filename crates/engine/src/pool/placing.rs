@@ -9,13 +9,6 @@ use crate::{
     worker::{Code, Worker},
 };
 
-/// Components in one worker. The more there are, the more runs are repeated when it ends, and the longer one of them may
-/// wait for others; each worker takes some 60 MiB itself.
-const COMPONENTS_MAX: usize = 5000;
-/// Modules that one worker imports for them. The more there are, the longer Deno takes for one more: 0.4 ms with 300, 1.2
-/// with 1,000, 8.7 with 3,000.
-const MODULES_MAX: usize = 1250;
-
 /// A place in a worker that is given up on drop, unless it is kept.
 struct NewPlacement {
     placement: Placement,
@@ -63,7 +56,10 @@ impl Pool {
             return self.placed_in_new_worker(slot, spec).await;
         };
         let mut shared = self.unless_leaving(slot, shared_worker.lock()).await?;
-        if let Some(worker) = shared.upgrade().filter(|worker| self.has_room(worker)) {
+        if let Some(worker) = shared
+            .upgrade()
+            .filter(|worker| self.has_room(worker, spec))
+        {
             let new = NewPlacement::of(worker);
             // Others need not wait until it is loaded.
             drop(shared);
@@ -145,10 +141,11 @@ impl Pool {
     }
 
     /// Whether a worker takes one more component.
-    fn has_room(&self, worker: &Worker) -> bool {
+    fn has_room(&self, worker: &Worker, spec: &WorkerSpec) -> bool {
+        let needs_module = || worker.factory(&spec.artifact_hash).is_none();
         worker.is_open()
-            && worker.components() < COMPONENTS_MAX
-            && worker.modules() < MODULES_MAX
+            && worker.components() < self.room.components
+            && (worker.modules() < self.room.modules || !needs_module())
             && worker.last_memory() < self.shared_worker_bytes
     }
 

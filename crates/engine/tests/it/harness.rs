@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_engine::{
     Artifact, DenoEngine, Engine, EngineConfig, EngineError, Entry, Hook, Invocation, Isolation,
-    LogLevel, RunId, RunMessage, WorkerSpec, WorkerState, artifact, deno::Deno,
+    LogLevel, RunId, RunMessage, WorkerRoom, WorkerSpec, WorkerState, artifact, deno::Deno,
     network::NetworkPolicy,
 };
 use headwater_model::{
@@ -48,6 +48,7 @@ pub(crate) async fn config(work_dir: &Path) -> EngineConfig {
         limits: RunLimits::default(),
         network: NetworkPolicy::PublicOnly,
         isolation: Isolation::Source,
+        room: WorkerRoom::default(),
         warm_workers: 1,
         workers_memory_mib: 2048,
         workers_per_tenant: 64,

@@ -62,6 +62,9 @@ const deeds = {
   hog,
   hogBuffers,
   burst,
+  keep({ mib }) {
+    globalThis.kept = new Uint8Array(mib * MIB).fill(1);
+  },
   manyFiles() {
     for (let i = 0; i < 5; i++) fill(`file-${i}`, 256);
     return forever();

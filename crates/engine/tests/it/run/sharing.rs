@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use headwater_engine::{ComponentCode, Engine, Isolation, network::NetworkPolicy};
+use headwater_engine::{ComponentCode, Engine, Isolation, WorkerRoom, network::NetworkPolicy};
 use headwater_model::outcome::{Limit, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -46,6 +46,64 @@ async fn sources_share_a_worker_as_the_isolation_says() {
         let status = node.engine.status();
         assert_eq!(status.source_workers, workers, "{isolation:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_full_gets_no_more_sources() {
+    // Two sources of code that is called share a module.
+    for (room, workers) in [
+        (
+            WorkerRoom {
+                components: 2,
+                ..WorkerRoom::default()
+            },
+            2,
+        ),
+        (
+            WorkerRoom {
+                modules: 1,
+                ..WorkerRoom::default()
+            },
+            2,
+        ),
+    ] {
+        let node = Node::sharing(|config| config.room = room).await;
+        let artifact = built(COUNTS).await.artifact;
+        let sources =
+            [(); 2].map(|()| of_one_tenant(Source::of("counts", artifact.clone(), Map::new())));
+        for source in &sources {
+            node.run(source, Value::Null).await.returned();
+        }
+        assert_eq!(node.engine.status().source_workers, 1, "{room:?}");
+        let other = source("steer");
+        echo(&node, &other).await;
+        assert_eq!(node.engine.status().source_workers, workers, "{room:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_takes_much_memory_gets_no_more_sources() {
+    let node = Node::sharing(|config| config.limits.heap_mib = 64).await;
+    let sources = [source("steer"), source("steer")];
+    let [large, small] = &sources;
+    echo(&node, large).await;
+    node.run(large, json!({"deed": "keep", "mib": 64}))
+        .await
+        .returned();
+    // The memory is looked at from time to time.
+    let apart = async {
+        loop {
+            let evicted = node.engine.evict(&small.spec.owner);
+            evicted.await;
+            echo(&node, small).await;
+            if node.engine.status().source_workers == 2 {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), apart)
+        .await
+        .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -33,6 +33,11 @@ impl Node {
 }
 
 impl Raw {
+    /// Opens a connection to an address.
+    pub async fn open(address: &str) -> io::Result<Self> {
+        Ok(Self(TcpStream::connect(address).await?))
+    }
+
     /// Sends it all; fails where the node takes no more.
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes).await

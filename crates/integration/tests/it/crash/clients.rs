@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    io,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -9,14 +10,14 @@ use std::{
     time::Duration,
 };
 
-use headwater_integration::{Node, Source};
+use headwater_integration::{Node, Raw, Source};
 use serde_json::json;
 use tokio::{sync::watch, task::JoinSet};
 
 /// Requests at once.
 const CLIENTS: usize = 16;
 
-/// The time within which a node that was killed is there again, or has answered, on a machine under load.
+/// The time within which a node that was killed is there again, on a machine under load.
 const STARTED_BY: Duration = Duration::from_secs(60);
 
 /// The state of one id.
@@ -31,8 +32,8 @@ pub(super) struct Sent {
 /// The clients of one endpoint.
 #[derive(Clone)]
 pub(super) struct Clients {
-    http: reqwest::Client,
-    endpoint: String,
+    address: String,
+    path: String,
     /// How often the node was started again.
     starts: Arc<watch::Sender<usize>>,
     tally: Arc<watch::Sender<BTreeMap<usize, Sent>>>,
@@ -40,16 +41,11 @@ pub(super) struct Clients {
 
 impl Clients {
     pub(super) fn of(source: &Source) -> Self {
-        // A connection per request: none is left that a kill has closed.
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .pool_max_idle_per_host(0)
-            .timeout(STARTED_BY)
-            .build()
-            .unwrap();
+        let endpoint = source.endpoint().trim_start_matches("http://");
+        let (address, path) = endpoint.split_once('/').expect("an endpoint has a path");
         Self {
-            http,
-            endpoint: source.endpoint().to_owned(),
+            address: address.to_owned(),
+            path: format!("/{path}"),
             starts: Arc::default(),
             tally: Arc::default(),
         }
@@ -81,31 +77,39 @@ impl Clients {
             let start = *starts.borrow_and_update();
             self.tally
                 .send_modify(|tally| tally.entry(id).or_default().attempts += 1);
-            let response = self
-                .http
-                .post(&self.endpoint)
-                .json(&json!({"id": id}))
-                .send()
-                .await;
-            let answer = match response {
-                Ok(response) => Ok((response.status().as_u16(), response.text().await)),
-                Err(error) => Err(error),
-            };
-            match &answer {
-                Ok((200, _)) => {
+            let answer = self.post(id).await;
+            match answer.as_deref().map(status) {
+                Ok(Some("200")) => {
                     self.tally
                         .send_modify(|tally| tally.entry(id).or_default().answered = true);
                     return;
                 }
-                // A node that stops may say so.
-                Ok((503, _)) | Err(_) => {}
-                Ok(answer) => panic!("request {id} was answered {answer:?}"),
+                // A node that stops may say so; one that is killed closes the connection.
+                Ok(Some("503") | None) | Err(_) => {}
+                Ok(Some(_)) => panic!("request {id} was answered {answer:?}"),
             }
             let next_start = starts.wait_for(|now| *now > start);
             // A node that goes on has to answer.
             let waited = tokio::time::timeout(STARTED_BY, next_start).await;
             assert!(waited.is_ok(), "request {id} failed for good: {answer:?}");
         }
+    }
+
+    /// Posts the id over a connection of its own. The answer is empty if the connection was closed before it.
+    ///
+    /// By hand, because kills close connections at any moment: if one is closed while hyper's client hands it a
+    /// request, the client may wait for an answer without end although it has no connection any more.
+    async fn post(&self, id: usize) -> io::Result<String> {
+        let Self { address, path, .. } = self;
+        let body = json!({"id": id}).to_string();
+        let length = body.len();
+        let mut connection = Raw::open(address).await?;
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        );
+        connection.send(request.as_bytes()).await?;
+        Ok(connection.answer().await)
     }
 
     /// Waits until so many ids are answered.
@@ -135,4 +139,9 @@ impl Clients {
     pub(super) fn tally(&self) -> BTreeMap<usize, Sent> {
         self.tally.borrow().clone()
     }
+}
+
+/// The status of an answer, if there is one.
+fn status(answer: &str) -> Option<&str> {
+    answer.strip_prefix("HTTP/1.1 ")?.get(..3)
 }

@@ -7,7 +7,7 @@ use headwater_model::{
     channel::{Channel, ChannelClass},
     event::NewEvent,
 };
-use headwater_store::{ChannelFilter, StoreError};
+use headwater_store::StoreError;
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 
 use crate::connection::{ExecutePrepared as _, failed};
@@ -122,26 +122,24 @@ pub(crate) fn delete(
     Ok(deleted)
 }
 
-/// The number of an emitter's events on these channels, with those that a requested deletion has not reached yet.
+/// The number of an emitter's events of a class, or of those on one channel of the ordinary ones, with those that a
+/// requested deletion has not reached yet.
 pub(crate) fn of(
     connection: &Connection,
     emitter: &str,
-    channels: &ChannelFilter,
+    class: ChannelClass,
+    named: Option<&str>,
 ) -> Result<i64, StoreError> {
-    let (counted, channel) = match channels {
-        ChannelFilter::Class(class) => (of_class(*class), ""),
-        ChannelFilter::Named(channel) => match (channel.class(), channel.name()) {
-            (ChannelClass::Ordinary, "") => (
-                "ordinary_events - coalesce((SELECT sum(events) FROM channel_events WHERE emitter_id = ?1), 0)",
-                "",
-            ),
-            (ChannelClass::Ordinary, name) => (
-                "coalesce((SELECT events FROM channel_events WHERE emitter_id = ?1 AND channel = ?2), 0)",
-                name,
-            ),
-            (class, _) => (of_class(class), ""),
-        },
+    let counted = match named {
+        None => of_class(class),
+        Some("") => {
+            "ordinary_events - coalesce((SELECT sum(events) FROM channel_events WHERE emitter_id = ?1), 0)"
+        }
+        Some(_) => {
+            "coalesce((SELECT events FROM channel_events WHERE emitter_id = ?1 AND channel = ?2), 0)"
+        }
     };
+    let channel = named.unwrap_or_default();
     connection
         .prepare_cached(&format!(
             "SELECT {counted} FROM emitters WHERE emitter_id = ?1 AND ?2 IS NOT NULL"

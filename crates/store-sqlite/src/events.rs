@@ -19,23 +19,22 @@ use crate::{
 
 /// A channel filter in SQL.
 struct Filter<'a> {
+    class: ChannelClass,
+    /// The channel, if it is one of several in its class.
+    named: Option<&'a str>,
     /// The index that has these events in the order of their ids.
     index: &'static str,
-    /// The condition, on `?2` too.
+    /// The condition, on the channel as `?2` too.
     condition: String,
-    /// The value of `?2`.
-    channel: &'a str,
 }
 
 impl<'a> Filter<'a> {
     fn of(channels: &'a ChannelFilter) -> Self {
         let (class, named) = match channels {
             ChannelFilter::Class(class) => (*class, None),
-            ChannelFilter::Named(channel) => match channel.class() {
-                ChannelClass::Ordinary => (ChannelClass::Ordinary, Some(channel.name())),
-                class => (class, None),
-            },
+            ChannelFilter::Named(channel) => (channel.class(), Some(channel.name())),
         };
+        let named = named.filter(|_| class == ChannelClass::Ordinary);
         let (index, of_channel) = match named {
             None => ("events_by_id", "?2 IS NOT NULL"),
             Some("") => ("events_by_id", "events.channel = ?2"),
@@ -46,10 +45,15 @@ impl<'a> Filter<'a> {
             ),
         };
         Self {
+            class,
+            named,
             index,
             condition: format!("events.class = {} AND {of_channel}", class.code()),
-            channel: named.unwrap_or_default(),
         }
+    }
+
+    fn channel(&self) -> &'a str {
+        self.named.unwrap_or_default()
     }
 }
 
@@ -69,7 +73,9 @@ fn hidden(connection: &Connection, emitter: &str, filter: &Filter<'_>) -> Result
                    AND {})",
             filter.condition
         ))
-        .and_then(|mut statement| statement.query_row([emitter, filter.channel], |row| row.get(0)))
+        .and_then(|mut statement| {
+            statement.query_row([emitter, filter.channel()], |row| row.get(0))
+        })
         .map_err(failed("counting events to be deleted"))
 }
 
@@ -93,7 +99,7 @@ pub(crate) fn page(
 ) -> Result<Page<Event>, StoreError> {
     let failed = failed("reading events");
     let filter = Filter::of(channels);
-    let total = counted_events::of(connection, emitter.as_str(), channels)?
+    let total = counted_events::of(connection, emitter.as_str(), filter.class, filter.named)?
         - hidden(connection, emitter.as_str(), &filter)?;
     let (bound, order, from) = match page.position {
         Position::First => (
@@ -111,7 +117,7 @@ pub(crate) fn page(
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let parameters = params![
         emitter.as_str(),
-        filter.channel,
+        filter.channel(),
         signed(from.ms),
         from.sequence,
         page.limit

@@ -23,6 +23,7 @@ mod inspection;
 mod language;
 mod layout;
 mod local;
+mod lone;
 mod manifests;
 mod markers;
 mod missing_file;
@@ -36,8 +37,10 @@ mod repository;
 mod script;
 mod settings;
 mod settled;
+mod shared_platform;
 mod source_map;
 mod sources;
+mod spare;
 mod specifier;
 mod throwaway;
 mod undeclared;
@@ -52,13 +55,14 @@ use std::{
 use bundle::{Bundled, Bundling};
 use command::{DenoTool, Program};
 pub use component_files::component_files;
-pub use describe::Describe;
+pub use describe::{Describe, Evaluated};
 use download::download;
 use failure::{BuildFailure, BuildResult, disk};
 use fetch::ModuleFetcher;
 pub use local::{LocalBundle, LocalBundling, bundle_local};
 use packages::Resolved;
 use registry_answers::RegistryAnswers;
+use shared_platform::SharedPlatforms;
 use sources::{Gathering, Sources};
 pub use throwaway::ThrowawayWorkers;
 
@@ -107,6 +111,7 @@ pub struct Builder {
     describer: Arc<dyn Describe>,
     queue: FairQueue,
     answers: RegistryAnswers,
+    platforms: SharedPlatforms,
     code_bytes_max: u64,
 }
 
@@ -147,6 +152,7 @@ impl Builder {
             describer,
             queue: FairQueue::new(CONCURRENT_BUILDS, WAITING_MAX),
             answers: RegistryAnswers::default(),
+            platforms: SharedPlatforms::default(),
             code_bytes_max: config.code_bytes_max,
         })
     }
@@ -196,6 +202,7 @@ impl Builder {
     async fn attempt(&self, request: BuildRequest) -> BuildResult<Build> {
         self.prepare().await?;
         let _permit = self.permit(&request.owner).await?;
+        self.describer.prepare();
         let staging = self.staging().await?;
         let built = self.build_in(staging.path(), request).await;
         // With the packages beside it, it has many files.
@@ -236,13 +243,17 @@ impl Builder {
         folder: &Path,
         code: &Path,
         sources: &mut Sources,
-    ) -> BuildResult<(Bundled, Resolved)> {
+    ) -> BuildResult<(Bundled, Arc<Resolved>)> {
         let imported = sources.packages.clone();
         loop {
-            let resolved = packages::resolve(&self.tool, folder, sources).await?;
+            let resolved = packages::resolve(&self.tool, folder, &self.answers, sources).await?;
             settled::settle(&self.tool, resolved.folders()).await?;
             let bundling = self.bundling(folder, code, sources);
             let output = folder.join("bundle");
+            let bundled = bundling.without_platform(&self.platforms, &resolved, &output);
+            if let Some(bundled) = bundled.await? {
+                return Ok((bundled, resolved));
+            }
             let bundled = match bundling.with_packages(&output, resolved.platform()).await {
                 Ok(bundled) => bundled,
                 Err(failure) => {

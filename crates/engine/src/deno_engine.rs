@@ -175,10 +175,8 @@ impl DenoEngine {
             ca: config.ca.clone(),
         };
         let sandbox = Arc::new(Sandbox::new(sandbox)?);
-        let builder = Builder::new(
-            builder,
-            Arc::new(ThrowawayWorkers::new(Arc::clone(&sandbox))),
-        )?;
+        let describer = ThrowawayWorkers::new(Arc::clone(&sandbox), &config.cache_dir)?;
+        let builder = Builder::new(builder, Arc::new(describer))?;
         Ok((config, sandbox, Arc::new(builder)))
     }
 }

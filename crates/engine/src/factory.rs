@@ -2,7 +2,8 @@
 //! module state of its own at the price of a call (docs/guide/running-many-sources.md).
 //!
 //! Importing a module once more takes milliseconds, and tens of KiB, for each source; a call takes microseconds, and
-//! shares the compiled code. Nodes derive the function when they unpack an archive, which holds the module alone.
+//! shares the compiled code. Nodes derive the function when they unpack an archive, which holds the module alone. It is
+//! tried when a component is saved: if it fails where the module works, the archive has a mark, and nodes derive none.
 
 use std::{fmt::Write as _, fs, io, ops::Range, path::Path};
 
@@ -16,6 +17,8 @@ use crate::{
 const FOLDER: &str = "factory";
 /// Packages, if they are not in the module.
 const PACKAGES: &str = "node_modules";
+/// The mark of an archive whose component works as a module only.
+const MODULE_ONLY: &str = "module-only";
 const SOURCE_MAP_LINK: &str = "//# sourceMappingURL=";
 
 /// The function's module, relative to the folder of the component's.
@@ -23,12 +26,26 @@ pub(crate) fn entry() -> String {
     format!("{FOLDER}/{}", artifact::ENTRY)
 }
 
-/// Adds the function to an unpacked archive. Without effect if its module imports what has state of its own.
+/// Whether packages are beside the module in this folder.
+pub(crate) fn has_packages_beside(folder: &Path) -> bool {
+    folder.join(PACKAGES).exists()
+}
+
+/// Marks the folder of an archive: no function is to be made of its module.
+///
+/// # Errors
+/// The mark cannot be written.
+pub(crate) fn forbid(archive: &Path) -> io::Result<()> {
+    fs::write(archive.join(MODULE_ONLY), "")
+}
+
+/// Adds the function to an unpacked archive. Without effect if its module imports what has state of its own, or is
+/// marked.
 ///
 /// # Errors
 /// A file cannot be read or written.
 pub(crate) fn derive(archive: &Path) -> io::Result<()> {
-    if archive.join(PACKAGES).try_exists()? {
+    if archive.join(PACKAGES).try_exists()? || archive.join(MODULE_ONLY).try_exists()? {
         return Ok(());
     }
     let Some(function) = function_of(&fs::read_to_string(archive.join(artifact::ENTRY))?) else {
@@ -172,7 +189,7 @@ fn export<'a>(tokens: &mut Scanner<'a>) -> Option<(usize, Names<'a>)> {
 mod tests {
     use std::fs;
 
-    use super::{artifact, derive, function_of, is_in};
+    use super::{artifact, derive, forbid, function_of, is_in};
 
     #[test]
     fn imports_go_behind_the_function_and_every_line_stays_where_it_is() {
@@ -227,5 +244,14 @@ mod tests {
         fs::remove_dir(archive.path().join("node_modules")).unwrap();
         derive(archive.path()).unwrap();
         assert!(is_in(archive.path()).unwrap());
+    }
+
+    #[test]
+    fn a_component_that_works_as_a_module_only_has_none() {
+        let archive = tempfile::tempdir().unwrap();
+        fs::write(archive.path().join(artifact::ENTRY), "export { a };").unwrap();
+        forbid(archive.path()).unwrap();
+        derive(archive.path()).unwrap();
+        assert!(!is_in(archive.path()).unwrap());
     }
 }

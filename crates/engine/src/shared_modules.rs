@@ -63,6 +63,11 @@ pub(crate) fn write(archive: &Path, text: &str, map: &str) -> io::Result<String>
     Ok(specifier_of(&name))
 }
 
+/// The specifier by which components import a module.
+pub(crate) fn specifier(text: &str, map: &str) -> String {
+    specifier_of(&name_of(text.as_bytes(), map.as_bytes()))
+}
+
 fn specifier_of(name: &str) -> String {
     format!("{SPECIFIER}/{name}/{MODULE}")
 }

@@ -1,5 +1,6 @@
 //! Bundling: a component's own modules into one, with or without the packages they import. The platform package
-//! becomes a module of its own where it can (`platform_module.rs`).
+//! becomes a module of its own where it can (`platform_module.rs`); components without further packages get one that
+//! exists already (`shared_platform.rs`).
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +15,7 @@ use super::{
     command::{DenoTool, Purpose, StepOutput},
     download::download,
     failure::{BuildResult, disk, not_resolved},
-    layout::{APART, CONFIG, LOCK, PLATFORM_MODULE},
+    layout::{APART, CONFIG, LOCK, PLATFORM_IMPORTER, PLATFORM_MODULE, PLATFORM_STUB},
     markers,
     platform_module::{self, Importer},
     source_map::Bundle,
@@ -31,10 +32,12 @@ pub(super) const NO_PACKAGE: &str = "Could not resolve 'npm:";
 /// The rejection of an import outside of the component; the file is not named.
 const OUTSIDE: &str = "the component, or a package that it imports, imports a file that is neither the component's nor a package's";
 
+/// Files that a build itself adds to its folder.
+const OF_BUILDS: [&str; 2] = [PLATFORM_STUB, PLATFORM_IMPORTER];
 /// The arguments for bundling packages in, as they were locked.
-const LOCKED: &[&str] = &["--lock", LOCK];
+const LOCKED: &[&str] = &["--config", CONFIG, "--lock", LOCK];
 /// The same with what modules have in common apart.
-const LOCKED_AND_SPLIT: &[&str] = &["--lock", LOCK, "--code-splitting"];
+const LOCKED_AND_SPLIT: &[&str] = &["--config", CONFIG, "--lock", LOCK, "--code-splitting"];
 
 /// A build folder with its sources, below the folder of Deno's cache.
 #[derive(Debug)]
@@ -45,6 +48,16 @@ pub(super) struct Bundling<'a> {
     /// The folder of the own modules.
     pub(super) code: &'a Path,
     pub(super) sources: &'a Sources,
+}
+
+/// A component's module and the platform package's, apart.
+pub(super) struct Split {
+    component: Bundle,
+    /// The module that they have in common, as the bundler wrote it.
+    pub(super) common: String,
+    /// The same for all components.
+    pub(super) shared: Bundle,
+    pub(super) reached: Vec<PathBuf>,
 }
 
 /// The result of bundling the packages in.
@@ -99,11 +112,34 @@ impl Bundling<'_> {
     /// The same with the platform package apart. `None` if the component has to have it for itself, or cannot be
     /// bundled at all.
     async fn beside_platform(&self, output: &Path, version: &str) -> BuildResult<Option<Bundled>> {
+        let entry = self.sources.entry.as_path();
+        let Some(split) = self.split(entry, version).await? else {
+            return Ok(None);
+        };
+        let mut bundle = split.component;
+        let Some(importer) = Importer::of(&bundle.code, &split.common) else {
+            return Ok(None);
+        };
+        let obstacle = markers::unbundlable(&bundle.code);
+        let obstacle = obstacle.or_else(|| markers::unbundlable(&split.common));
+        if obstacle.is_none() {
+            let (text, map) = self.finished(split.shared, shared_modules::SOURCE_MAP);
+            let specifier = shared_modules::write(output, &text, &map);
+            bundle.code = importer.linked(&specifier.map_err(|error| disk(output, &error))?);
+            self.write(&output.join(artifact::ENTRY), bundle).await?;
+        }
+        Ok(Some(Bundled {
+            obstacle,
+            reached: Some(split.reached),
+        }))
+    }
+
+    /// Bundles `entry` and the platform package of this version apart. `None` if they cannot be.
+    pub(super) async fn split(&self, entry: &Path, version: &str) -> BuildResult<Option<Split>> {
         let platform = self.folder.join(PLATFORM_MODULE);
         let written = tokio::fs::write(&platform, platform_module::source(version)).await;
         written.map_err(|error| disk(&platform, &error))?;
         let apart = self.folder.join(APART);
-        let entry = self.sources.entry.as_path();
         let to_folder = ["--outdir".into(), apart.clone().into()];
         let step = self
             .bundle(LOCKED_AND_SPLIT, to_folder, &[entry, &platform])
@@ -114,29 +150,17 @@ impl Bundling<'_> {
         let Some((file, common)) = modules_in(&apart).map_err(|error| disk(&apart, &error))? else {
             return Ok(None);
         };
-        let (mut bundle, mut shared) = (self.read(&file).await?, self.read(&common).await?);
+        let (component, mut shared) = (self.read(&file).await?, self.read(&common).await?);
         let platform = platform_in(&apart);
         let platform = tokio::fs::read_to_string(&platform).await;
         let platform = platform.map_err(|error| disk(&apart, &error))?;
-        let (Some(importer), Some(shared_code)) = (
-            Importer::of(&bundle.code, &shared.code),
-            platform_module::for_all(&shared.code, &platform),
-        ) else {
-            return Ok(None);
-        };
-        let reached = [files(&bundle, &file), files(&shared, &common)].concat();
-        let obstacle = markers::unbundlable(&bundle.code);
-        let obstacle = obstacle.or_else(|| markers::unbundlable(&shared.code));
-        if obstacle.is_none() {
-            shared.code = shared_code;
-            let (text, map) = self.finished(shared, shared_modules::SOURCE_MAP);
-            let specifier = shared_modules::write(output, &text, &map);
-            bundle.code = importer.linked(&specifier.map_err(|error| disk(output, &error))?);
-            self.write(&output.join(artifact::ENTRY), bundle).await?;
-        }
-        Ok(Some(Bundled {
-            obstacle,
-            reached: Some(reached),
+        let for_all = platform_module::for_all(&shared.code, &platform);
+        let reached = [files(&component, &file), files(&shared, &common)].concat();
+        Ok(for_all.map(|code| Split {
+            component,
+            common: std::mem::replace(&mut shared.code, code),
+            shared,
+            reached,
         }))
     }
 
@@ -160,7 +184,8 @@ impl Bundling<'_> {
         let file = output.join(artifact::ENTRY);
         let packages = self.sources.packages.iter();
         let external = packages.flat_map(|package| ["--external", &package.written]);
-        let options = Vec::from_iter(["--no-lock"].into_iter().chain(external));
+        let fixed = ["--config", CONFIG, "--no-lock"];
+        let options = Vec::from_iter(fixed.into_iter().chain(external));
         let to_file = ["--output".into(), file.clone().into()];
         let entry = self.sources.entry.as_path();
         let step = self.bundle(&options, to_file, &[entry]).await?;
@@ -198,7 +223,7 @@ impl Bundling<'_> {
         })
     }
 
-    async fn bundle(
+    pub(super) async fn bundle(
         &self,
         further: &[&str],
         output: [OsString; 2],
@@ -212,8 +237,6 @@ impl Bundling<'_> {
             "--no-remote",
             "--unstable-sloppy-imports",
             "--quiet",
-            "--config",
-            CONFIG,
         ];
         // An option with any number of values must not come before the modules.
         let mut arguments = Vec::from_iter(fixed.iter().chain(further).map(OsString::from));
@@ -223,7 +246,7 @@ impl Bundling<'_> {
         step.unavailable().map_or(Ok(step), Err)
     }
 
-    async fn read(&self, file: &Path) -> BuildResult<Bundle> {
+    pub(super) async fn read(&self, file: &Path) -> BuildResult<Bundle> {
         let text = tokio::fs::read_to_string(file)
             .await
             .map_err(|error| disk(file, &error))?;
@@ -242,7 +265,11 @@ impl Bundling<'_> {
             let url = base.as_ref().and_then(|base| base.join(source).ok());
             // Other files of this machine must not end up in a bundle.
             let known = url.is_some_and(|url| match url.to_file_path() {
-                Ok(path) => path.starts_with(self.code) || path.starts_with(&self.tool.deno_dir),
+                Ok(path) => {
+                    path.starts_with(self.code)
+                        || path.starts_with(&self.tool.deno_dir)
+                        || OF_BUILDS.iter().any(|own| path == self.folder.join(own))
+                }
                 // Packages' own source maps may name sources by foreign addresses.
                 Err(()) => url.scheme() != "file",
             });
@@ -269,7 +296,7 @@ impl Bundling<'_> {
         path.starts_with(self.code) || path.starts_with(&self.tool.deno_dir)
     }
 
-    async fn write(&self, file: &Path, bundle: Bundle) -> BuildResult<()> {
+    pub(super) async fn write(&self, file: &Path, bundle: Bundle) -> BuildResult<()> {
         let (text, map) = self.finished(bundle, artifact::SOURCE_MAP);
         for (file, text) in [
             (file, text),
@@ -283,7 +310,7 @@ impl Bundling<'_> {
     }
 
     /// A bundle's text and its source map, without paths of this machine.
-    fn finished(&self, bundle: Bundle, source_map: &str) -> (String, String) {
+    pub(super) fn finished(&self, bundle: Bundle, source_map: &str) -> (String, String) {
         let names = self.names();
         let (text, map) = bundle.finish(source_map, |source| names.of_source(source));
         // They also name the modules inside the code.
@@ -338,7 +365,7 @@ fn data_modules(code: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The files in a bundle that is at `file`.
-fn files(bundle: &Bundle, file: &Path) -> Vec<PathBuf> {
+pub(super) fn files(bundle: &Bundle, file: &Path) -> Vec<PathBuf> {
     let base = file.parent().unwrap_or(file);
     let urls = Url::from_directory_path(base).into_iter().flat_map(|base| {
         bundle

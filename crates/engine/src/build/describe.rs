@@ -15,12 +15,28 @@ use crate::api::{BuildStage, EngineError};
 /// Evaluates built components. Separate from the builder because it needs a worker.
 #[async_trait]
 pub trait Describe: Send + Sync {
+    /// Prepares for a component that is about to be built.
+    fn prepare(&self) {}
+
     /// Evaluates [`crate::artifact::ENTRY`] in `folder` with no network and no writable folder, within
-    /// bounds of time, memory and output, and returns the description as the runtime gives it.
+    /// bounds of time, memory and output: in the form in which nodes run it, or else as it is.
     ///
     /// # Errors
     /// [`EngineError`] when the host failed; `Ok(Err(_))` when the component threw or exceeded a bound.
-    async fn describe(&self, folder: &Path) -> Result<Result<Value, ComponentError>, EngineError>;
+    async fn describe(
+        &self,
+        folder: &Path,
+    ) -> Result<Result<Evaluated, ComponentError>, EngineError>;
+}
+
+/// A component that was evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluated {
+    /// The description as the runtime gives it.
+    pub description: Value,
+    /// Whether nodes must run the module as it is: the function that they would make of it fails, and the module does
+    /// not.
+    pub only_as_module: bool,
 }
 
 /// The description, if it is that of a source or an action that can be saved.

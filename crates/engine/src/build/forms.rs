@@ -1,16 +1,15 @@
 //! The two forms of an archive: a single bundled module if that works, else the installed packages beside the
 //! component's own module. Not responsible for creating either.
 
-use std::path::PathBuf;
+use std::{path::Path, sync::Arc};
 
-use headwater_model::{component::Description, outcome::ComponentError};
+use headwater_model::outcome::ComponentError;
 
 use super::{
     Builder,
     bundle::{Bundled, Bundling, NO_EXPORT},
-    describe,
-    failure::{BuildFailure, BuildResult, RESOLVE_ERROR, disk, not_resolved, rejection},
-    layout::LOCK,
+    describe::{self, Evaluated},
+    failure::{BuildFailure, BuildResult, RESOLVE_ERROR, blocking, disk, not_resolved, rejection},
     node_modules,
     packages::Resolved,
     sources::Sources,
@@ -18,15 +17,8 @@ use super::{
 };
 use crate::{
     api::{Artifact, Build, BuildStage, EngineError, Rejection},
-    artifact,
+    artifact, factory,
 };
-
-/// An archive in progress, and the inputs for its other form.
-struct Packed {
-    artifact: Artifact,
-    lock: String,
-    folder: PathBuf,
-}
 
 impl Builder {
     /// Describes the bundle, and tries the node_modules form where code does not work in a bundle.
@@ -34,11 +26,12 @@ impl Builder {
         &self,
         bundling: &Bundling<'_>,
         bundled: Bundled,
-        resolved: Resolved,
+        resolved: Arc<Resolved>,
     ) -> BuildResult<Build> {
+        let lock = resolved.lock.clone();
         let (bundled, suspects) = suspects(resolved, bundled).await?;
         let why = match bundled.obstacle {
-            None => match self.whole(bundling).await {
+            None => match self.whole(bundling, lock).await {
                 Err(BuildFailure::Rejected(rejection))
                     if may_work_unbundled(bundling.sources, &rejection) =>
                 {
@@ -61,73 +54,74 @@ impl Builder {
         })
     }
 
-    async fn whole(&self, bundling: &Bundling<'_>) -> BuildResult<Build> {
-        // There is no lock when nothing had to be resolved.
-        let lock = tokio::fs::read_to_string(bundling.folder.join(LOCK))
-            .await
-            .unwrap_or_else(|_| "{\"version\":\"5\"}\n".into());
-        let packed = self.packed(bundling.folder.join("bundle"), lock).await?;
-        self.finished(bundling, packed).await
+    async fn whole(&self, bundling: &Bundling<'_>, lock: Option<String>) -> BuildResult<Build> {
+        let lock = lock.unwrap_or_else(|| "{\"version\":\"5\"}\n".into());
+        let folder = bundling.folder.join("bundle");
+        self.finished(bundling, &folder, lock).await
     }
 
     async fn beside_packages(&self, bundling: &Bundling<'_>) -> BuildResult<Build> {
         let modules = bundling.folder.join("modules");
         bundling.without_packages(&modules).await?;
         let lock = node_modules::install(&self.tool, &modules, bundling.sources).await?;
-        let packed = self.packed(modules, lock).await?;
-        self.finished(bundling, packed).await
+        self.finished(bundling, &modules, lock).await
     }
 
-    async fn packed(&self, folder: PathBuf, lock: String) -> BuildResult<Packed> {
-        let packing = folder.clone();
-        let limit = self.code_bytes_max;
-        let packed = tokio::task::spawn_blocking(move || {
-            let size = artifact::size(&packing)?;
-            let artifact = (size <= limit)
-                .then(|| artifact::pack(&packing))
-                .transpose()?;
-            std::io::Result::Ok((size, artifact))
-        });
-        let (size, artifact) = packed
-            .await
-            .map_err(std::io::Error::other)
-            .and_then(|packed| packed)
-            .map_err(|error| disk(&folder, &error))?;
-        let Some(artifact) = artifact else {
-            let (size, limit) = (size >> 20, limit >> 20);
-            let message = format!(
-                "the component and its packages take {size} MiB, more than the {limit} MiB allowed"
-            );
-            return Err(rejection(BuildStage::Resolve, "SizeError", message));
-        };
-        Ok(Packed {
+    async fn finished(
+        &self,
+        bundling: &Bundling<'_>,
+        folder: &Path,
+        lock: String,
+    ) -> BuildResult<Build> {
+        self.check_size(folder).await?;
+        let (packed, described) = tokio::join!(pack(folder), self.describe(folder));
+        let (mut artifact, evaluated) = (packed?, described?);
+        if evaluated.only_as_module {
+            factory::forbid(folder).map_err(|error| disk(folder, &error))?;
+            artifact = pack(folder).await?;
+        }
+        Ok(Build {
+            description: describe::checked(evaluated.description)?,
+            code: bundling.sources.code.clone(),
             artifact,
             lock,
-            folder,
         })
     }
 
-    async fn finished(&self, bundling: &Bundling<'_>, packed: Packed) -> BuildResult<Build> {
-        Ok(Build {
-            description: self.describe(&packed).await?,
-            code: bundling.sources.code.clone(),
-            artifact: packed.artifact,
-            lock: packed.lock,
-        })
+    async fn check_size(&self, folder: &Path) -> BuildResult<()> {
+        let looked = folder.to_owned();
+        let size = blocking(folder, move || artifact::size(&looked)).await?;
+        let limit = self.code_bytes_max;
+        if size <= limit {
+            return Ok(());
+        }
+        let (size, limit) = (size >> 20, limit >> 20);
+        let message = format!(
+            "the component and its packages take {size} MiB, more than the {limit} MiB allowed"
+        );
+        Err(rejection(BuildStage::Resolve, "SizeError", message))
     }
 
-    async fn describe(&self, packed: &Packed) -> BuildResult<Description> {
-        let described = self.describer.describe(&packed.folder).await?;
-        let description = described.map_err(|error| Rejection {
+    async fn describe(&self, folder: &Path) -> BuildResult<Evaluated> {
+        let described = self.describer.describe(folder).await?;
+        let failed = |error| Rejection {
             stage: BuildStage::Evaluate,
             error,
-        })?;
-        describe::checked(description)
+        };
+        Ok(described.map_err(failed)?)
     }
 }
 
+async fn pack(folder: &Path) -> BuildResult<Artifact> {
+    let packing = folder.to_owned();
+    blocking(folder, move || artifact::pack(&packing)).await
+}
+
 /// The packages that may not work here. Refuses those that certainly do not.
-async fn suspects(resolved: Resolved, bundled: Bundled) -> BuildResult<(Bundled, Vec<Unsuitable>)> {
+async fn suspects(
+    resolved: Arc<Resolved>,
+    bundled: Bundled,
+) -> BuildResult<(Bundled, Vec<Unsuitable>)> {
     let looked = tokio::task::spawn_blocking(move || {
         let mut candidates = unsuitable::candidates(&resolved);
         unsuitable::refuse(&mut candidates, bundled.reached.as_deref())?;

@@ -6,6 +6,7 @@
 //! ([`super::inspection`]), nor for whether they lead anywhere.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Component, Path, PathBuf},
 };
@@ -36,45 +37,74 @@ const READS_DATA: &str = "throw new Error(\"this module imports files as data, w
 const UNREADABLE: &str = "throw new Error(\"this module cannot be read by the bundler that components are \
     built with\");\n";
 
-/// Refuses own modules, which are below `code`, with forbidden imports.
-pub(super) async fn judge_own(
-    tool: &DenoTool,
-    code: &Path,
-    files: Vec<PathBuf>,
-) -> BuildResult<()> {
-    let files = files.into_iter().filter(|file| may_be_own_code(file));
-    for (file, inspected) in inspect(tool, code, files).await? {
-        match inspected {
-            Inspected::Imports(imports) => {
-                for import in &imports {
-                    judge(import, &file, code)?;
-                }
-            }
-            Inspected::Unresolved => return Err(computed()),
-            // Deno's parser has the better message, if it finds the error too.
-            Inspected::Unreadable(_) => {}
-        }
-    }
-    Ok(())
+/// A component's own modules, each inspected once: none changes once it is written.
+#[derive(Debug)]
+pub(super) struct OwnModules<'a> {
+    tool: &'a DenoTool,
+    /// The folder that they are in or below.
+    code: &'a Path,
+    inspected: BTreeMap<PathBuf, Inspected>,
 }
 
-/// Refuses own modules that the bundler cannot read, though Deno can: their imports are not known.
-pub(super) async fn require_readable(
-    tool: &DenoTool,
-    code: &Path,
-    files: &[PathBuf],
-) -> BuildResult<()> {
-    let files = files.iter().filter(|file| may_be_own_code(file)).cloned();
-    for inspected in inspect(tool, code, files).await?.into_values() {
-        match inspected {
-            Inspected::Imports(_) => {}
-            Inspected::Unresolved => return Err(computed()),
-            Inspected::Unreadable(reason) => {
-                return Err(rejection(BuildStage::Resolve, "SyntaxError", reason));
-            }
+impl<'a> OwnModules<'a> {
+    pub(super) fn new(tool: &'a DenoTool, code: &'a Path) -> Self {
+        Self {
+            tool,
+            code,
+            inspected: BTreeMap::new(),
         }
     }
-    Ok(())
+
+    /// Refuses modules with forbidden imports.
+    pub(super) async fn judge(&mut self, files: &[PathBuf]) -> BuildResult<()> {
+        self.inspect(files).await?;
+        for file in files {
+            match self.inspected.get(file) {
+                Some(Inspected::Imports(imports)) => {
+                    for import in imports {
+                        judge(import, file, self.code)?;
+                    }
+                }
+                Some(Inspected::Unresolved) => return Err(computed()),
+                // Deno's parser has the better message, if it finds the error too.
+                Some(Inspected::Unreadable(_)) | None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses modules that the bundler cannot read, though Deno can: their imports are not known.
+    pub(super) async fn require_readable(&mut self, files: &[PathBuf]) -> BuildResult<()> {
+        self.inspect(files).await?;
+        for file in files {
+            match self.inspected.get(file) {
+                Some(Inspected::Imports(_)) | None => {}
+                Some(Inspected::Unresolved) => return Err(computed()),
+                Some(Inspected::Unreadable(reason)) => {
+                    let reason = reason.clone();
+                    return Err(rejection(BuildStage::Resolve, "SyntaxError", reason));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The imports of a module that was judged, if the bundler can read it.
+    pub(super) fn imports(&self, file: &Path) -> Option<&[Import]> {
+        match self.inspected.get(file)? {
+            Inspected::Imports(imports) => Some(imports),
+            Inspected::Unresolved | Inspected::Unreadable(_) => None,
+        }
+    }
+
+    async fn inspect(&mut self, files: &[PathBuf]) -> BuildResult<()> {
+        let new = files
+            .iter()
+            .filter(|file| may_be_own_code(file) && !self.inspected.contains_key(*file));
+        let found = inspect(self.tool, self.code, new.cloned()).await?;
+        self.inspected.extend(found);
+        Ok(())
+    }
 }
 
 fn judge(import: &Import, file: &Path, code: &Path) -> Result<(), BuildFailure> {
@@ -255,6 +285,7 @@ mod tests {
             let with = kind.map(|kind| ("type".to_owned(), kind.to_owned()));
             Inspected::Imports(vec![Import {
                 specifier: specifier.to_owned(),
+                kind: "dynamic-import".to_owned(),
                 with: with.into_iter().collect(),
             }])
         };

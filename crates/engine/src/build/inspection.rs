@@ -57,6 +57,8 @@ pub(super) struct Import {
     /// The specifier, put together; `*` stands for parts known only at run time.
     #[serde(rename = "path")]
     pub(super) specifier: String,
+    /// The syntax, as the bundler calls it.
+    pub(super) kind: String,
     /// The import attributes.
     #[serde(default)]
     pub(super) with: BTreeMap<String, String>,

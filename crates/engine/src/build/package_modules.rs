@@ -47,9 +47,11 @@ impl Builder {
             origins: BTreeMap::new(),
             ranges: BTreeMap::new(),
             release_age: None,
+            is_lone: false,
         };
         self.answers.drop_stale(&self.tool.deno_dir).await;
-        let resolved = packages::resolve(&self.tool, staging.path(), &mut sources).await?;
+        let resolved =
+            packages::resolve(&self.tool, staging.path(), &self.answers, &mut sources).await?;
         let Some(downloaded) = resolved.package(&package.name) else {
             return Err(not_resolved(format!(
                 "`{package}` is not a package of the npm registry"

@@ -3,10 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{
     command::{DenoTool, Purpose, unavailable},
@@ -14,6 +16,7 @@ use super::{
     explanation::explain,
     failure::{BuildFailure, BuildResult, disk, not_resolved},
     layout::{CONFIG, LOCK, PACKAGES},
+    registry_answers::RegistryAnswers,
     sources::Sources,
     specifier::PackageImport,
 };
@@ -24,35 +27,50 @@ const RELEASE_AGES: [&str; 2] = ["P14D", "P90D"];
 /// The package that registry code imports without declaring it.
 pub(super) const PLATFORM: &str = "@pipedream/platform";
 
-/// Writes the import map of `sources` into the build folder.
-async fn write_config(folder: &Path, sources: &Sources) -> BuildResult<()> {
-    let packages = sources
-        .packages
-        .iter()
-        .map(|package| (package.written.clone(), package.resolvable()));
+/// The imports of `sources` that are not relative, and what they mean: for packages, what `package` says.
+pub(super) fn import_map(
+    folder: &Path,
+    sources: &Sources,
+    package: impl Fn(&PackageImport) -> String,
+) -> BTreeMap<String, String> {
+    let packages = sources.packages.iter();
+    let packages = packages.map(|import| (import.written.clone(), package(import)));
     let addresses = sources.addresses.iter().filter_map(|(written, path)| {
         let relative = path.strip_prefix(folder).ok()?;
         Some((written.clone(), format!("./{}", relative.display())))
     });
-    let imports: BTreeMap<String, String> = packages.chain(addresses).collect();
+    packages.chain(addresses).collect()
+}
+
+/// Writes the import map of `sources` into the build folder, and returns its text.
+async fn write_config(folder: &Path, sources: &Sources) -> BuildResult<String> {
+    let imports = import_map(folder, sources, PackageImport::resolvable);
     let mut config = json!({ "imports": imports, "nodeModulesDir": "none" });
     if let Some(age) = sources.release_age {
         config["minimumDependencyAge"] = age.into();
     }
-    write(folder, CONFIG, &config.to_string()).await
+    let config = config.to_string();
+    write(folder, CONFIG, &config).await?;
+    Ok(config)
 }
 
 /// The releases that packages resolved to.
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Resolved {
     modules: Vec<ResolvedModule>,
     /// Every package, dependencies included, by its id.
     #[serde(default)]
     npm_packages: BTreeMap<String, Downloaded>,
+    /// The lock file; `None` when nothing had to be resolved.
+    #[serde(skip)]
+    pub(super) lock: Option<String>,
+    /// See [`Sources::release_age`].
+    #[serde(skip)]
+    release_age: Option<&'static str>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ResolvedModule {
     specifier: String,
@@ -61,7 +79,7 @@ struct ResolvedModule {
 }
 
 /// A package in Deno's cache.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Downloaded {
     pub(super) name: String,
@@ -104,6 +122,11 @@ impl Resolved {
         is_only.then_some(&platform.version)
     }
 
+    /// The ids of all packages, dependencies included.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.npm_packages.keys().map(String::as_str)
+    }
+
     /// The ids of the imported packages.
     pub(super) fn roots(&self) -> impl Iterator<Item = &str> {
         self.modules
@@ -117,17 +140,40 @@ impl Resolved {
     }
 }
 
-/// Resolves and locks every package, downloading those that are not in the cache. `sources` is told how old the
-/// releases had to be.
+/// Resolves and locks every package, downloading those that are not in the cache. Imports that were resolved with the
+/// same answers of the registry are not resolved again. `sources` is told how old the releases had to be.
 pub(super) async fn resolve(
+    tool: &DenoTool,
+    folder: &Path,
+    answers: &RegistryAnswers,
+    sources: &mut Sources,
+) -> BuildResult<Arc<Resolved>> {
+    let config = write_config(folder, sources).await?;
+    if sources.packages.is_empty() {
+        return Ok(Arc::default());
+    }
+    if let Some(known) = answers.known(&config) {
+        sources.release_age = known.release_age;
+        write_config(folder, sources).await?;
+        if let Some(lock) = &known.lock {
+            write(folder, LOCK, lock).await?;
+        }
+        return Ok(known);
+    }
+    let began = Instant::now();
+    let mut resolved = resolve_anew(tool, folder, sources).await?;
+    resolved.lock = tokio::fs::read_to_string(folder.join(LOCK)).await.ok();
+    resolved.release_age = sources.release_age;
+    let resolved = Arc::new(resolved);
+    answers.remember(config, began, Arc::clone(&resolved));
+    Ok(resolved)
+}
+
+async fn resolve_anew(
     tool: &DenoTool,
     folder: &Path,
     sources: &mut Sources,
 ) -> BuildResult<Resolved> {
-    write_config(folder, sources).await?;
-    if sources.packages.is_empty() {
-        return Ok(Resolved::default());
-    }
     let newest = attempt(tool, folder, &sources.packages).await?;
     for module in &newest.modules {
         let Some(error) = &module.error else {

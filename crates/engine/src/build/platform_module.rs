@@ -16,6 +16,8 @@ const HELPER: &str = "__";
 const MODULE: &str = "require_";
 /// The beginning of the list of what a module exports.
 const EXPORT: &str = "\nexport {";
+/// The beginning of the last statement of the module for all components.
+const EVALUATING: &str = "export default () => void ";
 /// A package whose exports are settings: a client set up for one account must not act for another.
 const CONFIGURED: &str = "axios";
 
@@ -29,6 +31,28 @@ pub(super) fn source(version: &str) -> String {
 pub(super) fn is_common(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with(COMMON)
+}
+
+/// The function that evaluates the platform package and returns its exports, in a component's module.
+const EVALUATE: &str = "__headwater_platform";
+
+/// The module that stands for the platform package while a component is bundled without it: of the same kind, so that
+/// the bundler treats its importers in the same way.
+pub(super) fn stub() -> String {
+    format!("module.exports = {EVALUATE}();\n")
+}
+
+/// The statement that a component's `code` has to begin with if it contains the stub: `function` is the one that
+/// evaluates the package in the common module of this specifier.
+pub(super) fn import_for_stub(code: &str, function: &str, specifier: &str) -> Option<String> {
+    let import = || format!("import {{ {function} as {EVALUATE} }} from \"{specifier}\";\n");
+    code.contains(EVALUATE).then(import)
+}
+
+/// The function that evaluates the package, in the module for all components.
+pub(super) fn evaluating_function(for_all: &str) -> Option<&str> {
+    let (_, function) = for_all.rsplit_once(EVALUATING)?;
+    function.strip_suffix("();\n")
 }
 
 /// A component's module that imports the common one.
@@ -85,7 +109,7 @@ pub(super) fn for_all(common: &str, platform: &str) -> Option<String> {
             .filter(|name| name.starts_with(HELPER) || name.starts_with(MODULE)),
     );
     let names = Vec::from_iter(names).join(",\n  ");
-    let evaluating = format!("export default () => void {package}();\n");
+    let evaluating = format!("{EVALUATING}{package}();\n");
     Some(format!(
         "{before}{EXPORT}\n  {names}\n}}{after}{evaluating}"
     ))

@@ -1,20 +1,34 @@
-//! The age of cached registry answers. Deno caches them for ever; a node that runs for months must not resolve
-//! against those of its first day.
+//! The age of cached registry answers, and the releases that packages resolved to with them. Deno caches answers for
+//! ever; a node that runs for months must not resolve against those of its first day.
 
-use std::{io, path::Path, time::Duration};
+use std::{collections::HashMap, io, path::Path, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::time::Instant;
+
+use super::packages::Resolved;
 
 /// The maximum age of a registry answer when a range is resolved.
 const FRESH: Duration = Duration::from_secs(600);
 /// HOST/@SCOPE/NAME/registry.json, where a host's folder may be a path of its own.
 const DEPTH_MAX: usize = 6;
+/// Resolutions that are kept; some take 100 KiB.
+const RESOLUTIONS_MAX: usize = 100;
 
 /// The registry's answers in Deno's cache.
 #[derive(Debug, Default)]
 pub(super) struct RegistryAnswers {
-    dropped_at: Mutex<Option<Instant>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The beginning of the last time that they were dropped.
+    dropped_at: Option<Instant>,
+    /// The end of it: later answers are no older.
+    fresh_since: Option<Instant>,
+    /// Resolutions and their beginnings, by the import maps of their builds.
+    resolutions: HashMap<String, (Instant, Arc<Resolved>)>,
 }
 
 impl RegistryAnswers {
@@ -28,18 +42,39 @@ impl RegistryAnswers {
         if let Ok(Err(error)) = dropped {
             tracing::debug!(%error, "could not drop the registry's cached answers");
         }
+        self.state.lock().fresh_since = Some(Instant::now());
     }
 
     /// Marks all answers as old.
     pub(super) fn expire(&self) {
-        *self.dropped_at.lock() = None;
+        *self.state.lock() = State::default();
+    }
+
+    /// The releases that the packages of this import map resolved to with the present answers.
+    pub(super) fn known(&self, import_map: &str) -> Option<Arc<Resolved>> {
+        let state = self.state.lock();
+        let (began, resolved) = state.resolutions.get(import_map)?;
+        (Some(*began) >= state.fresh_since && state.fresh_since.is_some())
+            .then(|| Arc::clone(resolved))
+    }
+
+    /// Remembers a resolution that began at that moment.
+    pub(super) fn remember(&self, import_map: String, began: Instant, resolved: Arc<Resolved>) {
+        let resolutions = &mut self.state.lock().resolutions;
+        if resolutions.len() >= RESOLUTIONS_MAX {
+            resolutions.clear();
+        }
+        resolutions.insert(import_map, (began, resolved));
     }
 
     fn is_due(&self) -> bool {
-        let mut dropped_at = self.dropped_at.lock();
-        let due = dropped_at.is_none_or(|at| at.elapsed() >= FRESH);
+        let mut state = self.state.lock();
+        let due = state.dropped_at.is_none_or(|at| at.elapsed() >= FRESH);
         if due {
-            *dropped_at = Some(Instant::now());
+            *state = State {
+                dropped_at: Some(Instant::now()),
+                ..State::default()
+            };
         }
         due
     }
@@ -71,7 +106,9 @@ fn drop_answers(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, sync::Arc};
+
+    use tokio::time::{Instant, advance};
 
     use super::{FRESH, RegistryAnswers};
 
@@ -93,5 +130,25 @@ mod tests {
             assert_eq!(answer.exists(), kept);
             assert!(release.exists());
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_packages_resolved_to_is_as_old_as_the_answers_at_most() {
+        let deno_dir = tempfile::tempdir().unwrap();
+        let answers = RegistryAnswers::default();
+        answers.drop_stale(deno_dir.path()).await;
+        let late = Instant::now();
+        answers.remember("a".into(), late, Arc::default());
+        assert!(answers.known("a").is_some() && answers.known("b").is_none());
+        advance(FRESH).await;
+        answers.drop_stale(deno_dir.path()).await;
+        assert!(answers.known("a").is_none());
+        // A resolution that began with the former answers.
+        answers.remember("a".into(), late, Arc::default());
+        assert!(answers.known("a").is_none());
+        answers.remember("a".into(), Instant::now(), Arc::default());
+        assert!(answers.known("a").is_some());
+        answers.expire();
+        assert!(answers.known("a").is_none());
     }
 }

@@ -52,6 +52,14 @@ impl Bundle {
             .filter_map(Value::as_str)
     }
 
+    /// Puts a line before the code.
+    pub(super) fn begin_with(&mut self, line: &str) {
+        self.code.insert_str(0, line);
+        if let Some(mappings) = self.map["mappings"].as_str() {
+            self.map["mappings"] = format!(";{mappings}").into();
+        }
+    }
+
     /// The code for the archive, and the map that lies beside it as `map_file`, every source named by
     /// `name`.
     pub(super) fn finish(self, map_file: &str, name: impl Fn(&str) -> String) -> (String, String) {

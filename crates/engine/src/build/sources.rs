@@ -15,8 +15,8 @@ use super::{
     failure::{BuildResult, disk, not_fetched, not_resolved},
     fetch::ModuleFetcher,
     graph::{self, Graph, Import},
-    imports::{judge_own, require_readable},
-    language,
+    imports::OwnModules,
+    language::{self, Known},
     specifier::{PackageImport, Specifier},
 };
 use crate::api::ComponentCode;
@@ -45,6 +45,9 @@ pub(super) struct Sources {
     pub(super) ranges: BTreeMap<String, String>,
     /// The age that the packages' releases have to have, if not all can be the newest.
     pub(super) release_age: Option<&'static str>,
+    /// Whether the entry is the only own module, in JavaScript, with imports that need no resolving but the platform
+    /// package (`lone.rs`).
+    pub(super) is_lone: bool,
 }
 
 /// Gathers sources into a folder.
@@ -69,12 +72,21 @@ impl Gathering<'_> {
     }
 
     async fn gather_all(&self, component: ComponentCode) -> BuildResult<Sources> {
-        let mut sources = self.entry(component).await?;
+        let mut own = OwnModules::new(self.tool, self.folder);
+        let (mut sources, known) = self.entry(component, &mut own).await?;
+        let mut graph = match known {
+            Known::Alone(packages) => {
+                sources.packages = packages;
+                sources.is_lone = true;
+                return Ok(sources);
+            }
+            Known::Graph(graph) => graph,
+            Known::Nothing => self.graph(&sources).await?,
+        };
         loop {
-            let graph = self.graph(&sources).await?;
             let missing = self.missing(&graph, &mut sources)?;
             if missing.is_empty() {
-                require_readable(self.tool, self.folder, &graph.files).await?;
+                own.require_readable(&graph.files).await?;
                 sources.packages = packages(&graph, self.folder)?;
                 return Ok(sources);
             }
@@ -87,11 +99,16 @@ impl Gathering<'_> {
             for wanted in missing {
                 fetched.push(self.fetch(wanted, &mut sources).await?);
             }
-            judge_own(self.tool, self.folder, fetched).await?;
+            own.judge(&fetched).await?;
+            graph = self.graph(&sources).await?;
         }
     }
 
-    async fn entry(&self, component: ComponentCode) -> BuildResult<Sources> {
+    async fn entry(
+        &self,
+        component: ComponentCode,
+        own: &mut OwnModules<'_>,
+    ) -> BuildResult<(Sources, Known)> {
         let (code, stem, origin) = match component {
             ComponentCode::Text(code) => (code, PathBuf::from(TEXT_STEM), None),
             ComponentCode::Url(url) => {
@@ -101,9 +118,10 @@ impl Gathering<'_> {
                 (module.code, mirror_path(&module.url)?, Some(module.url))
             }
         };
-        let entry = language::write_module(self.tool, self.folder, &stem, &code).await?;
+        let written = language::write_module(self.tool, self.folder, own, &stem, &code).await?;
+        let entry = written.file;
         let origins = origin.into_iter().map(|url| (entry.clone(), url)).collect();
-        Ok(Sources {
+        let sources = Sources {
             code,
             entry,
             packages: Vec::new(),
@@ -111,7 +129,9 @@ impl Gathering<'_> {
             origins,
             ranges: BTreeMap::new(),
             release_age: None,
-        })
+            is_lone: false,
+        };
+        Ok((sources, written.known))
     }
 
     /// The modules that the entry reaches, and those that modules imported by address reach: Deno's graph,

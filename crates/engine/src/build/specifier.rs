@@ -80,6 +80,11 @@ pub(super) struct PackageImport {
 }
 
 impl Specifier {
+    /// The bare names of the modules of the runtime.
+    pub(super) fn built_ins() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().copied()
+    }
+
     pub(super) fn parse(written: &str) -> Self {
         if written.starts_with("./") || written.starts_with("../") || matches!(written, "." | "..")
         {

@@ -1,6 +1,6 @@
 //! Languages, packages and the two forms of an archive.
 
-use headwater_engine::{ComponentCode, network::NetworkPolicy};
+use headwater_engine::{Build, ComponentCode, network::NetworkPolicy};
 use serde_json::Value;
 
 use crate::support::{build_text, builder, files};
@@ -178,4 +178,75 @@ async fn packages_whose_native_part_is_optional_are_taken() {
                 export default { name: [ssh.Client, Socket, websocket.client].map((it) => typeof it).join(), version: \"1\", run() {} };";
     let build = build_text(code).await.unwrap();
     assert_eq!(build.description.name, "function,function,function");
+}
+
+/// The names of the shared modules in an archive.
+fn shared(build: &Build) -> Vec<String> {
+    let files = files(build).into_keys();
+    let shared = files.filter(|path| path.starts_with("shared/"));
+    shared.collect()
+}
+
+#[tokio::test]
+async fn the_platform_package_is_the_same_module_for_all_components() {
+    let builder = builder(NetworkPolicy::PublicOnly).await;
+    let exported = "export default { name: 'a', version: '1', run() { return axios; } }";
+    let mut found = Vec::new();
+    for imports in [
+        "import { axios } from '@pipedream/platform';",
+        "import platform, { axios } from 'npm:@pipedream/platform';",
+        "import * as all from '@pipedream/platform'; const { axios } = all;",
+        "import { axios } from '@pipedream/platform'; import get from 'lodash.get@4.4.2'; get();",
+        "import { axios, type SendConfig } from '@pipedream/platform'; const one: number = 1;",
+        "const { axios } = await import('@pipedream/platform');",
+    ] {
+        let code = ComponentCode::Text(format!("{imports}\n{exported}"));
+        let build = builder.build(code).await.unwrap().unwrap();
+        let modules = shared(&build);
+        assert_eq!(modules.len(), 2, "{imports}");
+        assert!(build.lock.contains("@pipedream/platform"), "{imports}");
+        found.push(modules);
+    }
+    assert!(
+        found.iter().all(|modules| *modules == found[0]),
+        "{found:?}"
+    );
+    let plain = format!("const axios = 1; {exported}");
+    let plain = builder.build(ComponentCode::Text(plain)).await;
+    assert_eq!(shared(&plain.unwrap().unwrap()), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_the_platform_package_exports_is_as_node_has_it() {
+    let builder = builder(NetworkPolicy::PublicOnly).await;
+    let facts = "[typeof axios, platform.axios === axios, typeof platform.default, String(missing), process.env.NODE_ENV]";
+    for language in [
+        "",
+        "const typed: number = 1;",
+        "import get from 'lodash.get@4.4.2'; get();",
+    ] {
+        let code = format!(
+            "import platform, {{ axios, missing }} from '@pipedream/platform'; {language}
+             export default {{ name: {facts}.join(), version: '1', run() {{}} }}"
+        );
+        let build = builder
+            .build(ComponentCode::Text(code))
+            .await
+            .unwrap()
+            .unwrap();
+        let expected = "function,true,undefined,undefined,development";
+        assert_eq!(build.description.name, expected, "{language}");
+    }
+}
+
+#[tokio::test]
+async fn a_component_that_fails_as_a_function_is_kept_as_a_module() {
+    let code = "if (import.meta.url.includes('/factory/')) throw new Error('a function');
+                export default { name: 'a', version: '1', run() {} };";
+    let build = build_text(code).await.unwrap();
+    assert!(files(&build).contains_key("module-only"));
+    let build = build_text(&code.replace("/factory/", "/no/"))
+        .await
+        .unwrap();
+    assert!(!files(&build).contains_key("module-only"));
 }

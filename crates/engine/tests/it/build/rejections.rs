@@ -245,7 +245,7 @@ async fn code_that_is_nested_too_deeply_is_refused_in_words_for_its_author() {
     let (open, close) = ("(".repeat(20_000), ")".repeat(20_000));
     let code =
         format!("export default {{name: 'a', version: '1', run() {{ return {open}1{close}; }}}};");
-    let rejection = rejected(&code).await;
+    let rejection = rejected(&format!("import.meta.main; {code}")).await;
     let message = &rejection.error.message;
     assert!(
         !message.contains("thread") && !message.contains("overflowed"),

@@ -20,7 +20,8 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::support::{self, registry_env};
 
-const CODE: &str = "export default { name: \"a\", version: \"1\", run() {} };";
+/// A component that the bundler alone does not bundle.
+const CODE: &str = "export default { name: \"a\", version: \"1\", run: () => import.meta.main };";
 
 /// A builder whose Deno runs a line of a shell when it is to bundle or to tell of modules. Scripts need the shell, which
 /// a confined process does not see.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{
     component_files::component_files,
     failure::{BuildResult, disk},
-    packages::Downloaded,
+    resolved::Downloaded,
 };
 
 /// The folders in which registry packages have their components.

@@ -11,7 +11,7 @@ use super::{
     describe::{self, Evaluated},
     failure::{BuildFailure, BuildResult, RESOLVE_ERROR, blocking, disk, not_resolved, rejection},
     node_modules,
-    packages::Resolved,
+    resolved::Resolved,
     sources::Sources,
     unsuitable::{self, Unsuitable},
 };

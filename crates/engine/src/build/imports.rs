@@ -97,6 +97,14 @@ impl<'a> OwnModules<'a> {
         }
     }
 
+    /// The reason why the bundler cannot read a module that was judged, if it cannot.
+    pub(super) fn unreadable(&self, file: &Path) -> Option<&str> {
+        match self.inspected.get(file)? {
+            Inspected::Unreadable(reason) => Some(reason),
+            Inspected::Imports(_) | Inspected::Unresolved => None,
+        }
+    }
+
     async fn inspect(&mut self, files: &[PathBuf]) -> BuildResult<()> {
         let new = files
             .iter()

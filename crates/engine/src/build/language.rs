@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{
     command::DenoTool,
     failure::{BuildResult, disk},
-    graph::{self, Graph},
+    graph::{self, Graph, SyntaxError},
     imports::OwnModules,
     lone,
     script::is_common_js,
@@ -59,10 +59,16 @@ pub(super) async fn write_module(
         }
         let file = written.file;
         match graph::read(tool, folder, None, &file).await? {
-            Ok(graph) => {
-                let known = Known::Graph(graph);
-                return Ok(Written { file, known });
-            }
+            Ok(graph) => match own.unreadable(&file) {
+                None => {
+                    let known = Known::Graph(graph);
+                    return Ok(Written { file, known });
+                }
+                // Deno forgives JavaScript the types of TypeScript.
+                Some(reason) => failures.push(SyntaxError {
+                    message: reason.to_owned(),
+                }),
+            },
             Err(error) => failures.push(error),
         }
         tokio::fs::remove_file(&file)

@@ -8,9 +8,8 @@ use std::{ffi::OsString, path::Path};
 use super::{
     inspection::Import,
     layout::PLATFORM_STUB,
-    packages::PLATFORM,
     script::{is_common_js, required_specifiers},
-    specifier::{PackageImport, Specifier},
+    specifier::{PLATFORM, PackageImport, Specifier},
 };
 
 /// Endings of JavaScript. TypeScript is Deno's to translate: the bundler does it in another way.

@@ -4,7 +4,7 @@ use super::{
     bundle::NO_PACKAGE,
     component_modules,
     failure::{BuildFailure, not_resolved},
-    packages::Resolved,
+    resolved::Resolved,
     specifier::PackageImport,
 };
 

@@ -6,7 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -17,15 +16,14 @@ use super::{
     failure::{BuildFailure, BuildResult, disk, not_resolved},
     layout::{CONFIG, LOCK, PACKAGES},
     registry_answers::RegistryAnswers,
+    resolved::Resolved,
     sources::Sources,
-    specifier::PackageImport,
+    specifier::{PLATFORM, PackageImport},
 };
 
 /// The minimum ages of releases, tried in order when the newest do not fit together because a mirror lags behind or a
 /// dependency was withdrawn.
 const RELEASE_AGES: [&str; 2] = ["P14D", "P90D"];
-/// The package that registry code imports without declaring it.
-pub(super) const PLATFORM: &str = "@pipedream/platform";
 
 /// The imports of `sources` that are not relative, and what they mean: for packages, what `package` says.
 pub(super) fn import_map(
@@ -52,92 +50,6 @@ async fn write_config(folder: &Path, sources: &Sources) -> BuildResult<String> {
     let config = config.to_string();
     write(folder, CONFIG, &config).await?;
     Ok(config)
-}
-
-/// The releases that packages resolved to.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Resolved {
-    modules: Vec<ResolvedModule>,
-    /// Every package, dependencies included, by its id.
-    #[serde(default)]
-    npm_packages: BTreeMap<String, Downloaded>,
-    /// The lock file; `None` when nothing had to be resolved.
-    #[serde(skip)]
-    pub(super) lock: Option<String>,
-    /// See [`Sources::release_age`].
-    #[serde(skip)]
-    release_age: Option<&'static str>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ResolvedModule {
-    specifier: String,
-    error: Option<String>,
-    npm_package: Option<String>,
-}
-
-/// A package in Deno's cache.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Downloaded {
-    pub(super) name: String,
-    pub(super) version: String,
-    /// Its files.
-    pub(super) local_path: PathBuf,
-    /// The ids of the packages it declares, the optional ones included.
-    #[serde(default)]
-    pub(super) dependencies: Vec<String>,
-}
-
-impl Resolved {
-    /// Whether every required package was resolved.
-    fn is_complete(&self) -> bool {
-        let mut modules = self.modules.iter();
-        modules.all(|module| {
-            module.error.is_none()
-                && (module.npm_package.is_some() || !module.specifier.starts_with("npm:"))
-        })
-    }
-
-    /// The folder of each package, dependencies included.
-    pub(super) fn folders(&self) -> Vec<PathBuf> {
-        let packages = self.npm_packages.values();
-        packages.map(|package| package.local_path.clone()).collect()
-    }
-
-    /// The imported package of this name.
-    pub(super) fn package(&self, name: &str) -> Option<&Downloaded> {
-        self.roots()
-            .filter_map(|id| self.by_id(id))
-            .find(|package| package.name == name)
-    }
-
-    /// The version of the platform package, wherever it is imported; `None` if there is not exactly one.
-    pub(super) fn platform(&self) -> Option<&str> {
-        let mut packages = self.npm_packages.values();
-        let platform = packages.find(|package| package.name == PLATFORM)?;
-        let is_only = packages.all(|package| package.name != PLATFORM);
-        is_only.then_some(&platform.version)
-    }
-
-    /// The ids of all packages, dependencies included.
-    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
-        self.npm_packages.keys().map(String::as_str)
-    }
-
-    /// The ids of the imported packages.
-    pub(super) fn roots(&self) -> impl Iterator<Item = &str> {
-        self.modules
-            .iter()
-            .filter_map(|module| module.npm_package.as_deref())
-    }
-
-    /// The package of an id.
-    pub(super) fn by_id(&self, id: &str) -> Option<&Downloaded> {
-        self.npm_packages.get(id)
-    }
 }
 
 /// Resolves and locks every package, downloading those that are not in the cache. Imports that were resolved with the

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use super::packages::PLATFORM;
+use super::specifier::PLATFORM;
 use crate::scanner::Scanner;
 
 /// The bundler's name for what two modules have in common.

@@ -6,7 +6,7 @@ use std::{collections::HashMap, io, path::Path, sync::Arc, time::Duration};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::packages::Resolved;
+use super::resolved::Resolved;
 
 /// The maximum age of a registry answer when a range is resolved.
 const FRESH: Duration = Duration::from_secs(600);

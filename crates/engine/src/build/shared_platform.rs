@@ -17,8 +17,9 @@ use super::{
     failure::{BuildResult, disk},
     layout::{APART, PLATFORM_IMPORTER, PLATFORM_STUB, STUB_CONFIG},
     lone, markers,
-    packages::{Resolved, import_map},
+    packages::import_map,
     platform_module,
+    resolved::Resolved,
 };
 use crate::{artifact, shared_modules};
 

@@ -47,6 +47,9 @@ const BUILT_IN: &[&str] = &[
     "zlib",
 ];
 
+/// The package that registry code imports without declaring it.
+pub(super) const PLATFORM: &str = "@pipedream/platform";
+
 /// The target of a specifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Specifier {

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::{
     failure::not_resolved,
-    packages::{Downloaded, Resolved},
+    resolved::{Downloaded, Resolved},
     script::loads_addon_when_called,
 };
 

@@ -86,6 +86,8 @@ async fn typescript_is_recognised_without_a_file_name() {
         export default { name: "Typed", version: "1", async run(event: { rows: Row[] }): Promise<number> { return event.rows.length; } };
     "#;
     assert_eq!(build_text(code).await.unwrap().description.name, "Typed");
+    let code = "const name: string = 'Typed'; export default { name, version: '1', run() {} };";
+    assert_eq!(build_text(code).await.unwrap().description.name, "Typed");
 }
 
 #[tokio::test]
@@ -249,4 +251,15 @@ async fn a_component_that_fails_as_a_function_is_kept_as_a_module() {
         .await
         .unwrap();
     assert!(!files(&build).contains_key("module-only"));
+}
+
+#[tokio::test]
+async fn each_component_is_described_in_a_process_of_its_own() {
+    let builder = builder(NetworkPolicy::PublicOnly).await;
+    let code = "globalThis.seen = [...globalThis.seen ?? [], 1];
+                export default { name: String(globalThis.seen.length), version: '1', run() {} };";
+    for _ in 0..3 {
+        let build = builder.build(ComponentCode::Text(code.into())).await;
+        assert_eq!(build.unwrap().unwrap().description.name, "1");
+    }
 }

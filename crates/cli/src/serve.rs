@@ -9,6 +9,7 @@ mod data_dir;
 mod descriptors;
 mod environment;
 mod log;
+mod memory;
 mod network;
 mod node;
 mod server;

@@ -59,6 +59,8 @@ pub struct EngineConfig {
     pub warm_workers: usize,
     /// Memory of all sources' workers together, beyond which idle ones are ended.
     pub workers_memory_mib: u64,
+    /// Memory of all sources' workers together, beyond which those are ended that had no run for ten seconds.
+    pub rested_workers_memory_mib: u64,
     /// Workers that the sources of one tenant may have.
     pub workers_per_tenant: usize,
     /// The time that a source's worker waits for the next invocation before it is ended.
@@ -107,6 +109,7 @@ impl DenoEngine {
         let pool_config = PoolConfig {
             warm_workers: config.warm_workers,
             memory_bytes: config.workers_memory_mib << 20,
+            rested_memory_bytes: config.rested_workers_memory_mib << 20,
             workers_per_tenant: config.workers_per_tenant,
             room: config.room,
             shared_worker_bytes: (u64::from(config.limits.heap_mib) << 20) * SHARED_PART.0

@@ -5,6 +5,7 @@
 
 mod artifacts;
 mod config;
+mod memory;
 mod placement;
 mod placing;
 mod shares;

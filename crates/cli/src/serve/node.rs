@@ -19,14 +19,14 @@ use super::{
     arguments::{self, ServeArguments},
     connections::ConnectionLimits,
     data_dir::DataDir,
-    descriptors, environment,
+    descriptors, environment, memory,
     network::Network,
 };
 use crate::{launcher, runtime, usage_error::UsageError};
 
 const SOURCE_CONCURRENCY: usize = 16;
 const WARM_WORKERS: usize = 2;
-const WORKERS_MEMORY_MIB: u64 = 2048;
+const RESTED_WORKERS_MEMORY_MIB: u64 = 2048;
 /// A common worker with its component.
 const MIB_PER_WORKER: u64 = 64;
 const WORKER_IDLE: Duration = Duration::from_secs(300);
@@ -201,7 +201,10 @@ async fn engine_config(
     network: Network,
 ) -> Result<EngineConfig> {
     let defaults = RunLimits::default();
-    let workers_memory_mib = options.workers_memory_mib.unwrap_or(WORKERS_MEMORY_MIB);
+    let workers_memory_mib = match options.workers_memory_mib {
+        Some(mib) => mib,
+        None => memory::usable_mib() / 2,
+    };
     Ok(EngineConfig {
         deno: runtime::locate().await?,
         confinement: ConfinementConfig {
@@ -230,6 +233,7 @@ async fn engine_config(
         room: WorkerRoom::default(),
         warm_workers: options.warm_workers.unwrap_or(WARM_WORKERS),
         workers_memory_mib,
+        rested_workers_memory_mib: workers_memory_mib.min(RESTED_WORKERS_MEMORY_MIB),
         workers_per_tenant: options
             .workers_per_owner
             .unwrap_or(usize::try_from(workers_memory_mib / MIB_PER_WORKER).unwrap_or(usize::MAX)),

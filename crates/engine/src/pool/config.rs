@@ -31,6 +31,8 @@ pub(crate) struct PoolConfig {
     pub(crate) warm_workers: usize,
     /// Memory of all workers together, beyond which idle ones are ended.
     pub(crate) memory_bytes: u64,
+    /// Memory of all workers together, beyond which those are ended that have been idle for a while.
+    pub(crate) rested_memory_bytes: u64,
     /// Workers that the sources of one tenant may have.
     pub(crate) workers_per_tenant: usize,
     /// Memory of one worker, beyond which it is ended even if it has runs.

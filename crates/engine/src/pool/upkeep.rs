@@ -6,7 +6,13 @@ use headwater_model::outcome::Limit;
 use tokio::{sync::Notify, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{config::PoolConfig, shares::Shares, sharing::SharedWorkers, slots::Slots};
+use super::{
+    config::PoolConfig,
+    memory::{Bounds, Idle, next_to_end},
+    shares::Shares,
+    sharing::SharedWorkers,
+    slots::Slots,
+};
 
 /// The longest period between checks of memory: a component can allocate gigabytes in a second.
 const LOOK: Duration = Duration::from_millis(250);
@@ -144,8 +150,7 @@ impl Upkeep {
         }
     }
 
-    /// Ends workers that are too large and, while the total is too large, idle ones: of the tenant whose workers use
-    /// most, so that a tenant with many does not displace others', the longest idle one.
+    /// Ends workers that are too large and, while the total is too large, idle ones.
     fn keep_to_memory(&self) {
         let workers: Vec<_> = self
             .slots
@@ -167,27 +172,25 @@ impl Upkeep {
                 worker.dismiss_for_excess(Limit::Memory, message);
             }
         }
-        let mut total: u64 = held.values().sum();
-        let mut idle: Vec<_> = workers
-            .into_iter()
-            .filter_map(|(tenant, memory, worker)| {
-                Some((tenant, memory, worker.idle_since()?, worker))
+        let bounds = Bounds {
+            all: self.config.memory_bytes,
+            rested: self.config.rested_memory_bytes,
+        };
+        let idle = workers.into_iter().filter_map(|(tenant, memory, worker)| {
+            let idle = now.saturating_duration_since(worker.idle_since()?);
+            Some(Idle {
+                tenant,
+                memory,
+                idle,
+                worker,
             })
-            .collect();
-        // The longest idle one comes last.
-        idle.sort_by_key(|(_, _, since, _)| std::cmp::Reverse(*since));
-        while total > self.config.memory_bytes {
-            let most = idle
-                .iter()
-                .enumerate()
-                .max_by_key(|(place, (tenant, ..))| (held.get(tenant).copied(), *place));
-            let Some(place) = most.map(|(place, _)| place) else {
-                return;
-            };
-            let (tenant, memory, _, worker) = idle.remove(place);
-            if worker.dismiss_if_idle() {
-                total = total.saturating_sub(memory);
-                held.entry(tenant).and_modify(|held| *held -= memory);
+        });
+        let mut idle: Vec<_> = idle.collect();
+        while let Some(place) = next_to_end(&idle, &held, bounds) {
+            let ended = idle.remove(place);
+            if ended.worker.dismiss_if_idle() {
+                held.entry(ended.tenant)
+                    .and_modify(|held| *held -= ended.memory);
             }
         }
     }

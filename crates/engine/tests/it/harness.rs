@@ -51,6 +51,7 @@ pub(crate) async fn config(work_dir: &Path) -> EngineConfig {
         room: WorkerRoom::default(),
         warm_workers: 1,
         workers_memory_mib: 2048,
+        rested_workers_memory_mib: 2048,
         workers_per_tenant: 64,
         worker_idle: Duration::from_secs(600),
         ca: None,

@@ -98,6 +98,8 @@ async fn first_requests(node: &mut Node, component: &str) -> Result<Vec<f64>> {
         sources.push(node.api.deploy(component).await?);
     }
     tokio::time::sleep(FORGOTTEN).await;
+    // Longer than a node waits for the first request on a connection.
+    wait_for_eviction(node).await?;
     let mut connection = Connection::open(node.address()).await?;
     let mut times = Vec::new();
     // Twice: what is measured is a source that ran here before and was evicted.

@@ -60,10 +60,18 @@ async function serve(session: Session): Promise<void> {
   } while (await readMore());
 }
 
+/** Loads what other processes will: Deno keeps it compiled in its cache, which those cannot write. */
+async function fillCache(): Promise<void> {
+  await loadNamedImports();
+  for (const sharedModule of Deno.args) {
+    // The component that imports it says why that fails.
+    await import(sharedModule).catch(() => {});
+  }
+}
+
 try {
   const hello = await firstFrame();
-  // Without a session the process only fills Deno's cache, which others cannot write.
-  if (hello === undefined) await loadNamedImports();
+  if (hello === undefined) await fillCache();
   else await serve(await openSession(hello));
 } catch (error) {
   // Only the host can cause this; errors of a component never get here.

@@ -59,7 +59,7 @@ pub struct EngineConfig {
     pub warm_workers: usize,
     /// Memory of all sources' workers together, beyond which idle ones are ended.
     pub workers_memory_mib: u64,
-    /// Memory of all sources' workers together, beyond which those are ended that had no run for ten seconds.
+    /// Memory of all sources' workers together, beyond which those are ended that had no run for five seconds.
     pub rested_workers_memory_mib: u64,
     /// Workers that the sources of one tenant may have.
     pub workers_per_tenant: usize,

@@ -13,6 +13,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::Stdio,
+    sync::Arc,
 };
 
 use tokio::process::Child;
@@ -22,31 +23,42 @@ pub(crate) use command_line::check_path;
 pub(crate) use config::SandboxConfig;
 pub(crate) use permissions::{Folders, Permissions};
 
-use crate::{api::EngineError, confine::plan::Access};
+use crate::{api::EngineError, confine::plan::Access, shared_modules::SharedModule};
+use runtime_cache::RuntimeCache;
 
 /// Starts processes.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     command_line: CommandLine,
     /// Deno's cache, complete; no process can write there.
-    deno_dir: PathBuf,
+    cache: RuntimeCache,
 }
 
 impl Sandbox {
     /// # Errors
     /// The folder of Deno's cache cannot be prepared.
     pub(crate) fn new(config: SandboxConfig) -> Result<Self, EngineError> {
-        let deno_dir = runtime_cache::place(&config);
+        let cache_dir = config.cache_dir.clone();
         let unusable = |error: io::Error| EngineError::Unavailable {
-            context: format!("preparing the folder {}", deno_dir.display()),
+            context: format!("preparing Deno's cache in {}", cache_dir.display()),
             reason: error.to_string(),
         };
         let command_line = CommandLine::new(config).map_err(unusable)?;
-        runtime_cache::prepare(&command_line, &deno_dir).map_err(unusable)?;
+        let cache = RuntimeCache::open(&command_line).map_err(unusable)?;
         Ok(Self {
             command_line,
-            deno_dir,
+            cache,
         })
+    }
+
+    /// Has later processes find this module compiled. Returns at once.
+    pub(crate) fn learn(self: &Arc<Self>, module: &SharedModule) {
+        if !self.cache.knows(module) {
+            let (sandbox, module) = (Arc::clone(self), module.clone());
+            tokio::task::spawn_blocking(move || {
+                sandbox.cache.learn(&sandbox.command_line, module);
+            });
+        }
     }
 
     /// Starts a process.
@@ -57,7 +69,7 @@ impl Sandbox {
         let failed = |error: io::Error| EngineError::Spawn(format!("Deno: {error}"));
         let mut command = self
             .command_line
-            .command(permissions, &self.deno_dir, Access::Read)
+            .command(permissions, &self.cache.place(), Access::Read)
             .map_err(failed)?;
         command
             .stdin(Stdio::piped())

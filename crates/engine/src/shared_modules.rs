@@ -44,6 +44,16 @@ impl SharedModule {
         Ok(only?.file_name().to_str().map(|name| Self(name.into())))
     }
 
+    /// The module with that name.
+    pub(crate) fn named(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.0
+    }
+
     /// The name by which it is imported.
     pub(crate) fn specifier(&self) -> String {
         specifier_of(&self.0)

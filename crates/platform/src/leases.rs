@@ -15,7 +15,8 @@ const HEARTBEAT: Duration = NODE_TIMEOUT.checked_div(5).unwrap();
 /// The leases that this node holds. They hang on the node's life, so that holding many costs nothing.
 pub(crate) struct Leases {
     core: Arc<Core>,
-    held: Mutex<HashMap<RunnableId, RunnableLease>>,
+    /// The fence of each. There may be one per source, and the epoch of all is the node's.
+    held: Mutex<HashMap<RunnableId, u64>>,
 }
 
 impl Leases {
@@ -31,10 +32,17 @@ impl Leases {
     /// # Errors
     /// `Conflict` when the runnable is gone, when a living node holds it, or when this node was found dead.
     pub(crate) async fn of(&self, runnable: &RunnableId) -> Result<RunnableLease, StoreError> {
-        if let Some(lease) = self.held.lock().get(runnable) {
-            return Ok(lease.clone());
+        let epoch = self.core.epoch;
+        let held = self.held.lock().get(runnable).copied();
+        if let Some(fence) = held {
+            let runnable = runnable.clone();
+            return Ok(RunnableLease {
+                runnable,
+                epoch,
+                fence,
+            });
         }
-        let (epoch, now_ms) = (self.core.epoch, self.core.env.now_ms());
+        let now_ms = self.core.env.now_ms();
         let lease = self.core.store.lease_runnable(runnable, epoch, now_ms);
         let lease = lease.await?;
         self.keep(lease.clone());
@@ -43,7 +51,7 @@ impl Leases {
 
     /// Keeps a lease that came with something else.
     pub(crate) fn keep(&self, lease: RunnableLease) {
-        self.held.lock().insert(lease.runnable.clone(), lease);
+        self.held.lock().insert(lease.runnable, lease.fence);
     }
 
     /// Forgets a lease that was lost, or whose runnable is gone.

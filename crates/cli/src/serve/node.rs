@@ -26,7 +26,7 @@ use crate::{launcher, runtime, usage_error::UsageError};
 
 const SOURCE_CONCURRENCY: usize = 16;
 const WARM_WORKERS: usize = 2;
-const RESTED_WORKERS_MEMORY_MIB: u64 = 2048;
+const RESTED_WORKERS_MEMORY_MIB: u64 = 1792;
 /// A common worker with its component.
 const MIB_PER_WORKER: u64 = 64;
 const WORKER_IDLE: Duration = Duration::from_secs(300);

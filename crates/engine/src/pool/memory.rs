@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 /// The time without a run after which a worker's next one is expected to be far off: to end it and to start another for
 /// that costs less than its memory until then.
-const RESTED: Duration = Duration::from_secs(10);
+const RESTED: Duration = Duration::from_secs(5);
 
 /// Bytes of all workers together.
 #[derive(Debug, Clone, Copy)]
@@ -111,12 +111,12 @@ mod tests {
             rested: 20,
         };
         let workers = [
-            ("a", "u", 20, Some(9)),
-            ("b", "u", 20, Some(10)),
+            ("a", "u", 20, Some(4)),
+            ("b", "u", 20, Some(5)),
             ("c", "u", 20, Some(30)),
         ];
         assert_eq!(ended(&workers, bounds), ["c", "b"]);
-        let workers = [("a", "u", 60, Some(9)), ("b", "u", 60, Some(0))];
+        let workers = [("a", "u", 60, Some(4)), ("b", "u", 60, Some(0))];
         assert_eq!(
             ended(&workers, bounds),
             ["a"],

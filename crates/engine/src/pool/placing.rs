@@ -93,6 +93,9 @@ impl Pool {
         self.hand_over(&new.placement, code, spec).await?;
         let placement = new.keep();
         abandoned.disarm();
+        if let Some(shared) = &unpacked.shared {
+            self.launch.sandbox.learn(shared);
+        }
         self.slots.add_worker(tenant, &placement.worker);
         self.upkeep.nudge();
         placement.hold(permit, Some(place));

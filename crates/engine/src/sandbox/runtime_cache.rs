@@ -1,15 +1,19 @@
-//! Deno's cache of the runtime's own modules, which every process reads and none can write.
+//! Deno's cache of the runtime's own modules and of those that components share, which every process reads and none can
+//! write. With it a process that imports the platform package takes half of the processor time.
 //!
-//! It is filled once, by a process that runs no component, and then published whole: code that one
-//! component could write there would run in the next. Not the builder's cache: workers may not import its downloads.
+//! It is filled by a process that runs no component, and then published whole: code that one component could write
+//! there would run in the next. When components share a module that it does not know, another one with that module takes
+//! its place. Not the builder's cache: workers may not import its downloads.
 
 use std::{
     fs,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
     process::Stdio,
+    time::Duration,
 };
 
+use parking_lot::{Mutex, RwLock};
 use rusqlite::{Connection, config::DbConfig};
 use sha2::{Digest, Sha256};
 
@@ -21,6 +25,7 @@ use super::{
 use crate::{
     confine::plan::Access,
     runtime_files::{publish, readable},
+    shared_modules::SharedModule,
 };
 
 /// The prefix of such folders' names. The first releases had one of this name, which components wrote to.
@@ -29,9 +34,77 @@ const NAME: &str = "deno-workers";
 const STORAGE: &str = "location_data";
 /// V8's heap for filling it.
 const HEAP_MIB: u32 = 256;
+/// Shared modules that it knows at most: the latest ones.
+const MODULES_MAX: usize = 8;
+/// The file with the names of those modules.
+const MODULES: &str = "shared_modules";
+/// Former caches that are kept at least so long: another process may give them to workers.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The place of the cache: one for each Deno and runtime.
-pub(super) fn place(config: &SandboxConfig) -> PathBuf {
+/// The cache that processes are given from now on.
+#[derive(Debug)]
+pub(super) struct RuntimeCache {
+    current: RwLock<Filled>,
+    /// Held while another one is filled.
+    filling: Mutex<()>,
+}
+
+#[derive(Debug, Clone)]
+struct Filled {
+    place: PathBuf,
+    /// The shared modules in it, the latest first.
+    modules: Vec<SharedModule>,
+}
+
+impl RuntimeCache {
+    /// The latest cache that there is, or one without shared modules. Those of another Deno or runtime are removed.
+    ///
+    /// # Errors
+    /// It cannot be written, or the runtime does not start.
+    pub(super) fn open(command_line: &CommandLine) -> io::Result<Self> {
+        let config = &command_line.config;
+        let filled = match latest(config)? {
+            Some(filled) => filled,
+            None => fill(command_line, Vec::new())?,
+        };
+        remove_others(config, &filled.place)?;
+        Ok(Self {
+            current: RwLock::new(filled),
+            filling: Mutex::default(),
+        })
+    }
+
+    /// The folder to give to a process.
+    pub(super) fn place(&self) -> PathBuf {
+        self.current.read().place.clone()
+    }
+
+    /// Whether the module is in it.
+    pub(super) fn knows(&self, module: &SharedModule) -> bool {
+        self.current.read().modules.contains(module)
+    }
+
+    /// Replaces the cache by one that has this module, too. Processes keep the one that they were started with.
+    pub(super) fn learn(&self, command_line: &CommandLine, module: SharedModule) {
+        let _one_at_a_time = self.filling.lock();
+        if self.knows(&module) {
+            return;
+        }
+        let mut modules = vec![module];
+        modules.extend(self.current.read().modules.iter().cloned());
+        modules.truncate(MODULES_MAX);
+        let filled = fill(command_line, modules.clone()).unwrap_or_else(|error| {
+            tracing::warn!(%error, "a module that components share is compiled anew by each process");
+            // It is not tried again.
+            let place = self.place();
+            Filled { place, modules }
+        });
+        *self.current.write() = filled;
+    }
+}
+
+/// The beginning of the names of caches for this Deno and runtime.
+fn family(config: &SandboxConfig) -> String {
     let deno = config.confinement.deno();
     let size = deno.metadata().map_or(0, |metadata| metadata.len());
     let mut hash = Sha256::new();
@@ -40,12 +113,48 @@ pub(super) fn place(config: &SandboxConfig) -> PathBuf {
     let runtime = config.runtime.folder.file_name().unwrap_or_default();
     hash.update(runtime.as_encoded_bytes());
     let hash = hex::encode(&hash.finalize()[..8]);
-    config.cache_dir.join(format!("{NAME}-{hash}"))
+    format!("{NAME}-{hash}-")
 }
 
-/// Fills the cache, unless that has been done, and removes others.
-pub(super) fn prepare(command_line: &CommandLine, place: &Path) -> io::Result<()> {
+/// The place of the cache with these modules.
+fn place(config: &SandboxConfig, modules: &[SharedModule]) -> PathBuf {
+    let mut hash = Sha256::new();
+    hash.update(names(modules));
+    let hash = hex::encode(&hash.finalize()[..8]);
+    config.cache_dir.join(family(config) + &hash)
+}
+
+/// The names of modules, a line each.
+fn names(modules: &[SharedModule]) -> String {
+    modules
+        .iter()
+        .map(|module| format!("{}\n", module.name()))
+        .collect()
+}
+
+/// The cache that was filled last.
+fn latest(config: &SandboxConfig) -> io::Result<Option<Filled>> {
+    let family = family(config);
+    let mut found = None;
+    for entry in fs::read_dir(&config.cache_dir)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&family) {
+            let modified = entry.metadata()?.modified()?;
+            found = found.max(Some((modified, entry.path())));
+        }
+    }
+    let Some((_, place)) = found else {
+        return Ok(None);
+    };
+    let names = fs::read_to_string(place.join(MODULES))?;
+    let modules = names.lines().map(SharedModule::named).collect();
+    Ok(Some(Filled { place, modules }))
+}
+
+/// Fills the cache with these modules, unless that has been done.
+fn fill(command_line: &CommandLine, modules: Vec<SharedModule>) -> io::Result<Filled> {
     let config = &command_line.config;
+    let place = place(config, &modules);
     if !place.is_dir() {
         let staging = tempfile::Builder::new()
             .prefix("new-deno-workers-")
@@ -53,15 +162,27 @@ pub(super) fn prepare(command_line: &CommandLine, place: &Path) -> io::Result<()
         // Where a folder would be created for storage there is a file.
         fs::write(staging.path().join(STORAGE), "")?;
         config.confinement.give(staging.path())?;
-        fill(command_line, staging.path())?;
+        import_all(command_line, staging.path(), &modules)?;
+        fs::write(staging.path().join(MODULES), names(&modules))?;
         settle(staging.path())?;
         readable(staging.path())?;
-        publish(staging, place)?;
+        publish(staging, &place)?;
     }
+    Ok(Filled { place, modules })
+}
+
+fn remove_others(config: &SandboxConfig, place: &Path) -> io::Result<()> {
+    let family = family(config);
     for entry in fs::read_dir(&config.cache_dir)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with(NAME) && path != place {
+        let entry = entry?;
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_kept = || {
+            let age = entry.metadata().and_then(|metadata| metadata.modified());
+            let age = age.map(|modified| modified.elapsed().unwrap_or_default());
+            name.starts_with(&family) && age.is_ok_and(|age| age < KEPT)
+        };
+        if name.starts_with(NAME) && path != place && !is_kept() {
             match fs::remove_dir_all(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -73,7 +194,8 @@ pub(super) fn prepare(command_line: &CommandLine, place: &Path) -> io::Result<()
 
 /// Moves the contents of Deno's database logs into their main files. Otherwise each process, which cannot write, would
 /// read the whole log, compiled code included, before its first lookup. The emptied log stays: without one, lookups
-/// fail.
+/// fail. They fail, too, if SQLite still has to count the rows for its query planner, which Deno asks for as it opens a
+/// database.
 fn settle(cache: &Path) -> io::Result<()> {
     for entry in fs::read_dir(cache)? {
         let path = entry?.path();
@@ -82,6 +204,7 @@ fn settle(cache: &Path) -> io::Result<()> {
         }
         let settled = Connection::open(&path).and_then(|database| {
             database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            database.execute_batch("ANALYZE")?;
             database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
         });
         settled.map_err(io::Error::other)?;
@@ -96,8 +219,13 @@ fn log_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Starts the runtime and has it end at once, for lack of anything to do.
-fn fill(command_line: &CommandLine, cache: &Path) -> io::Result<()> {
+/// Starts the runtime, which imports these modules and ends, for lack of anything to do. Their packages are not
+/// evaluated: that is in a function of each.
+fn import_all(
+    command_line: &CommandLine,
+    cache: &Path,
+    modules: &[SharedModule],
+) -> io::Result<()> {
     let nothing = tempfile::tempdir_in(&command_line.config.cache_dir)?;
     readable(nothing.path())?;
     let permissions = Permissions {
@@ -111,6 +239,7 @@ fn fill(command_line: &CommandLine, cache: &Path) -> io::Result<()> {
         heap_mib: HEAP_MIB,
     };
     let mut command = command_line.command(&permissions, cache, Access::Write)?;
+    command.args(modules.iter().map(SharedModule::specifier));
     let output = command.as_std_mut().stdin(Stdio::null()).output()?;
     match output.status.success() {
         true => Ok(()),
@@ -126,7 +255,7 @@ fn fill(command_line: &CommandLine, cache: &Path) -> io::Result<()> {
 mod tests {
     use std::fs;
 
-    use rusqlite::Connection;
+    use rusqlite::{Connection, OpenFlags};
 
     use super::{log_of, settle};
 
@@ -146,6 +275,11 @@ mod tests {
         fs::write(cache.path().join("location_data"), "").unwrap();
         settle(cache.path()).unwrap();
         assert_eq!(fs::metadata(log_of(&path)).unwrap().len(), 0);
+        let reading = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        reading.execute_batch("PRAGMA optimize").unwrap();
+        let counted = "SELECT stat FROM sqlite_stat1 WHERE tbl = 'codecache'";
+        let counted: String = reading.query_row(counted, (), |row| row.get(0)).unwrap();
+        assert_eq!(counted, "1", "the planner has nothing left to write");
         let copy = cache.path().join("copy");
         fs::copy(&path, &copy).unwrap();
         let code: i64 = Connection::open(copy)

@@ -1,9 +1,10 @@
 //! Warm workers: what they have evaluated before they are given a component.
 
-use std::fs;
+use std::{fs, path::Path, time::Duration};
 
-use headwater_engine::artifact;
+use headwater_engine::{Engine as _, EngineConfig, artifact};
 use headwater_model::outcome::Outcome;
+use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -88,4 +89,46 @@ async fn a_shared_module_that_throws_fails_its_component_and_no_worker() {
     }
     let run = node.run(&plain(), Value::Null).await;
     assert_eq!(run.returned(), false);
+}
+
+/// The shared modules whose compiled code is in the caches below a folder.
+fn compiled(cache_dir: &Path) -> u32 {
+    let caches = fs::read_dir(cache_dir).unwrap().map(|entry| entry.unwrap());
+    let caches = caches.filter(|entry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with("deno-workers-")
+    });
+    let counts = caches.map(|cache| {
+        let path = cache.path().join("v8_code_cache_v2");
+        let code = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        // As Deno opens it; a process that could not would compile everything itself.
+        code.execute_batch("PRAGMA optimize").unwrap();
+        let shared = "SELECT count(*) FROM codecache WHERE specifier LIKE '%/shared/%/module.mjs'";
+        code.query_row(shared, (), |row| row.get(0)).unwrap()
+    });
+    counts.max().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shared_module_is_compiled_once_for_all_workers() {
+    let cache_dir = tempfile::tempdir().unwrap();
+    let configured = |config: &mut EngineConfig| {
+        config.cache_dir = cache_dir.path().to_owned();
+    };
+    let node = Node::with(configured).await;
+    assert_eq!(compiled(cache_dir.path()), 0);
+    node.run(&sharing(SHARED), Value::Null).await;
+    let known = async {
+        while compiled(cache_dir.path()) == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), known)
+        .await
+        .expect("the node compiles it");
+    node.engine.shutdown().await;
+    let again = Node::with(configured).await;
+    assert_eq!(compiled(cache_dir.path()), 1, "a later start has it");
+    let run = again.run(&sharing(SHARED), Value::Null).await;
+    assert_eq!(run.returned(), "sharing");
 }

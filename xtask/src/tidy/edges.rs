@@ -12,6 +12,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("headwater-model", &[]),
     ("headwater-store", &["headwater-model"]),
     ("headwater-engine", &["headwater-model"]),
+    ("headwater-mail", &[]),
     (
         "headwater-store-sqlite",
         &["headwater-store", "headwater-model"],
@@ -22,7 +23,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     (
         "headwater-platform",
-        &["headwater-store", "headwater-engine", "headwater-model"],
+        &[
+            "headwater-store",
+            "headwater-engine",
+            "headwater-mail",
+            "headwater-model",
+        ],
     ),
     ("headwater-api", &["headwater-platform", "headwater-model"]),
     ("headwater-ui", &["headwater-platform", "headwater-model"]),
@@ -43,6 +49,7 @@ const PRODUCT: &[&str] = &[
     "headwater-model",
     "headwater-store",
     "headwater-engine",
+    "headwater-mail",
     "headwater-store-sqlite",
     "headwater-store-postgres",
     "headwater-platform",
@@ -55,6 +62,7 @@ const PRODUCT_AND_BINARY: &[&str] = &[
     "headwater-model",
     "headwater-store",
     "headwater-engine",
+    "headwater-mail",
     "headwater-store-sqlite",
     "headwater-store-postgres",
     "headwater-platform",
@@ -67,6 +75,8 @@ const OWNED_LIBRARIES: &[(&str, &[&str])] = &[
     // The engine settles Deno's cache, whose files are databases.
     ("rusqlite", &["headwater-store-sqlite", "headwater-engine"]),
     ("tokio-postgres", &["headwater-store-postgres"]),
+    ("lettre", &["headwater-mail"]),
+    ("mail-parser", &["headwater-mail"]),
     (
         "axum",
         &[

@@ -15,8 +15,8 @@ use super::{
     record::{Memory, Record, Weight},
 };
 
-/// How long a warm worker may take to be there.
-const WARM_DEADLINE: Duration = Duration::from_secs(60);
+/// How long a warm worker may take to be there alone: after a save, a process waits a minute for the next one.
+const WARM_DEADLINE: Duration = Duration::from_secs(150);
 const POLL: Duration = Duration::from_millis(50);
 
 /// The weight of each package; one that cannot be weighed is named and left out.
@@ -28,17 +28,23 @@ pub(super) fn heaviest(node: &Node, records: &[Record]) -> Vec<Weight> {
             *known = record;
         }
     }
-    let weigh = |record: &&Record| match weight(node, record) {
+    // All are deployed before the first is looked at, so that the process that waits for a save is waited for once.
+    let deployed: Vec<_> = slowest
+        .values()
+        .map(|record| (*record, deployed(node, record)))
+        .collect();
+    let weigh = |(record, id): (&Record, Result<String>)| match weight(node, record, id) {
         Ok(weight) => Some(weight),
         Err(error) => {
             eprintln!("{} is not weighed: {error:#}", record.url);
             None
         }
     };
-    slowest.values().filter_map(weigh).collect()
+    deployed.into_iter().filter_map(weigh).collect()
 }
 
-fn weight(node: &Node, record: &Record) -> Result<Weight> {
+/// A source whose component imports that of the record.
+fn deployed(node: &Node, record: &Record) -> Result<String> {
     let specifier = record.url.trim_start_matches("npm:");
     let code = format!(
         "import component from {};\n\
@@ -46,10 +52,13 @@ fn weight(node: &Node, record: &Record) -> Result<Weight> {
         Value::from(specifier)
     );
     let deployed = node.post("/v1/sources", &json!({ "component_code": code }))?;
-    let id = deployed["data"]["id"]
-        .as_str()
-        .context("a source has an id")?;
-    let weight = runs(node, record, id);
+    let id = deployed["data"]["id"].as_str();
+    Ok(id.context("a source has an id")?.to_owned())
+}
+
+fn weight(node: &Node, record: &Record, id: Result<String>) -> Result<Weight> {
+    let id = id?;
+    let weight = runs(node, record, &id);
     node.delete(&format!("/v1/sources/{id}"))?;
     weight
 }

@@ -58,11 +58,11 @@ pub(super) async fn run(binary: &Path, report: &mut Report) -> Result<()> {
         let mut node = Node::start(binary, &FLAGS).await?;
         let component = node.api.save(code).await?;
         let times = first_requests(&mut node, &component).await?;
-        let what = format!("first request to an evicted source, {what}");
-        report.add(line(what, &times, budget));
+        let first = format!("first request to an evicted source, {what}");
+        report.add(line(first, &times, budget));
         let times = later_saves(&mut node, code).await?;
-        let what = "the component saved again with another line".to_owned();
-        report.add(line(what, &times, Budget::AtMost(150.0, "150 ms")));
+        let saved = format!("{what}, saved again with another line");
+        report.add(line(saved, &times, Budget::AtMost(150.0, "150 ms")));
     }
     Ok(())
 }
@@ -98,7 +98,7 @@ async fn first_requests(node: &mut Node, component: &str) -> Result<Vec<f64>> {
         sources.push(node.api.deploy(component).await?);
     }
     tokio::time::sleep(FORGOTTEN).await;
-    // Longer than a node waits for the first request on a connection.
+    // The wait is longer than a node waits for the first request on a connection.
     wait_for_eviction(node).await?;
     let mut connection = Connection::open(node.address()).await?;
     let mut times = Vec::new();

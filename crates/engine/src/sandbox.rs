@@ -30,7 +30,7 @@ use runtime_cache::RuntimeCache;
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     command_line: CommandLine,
-    /// Deno's cache, complete; no process can write there.
+    /// Deno's cache; no process can write there.
     cache: RuntimeCache,
 }
 
@@ -53,7 +53,7 @@ impl Sandbox {
 
     /// Has later processes find this module compiled. Returns at once.
     pub(crate) fn learn(self: &Arc<Self>, module: &SharedModule) {
-        if !self.cache.knows(module) {
+        if self.cache.wants(module) {
             let (sandbox, module) = (Arc::clone(self), module.clone());
             tokio::task::spawn_blocking(move || {
                 sandbox.cache.learn(&sandbox.command_line, module);

@@ -51,6 +51,7 @@ impl Leases {
 
     /// Keeps a lease that came with something else.
     pub(crate) fn keep(&self, lease: RunnableLease) {
+        debug_assert_eq!(lease.epoch, self.core.epoch, "a lease of this node");
         self.held.lock().insert(lease.runnable, lease.fence);
     }
 

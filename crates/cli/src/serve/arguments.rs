@@ -131,8 +131,8 @@ options! {
     /// Workers kept ready for the next source [default: 2]
     #[arg(long, env = "HEADWATER_WARM_WORKERS", value_name = "N")]
     warm_workers: usize,
-    /// Memory of all workers together, in MiB; the least recently used are ended first. Beyond 1792 MiB, all
-    /// end that had no run for 5 s [default: half of the machine's memory]
+    /// Memory of all workers together, in MiB; beyond it idle ones end [default: half of the machine's memory;
+    /// beyond 1792 MiB, those that had no run for 5 s end too, until the rest fits]
     #[arg(long, env = "HEADWATER_WORKERS_MEMORY_MIB", value_name = "MIB")]
     workers_memory_mib: u64,
     /// Workers for the sources of one user or workspace; further sources wait for a worker [default:

@@ -201,9 +201,12 @@ async fn engine_config(
     network: Network,
 ) -> Result<EngineConfig> {
     let defaults = RunLimits::default();
-    let workers_memory_mib = match options.workers_memory_mib {
-        Some(mib) => mib,
-        None => memory::usable_mib() / 2,
+    let (workers_memory_mib, rested_workers_memory_mib) = match options.workers_memory_mib {
+        Some(mib) => (mib, mib),
+        None => {
+            let half = (memory::usable_mib() / 2).max(MIB_PER_WORKER);
+            (half, half.min(RESTED_WORKERS_MEMORY_MIB))
+        }
     };
     Ok(EngineConfig {
         deno: runtime::locate().await?,
@@ -233,7 +236,7 @@ async fn engine_config(
         room: WorkerRoom::default(),
         warm_workers: options.warm_workers.unwrap_or(WARM_WORKERS),
         workers_memory_mib,
-        rested_workers_memory_mib: workers_memory_mib.min(RESTED_WORKERS_MEMORY_MIB),
+        rested_workers_memory_mib,
         workers_per_tenant: options
             .workers_per_owner
             .unwrap_or(usize::try_from(workers_memory_mib / MIB_PER_WORKER).unwrap_or(usize::MAX)),

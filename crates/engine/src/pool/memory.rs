@@ -116,6 +116,8 @@ mod tests {
             ("c", "u", 20, Some(30)),
         ];
         assert_eq!(ended(&workers, bounds), ["c", "b"]);
+        let workers = [("a", "u", 15, Some(5)), ("b", "u", 15, Some(6))];
+        assert_eq!(ended(&workers, bounds), ["b"], "until the rest fits");
         let workers = [("a", "u", 60, Some(4)), ("b", "u", 60, Some(0))];
         assert_eq!(
             ended(&workers, bounds),

@@ -1,9 +1,10 @@
-//! Deno's cache of the runtime's own modules and of those that components share, which every process reads and none can
-//! write. With it a process that imports the platform package takes half of the processor time.
+//! Deno's cache of the runtime's own modules and of those that components share, analysed and compiled, which every
+//! process reads and none can write. With it a process that imports the platform package takes about half of the
+//! processor time.
 //!
 //! It is filled by a process that runs no component, and then published whole: code that one component could write
-//! there would run in the next. When components share a module that it does not know, another one with that module takes
-//! its place. Not the builder's cache: workers may not import its downloads.
+//! there would run in the next. When components share a module that it does not have, another one with that module takes
+//! its place, a few times in a node's life. Not the builder's cache: workers may not import its downloads.
 
 use std::{
     fs,
@@ -34,17 +35,22 @@ const NAME: &str = "deno-workers";
 const STORAGE: &str = "location_data";
 /// V8's heap for filling it.
 const HEAP_MIB: u32 = 256;
-/// Shared modules that it knows at most: the latest ones.
+/// Shared modules that it has at most. A start that finds as many begins anew, with those that are imported then.
 const MODULES_MAX: usize = 8;
 /// The file with the names of those modules.
 const MODULES: &str = "shared_modules";
-/// Former caches that are kept at least so long: another process may give them to workers.
+/// Caches of the same Deno and runtime are kept at least so long: tests share the folder, and each gives its workers
+/// the one that it has opened.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// The beginning of the names of folders that are being removed.
+const REMOVED: &str = "removed-";
 
 /// The cache that processes are given from now on.
 #[derive(Debug)]
 pub(super) struct RuntimeCache {
     current: RwLock<Filled>,
+    /// The modules that were tried since the start.
+    tried: Mutex<Vec<SharedModule>>,
     /// Held while another one is filled.
     filling: Mutex<()>,
 }
@@ -52,7 +58,7 @@ pub(super) struct RuntimeCache {
 #[derive(Debug, Clone)]
 struct Filled {
     place: PathBuf,
-    /// The shared modules in it, the latest first.
+    /// The shared modules in it.
     modules: Vec<SharedModule>,
 }
 
@@ -70,6 +76,7 @@ impl RuntimeCache {
         remove_others(config, &filled.place)?;
         Ok(Self {
             current: RwLock::new(filled),
+            tried: Mutex::default(),
             filling: Mutex::default(),
         })
     }
@@ -79,27 +86,34 @@ impl RuntimeCache {
         self.current.read().place.clone()
     }
 
-    /// Whether the module is in it.
-    pub(super) fn knows(&self, module: &SharedModule) -> bool {
-        self.current.read().modules.contains(module)
+    /// Whether the module is to be learnt: it is not in the cache, there is room for it, and it was not tried before.
+    pub(super) fn wants(&self, module: &SharedModule) -> bool {
+        let current = self.current.read();
+        if current.modules.contains(module) || current.modules.len() >= MODULES_MAX {
+            return false;
+        }
+        let mut tried = self.tried.lock();
+        let is_new = !tried.contains(module);
+        if is_new {
+            tried.push(module.clone());
+        }
+        is_new
     }
 
     /// Replaces the cache by one that has this module, too. Processes keep the one that they were started with.
     pub(super) fn learn(&self, command_line: &CommandLine, module: SharedModule) {
         let _one_at_a_time = self.filling.lock();
-        if self.knows(&module) {
-            return;
+        let name = module.name().to_owned();
+        let mut modules = self.current.read().modules.clone();
+        modules.push(module);
+        match fill(command_line, modules) {
+            Ok(filled) => *self.current.write() = filled,
+            Err(error) => tracing::warn!(
+                %error,
+                module = name,
+                "each process compiles this module of components itself; a restart tries again"
+            ),
         }
-        let mut modules = vec![module];
-        modules.extend(self.current.read().modules.iter().cloned());
-        modules.truncate(MODULES_MAX);
-        let filled = fill(command_line, modules.clone()).unwrap_or_else(|error| {
-            tracing::warn!(%error, "a module that components share is compiled anew by each process");
-            // It is not tried again.
-            let place = self.place();
-            Filled { place, modules }
-        });
-        *self.current.write() = filled;
     }
 }
 
@@ -118,8 +132,10 @@ fn family(config: &SandboxConfig) -> String {
 
 /// The place of the cache with these modules.
 fn place(config: &SandboxConfig, modules: &[SharedModule]) -> PathBuf {
+    let mut names = Vec::from_iter(modules.iter().map(SharedModule::name));
+    names.sort_unstable();
     let mut hash = Sha256::new();
-    hash.update(names(modules));
+    names.iter().for_each(|name| hash.update(name));
     let hash = hex::encode(&hash.finalize()[..8]);
     config.cache_dir.join(family(config) + &hash)
 }
@@ -132,23 +148,23 @@ fn names(modules: &[SharedModule]) -> String {
         .collect()
 }
 
-/// The cache that was filled last.
+/// The cache that was filled last, unless it is full.
 fn latest(config: &SandboxConfig) -> io::Result<Option<Filled>> {
     let family = family(config);
-    let mut found = None;
+    let mut found = Vec::new();
     for entry in fs::read_dir(&config.cache_dir)? {
         let entry = entry?;
         if entry.file_name().to_string_lossy().starts_with(&family) {
-            let modified = entry.metadata()?.modified()?;
-            found = found.max(Some((modified, entry.path())));
+            found.push((entry.metadata()?.modified()?, entry.path()));
         }
     }
-    let Some((_, place)) = found else {
-        return Ok(None);
-    };
-    let names = fs::read_to_string(place.join(MODULES))?;
-    let modules = names.lines().map(SharedModule::named).collect();
-    Ok(Some(Filled { place, modules }))
+    found.sort();
+    let filled = found.into_iter().rev().find_map(|(_, place)| {
+        let names = fs::read_to_string(place.join(MODULES)).ok()?;
+        let modules = names.lines().map(SharedModule::named).collect();
+        Some(Filled { place, modules })
+    });
+    Ok(filled.filter(|filled| filled.modules.len() < MODULES_MAX))
 }
 
 /// Fills the cache with these modules, unless that has been done.
@@ -182,14 +198,26 @@ fn remove_others(config: &SandboxConfig, place: &Path) -> io::Result<()> {
             let age = age.map(|modified| modified.elapsed().unwrap_or_default());
             name.starts_with(&family) && age.is_ok_and(|age| age < KEPT)
         };
-        if name.starts_with(NAME) && path != place && !is_kept() {
-            match fs::remove_dir_all(&path) {
+        if name.starts_with(REMOVED) {
+            remove(&path)?;
+        } else if name.starts_with(NAME) && path != place && !is_kept() {
+            // A folder that is half removed must not be taken for a cache.
+            let removed = config.cache_dir.join(format!("{REMOVED}{name}"));
+            match fs::rename(&path, &removed) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
+                _ => remove(&removed)?,
             }
         }
     }
     Ok(())
+}
+
+/// Removes a folder, unless another process has.
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Moves the contents of Deno's database logs into their main files. Otherwise each process, which cannot write, would

@@ -110,7 +110,7 @@ fn compiled(cache_dir: &Path) -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shared_module_is_compiled_once_for_all_workers() {
+async fn a_shared_module_that_was_imported_is_in_the_cache_of_later_workers() {
     let cache_dir = tempfile::tempdir().unwrap();
     let configured = |config: &mut EngineConfig| {
         config.cache_dir = cache_dir.path().to_owned();

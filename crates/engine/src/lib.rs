@@ -20,7 +20,6 @@ pub mod network;
 mod pool;
 mod runtime_files;
 mod sandbox;
-mod scanner;
 mod shared_modules;
 pub mod step;
 mod worker;

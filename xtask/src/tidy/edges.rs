@@ -11,8 +11,13 @@ use crate::command::{cargo, output, root};
 const EDGES: &[(&str, &[&str])] = &[
     ("headwater-model", &[]),
     ("headwater-store", &["headwater-model"]),
-    ("headwater-engine", &["headwater-model"]),
+    ("headwater-engine", &["headwater-javascript", "headwater-model"]),
+    ("headwater-javascript", &[]),
     ("headwater-mail", &[]),
+    (
+        "headwater-workflow",
+        &["headwater-javascript", "headwater-model"],
+    ),
     (
         "headwater-store-sqlite",
         &["headwater-store", "headwater-model"],
@@ -28,6 +33,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "headwater-engine",
             "headwater-mail",
             "headwater-model",
+            "headwater-workflow",
         ],
     ),
     ("headwater-api", &["headwater-platform", "headwater-model"]),
@@ -50,6 +56,7 @@ const PRODUCT: &[&str] = &[
     "headwater-store",
     "headwater-engine",
     "headwater-mail",
+    "headwater-workflow",
     "headwater-store-sqlite",
     "headwater-store-postgres",
     "headwater-platform",
@@ -63,6 +70,7 @@ const PRODUCT_AND_BINARY: &[&str] = &[
     "headwater-store",
     "headwater-engine",
     "headwater-mail",
+    "headwater-workflow",
     "headwater-store-sqlite",
     "headwater-store-postgres",
     "headwater-platform",
@@ -77,6 +85,7 @@ const OWNED_LIBRARIES: &[(&str, &[&str])] = &[
     ("tokio-postgres", &["headwater-store-postgres"]),
     ("lettre", &["headwater-mail"]),
     ("mail-parser", &["headwater-mail"]),
+    ("granit-parser", &["headwater-workflow"]),
     (
         "axum",
         &[

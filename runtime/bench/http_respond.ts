@@ -106,7 +106,7 @@ const child = new Deno.Command(Deno.execPath(), {
 const input = child.stdin.getWriter();
 const blocks = Array.from({ length: IN_FLIGHT + 1 }, (_, count) => invocations(count));
 
-input.write(encode({ type: "hello", version: 4, token: TOKEN, routes: [] }));
+input.write(encode({ type: "hello", version: 5, token: TOKEN, routes: [] }));
 const entry = `file://${folder}/component.mjs`;
 input.write(encode({ type: "load", component: 1, entry, env: {}, kv: {} }));
 input.write(blocks[IN_FLIGHT]!);

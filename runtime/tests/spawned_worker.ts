@@ -72,7 +72,7 @@ export class SpawnedWorker {
     await Deno.mkdir(`${folder}/beside`);
     const worker = new SpawnedWorker(folder, setup);
     const routes = setup.routes ?? [];
-    worker.send({ type: "hello", version: 4, token: TOKEN, routes });
+    worker.send({ type: "hello", version: 5, token: TOKEN, routes });
     const entry = `file://${folder}/code/${setup.entry ?? "component.mjs"}`;
     worker.send({ type: "load", component: 1, entry, env: {}, kv: {}, ...setup.load });
     return worker;

@@ -6,6 +6,7 @@
  * responsible for the event itself nor for dedupe, which the host decides.
  */
 
+import { kindOf } from "./kinds.ts";
 import type { EmitOptions } from "./protocol.ts";
 
 /** @param warn is called for each value that is ignored because it cannot be read */
@@ -82,14 +83,6 @@ function isValidDate(value: unknown): value is Date {
 
 function invalid(field: string, expected: string, value: unknown): TypeError {
   return new TypeError(`$emit: ${field} must be ${expected}, not ${kindOf(value)}`);
-}
-
-function kindOf(value: unknown): string {
-  if (typeof value === "number") return String(value);
-  if (typeof value === "string") return `the string "${value.slice(0, 40)}"`;
-  if (value instanceof Date) return "an invalid Date";
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 const RESERVED = ["$errors", "$logs", "$in"];

@@ -2,9 +2,11 @@
  * The entry points of a component's code: `run`, its hooks, its computed props.
  *
  * Responsible for choosing the function and its arguments, and for passing its results
- * on. Not responsible for the invocation around the call.
+ * on. Not responsible for the invocation around the call, nor for steps of workflows
+ * (`step.ts`).
  */
 
+import { actionArguments } from "./action_alone.ts";
 import {
   type Component,
   isAction,
@@ -16,19 +18,18 @@ import type { Instance } from "./instance.ts";
 import type { Invocation } from "./invocation.ts";
 import { toJson } from "./json.ts";
 import { callAdditionalProps, callOptions } from "./options.ts";
-import type { HookName, InvokeFrame } from "./protocol.ts";
-import { stepArguments } from "./step.ts";
+import type { ComponentEntry, HookName } from "./protocol.ts";
 
 export function callEntry(
   component: Component,
   instance: Instance,
   invocation: Invocation,
-  frame: InvokeFrame,
+  entry: ComponentEntry,
+  event: unknown,
 ): unknown {
-  const { entry } = frame;
   switch (entry.kind) {
     case "run":
-      return callRun(component, instance, invocation, frame.event);
+      return callRun(component, instance, invocation, event);
     case "hook":
       return callHook(component, instance, entry.name);
     case "options":
@@ -42,9 +43,9 @@ export function callEntry(
 export function resultJson(
   value: unknown,
   component: Component,
-  frame: InvokeFrame,
+  entry: ComponentEntry,
 ): string | undefined {
-  switch (frame.entry.kind) {
+  switch (entry.kind) {
     case "hook":
       return undefined;
     case "run":
@@ -52,7 +53,7 @@ export function resultJson(
         ? toJson(value, "the return value")
         : serializableOnly(value);
     case "options":
-      return toJson(value, `options of prop "${frame.entry.prop}": the return value`);
+      return toJson(value, `options of prop "${entry.prop}": the return value`);
     case "additional_props":
       return toJson(value, "additionalProps: the return value");
   }
@@ -67,7 +68,7 @@ function callRun(
   if (!isFunction(component.run)) {
     throw new TypeError(missingRun(component) ?? "an app cannot be run");
   }
-  const argument = isAction(component) ? stepArguments(event, invocation) : event;
+  const argument = isAction(component) ? actionArguments(event, invocation) : event;
   return component.run.call(instance, argument);
 }
 

@@ -2,7 +2,8 @@
  * The process environment that component code sees.
  *
  * Each component has its own variables: those of the process at its start, those
- * that the host gives it, and those that it sets. Native code, such as the clock's time zone,
+ * that the host gives it, and those that it sets; a workflow's code also has the trace
+ * of its run. Native code, such as the clock's time zone,
  * knows one environment only, in which the last write of any component counts. Also
  * responsible for the CommonJS names that bundled packages refer to. Not responsible
  * for credentials: those come with an invocation.
@@ -11,11 +12,18 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { OwnMap } from "./intrinsics.ts";
-import { perComponent } from "./scope.ts";
+import { currentInvocation, perComponent } from "./scope.ts";
 
 interface ModuleNames {
   __filename?: string | undefined;
   __dirname?: string | undefined;
+}
+
+/** The one variable that differs between runs of the same code at the same time. */
+const TRACE_ID = "PIPEDREAM_TRACE_ID";
+
+function ofRun(name: string): string | undefined {
+  return name === TRACE_ID ? currentInvocation()?.traceId : undefined;
 }
 
 let inherited: [name: string, value: string][] = [];
@@ -36,9 +44,15 @@ export function installEnvironment(): void {
   inherited = Object.entries(env.toObject());
   const { set, delete: remove } = env;
   Object.assign(env, {
-    get: (name: string) => variables().get(String(name)),
-    has: (name: string) => variables().has(String(name)),
-    toObject: () => asObject(variables()),
+    get: (name: string) => ofRun(String(name)) ?? variables().get(String(name)),
+    has: (name: string) =>
+      ofRun(String(name)) !== undefined || variables().has(String(name)),
+    toObject: () => {
+      const own = asObject(variables());
+      const traceId = ofRun(TRACE_ID);
+      if (traceId !== undefined) own[TRACE_ID] = traceId;
+      return own;
+    },
     set: (name: string, value: string) => {
       set.call(env, name, value);
       variables().set(name, value);

@@ -35,6 +35,29 @@ const MAX_REASONS = 5;
 // deno-lint-ignore no-control-regex
 const COLOURS = /\x1b\[[0-9;]*m/g;
 
+/** Something thrown, and the place in the workflow whose evaluation threw it. */
+class PlacedFailure {
+  readonly place: string;
+  readonly thrown: unknown;
+
+  constructor(place: string, thrown: unknown) {
+    this.place = place;
+    this.thrown = thrown;
+  }
+}
+
+/** Names the place in the messages of errors that the body throws. */
+export async function inPlace<Result>(
+  place: string | undefined,
+  body: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await body();
+  } catch (thrown) {
+    throw place === undefined ? thrown : new PlacedFailure(place, thrown);
+  }
+}
+
 export class FailureFormat {
   #prefixes: string[] = [];
 
@@ -71,6 +94,9 @@ export class FailureFormat {
   }
 
   #describe(thrown: unknown): WireError {
+    if (thrown instanceof PlacedFailure) {
+      return placed(this.describe(thrown.thrown), thrown.place);
+    }
     if (typeof thrown !== "object" || thrown === null) {
       const message = typeof thrown === "string"
         ? thrown
@@ -97,6 +123,16 @@ export class FailureFormat {
     if (status !== undefined) error.status = status;
     return error;
   }
+}
+
+function placed(error: WireError, place: string): WireError {
+  const { message, stack } = error;
+  const at = message === "" ? -1 : stack.indexOf(message);
+  return {
+    ...error,
+    message: `${place}: ${message}`,
+    stack: at < 0 ? stack : `${stack.slice(0, at)}${place}: ${stack.slice(at)}`,
+  };
 }
 
 /** The status of the HTTP response that an error is about, as the usual clients put it there. */

@@ -14,6 +14,8 @@ import type { Invocation } from "./invocation.ts";
 import { defineMethods, setOwn } from "./methods.ts";
 import { resolveProp } from "./prop_definition.ts";
 import type { PropValues } from "./protocol.ts";
+import { channelOf, sendEvent } from "./sends.ts";
+import { respondInStep } from "./step_response.ts";
 
 export type Instance = Record<string, unknown>;
 
@@ -28,8 +30,7 @@ class BaseInstance {
   }
 
   get $emit() {
-    const invocation = BaseInstance.#invocationOf(this);
-    return (event?: unknown, options?: unknown) => invocation.emit(event, options);
+    return emitOf(BaseInstance.#invocationOf(this));
   }
 
   set $emit(value: unknown) {
@@ -55,8 +56,19 @@ class BaseInstance {
   }
 }
 
-function respondOf(invocation: Invocation): (response: unknown) => void {
-  return (response) => invocation.respond(response);
+/** In a workflow's step, the workflow emits. */
+function emitOf(invocation: Invocation): (event?: unknown, options?: unknown) => void {
+  const { step } = invocation;
+  if (step === undefined) {
+    return (event, options) => invocation.emit(event, options);
+  }
+  return (event, options) => sendEvent(step, event, channelOf(options));
+}
+
+function respondOf(invocation: Invocation): (response: unknown) => unknown {
+  const { step } = invocation;
+  if (step === undefined) return (response) => invocation.respond(response);
+  return (response) => respondInStep(invocation, step, response);
 }
 
 const bindHttp: Binding = (value, invocation) => ({
@@ -66,6 +78,13 @@ const bindHttp: Binding = (value, invocation) => ({
 
 const bindTimer: Binding = (value) =>
   isObject(value) ? { ...value, intervalSeconds: value.interval_seconds } : value;
+
+/** The values of a workflow's step are not marked as such. */
+const bindHttpRequest: Binding = (value) => {
+  if (!isObject(value)) return value;
+  const { $http_request: marked } = value;
+  return createHttpRequest(isObject(marked) ? marked : value);
+};
 
 const bindDb: Binding = (_value, invocation) => ({
   get: (key: unknown) => invocation.getValue(key),
@@ -84,6 +103,8 @@ function bindingOf(name: string, definition: unknown): Binding | undefined {
       return bindHttp;
     case "$.interface.timer":
       return bindTimer;
+    case "http_request":
+      return bindHttpRequest;
   }
   return undefined;
 }
@@ -105,6 +126,8 @@ function bindValue(value: unknown, invocation: Invocation): unknown {
   return isObject(request) ? createHttpRequest(request) : value;
 }
 
+const NO_VALUES = Object.freeze({ __proto__: null }) as unknown as PropValues;
+
 export class InstanceFactory {
   #Instance: typeof BaseInstance;
   #bindings: [name: string, binding: Binding][] = [];
@@ -123,13 +146,21 @@ export class InstanceFactory {
     this.#bound.add("__proto__");
   }
 
-  create(invocation: Invocation, values: PropValues): Instance {
+  /** @param plain are values of a workflow, which never stand for resources of the host */
+  create(
+    invocation: Invocation,
+    values: PropValues,
+    plain: PropValues = NO_VALUES,
+  ): Instance {
     const instance = new this.#Instance(invocation) as unknown as Instance;
+    for (const name in plain) {
+      if (!this.#bound.has(name)) instance[name] = plain[name];
+    }
     for (const name in values) {
       if (!this.#bound.has(name)) instance[name] = bindValue(values[name], invocation);
     }
     for (const [name, binding] of this.#bindings) {
-      instance[name] = binding(values[name], invocation);
+      instance[name] = binding(values[name] ?? plain[name], invocation);
     }
     return instance;
   }

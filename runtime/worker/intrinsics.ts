@@ -37,6 +37,8 @@ export const Memory = ArrayBuffer;
 export const copyBytes = uncurry(Uint8Array.prototype.set);
 export const fillBytes = uncurry(Uint8Array.prototype.fill);
 export const objectKeys = Object.keys;
+export const hasOwn = Object.hasOwn;
+export const isArray = Array.isArray as (value: unknown) => value is unknown[];
 export const promiseThen = uncurry(
   Promise.prototype.then as (
     this: Promise<unknown>,
@@ -48,16 +50,24 @@ const read = Deno.stdin.read.bind(Deno.stdin);
 export const writeStdout = Deno.stdout.writeSync.bind(Deno.stdout);
 export const writeStderr = Deno.stderr.writeSync.bind(Deno.stderr);
 export const exitProcess: (code?: number) => never = Deno.exit;
+/** Reads any file that the sandbox allows, with paths as they are. */
+export const readTextFile = Deno.readTextFileSync.bind(Deno);
+
+type FunctionConstructor = new (...texts: string[]) => (...args: any[]) => unknown;
+export const NativeFunction = Function as unknown as FunctionConstructor;
+export const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
 
 export const toWellFormed = uncurry(String.prototype.toWellFormed);
 export const stringIncludes = uncurry(String.prototype.includes);
 export const stringIndexOf = uncurry(String.prototype.indexOf);
 export const stringSlice = uncurry(String.prototype.slice);
+export const stringTrim = uncurry(String.prototype.trim);
 export const stringSplitBy = uncurry(
   String.prototype.split as (this: string, separator: string) => string[],
 );
 
-const { defineProperty, freeze } = Object;
+export const { freeze } = Object;
+const { defineProperty } = Object;
 
 /**
  * Reads into `length` bytes of `memory`; null at the end.
@@ -82,6 +92,11 @@ export function readStdin(
  */
 export function finalize(...classes: { prototype: object }[]): void {
   for (const each of classes) freeze(freeze(each).prototype);
+}
+
+/** The object's own fields: nothing that a component added to all objects. */
+export function ownFields<Fields>(object: unknown): Fields {
+  return { __proto__: null, ...(object as object) } as Fields;
 }
 
 /** A map whose methods are its own, whatever becomes of `Map.prototype`. */

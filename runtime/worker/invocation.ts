@@ -3,21 +3,26 @@
  *
  * Responsible for attributing effects to the run, for refusing them once it has ended
  * and for sending exactly one outcome. Not responsible for calling the component
- * (`entry.ts`) nor for validating its arguments (`emit.ts`, `respond.ts`).
+ * (`entry.ts`), for validating its arguments (`emit.ts`, `respond.ts`) nor for effects
+ * that only steps of workflows have (`step_effects.ts`).
  */
 
 import { normalizeEmitOptions, reservedChannel } from "./emit.ts";
-import { finalize, OwnMap } from "./intrinsics.ts";
+import { finalize, hasOwn, ownFields, OwnMap } from "./intrinsics.ts";
 import { toJson } from "./json.ts";
 import type { KeyValueMap } from "./key_value.ts";
 import { LogBudget } from "./log_budget.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
-import type { LogLevel, ReplyFrame, StoreRequest, WireError } from "./protocol.ts";
+import type {
+  Answer,
+  LogLevel,
+  ReplyFrame,
+  StoreRequest,
+  WireError,
+} from "./protocol.ts";
 import { normalizeResponse } from "./respond.ts";
+import { StepEffects } from "./step_effects.ts";
 import { withoutStreams } from "./stream_shapes.ts";
-
-/** The host's answer to a request. */
-export type Answer = Pick<ReplyFrame, "value" | "error">;
 
 export interface InvocationHost {
   outbox: Outbox;
@@ -28,22 +33,53 @@ export interface InvocationHost {
   describe(thrown: unknown): WireError;
 }
 
+/** The place of code in the run of a workflow. */
+export interface WorkflowPlace {
+  isStep: boolean;
+  /** The folder that is `/tmp`. */
+  tmp: string | undefined;
+  traceId: string | undefined;
+}
+
 export class Invocation {
   // A component that gets hold of its run could give a field the number of another one.
   #id: number;
   #host: InvocationHost;
+  #place: WorkflowPlace | undefined;
+  #step: StepEffects | undefined;
   #logs: LogBudget;
   #hasEnded = false;
   #hasResponded = false;
   #stray: WireError | undefined;
-  #cancelTimers: OwnMap<() => void, true> | undefined;
+  #timers: OwnMap<() => void, () => boolean> | undefined;
   #requests: OwnMap<number, (answer: Answer) => void> | undefined;
   #lastRequest = 0;
 
-  constructor(id: number, logLimitBytes: number, host: InvocationHost) {
+  constructor(
+    id: number,
+    logLimitBytes: number,
+    host: InvocationHost,
+    place?: WorkflowPlace,
+  ) {
     this.#id = id;
     this.#host = host;
+    this.#place = place;
     this.#logs = new LogBudget(logLimitBytes);
+    if (place?.isStep) this.#step = new StepEffects(id, host.outbox, this);
+  }
+
+  /** The effects of a workflow's step; undefined for other runs. */
+  get step(): StepEffects | undefined {
+    return this.#step;
+  }
+
+  /** The folder that is `/tmp` to this run; undefined for the component's own. */
+  get tmp(): string | undefined {
+    return this.#place?.tmp;
+  }
+
+  get traceId(): string | undefined {
+    return this.#place?.traceId;
   }
 
   get component(): number {
@@ -55,7 +91,7 @@ export class Invocation {
   }
 
   emit(event: unknown, options: unknown): void {
-    if (this.#refuse("$emit")) return;
+    if (this.refuses("$emit")) return;
     const wireOptions = normalizeEmitOptions(options, (text) => this.log("warn", text));
     const refusal = reservedChannel(wireOptions.name);
     if (refusal !== undefined) return this.failLater(this.#host.describe(refusal));
@@ -63,7 +99,7 @@ export class Invocation {
   }
 
   respond(response: unknown): void {
-    if (this.#refuse("respond")) return;
+    if (this.refuses("respond")) return;
     const wireResponse = normalizeResponse(response);
     if (this.#hasResponded) {
       this.log("warn", "respond was called more than once; only the first call counts");
@@ -74,7 +110,7 @@ export class Invocation {
   }
 
   export(name: unknown, value: unknown): void {
-    if (this.#refuse("$.export")) return;
+    if (this.refuses("$.export")) return;
     if (typeof name !== "string" || name === "") {
       throw new TypeError("$.export: the first argument must be a name");
     }
@@ -84,8 +120,19 @@ export class Invocation {
 
   /** The run continues to its end, but later steps of a workflow do not run. */
   exit(reason: unknown): void {
-    if (this.#refuse("$.flow.exit")) return;
+    if (this.refuses("$.flow.exit")) return;
     this.#host.outbox.exited(this.#id, reason === undefined ? "" : String(reason));
+  }
+
+  /** Whether the run has ended; tells in its log that the call came too late. */
+  refuses(call: string): boolean {
+    if (!this.#hasEnded) return false;
+    this.log("warn", `${call} was called after the run had ended and did nothing`);
+    return true;
+  }
+
+  describe(thrown: unknown): WireError {
+    return this.#host.describe(thrown);
   }
 
   getValue(key: unknown): unknown {
@@ -93,7 +140,7 @@ export class Invocation {
   }
 
   setValue(key: unknown, value: unknown): void {
-    if (this.#refuse("db.set")) return;
+    if (this.refuses("db.set")) return;
     const name = String(key);
     const json = toJson(value, `db.set: value of "${name}"`);
     const seq = this.#host.keyValues.set(name, json);
@@ -103,20 +150,27 @@ export class Invocation {
 
   /** Sends the host a request; the promise resolves with its answer, even an error. */
   askStore(asked: StoreRequest): Promise<Answer> {
+    return this.request(asked.op, (request) => {
+      this.#host.outbox.dataStore(this.#id, request, asked);
+    });
+  }
+
+  /** Has a request sent with a number; the promise resolves with the host's answer. */
+  request(call: string, send: (request: number) => void): Promise<Answer> {
     if (this.#hasEnded) {
-      const error = `${asked.op} was called after the run had ended and did nothing`;
+      const error = `${call} was called after the run had ended and did nothing`;
       return Promise.resolve({ error });
     }
     const request = ++this.#lastRequest;
     const { promise, resolve } = Promise.withResolvers<Answer>();
     this.#requests ??= new OwnMap();
     this.#requests.set(request, resolve);
-    this.#host.outbox.dataStore(this.#id, request, asked);
+    send(request);
     return promise;
   }
 
   answered(reply: ReplyFrame): void {
-    this.#requests?.get(reply.request)?.(reply);
+    this.#requests?.get(reply.request)?.(ownFields(reply));
     this.#requests?.delete(reply.request);
   }
 
@@ -142,30 +196,30 @@ export class Invocation {
     this.#stray ??= error;
   }
 
-  addTimer(cancel: () => void): void {
-    (this.#cancelTimers ??= new OwnMap()).set(cancel, true);
+  addTimer(cancel: () => void, isPending: () => boolean): void {
+    (this.#timers ??= new OwnMap()).set(cancel, isPending);
   }
 
   removeTimer(cancel: () => void): void {
-    this.#cancelTimers?.delete(cancel);
+    this.#timers?.delete(cancel);
   }
 
   /** Ends the run; only the first call has an effect. */
   end(outcome: Outcome): void {
     if (this.#hasEnded) return;
+    this.#step?.end(hasOwn(outcome, "value") && this.#isRunning());
     this.#hasEnded = true;
-    if (this.#cancelTimers !== undefined) {
-      this.#cancelTimers.forEach((_, cancel) => cancel());
-    }
-    const isStray = this.#stray !== undefined && "value" in outcome;
+    this.#timers?.forEach((_, cancel) => cancel());
+    const isStray = this.#stray !== undefined && hasOwn(outcome, "value");
     this.#host.outbox.outcome(this.#id, isStray ? { error: this.#stray! } : outcome);
     this.#host.ended(this.#id);
   }
 
-  #refuse(call: string): boolean {
-    if (!this.#hasEnded) return false;
-    this.log("warn", `${call} was called after the run had ended and did nothing`);
-    return true;
+  /** Whether something that the code waits for has not come; more is not known. */
+  #isRunning(): boolean {
+    let isRunning = (this.#requests?.size ?? 0) > 0;
+    this.#timers?.forEach((isPending) => isRunning ||= isPending());
+    return isRunning;
   }
 }
 

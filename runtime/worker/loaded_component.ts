@@ -16,12 +16,23 @@ import type { InvocationHost } from "./invocation.ts";
 import { KeyValueMap } from "./key_value.ts";
 import type { LoadFrame } from "./protocol.ts";
 import { addComponent, ComponentScope, runWithin } from "./scope.ts";
+import { StepProps } from "./step_props.ts";
 import { enterFolders, leaveFolders } from "./tmp_paths.ts";
 
-/** The component and its instances, once the module has been evaluated. */
-export interface Code {
-  component: Component;
-  instances: InstanceFactory;
+/** The component, and all that is prepared once for its runs. */
+export class Code {
+  readonly component: Component;
+  readonly instances: InstanceFactory;
+  #stepProps: StepProps | undefined;
+
+  constructor(component: Component) {
+    this.component = component;
+    this.instances = new InstanceFactory(component);
+  }
+
+  get stepProps(): StepProps {
+    return this.#stepProps ??= new StepProps(this.component);
+  }
 }
 
 export class LoadedComponent {
@@ -85,14 +96,14 @@ export class LoadedComponent {
 
   async #load(frame: LoadFrame): Promise<void> {
     const { entry, env, kv, kv_limit_bytes } = frame;
-    this.failures.setEntry(entry);
+    if (entry !== "") this.failures.setEntry(entry);
     this.host.keyValues.load(kv, kv_limit_bytes);
     enterEnvironment(entry, env);
     this.#entry = entry;
     enterFolders(entry);
-    const component = await importComponent(frame);
-    this.#code = { component, instances: new InstanceFactory(component) };
+    // Without code there are only expressions, which need no component.
+    if (entry !== "") this.#code = new Code(await importComponent(frame));
   }
 }
 
-finalize(LoadedComponent);
+finalize(Code, LoadedComponent);

@@ -79,19 +79,18 @@ function installNavigator(): void {
 /** Text that is not a URL is refused with Node's message, which packages compare. */
 function installUrl(): void {
   const Native = globalThis.URL;
-  const NodeUrl: typeof URL = new Proxy(Native, {
-    construct(target, args, newTarget): URL {
+  // Without a prototype: a component may add traps to all objects.
+  const handler = Object.assign(Object.create(null), {
+    construct(target: typeof URL, args: unknown[], newTarget: unknown): URL {
       try {
-        return Reflect.construct(
-          target,
-          args,
-          newTarget === NodeUrl ? target : newTarget,
-        );
+        const constructed = newTarget === NodeUrl ? target : newTarget as typeof URL;
+        return Reflect.construct(target, args, constructed);
       } catch (thrown) {
         throw asNode(thrown, args);
       }
     },
   });
+  const NodeUrl: typeof URL = new Proxy(Native, handler);
   Native.prototype.constructor = NodeUrl;
   globalThis.URL = NodeUrl;
   url.URL = NodeUrl;

@@ -9,16 +9,20 @@
  */
 
 import type { FrameWriter } from "./frame_writer.ts";
-import { finalize, objectKeys, stringSlice } from "./intrinsics.ts";
+import { finalize, ownFields } from "./intrinsics.ts";
 import { quote } from "./json.ts";
 import type {
   EmitOptions,
   HttpResponse,
   LogLevel,
+  Pause,
+  SendKind,
+  Service,
   StoreRequest,
   WireError,
 } from "./protocol.ts";
 import { PROTOCOL_VERSION } from "./protocol.ts";
+import { errorJson, headersJson, optionsJson } from "./wire_json.ts";
 
 /** A write of run `id` to its component's key-value map. */
 export interface KeyValueChange {
@@ -30,7 +34,29 @@ export interface KeyValueChange {
   value: string | undefined;
 }
 
-export type Outcome = { value: string | undefined } | { error: WireError };
+/** The manner in which a step responds. */
+export interface ResponseManner {
+  /** At once, and not at the end of the workflow's run. */
+  isImmediate: boolean;
+  /** Further parts of the body follow. */
+  hasMore: boolean;
+}
+
+/** A request of a step to a service of the host. */
+export interface ServiceRequest {
+  service: Service;
+  operation: string;
+  /** The arguments as JSON text. */
+  json: string;
+}
+
+interface Ended {
+  /** As JSON text. */
+  value: string | undefined;
+  error: WireError;
+}
+
+export type Outcome = Pick<Ended, "value"> | Pick<Ended, "error">;
 
 export class Outbox {
   #writer: FrameWriter;
@@ -77,10 +103,30 @@ export class Outbox {
   }
 
   respond(id: number, response: HttpResponse): void {
-    this.#writer.writeSoon(
-      `{"type":"respond","id":${id},"status":${response.status},"headers":${
-        headersJson(response.headers)
-      },"body":${quote(response.body)},"encoding":"${response.encoding}"}`,
+    this.#writer.writeSoon(`{"type":"respond","id":${id}${responseFields(response)}}`);
+  }
+
+  respondInStep(id: number, response: HttpResponse, manner: ResponseManner): void {
+    const { isImmediate, hasMore } = manner;
+    this.#writer.writeNow(
+      `{"type":"respond","id":${id}${
+        responseFields(response)
+      },"immediate":${isImmediate},"more":${hasMore}}`,
+    );
+  }
+
+  /** A further part of the response's body, as base64. */
+  respondBody(id: number, body: string, hasMore: boolean): void {
+    this.#writer.writeNow(
+      `{"type":"respond_body","id":${id},"body":${
+        quote(body)
+      },"encoding":"base64","more":${hasMore}}`,
+    );
+  }
+
+  respondRefused(id: number, reason: string): void {
+    this.#writer.writeNow(
+      `{"type":"respond_refused","id":${id},"text":${quote(reason)}}`,
     );
   }
 
@@ -119,6 +165,33 @@ export class Outbox {
     this.#writer.writeNow(`{"type":"exit","id":${id},"text":${quote(reason)}}`);
   }
 
+  skipped(id: number): void {
+    this.#writer.writeNow(`{"type":"skipped","id":${id}}`);
+  }
+
+  paused(id: number, { op, after_ms, context, max_retries }: Pause): void {
+    let fields = `,"op":${quote(op)},"after_ms":${after_ms}`;
+    if (context !== undefined) fields += `,"context":${context}`;
+    if (max_retries !== undefined) fields += `,"max_retries":${max_retries}`;
+    this.#writer.writeNow(`{"type":"flow","id":${id}${fields}}`);
+  }
+
+  /** @param value as JSON text */
+  send(id: number, kind: SendKind, value: string): void {
+    this.#writer.writeNow(
+      `{"type":"send","id":${id},"kind":${quote(kind)},"value":${value}}`,
+    );
+  }
+
+  ask(id: number, request: number, asked: ServiceRequest): void {
+    const { service, operation, json } = asked;
+    this.#writer.writeNow(
+      `{"type":"ask","id":${id},"request":${request},"service":${
+        quote(service)
+      },"operation":${quote(operation)},"arguments":${json}}`,
+    );
+  }
+
   dataStore(id: number, request: number, asked: StoreRequest): void {
     const { store, op, key, value, ttl } = asked;
     let fields = "";
@@ -134,48 +207,17 @@ export class Outbox {
 
   outcome(id: number, outcome: Outcome): void {
     let field = "";
-    if ("error" in outcome) field = `,"error":${errorJson(outcome.error)}`;
-    else if (outcome.value !== undefined) field = `,"value":${outcome.value}`;
+    const { error, value } = ownFields<Partial<Ended>>(outcome);
+    if (error !== undefined) field = `,"error":${errorJson(error)}`;
+    else if (value !== undefined) field = `,"value":${value}`;
     this.#writer.writeSoon(`{"type":"outcome","id":${id}${field}}`);
   }
 }
 
-function errorJson({ name, message, stack, code, status }: WireError): string {
-  let codeField = "";
-  if (typeof code === "string") codeField = `,"code":${quote(code)}`;
-  else if (code !== undefined) codeField = `,"code":${code}`;
-  const statusField = status === undefined ? "" : `,"status":${status}`;
-  return `{"name":${quote(name)},"message":${quote(message)},"stack":${
-    quote(stack)
-  }${codeField}${statusField}}`;
-}
-
-function optionsJson(options: EmitOptions): string {
-  let fields = "";
-  const { id, name, summary, ts, delivery_ts } = options;
-  if (typeof id === "string") fields += `,"id":${quote(id)}`;
-  else if (id !== undefined) fields += `,"id":${id}`;
-  if (name !== undefined) fields += `,"name":${quote(name)}`;
-  if (summary !== undefined) fields += `,"summary":${quote(summary)}`;
-  if (ts !== undefined) fields += `,"ts":${ts}`;
-  if (delivery_ts !== undefined) fields += `,"delivery_ts":${delivery_ts}`;
-  return `{${stringSlice(fields, 1)}}`;
-}
-
-function headersJson(headers: Record<string, string | string[]>): string {
-  let fields = "";
-  for (const name of objectKeys(headers)) {
-    const value = headers[name]!;
-    const json = typeof value === "string" ? quote(value) : textsJson(value);
-    fields += `,${quote(name)}:${json}`;
-  }
-  return `{${stringSlice(fields, 1)}}`;
-}
-
-function textsJson(texts: string[]): string {
-  let items = "";
-  for (let i = 0; i < texts.length; i++) items += `,${quote(texts[i]!)}`;
-  return `[${stringSlice(items, 1)}]`;
+function responseFields({ status, headers, body, encoding }: HttpResponse): string {
+  return `,"status":${status},"headers":${headersJson(headers)},"body":${
+    quote(body)
+  },"encoding":"${encoding}"`;
 }
 
 finalize(Outbox);

@@ -7,7 +7,7 @@
 
 import type { Route } from "./routes.ts";
 
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 export type HookName = "deploy" | "activate" | "deactivate";
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -29,6 +29,7 @@ export interface LoadFrame {
   type: "load";
   /** Chosen by the host, and never reused in the same worker. */
   component: number;
+  /** Empty for a component without code, on which expressions are evaluated. */
   entry: string;
   /** Whether the module's default export creates the component's exports anew at each call. */
   is_factory: boolean;
@@ -55,11 +56,17 @@ export interface OptionsEntry {
   query?: string | null;
 }
 
-export type Entry =
+/** An entry point of a component's code. */
+export type ComponentEntry =
   | { kind: "run" }
   | { kind: "hook"; name: HookName }
   | OptionsEntry
   | { kind: "additional_props" };
+
+/** A step of a workflow, or a workflow's expressions; `workflow_input.ts` has their events. */
+export type WorkflowEntry = { kind: "step" } | { kind: "evaluate" };
+
+export type Entry = ComponentEntry | WorkflowEntry;
 
 export interface InvokeFrame {
   type: "invoke";
@@ -76,6 +83,12 @@ export interface PingFrame {
   type: "ping";
 }
 
+/** Removes the `/tmp` of a workflow's run, if there is one. */
+export interface ForgetTmpFrame {
+  type: "forget_tmp";
+  tmp: string;
+}
+
 /** The answer to a run's request. Without `error` and without `value`: undefined. */
 export interface ReplyFrame {
   type: "reply";
@@ -85,6 +98,8 @@ export interface ReplyFrame {
   error?: string;
 }
 
+export type Answer = Pick<ReplyFrame, "value" | "error">;
+
 export type HostFrame =
   | HelloFrame
   | LoadFrame
@@ -92,6 +107,7 @@ export type HostFrame =
   | DescribeFrame
   | InvokeFrame
   | PingFrame
+  | ForgetTmpFrame
   | ReplyFrame;
 
 export interface WireError {
@@ -133,6 +149,19 @@ export interface StoreRequest {
   /** Seconds. */
   ttl?: number | undefined;
 }
+
+/** A request of a step to pause. */
+export interface Pause {
+  op: "delay" | "suspend" | "rerun";
+  after_ms: number;
+  /** As JSON text. */
+  context: string | undefined;
+  max_retries: number | undefined;
+}
+
+export type SendKind = "http" | "email" | "s3" | "emit" | "sse";
+
+export type Service = "files" | "workflows";
 
 export interface HttpResponse {
   status: number;

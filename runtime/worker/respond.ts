@@ -9,11 +9,13 @@ import { Buffer } from "node:buffer";
 import { toJson } from "./json.ts";
 import type { HttpResponse } from "./protocol.ts";
 
-export function normalizeResponse(response: unknown): HttpResponse {
+/** @param usual is the status of a response without one, if it may be without */
+export function normalizeResponse(response: unknown, usual?: number): HttpResponse {
   if (typeof response !== "object" || response === null) {
     throw new TypeError("respond: expected an object with status, headers and body");
   }
-  const { status, headers, body } = response as Record<string, unknown>;
+  const { status: given, headers, body } = response as Record<string, unknown>;
+  const status = given ?? usual;
   const wireHeaders = readHeaders(headers);
   const bytes = readBytes(body);
   if (bytes !== undefined) {

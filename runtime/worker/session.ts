@@ -22,6 +22,7 @@ import { installNodeFetch } from "./node_fetch.ts";
 import { installNodeGlobals } from "./node_globals.ts";
 import { installNodeLikeness } from "./node_likeness.ts";
 import type { Outbox, Outcome } from "./outbox.ts";
+import { answersTo } from "./questions.ts";
 import type {
   DescribeFrame,
   HelloFrame,
@@ -35,9 +36,11 @@ import type {
 import { installRoutes } from "./routes.ts";
 import { currentComponent, currentInvocation, runWithin } from "./scope.ts";
 import { installStandardStreams } from "./standard_streams.ts";
+import { runStep } from "./step.ts";
 import { installStrayFailures } from "./stray_failures.ts";
 import { installTimers } from "./timers.ts";
-import { installTmpPaths } from "./tmp_paths.ts";
+import { forgetTmp, installTmpPaths } from "./tmp_paths.ts";
+import { placeOf } from "./workflow_input.ts";
 
 export class Session {
   #outbox: Outbox;
@@ -81,6 +84,8 @@ export class Session {
         return this.#handleLoaded(frame);
       case "reply":
         return this.#inFlight.get(frame.id)?.answered(frame);
+      case "forget_tmp":
+        return forgetTmp(frame.tmp);
       case "ping":
         return this.#outbox.pong();
       case "hello":
@@ -145,8 +150,9 @@ export class Session {
   }
 
   #invoke(frame: InvokeFrame, loaded: LoadedComponent): void {
-    const { id, log_limit_bytes } = frame;
-    const invocation = new Invocation(id, log_limit_bytes, loaded.host);
+    const { id, entry, event, log_limit_bytes } = frame;
+    const place = placeOf(entry, event);
+    const invocation = new Invocation(id, log_limit_bytes, loaded.host, place);
     this.#inFlight.set(id, invocation);
     promiseThen(
       runWithin(loaded.scope, invocation, () => this.#run(invocation, loaded, frame)),
@@ -161,10 +167,16 @@ export class Session {
     frame: InvokeFrame,
   ): Promise<Outcome> {
     try {
-      const { component, instances } = loaded.code;
-      const instance = instances.create(invocation, frame.props);
-      const value = await callEntry(component, instance, invocation, frame);
-      return { value: resultJson(value, component, frame) };
+      const { entry, event, props } = frame;
+      if (entry.kind === "evaluate") return { value: await answersTo(event) };
+      const { code } = loaded;
+      if (entry.kind === "step") {
+        return { value: await runStep(code, invocation, props, event) };
+      }
+      const { component } = code;
+      const instance = code.instances.create(invocation, props);
+      const value = await callEntry(component, instance, invocation, entry, event);
+      return { value: resultJson(value, component, entry) };
     } catch (thrown) {
       return { error: loaded.failures.describe(thrown) };
     }

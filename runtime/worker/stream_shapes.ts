@@ -8,16 +8,21 @@
  */
 
 import { isObject } from "./component.ts";
-import { jsonParse, jsonStringify } from "./intrinsics.ts";
+import { jsonParse, jsonStringify, stringIncludes } from "./intrinsics.ts";
 
 const MARKS = ["_readableState", "_writableState", "_httpMessage", "_headerSent"];
 
 /** JSON text in which such objects are replaced by the response's data, or a placeholder. */
 export function withoutStreams(json: string | undefined): string | undefined {
-  if (json === undefined || !MARKS.some((mark) => json.includes(`"${mark}"`))) {
-    return json;
-  }
+  if (json === undefined || !hasMark(json)) return json;
   return jsonStringify(shown(jsonParse(json)));
+}
+
+function hasMark(json: string): boolean {
+  for (let i = 0; i < MARKS.length; i++) {
+    if (stringIncludes(json, `"${MARKS[i]}"`)) return true;
+  }
+  return false;
 }
 
 /** A value, or for a stream the part that may be shown. */

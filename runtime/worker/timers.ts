@@ -50,10 +50,17 @@ function ownedTimer(start: StartTimer, firesOnce: boolean, report: ReportFailure
       delayMs,
     );
     if (invocation?.hasEnded) cancel();
-    else invocation?.addTimer(cancel);
+    else invocation?.addTimer(cancel, () => isPending(timer));
     return timer;
   };
   return owned;
+}
+
+/** Whether somebody waits for it: not for one that was cleared, or holds up no process. */
+function isPending(timer: unknown): boolean {
+  const { _destroyed, hasRef } = timer as { _destroyed?: boolean; hasRef?: unknown };
+  return _destroyed !== true &&
+    (typeof hasRef !== "function" || hasRef.call(timer) !== false);
 }
 
 /** An error of an immediate would otherwise reach the runtime without its context. */

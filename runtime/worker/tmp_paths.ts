@@ -1,11 +1,12 @@
 /**
- * `/tmp` for component code: a folder of each component, in the worker's.
+ * `/tmp` for component code: a folder of each component or workflow's run, in the worker's.
  *
  * Published components write to hard-coded `/tmp/name`, where the sandbox lets no
  * worker write, or where another source of the same code would write too. Functions
  * reached through `Deno`, the `node:fs` object, its `promises` and imports by name map
- * such paths to the component's folder instead. Not a wall between components: code that
- * looks for the folders of others finds them.
+ * such paths to the component's folder instead, or to one that the steps of a workflow's
+ * run share. Not a wall between components: code that looks for the folders of others
+ * finds them.
  */
 
 import fs from "node:fs";
@@ -13,7 +14,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { OwnMap } from "./intrinsics.ts";
 import { retold, withoutAdvice } from "./refusals.ts";
-import { currentComponent } from "./scope.ts";
+import { currentComponent, currentInvocation } from "./scope.ts";
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 type MapPath = (path: unknown) => unknown;
@@ -35,8 +36,9 @@ export function installTmpPaths(): void {
   if (worker === "") return;
   // `os.tmpdir()` reads it.
   process.env.TMPDIR = "/tmp";
-  const ofComponents = RegExp.escape(`${worker}/${OF_COMPONENT}`);
-  realFolders = new RegExp(`${ofComponents}\\d+|${RegExp.escape(worker)}(?=/|$)`, "g");
+  const folder = RegExp.escape(worker);
+  const own = `${RegExp.escape(OF_COMPONENT)}\\d+|${RegExp.escape(OF_RUN)}[\\w-]+`;
+  realFolders = new RegExp(`${folder}/(${own})|${folder}(?=/|$)`, "g");
   const map: MapPath = (path) => {
     const own = ownFolder();
     const to = mapped(path, own, keptFolders);
@@ -71,6 +73,9 @@ function redirectMakeTemp(deno: Record<string, unknown>, map: MapPath): void {
 /** The beginning of the names of components' folders; none that a component chooses. */
 const OF_COMPONENT = ".component-";
 
+/** The same of runs' folders. */
+const OF_RUN = ".run-";
+
 /** The worker's own folder. */
 let worker = "";
 
@@ -83,8 +88,10 @@ const keptFolders: string[] = [];
 /** Components with code in each of them. */
 const keptFor = new OwnMap<string, number>();
 
-/** The folder that is `/tmp` to the component whose code is running. */
+/** The folder that is `/tmp` to the code that is running. */
 function ownFolder(): string {
+  const run = currentInvocation()?.tmp;
+  if (run !== undefined) return folderOfRun(run);
   const component = currentComponent();
   return component === undefined ? worker : folderOf(component.number);
 }
@@ -93,17 +100,27 @@ function folderOf(component: number): string {
   return `${worker}/${OF_COMPONENT}${component}`;
 }
 
-/** Folders of components that have used theirs. Most never do. */
+function folderOfRun(name: string): string {
+  return `${worker}/${OF_RUN}${name}`;
+}
+
+/** Folders that have been used. Most never are. */
 const created = new OwnMap<string, true>();
 
 function ensureFolder(own: string): void {
-  if (own === worker || created.has(own)) return;
+  if (own === worker || created.has(own) || isLate()) return;
   try {
     mkdirSync(own, { recursive: true });
     created.set(own, true);
   } catch {
     // A process that only describes a component has nowhere to write, and a disk may be full.
   }
+}
+
+/** Whether nobody would remove a folder of the run, because it may have been forgotten. */
+function isLate(): boolean {
+  const invocation = currentInvocation();
+  return invocation?.tmp !== undefined && invocation.hasEnded;
 }
 
 /** Does not change paths in the folder of the component's module. */
@@ -123,7 +140,15 @@ export function leaveFolders(component: number, entry: string): void {
   } else if (keptFor.delete(code) && code !== "") {
     keptFolders.splice(keptFolders.indexOf(code), 1);
   }
-  const own = folderOf(component);
+  removeFolder(folderOf(component));
+}
+
+/** Removes the folder of a workflow's run. */
+export function forgetTmp(name: string): void {
+  removeFolder(folderOfRun(name));
+}
+
+function removeFolder(own: string): void {
   // It goes with the worker anyway.
   if (created.delete(own)) remove(own, { recursive: true }).catch(() => {});
 }

@@ -1,7 +1,7 @@
 //! The engine as the platform sees it. [`Engine`] is a trait so that use cases can be tested
 //! against a scripted one; the real one is `DenoEngine`.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use headwater_model::{
     component::Description,
     event::Emit,
     hash::ArtifactHash,
-    id::{InvocationId, SourceId},
+    id::{DeploymentId, InvocationId, SourceId},
     outcome::{ComponentError, Outcome},
     package::PackageReference,
 };
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 use url::Url;
 
-use crate::data_store::StoreRequest;
+use crate::{data_store::StoreRequest, step::StepMessage};
 
 /// An error of the host. A component's own fault is an [`Outcome`] or a [`Rejection`], never this.
 #[derive(Debug, thiserror::Error)]
@@ -150,6 +150,10 @@ pub enum Entry {
     },
     /// `additionalProps`.
     AdditionalProps,
+    /// `run({ steps, $ })` of a step of a workflow; the event is the step's input.
+    Step,
+    /// Expressions of a workflow; the event has the questions, and the outcome their answers.
+    Evaluate,
 }
 
 /// A lifecycle hook (docs/guide/writing-a-component.md, "Hooks").
@@ -189,6 +193,8 @@ pub struct Invocation {
     pub event: Arc<RawValue>,
     /// Final prop values: defaults filled in, `{"$auth": …}` for apps, `{"endpoint": …}` for HTTP interfaces.
     pub props: Map<String, Value>,
+    /// Its own limit of time, instead of the engine's.
+    pub wall: Option<Duration>,
 }
 
 /// The parts of a component that only the store has. Each is read at most once per load.
@@ -208,6 +214,13 @@ pub enum WorkerOwner {
     Source(SourceId),
     /// A single call, such as one run of an action; its caller evicts the worker.
     Call(InvocationId),
+    /// The code of some steps of a deployed workflow. All steps of a deployment share a worker, whatever the isolation.
+    Step {
+        /// The deployment.
+        deployment: DeploymentId,
+        /// The code.
+        code: ArtifactHash,
+    },
 }
 
 impl From<SourceId> for WorkerOwner {
@@ -301,6 +314,8 @@ pub enum RunMessage {
     Exited(String),
     /// A data store operation was requested; the run waits for the answer.
     StoreAsked(StoreRequest),
+    /// A step said something that only steps of workflows say.
+    Step(StepMessage),
     /// The run ended. When its worker died with it, everything sent before still counts.
     Outcome(Outcome),
 }
@@ -364,6 +379,9 @@ pub trait Engine: Send + Sync + 'static {
         invocation: Invocation,
         sink: RunSink,
     ) -> Result<(), EngineError>;
+
+    /// Has the worker of a deployment remove the `/tmp` of a run, if there is such a worker and such a folder.
+    async fn forget_tmp(&self, owner: &WorkerOwner, tmp: &str);
 
     /// Removes the owner from its worker, if it has one. A worker without other owners, or in which the owner has runs,
     /// ends: all of its runs end `Lost`, and the call waits until it is gone.

@@ -244,6 +244,10 @@ impl Engine for DenoEngine {
         self.pool.invoke(worker, &invocation, &sink).await
     }
 
+    async fn forget_tmp(&self, owner: &WorkerOwner, tmp: &str) {
+        self.pool.forget_tmp(owner, tmp);
+    }
+
     async fn evict(&self, owner: &WorkerOwner) {
         self.pool.evict(owner).await;
     }

@@ -7,11 +7,9 @@
 
 use std::{fmt::Write as _, fs, io, ops::Range, path::Path};
 
-use crate::{
-    artifact,
-    scanner::{Kind, Scanner, Token},
-    shared_modules,
-};
+use headwater_javascript::scanner::{Kind, Scanner, Token};
+
+use crate::{artifact, shared_modules};
 
 /// The folder of the function, in that of the module.
 const FOLDER: &str = "factory";
@@ -121,11 +119,11 @@ impl<'a> Statements<'a> {
         let mut tokens = Scanner::new(code);
         let mut statements = Self::default();
         let (mut is_start, mut is_after_dot) = (true, false);
-        while let Some(token) = tokens.next().ok()? {
+        while let Some(token) = tokens.token().ok()? {
             let is_keyword = token.kind == Kind::Word && token.depth == 0 && !is_after_dot;
             match token.text {
                 "import" if is_keyword => {
-                    let next = tokens.next().ok()??;
+                    let next = tokens.token().ok()??;
                     if !matches!(next.text, "(" | ".") {
                         let end = import(&mut tokens, next).filter(|_| is_start)?;
                         statements.imports.push(token.start..end);
@@ -151,7 +149,7 @@ fn import(tokens: &mut Scanner<'_>, first: Token<'_>) -> Option<usize> {
         if token.kind == Kind::Literal && token.depth == 0 {
             is_shareable = is_shareable_specifier(token.text.trim_matches(['"', '\'']));
         }
-        token = tokens.next().ok()??;
+        token = tokens.token().ok()??;
     }
     is_shareable.then_some(token.end())
 }
@@ -162,7 +160,7 @@ fn is_shareable_specifier(specifier: &str) -> bool {
 
 /// The end of an export statement after its keyword, and its names; only lists of names are known.
 fn export<'a>(tokens: &mut Scanner<'a>) -> Option<(usize, Names<'a>)> {
-    let mut next = || tokens.next().ok()?;
+    let mut next = || tokens.token().ok()?;
     let is = |token: Token<'_>, text: &str| token.text == text;
     next().filter(|token| is(*token, "{"))?;
     let mut names = Vec::new();

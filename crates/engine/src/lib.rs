@@ -20,8 +20,8 @@ pub mod network;
 mod pool;
 mod runtime_files;
 mod sandbox;
-mod scanner;
 mod shared_modules;
+pub mod step;
 mod worker;
 
 pub use api::*;
@@ -29,3 +29,6 @@ pub use data_store::{Replier, StoreOperation, StoreReply, StoreRequest};
 pub use deno_engine::{DenoEngine, EngineConfig};
 pub use lock::{LockedPackage, locked_packages};
 pub use pool::{Isolation, WorkerRoom};
+pub use step::{
+    Flow, FlowOperation, SendKind, Sent, Service, ServiceRequest, StepMessage, StepResponse,
+};

@@ -139,6 +139,13 @@ impl Pool {
         }
     }
 
+    /// Has the owner's worker, if it has one, remove the `/tmp` of a run.
+    pub(crate) fn forget_tmp(&self, owner: &WorkerOwner, tmp: &str) {
+        let slot = self.slots.get(owner);
+        let workers = slot.map(|slot| slot.live()).unwrap_or_default();
+        workers.iter().for_each(|worker| worker.forget_tmp(tmp));
+    }
+
     /// Removes the source from its workers, and waits for those that end with it.
     pub(crate) async fn evict(&self, owner: &WorkerOwner) {
         self.shared.forget(owner);

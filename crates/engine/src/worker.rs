@@ -176,6 +176,13 @@ impl Worker {
         Ok(true)
     }
 
+    /// Has the worker remove the `/tmp` of a run.
+    pub(crate) fn forget_tmp(&self, tmp: &str) {
+        if let Err(error) = self.send(&HostFrame::ForgetTmp { tmp }) {
+            tracing::warn!(%error, "a worker keeps the files of a run that has ended");
+        }
+    }
+
     /// The place of the worker's files.
     pub(crate) fn folder(&self) -> &WorkerFolder {
         &self.folder

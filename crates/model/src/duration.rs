@@ -1,8 +1,8 @@
-//! Durations as people write them in options.
+//! Durations as people write them in options and in files of workflows.
 
 use std::time::Duration;
 
-/// A number with its unit: `250ms`, `30s`, `5m`, `1h`. `None` when it is something else, or too long.
+/// A number with its unit: `250ms`, `30s`, `5m`, `1h`, `7d`, `2w`. `None` when it is something else, or too long.
 pub fn parse(text: &str) -> Option<Duration> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
@@ -11,6 +11,8 @@ pub fn parse(text: &str) -> Option<Duration> {
         "s" => 1_000,
         "m" => 60_000,
         "h" => 3_600_000,
+        "d" => 24 * 3_600_000,
+        "w" => 7 * 24 * 3_600_000,
         _ => return None,
     };
     let number: u64 = number.parse().ok()?;
@@ -29,6 +31,8 @@ mod tests {
             ("30s", 30_000),
             ("5m", 300_000),
             ("1h", 3_600_000),
+            ("7d", 604_800_000),
+            ("1w", 604_800_000),
         ] {
             assert_eq!(parse(text), Some(Duration::from_millis(ms)), "{text}");
         }
@@ -36,7 +40,8 @@ mod tests {
             "",
             "5",
             "s",
-            "5d",
+            "5y",
+            "5 d",
             "-5s",
             "1.5s",
             "99999999999999999999s",

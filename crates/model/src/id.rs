@@ -12,10 +12,12 @@ use crate::time::EpochMs;
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Digits after the prefix; 62^22 just exceeds 2^128.
 const BODY_LEN: usize = 22;
+/// Digits after the prefix of the shortest id that another platform gave.
+const FOREIGN_LEN_MIN: usize = 6;
 
 /// Why a text is not an id of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not {kind} id: expected `{prefix}` and {BODY_LEN} letters or digits")]
+#[error("`{text}` is not {kind} id: expected `{prefix}` and letters or digits, as the platform gave it")]
 pub struct InvalidId {
     text: String,
     kind: &'static str,
@@ -45,11 +47,20 @@ fn text(prefix: &str, now_ms: EpochMs, entropy: u128) -> String {
 }
 
 fn is_body(text: &str) -> bool {
-    text.len() == BODY_LEN && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    text.len() == BODY_LEN && is_alphanumeric(text)
+}
+
+/// Ids that Pipedream gave are shorter, and stay as they are.
+fn is_foreign_body(text: &str) -> bool {
+    (FOREIGN_LEN_MIN..=BODY_LEN).contains(&text.len()) && is_alphanumeric(text)
+}
+
+fn is_alphanumeric(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident, $prefix:literal, $kind:literal;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $prefix:literal, $kind:literal $(, $is_body:ident)?;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(String);
@@ -74,7 +85,7 @@ macro_rules! ids {
 
             fn from_str(text: &str) -> Result<Self, InvalidId> {
                 match text.strip_prefix($prefix) {
-                    Some(rest) if is_body(rest) => Ok(Self(text.to_owned())),
+                    Some(rest) if ids!(@is_body rest $(, $is_body)?) => Ok(Self(text.to_owned())),
                     _ => Err(InvalidId { text: text.to_owned(), kind: $kind, prefix: $prefix }),
                 }
             }
@@ -99,6 +110,8 @@ macro_rules! ids {
             }
         }
     )*};
+    (@is_body $rest:ident) => { is_body($rest) };
+    (@is_body $rest:ident, $is_body:ident) => { $is_body($rest) };
 }
 
 ids! {
@@ -107,7 +120,9 @@ ids! {
     /// A saved component.
     ComponentId, "sc_", "a saved component";
     /// A workflow.
-    WorkflowId, "p_", "a workflow";
+    WorkflowId, "p_", "a workflow", is_foreign_body;
+    /// An immutable deployment of a workflow.
+    DeploymentId, "d_", "a deployment";
     /// A webhook.
     WebhookId, "wh_", "a webhook";
     /// A subscription.
@@ -143,6 +158,100 @@ impl CellId {
 
     fn with_body(body: &str) -> Self {
         Self(format!("{}{body}", Self::PREFIX))
+    }
+}
+
+/// A trigger of a workflow: its kind is the prefix, as workflows' files have it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TriggerId(String);
+
+/// The kind of a workflow's trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TriggerKind {
+    /// Requests at a URL: `hi_`.
+    Http,
+    /// Ticks of a schedule: `ti_`.
+    Timer,
+    /// Mail: `ei_`.
+    Email,
+    /// Events of a source that the workflow deploys: `dc_`.
+    Source,
+    /// Events of emitters: `ev_`.
+    Events,
+}
+
+impl TriggerKind {
+    const ALL: [Self; 5] = [
+        Self::Http,
+        Self::Timer,
+        Self::Email,
+        Self::Source,
+        Self::Events,
+    ];
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Http => "hi_",
+            Self::Timer => "ti_",
+            Self::Email => "ei_",
+            Self::Source => "dc_",
+            Self::Events => "ev_",
+        }
+    }
+}
+
+impl TriggerId {
+    /// A new id from the clock and 128 random bits.
+    pub fn new(kind: TriggerKind, now_ms: EpochMs, entropy: u128) -> Self {
+        Self(text(kind.prefix(), now_ms, entropy))
+    }
+
+    /// The id as it is shown and stored.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> TriggerKind {
+        let mut kinds = TriggerKind::ALL.into_iter();
+        let found = kinds.find(|kind| self.0.starts_with(kind.prefix()));
+        found.unwrap_or(TriggerKind::Events)
+    }
+}
+
+impl FromStr for TriggerId {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let mut bodies = TriggerKind::ALL.into_iter();
+        let is_known = bodies.any(|kind| text.strip_prefix(kind.prefix()).is_some_and(is_foreign_body));
+        match is_known {
+            true => Ok(Self(text.to_owned())),
+            false => Err(InvalidId {
+                text: text.to_owned(),
+                kind: "a trigger",
+                prefix: "hi_|ti_|ei_|dc_|ev_",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for TriggerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for TriggerId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for TriggerId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,9 +1,13 @@
 //! Reading a component's artifact for a worker.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use bytes::Bytes;
-use headwater_engine::EngineError;
+use headwater_engine::{EngineError, WorkerState};
 use headwater_model::hash::ArtifactHash;
 use headwater_store::Store;
+use serde_json::{Map, Value};
 
 /// An artifact's bytes, for a worker that is to run it.
 pub(crate) async fn artifact(store: &dyn Store, hash: &ArtifactHash) -> Result<Bytes, EngineError> {
@@ -21,4 +25,21 @@ pub(crate) async fn artifact(store: &dyn Store, hash: &ArtifactHash) -> Result<B
             hash.as_str()
         ))
     })
+}
+
+/// The needs of a fresh worker whose component has no key-value store, which only sources have: its code.
+pub(crate) struct ArtifactState {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) artifact_hash: ArtifactHash,
+}
+
+#[async_trait]
+impl WorkerState for ArtifactState {
+    async fn artifact(&self) -> Result<Bytes, EngineError> {
+        artifact(&*self.store, &self.artifact_hash).await
+    }
+
+    async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
+        Ok(Map::new())
+    }
 }

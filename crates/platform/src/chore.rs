@@ -43,6 +43,8 @@ pub(crate) enum Chore {
     Retention,
     /// Invocations that nobody holds: after a restart, or when a lease ran out.
     Queue,
+    /// Sends of workflows that are due.
+    Sends,
     /// The last uses of keys.
     KeyUses,
     /// Records of data stores that have expired or were cleared.
@@ -52,7 +54,7 @@ pub(crate) enum Chore {
 }
 
 impl Chore {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
@@ -61,6 +63,7 @@ impl Chore {
         Self::Retries,
         Self::Retention,
         Self::Queue,
+        Self::Sends,
         Self::KeyUses,
         Self::DataStores,
         Self::Heartbeat,
@@ -77,6 +80,7 @@ impl Chore {
             Self::Retries => "retries",
             Self::Retention => "retention",
             Self::Queue => "queue",
+            Self::Sends => "sends",
             Self::KeyUses => "key_uses",
             Self::DataStores => "data_stores",
             Self::Heartbeat => "heartbeat",

@@ -25,6 +25,9 @@ fn taken_text(taken: &Taken) -> String {
         Taken::Orgname(name) => {
             format!("there is a workspace `{name}` already; choose another orgname")
         }
+        Taken::Workflow(id) => format!(
+            "workflow `{id}` belongs to another owner; delete its `.workflow.state` to deploy it as a new one"
+        ),
         Taken::EndpointToken | Taken::KeyHash | Taken::Invocation(_) => {
             "a generated id is taken already; try again".to_owned()
         }

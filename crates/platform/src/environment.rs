@@ -53,6 +53,13 @@ impl Environment {
         new(self.now_ms(), u128::from_le_bytes(bits))
     }
 
+    /// A random number from 0 to 1.
+    pub(crate) fn chance(&self) -> f64 {
+        let mut bits = [0; 4];
+        self.random.fill(&mut bits);
+        f64::from(u32::from_le_bytes(bits)) / f64::from(u32::MAX)
+    }
+
     /// 160 random bits as lower-case letters and digits, fit for a host name.
     pub fn token(&self) -> String {
         const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";

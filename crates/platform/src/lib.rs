@@ -81,5 +81,5 @@ pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, lo
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
     HealthStatus, ListedComponent, OutcomeFilter, Record, RunFilter, RunOutcome, RunRecord,
-    RunTrigger, SavedComponent, Usage, User, Webhook, WebhookBacklog,
+    RunTrigger, RunVersion, SavedComponent, Usage, User, Webhook, WebhookBacklog,
 };

@@ -113,10 +113,12 @@ impl Runners {
             id: core.env.id(InvocationId::new),
             runnable: id.clone().into(),
             trigger,
+            via: None,
             event: event.into(),
             hops: 0,
             now_ms: core.env.now_ms(),
             due_at_ms: EpochMs(0),
+            state: None,
             origin: origin::origin(),
         };
         // Work that finds no room in memory waits in the store, but somebody waits for a manual run.

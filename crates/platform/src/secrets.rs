@@ -89,6 +89,11 @@ pub(crate) fn sealed_bytes(value: &Value) -> Option<Sealed> {
     sealed_text(value).map(|text| Sealed(hex::decode(text).unwrap_or_default()))
 }
 
+/// The purpose that a variable's value is sealed for.
+pub(crate) fn variable_purpose(tenant: &str, name: &str) -> String {
+    format!("variable {tenant} {name}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -108,10 +108,12 @@ fn invocation(lease: &RunnableLease, caller: u32, number: u32) -> NewInvocation 
         id: InvocationId::new(NOW_MS, entropy),
         runnable: lease.runnable.clone(),
         trigger: Trigger::Http,
+        via: None,
         event: json().into(),
         hops: 0,
         now_ms: NOW_MS,
         due_at_ms: EpochMs(0),
+        state: None,
         origin: Origin::default(),
     }
 }

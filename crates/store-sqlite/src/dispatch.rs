@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, VecDeque};
 use headwater_model::{
     channel::ChannelClass,
     event,
-    id::{RunnableId, SourceId, WebhookId},
+    id::{RunnableId, WebhookId},
     limits::HOPS_MAX,
     time::EpochMs,
 };
@@ -68,7 +68,7 @@ struct Step<'a> {
     ahead: VecDeque<Passing>,
     listeners: Listeners,
     rooms: Rooms,
-    woken: BTreeSet<SourceId>,
+    woken: BTreeSet<RunnableId>,
     woken_webhooks: BTreeSet<WebhookId>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn run(
         done: u64::from(step.passed),
         more,
         next_due_ms: None,
-        woken: step.woken.into_iter().map(RunnableId::Source).collect(),
+        woken: step.woken.into_iter().collect(),
         woken_webhooks: step.woken_webhooks.into_iter().collect(),
     })
 }
@@ -176,8 +176,8 @@ impl Step<'_> {
                 deliveries += 1;
             } else if queued == Some(true) {
                 pairs::enqueue(self.connection, event, pair, self.now_ms)?;
-                self.woken.insert(pair.source()?);
-            } else if queued.is_none() && pair.source_owner.is_some() {
+                self.woken.insert(pair.runnable()?);
+            } else if queued.is_none() && pair.runnable_owner.is_some() {
                 self.report_hop_limit(event, &mut partial)?;
             }
         }
@@ -191,7 +191,7 @@ impl Step<'_> {
         event: &Passing,
         pair: &pairs::Pair,
     ) -> Result<Option<bool>, StoreError> {
-        let Some(owner) = pair.source_owner.as_deref() else {
+        let Some(owner) = pair.runnable_owner.as_deref() else {
             return Ok(None);
         };
         if event.hops >= HOPS_MAX {

@@ -57,6 +57,25 @@ pub(crate) fn insert(
     Ok(lease)
 }
 
+/// Writes the row of a new workflow, which nobody holds.
+pub(crate) fn insert_free(
+    connection: &Connection,
+    id: &str,
+    owner: &Owner,
+) -> Result<(), StoreError> {
+    connection
+        .execute_prepared(
+            "INSERT INTO emitters (emitter_id, user_id, workspace_id) VALUES (?, ?, ?)",
+            params![
+                id,
+                owner.user_id.as_str(),
+                owner.workspace_id.as_ref().map(|id| id.as_str())
+            ],
+        )
+        .map_err(failed("writing an emitter"))
+        .map(drop)
+}
+
 fn read(connection: &Connection, id: &str) -> Result<Option<Emitter>, StoreError> {
     let failed = failed("reading an emitter");
     let mut statement = connection
@@ -266,7 +285,8 @@ pub(crate) fn pass_on(connection: &Connection, departure: Departure<'_>) -> Resu
     connection
         .execute_prepared(
             "UPDATE emitters SET user_id = ?3
-             WHERE emitter_id IN (SELECT id FROM sources WHERE workspace_id = ?1 AND user_id = ?2)",
+             WHERE emitter_id IN (SELECT id FROM sources WHERE workspace_id = ?1 AND user_id = ?2
+                                  UNION ALL SELECT id FROM workflows WHERE workspace_id = ?1 AND user_id = ?2)",
             [workspace_id, user_id, successor],
         )
         .map_err(failed("passing emitters on"))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headwater_model::{id::RunnableId, origin::Origin, time::EpochMs};
 use headwater_store::{
     AfterRun, Claimed, Conflict, Entity, InvocationEnd, Lease, LeaseTerm, NewInvocation, NodeEpoch,
-    RunnableLease, SourceState, StoreError, Taken, WorkLimit,
+    RunnableLease, SourceState, StoreError, Taken, WorkLimit, WorkflowState,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::value::RawValue;
@@ -16,10 +16,14 @@ use crate::{
     living::{Living, as_json},
     queued_events,
     row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
+    workflow_rows,
 };
 
 /// An invocation that may be claimed: it is not leased, or its lease has expired.
 const FREE: &str = "(lease_epoch IS NULL OR lease_expires_at_ms <= ?1)";
+
+/// A run of a workflow that has begun: it goes on while the workflow is inactive.
+const BEGUN: &str = "state IS NOT NULL";
 
 pub(crate) fn enqueue(
     connection: &Connection,
@@ -42,8 +46,9 @@ pub(crate) fn enqueue(
     connection
         .execute_prepared(
             "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, lease_epoch,
-                                      lease_expires_at_ms, attempt, request_id, traceparent, due_at_ms)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                      lease_expires_at_ms, attempt, request_id, traceparent, due_at_ms, timer_prop,
+                                      state)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 invocation.id.as_str(),
                 id,
@@ -57,6 +62,8 @@ pub(crate) fn enqueue(
                 invocation.origin.request_id(),
                 invocation.origin.trace.as_ref().map(ToString::to_string),
                 signed(invocation.due_at_ms),
+                invocation.via,
+                invocation.state.as_ref().map(|state| state.get()),
             ],
         )
         .map_err(|error| match is_taken(&error) {
@@ -71,6 +78,15 @@ pub(crate) fn enqueue(
 }
 
 fn check_takes_triggers(connection: &Connection, runnable: &RunnableId) -> Result<(), StoreError> {
+    if let RunnableId::Workflow(id) = runnable {
+        return match workflow_rows::state(connection, id.as_str())? {
+            None | Some(WorkflowState::Deleting) => Err(emitters::gone(runnable)),
+            Some(WorkflowState::Inactive) => {
+                Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
+            }
+            Some(WorkflowState::Active) => Ok(()),
+        };
+    }
     let state: Option<String> = connection
         .prepare_cached("SELECT state FROM sources WHERE id = ?")
         .and_then(|mut statement| {
@@ -84,6 +100,16 @@ fn check_takes_triggers(connection: &Connection, runnable: &RunnableId) -> Resul
             Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
         }
         Some(SourceState::Active | SourceState::Deploying | SourceState::Updating) => Ok(()),
+    }
+}
+
+fn is_inactive_workflow(connection: &Connection, id: &RunnableId) -> Result<bool, StoreError> {
+    match id {
+        RunnableId::Source(_) => Ok(false),
+        RunnableId::Workflow(id) => {
+            let state = workflow_rows::state(connection, id.as_str())?;
+            Ok(state == Some(WorkflowState::Inactive))
+        }
     }
 }
 
@@ -107,6 +133,10 @@ pub(crate) fn claim(
     limit: WorkLimit,
 ) -> Result<Vec<Claimed>, StoreError> {
     let failed = failed("claiming invocations");
+    let which = match is_inactive_workflow(connection, id)? {
+        true => BEGUN,
+        false => "TRUE",
+    };
     let mut statement = connection
         .prepare_cached(&format!(
             "UPDATE invocations SET lease_epoch = ?4, lease_expires_at_ms = ?5, attempt = attempt + 1
@@ -116,7 +146,7 @@ pub(crate) fn claim(
                        FROM (SELECT position, due_at_ms,
                                     octet_length(event) + coalesce(octet_length(state), 0) AS bytes
                              FROM invocations
-                             WHERE runnable_id = ?2 AND due_at_ms <= ?1 AND {FREE}
+                             WHERE runnable_id = ?2 AND due_at_ms <= ?1 AND {FREE} AND {which}
                              ORDER BY due_at_ms, position LIMIT ?3))
                  WHERE before < ?6)
              RETURNING *"
@@ -150,6 +180,7 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
         },
         runnable: parsed(row, "runnable_id")?,
         trigger: named(&get::<String>(row, "trigger")?)?,
+        via: get(row, "timer_prop")?,
         event: raw(row, "event")?.into(),
         hops: get(row, "hops")?,
         queued_at_ms: unsigned(row, "queued_at_ms")?,
@@ -180,13 +211,16 @@ pub(crate) fn runnables_with_work(
                  UNION ALL
                  SELECT (SELECT min(runnable_id) FROM invocations WHERE runnable_id > runnable)
                  FROM waiting WHERE runnable IS NOT NULL)
-             SELECT runnable FROM waiting CROSS JOIN sources ON sources.id = runnable
-                                          CROSS JOIN emitters ON emitter_id = runnable
-             WHERE state IN ('active', 'updating', 'deploying')
+             SELECT runnable FROM waiting CROSS JOIN emitters ON emitter_id = runnable
+                                          LEFT JOIN sources ON sources.id = runnable
+                                          LEFT JOIN workflows ON workflows.id = runnable
+             WHERE coalesce(sources.state, workflows.state) IN ('active', 'updating', 'deploying', 'inactive')
+               AND (sources.state IS NULL OR sources.state <> 'inactive')
                AND (emitters.lease_epoch IS NULL
                     OR emitters.lease_epoch NOT IN (SELECT value FROM json_each(?4)))
                AND EXISTS (SELECT 1 FROM invocations
                            WHERE runnable_id = runnable AND due_at_ms <= ?1
+                             AND (workflows.state IS NOT 'inactive' OR invocations.state IS NOT NULL)
                              AND ({FREE} OR lease_epoch NOT IN (SELECT value FROM json_each(?5))))
              LIMIT ?3"
         ))
@@ -268,6 +302,10 @@ pub(crate) fn end(
             true => Ok(false),
             false => delete_counted(connection, runnable, &end.lease),
         },
+        AfterRun::GoesOn { state } => match note(connection, runnable, &end.lease, state, has_scheduled)? {
+            true => Ok(false),
+            false => Err(Conflict::LeaseLost.into()),
+        },
         AfterRun::Checkpoint { state, due_at_ms } => {
             let lease = &end.lease;
             match leave(
@@ -335,7 +373,34 @@ fn delete_counted(
     Ok(had_scheduled)
 }
 
-/// Writes an invocation's checkpoint, with the time it becomes due, if the lease still holds.
+/// Writes the state of an invocation that goes on, if the lease still holds. It counts as begun once from here.
+fn note(
+    connection: &Connection,
+    runnable: &str,
+    lease: &Lease,
+    state: &RawValue,
+    has_scheduled: bool,
+) -> Result<bool, StoreError> {
+    let noted = connection
+        .execute_prepared(
+            "UPDATE invocations
+             SET state = ?5, has_scheduled = (has_scheduled OR ?6), given_back = attempt - 1
+             WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4",
+            params![
+                lease.invocation_id.as_str(),
+                signed(lease.epoch.0),
+                lease.attempt,
+                runnable,
+                state.get(),
+                has_scheduled
+            ],
+        )
+        .map_err(failed("noting the state of an invocation"))?;
+    Ok(noted > 0)
+}
+
+/// Writes an invocation's checkpoint, with the time it becomes due, if the lease still holds. With an answer to one of
+/// its waits that came meanwhile it is due at once.
 fn leave(
     connection: &Connection,
     runnable: &str,
@@ -347,8 +412,10 @@ fn leave(
     let left = connection
         .execute_prepared(
             "UPDATE invocations
-             SET state = ?5, due_at_ms = ?6, has_scheduled = (has_scheduled OR ?7), given_back = attempt,
-                 lease_epoch = NULL, lease_expires_at_ms = NULL
+             SET state = ?5, has_scheduled = (has_scheduled OR ?7), given_back = attempt,
+                 lease_epoch = NULL, lease_expires_at_ms = NULL,
+                 due_at_ms = CASE WHEN EXISTS (SELECT 1 FROM run_resolutions WHERE run_id = ?1 AND NOT is_applied)
+                                  THEN 0 ELSE ?6 END
              WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4",
             params![
                 lease.invocation_id.as_str(),

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0009_counted_by_their_writers.sql"),
     include_str!("../migrations/0010_counted_events.sql"),
     include_str!("../migrations/0011_isolated_sources.sql"),
+    include_str!("../migrations/0012_workflows.sql"),
 ];
 
 /// Brings the schema up to date.

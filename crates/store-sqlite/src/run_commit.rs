@@ -17,6 +17,7 @@ use crate::{
     emitters::{self, Emitter, Moved},
     invocations,
     living::Living,
+    run_places,
     run_records::{self, Ending},
     run_retention,
     usage::Spent,
@@ -145,6 +146,10 @@ impl<'a> Batch<'a> {
             last = append::insert(connection, &place, &commit.events, commit.now_ms)?;
         }
         write_key_values(connection, id, &commit.kv_writes)?;
+        if let Some(progress) = &commit.progress {
+            let of = (&commit.run_id, commit.runnable());
+            run_places::write(connection, of, &held.owner, progress, commit.now_ms)?;
+        }
         if let Some(ended) = &commit.ended {
             let of = Ending {
                 id: &commit.run_id,
@@ -153,6 +158,10 @@ impl<'a> Batch<'a> {
                 has_scheduled,
             };
             run_records::insert(connection, &of, ended)?;
+            let details = commit.progress.as_ref();
+            if let Some(details) = details.and_then(|progress| progress.details.as_ref()) {
+                run_places::write_details(connection, commit.run_id.as_str(), details)?;
+            }
         }
         held.has_moved |= !commit.events.is_empty() || commit.dedupe.is_some();
         held.events.append(&commit.events);

@@ -22,13 +22,14 @@ use crate::{
 /// A text that sorts after every id.
 const LAST: &str = "~";
 
-const OUTCOMES: [(RunOutcome, &str); 6] = [
+const OUTCOMES: [(RunOutcome, &str); 7] = [
     (RunOutcome::Returned, "returned"),
     (RunOutcome::Threw, "threw"),
     (RunOutcome::LimitExceeded(Limit::Wall), "limit_wall"),
     (RunOutcome::LimitExceeded(Limit::Memory), "limit_memory"),
     (RunOutcome::LimitExceeded(Limit::Output), "limit_output"),
     (RunOutcome::Lost, "lost"),
+    (RunOutcome::Cancelled, "cancelled"),
 ];
 
 fn outcome_name(outcome: RunOutcome) -> Result<&'static str, StoreError> {

@@ -1,9 +1,13 @@
 //! Retention of runs: keeps the newest of each runnable, failures apart from successes.
 
+use headwater_model::id::WorkflowId;
 use headwater_store::{KeptRuns, Progress, StoreError};
 use rusqlite::{Connection, Row, params};
 
-use crate::connection::{ExecutePrepared as _, failed};
+use crate::{
+    connection::{ExecutePrepared as _, failed},
+    run_places,
+};
 
 /// Notes that a runnable has runs that are newer than its last trim.
 pub(crate) fn note_untrimmed(connection: &Connection, runnable: &str) -> Result<(), StoreError> {
@@ -98,15 +102,18 @@ fn delete_beyond(
     keep: u32,
     limit: u32,
 ) -> Result<u32, StoreError> {
+    const BEYOND: &str = "SELECT id FROM runs
+         WHERE runnable_id = ?1 AND failed = ?2
+           AND id <= (SELECT id FROM runs WHERE runnable_id = ?1 AND failed = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)
+         ORDER BY id LIMIT ?4";
+    let params = params![runnable, has_failed, keep, limit];
+    if runnable.starts_with(WorkflowId::PREFIX) {
+        run_places::delete_with(connection, BEYOND, params)?;
+    }
     let deleted = connection
         .execute_prepared(
-            "DELETE FROM runs WHERE runnable_id = ?1 AND failed = ?2 AND id IN (
-                 SELECT id FROM runs
-                 WHERE runnable_id = ?1 AND failed = ?2
-                   AND id <= (SELECT id FROM runs WHERE runnable_id = ?1 AND failed = ?2
-                              ORDER BY id DESC LIMIT 1 OFFSET ?3)
-                 ORDER BY id LIMIT ?4)",
-            params![runnable, has_failed, keep, limit],
+            &format!("DELETE FROM runs WHERE runnable_id = ?1 AND failed = ?2 AND id IN ({BEYOND})"),
+            params,
         )
         .map_err(failed("trimming runs"))?;
     Ok(u32::try_from(deleted).unwrap_or(u32::MAX))

@@ -1,4 +1,4 @@
-//! All sealed values: of accounts first, then of webhooks, then of sources, each by id.
+//! All sealed values: of accounts first, then of webhooks, of sources and of variables, each by id.
 
 use headwater_store::{Resealed, Sealed, SealedRecord, StoreError};
 use rusqlite::{Connection, Params, Row, params};
@@ -15,7 +15,7 @@ struct Table {
     record: fn(&Row<'_>) -> Result<SealedRecord, StoreError>,
 }
 
-const TABLES: [Table; 3] = [
+const TABLES: [Table; 4] = [
     Table {
         select: "SELECT id, sealed FROM accounts",
         record: |row| {
@@ -41,6 +41,16 @@ const TABLES: [Table; 3] = [
             Ok(SealedRecord::Source {
                 id: parsed(row, "id")?,
                 configured_props: json(row, "configured_props")?,
+            })
+        },
+    },
+    Table {
+        select: "SELECT id, tenant, name, sealed FROM variables",
+        record: |row| {
+            Ok(SealedRecord::Variable {
+                tenant: get(row, "tenant")?,
+                name: get(row, "name")?,
+                value: Sealed(get(row, "sealed")?),
             })
         },
     },
@@ -79,6 +89,7 @@ impl Place {
             SealedRecord::Account { id, .. } => (0, id.to_string()),
             SealedRecord::Webhook { id, .. } => (1, id.to_string()),
             SealedRecord::Source { id, .. } => (2, id.to_string()),
+            SealedRecord::Variable { tenant, name, .. } => (3, format!("{tenant} {name}")),
         };
         Self { table, id }
     }
@@ -142,6 +153,10 @@ pub(crate) fn write(
                 Value::Object(configured_props.clone()).to_string(),
                 id.as_str()
             ],
+        ),
+        SealedRecord::Variable { value, .. } => connection.execute_prepared(
+            "UPDATE variables SET sealed = ? WHERE id = ?",
+            params![value.0, id],
         ),
     };
     write().map_err(failed("sealing anew")).map(drop)

@@ -23,7 +23,7 @@ use crate::{
     page::{Listing, page_of},
     queued_events,
     row::{get, json, name_of, named, parsed, signed, to_json, unsigned},
-    timers,
+    slugs, timers,
 };
 
 pub(crate) fn begin_deploy(
@@ -36,7 +36,7 @@ pub(crate) fn begin_deploy(
         return Err(Conflict::LeaseLost.into());
     }
     components::check_there(connection, &new.spec.component_id)?;
-    let slug = free_slug(connection, new)?;
+    let slug = slugs::free(connection, "sources", new.owner.tenant(), &new.slug)?;
     let mut spec = new.spec.clone();
     if spec.name.is_empty() {
         spec.name.clone_from(&slug);
@@ -56,35 +56,6 @@ pub(crate) fn begin_deploy(
     timers::write_unscheduled(connection, &source)?;
     auto_subscriptions::subscribe(connection, &source)?;
     Ok((source, lease))
-}
-
-/// The slug itself, or the slug with the first free number: found by doubling, then by halving, so that the thousandth
-/// source of a component deploys as fast as the first.
-fn free_slug(connection: &Connection, new: &NewSource) -> Result<String, StoreError> {
-    let owner_id = new.owner.tenant();
-    let failed = failed("choosing a slug");
-    let mut statement = connection
-        .prepare_cached(
-            "SELECT 1 FROM sources WHERE coalesce(workspace_id, user_id) = ? AND name_slug = ?",
-        )
-        .map_err(&failed)?;
-    let mut is_taken = |slug: &str| statement.exists([owner_id, slug]).map_err(&failed);
-    if !is_taken(&new.slug)? {
-        return Ok(new.slug.clone());
-    }
-    let numbered = |number: u32| format!("{}-{number}", new.slug);
-    let (mut taken, mut free) = (0, 1);
-    while is_taken(&numbered(free))? {
-        (taken, free) = (free, free * 2);
-    }
-    while free - taken > 1 {
-        let middle = taken + (free - taken) / 2;
-        match is_taken(&numbered(middle))? {
-            true => taken = middle,
-            false => free = middle,
-        }
-    }
-    Ok(numbered(free))
 }
 
 fn insert(connection: &Connection, source: &Source) -> Result<(), StoreError> {

@@ -5,7 +5,9 @@ use headwater_model::{
     schedule::Schedule,
     time::EpochMs,
 };
-use headwater_store::{Progress, SettledSource, Source, StoreError, Timer, Trigger};
+use headwater_store::{
+    Progress, SettledSource, Source, StoreError, Timer, Trigger, WorkflowDeploy,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
@@ -15,10 +17,11 @@ use crate::{
     row::{get, json, moment, name_of, parsed, signed, unsigned},
 };
 
-/// Timers that will fire. An inactive source's timers keep their phase for when it is active again; the join uses
+/// Timers that will fire. An inactive source's timers keep their phase for when it is active again; the joins use
 /// the timers' index.
-const SCHEDULED: &str = "timers CROSS JOIN sources ON sources.id = timers.runnable_id
-    WHERE next_fire_at_ms IS NOT NULL AND state = 'active'";
+const SCHEDULED: &str = "timers LEFT JOIN sources ON sources.id = timers.runnable_id
+    LEFT JOIN workflows ON workflows.id = timers.runnable_id
+    WHERE next_fire_at_ms IS NOT NULL AND coalesce(sources.state, workflows.state) = 'active'";
 
 /// A timer that is due.
 struct Due {
@@ -125,7 +128,7 @@ pub(crate) fn write_unscheduled(
     let timers = &source.spec.timers;
     timers
         .iter()
-        .try_for_each(|timer| write(connection, &source.id, timer, None))
+        .try_for_each(|timer| write(connection, source.id.as_str(), &timer.prop, &timer.schedule, None))
 }
 
 /// Replaces the timers of a source: those that are unchanged keep their phase, none is scheduled when it is inactive.
@@ -159,22 +162,90 @@ pub(crate) fn settle(
             (true, Some(next)) if unchanged => Some(next),
             (true, _) => timer.schedule.first_after(settled.now_ms).map(signed),
         };
-        write(connection, &former.id, timer, next)?;
+        write(connection, id, &timer.prop, &timer.schedule, next)?;
+    }
+    Ok(())
+}
+
+/// Replaces the timers of a workflow: those that are unchanged keep their phase, none is scheduled when it is inactive.
+pub(crate) fn settle_workflow(
+    connection: &Connection,
+    deploy: &WorkflowDeploy,
+) -> Result<(), StoreError> {
+    let failed = failed("writing timers");
+    let id = deploy.deployment.workflow_id.as_str();
+    let phases: Vec<(String, String, Option<i64>)> = {
+        let mut statement = connection
+            .prepare_cached("SELECT prop, schedule, next_fire_at_ms FROM timers WHERE runnable_id = ?")
+            .map_err(&failed)?;
+        let rows = statement
+            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .map_err(&failed)?;
+        rows.collect::<Result<_, _>>().map_err(&failed)?
+    };
+    connection
+        .execute_prepared("DELETE FROM timers WHERE runnable_id = ?", [id])
+        .map_err(&failed)?;
+    for timer in &deploy.timers {
+        let schedule = timer.schedule.to_value().to_string();
+        let mut former = phases.iter();
+        let phase = former.find(|(prop, former, _)| *prop == timer.trigger.as_str() && *former == schedule);
+        let next = match (deploy.is_active, phase) {
+            (false, _) => None,
+            (true, Some((_, _, Some(next)))) => Some(*next),
+            (true, _) => timer.schedule.first_after(deploy.deployment.created_at_ms).map(signed),
+        };
+        write(connection, id, timer.trigger.as_str(), &timer.schedule, next)?;
+    }
+    Ok(())
+}
+
+/// Schedules all timers of a runnable from now on, or none.
+pub(crate) fn schedule_all(
+    connection: &Connection,
+    id: &str,
+    is_active: bool,
+    now_ms: EpochMs,
+) -> Result<(), StoreError> {
+    let failed = failed("writing timers");
+    let timers: Vec<(i64, Schedule, bool)> = {
+        let mut statement = connection
+            .prepare_cached("SELECT position, schedule, next_fire_at_ms IS NOT NULL AS is_on FROM timers WHERE runnable_id = ?")
+            .map_err(&failed)?;
+        let mut rows = statement.query([id]).map_err(&failed)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(&failed)? {
+            found.push((get(row, "position")?, schedule(row)?, get(row, "is_on")?));
+        }
+        found
+    };
+    for (position, schedule, is_on) in timers {
+        if is_on == is_active {
+            continue;
+        }
+        let next = is_active.then(|| schedule.first_after(now_ms)).flatten();
+        connection
+            .execute_prepared(
+                "UPDATE timers SET next_fire_at_ms = ? WHERE position = ?",
+                params![next.map(signed), position],
+            )
+            .map_err(&failed)?;
     }
     Ok(())
 }
 
 fn write(
     connection: &Connection,
-    id: &SourceId,
-    timer: &Timer,
+    id: &str,
+    prop: &str,
+    schedule: &Schedule,
     next_ms: Option<i64>,
 ) -> Result<(), StoreError> {
-    let schedule = timer.schedule.to_value().to_string();
+    let schedule = schedule.to_value().to_string();
     connection
         .execute_prepared(
             "INSERT INTO timers (runnable_id, prop, schedule, next_fire_at_ms) VALUES (?, ?, ?, ?)",
-            params![id.as_str(), timer.prop, schedule, next_ms],
+            params![id, prop, schedule, next_ms],
         )
         .map_err(failed("writing timers"))
         .map(drop)

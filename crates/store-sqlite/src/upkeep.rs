@@ -118,6 +118,7 @@ mod tests {
                 value: None,
             }],
             usage: Usage::default(),
+            progress: None,
             ended: None,
             now_ms: EpochMs(1),
         }

@@ -38,6 +38,8 @@ pub mod tail;
 pub mod tenants;
 pub mod timers;
 pub mod webhooks;
+pub mod workflow_runs;
+pub mod workflows;
 
 /// Makes the stores under test.
 #[async_trait]
@@ -127,6 +129,26 @@ macro_rules! conformance_tests {
                 a_checkpoint_is_refused_after_its_lease_was_lost,
                 key_values_are_set_overwritten_and_deleted,
                 usage_counts_per_user_workspace_and_utc_day,
+            }
+            workflows {
+                a_workflow_reads_back_as_it_was_written,
+                a_taken_slug_of_a_workflow_is_numbered,
+                an_id_of_another_owner_is_taken,
+                former_deployments_stay,
+                an_unchanged_timer_keeps_its_phase,
+                turning_off_drops_ticks_and_events_that_have_not_begun,
+                events_of_its_feeds_reach_a_workflow,
+                deleting_a_workflow_removes_everything_of_it,
+            }
+            workflow_runs {
+                a_run_goes_on_from_its_last_step,
+                a_wait_is_answered_once,
+                an_answer_before_the_checkpoint_is_not_lost,
+                places_go_with_their_run,
+                open_runs_are_listed_newest_first,
+                called_runs_begin_with_the_commit_that_calls_them,
+                a_send_has_one_lease,
+                variables_are_their_tenants_own,
             }
             conflicts {
                 a_member_or_workspace_that_is_gone_is_named,
@@ -408,6 +430,8 @@ mod tests {
         ("tail", include_str!("conformance/tail.rs")),
         ("tenants", include_str!("conformance/tenants.rs")),
         ("history", include_str!("conformance/history.rs")),
+        ("workflows", include_str!("conformance/workflows.rs")),
+        ("workflow_runs", include_str!("conformance/workflow_runs.rs")),
     ];
     const CONTRACT: &[&str] = &[
         include_str!("account.rs"),
@@ -424,6 +448,9 @@ mod tests {
         include_str!("webhooks.rs"),
         include_str!("tenants.rs"),
         include_str!("work_queue.rs"),
+        include_str!("workflows.rs"),
+        include_str!("workflow_runs.rs"),
+        include_str!("sends.rs"),
     ];
 
     fn has_test(module: &str, test: &str) -> bool {

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 
 use headwater_model::id::{
     AccountId, ComponentId, ConnectId, DeliveryId, InvocationId, KeyId, RunnableId, SourceId,
-    UserId, WebhookId, WorkspaceId,
+    UserId, WebhookId, WorkflowId, WorkspaceId,
 };
 
 use crate::lease::NodeEpoch;
@@ -117,6 +117,9 @@ pub enum Taken {
     /// The id of a queued invocation.
     #[error("invocation {0}")]
     Invocation(InvocationId),
+    /// The id of a workflow of another owner.
+    #[error("workflow {0}")]
+    Workflow(WorkflowId),
 }
 
 /// The last one of a kind, which must remain.

@@ -22,13 +22,17 @@ pub mod registry;
 pub mod run_commit;
 pub mod runs;
 pub mod sealed;
+pub mod sends;
 pub mod sources;
 pub mod subscriptions;
 pub mod tenants;
 pub mod trigger;
 pub mod upkeep;
+pub mod variables;
 pub mod webhooks;
 pub mod work_queue;
+pub mod workflow_runs;
+pub mod workflows;
 
 pub use account::*;
 pub use catalog::*;
@@ -43,13 +47,17 @@ pub use registry::*;
 pub use run_commit::*;
 pub use runs::*;
 pub use sealed::*;
+pub use sends::*;
 pub use sources::*;
 pub use subscriptions::*;
 pub use tenants::*;
 pub use trigger::*;
 pub use upkeep::Upkeep;
+pub use variables::*;
 pub use webhooks::*;
 pub use work_queue::*;
+pub use workflow_runs::*;
+pub use workflows::*;
 
 /// A complete store. Blanket-implemented for every type with all the parts.
 pub trait Store:
@@ -67,6 +75,10 @@ pub trait Store:
     + DataStores
     + WorkQueue
     + Runs
+    + Workflows
+    + WorkflowRuns
+    + Sends
+    + Variables
     + Upkeep
     + Send
     + Sync
@@ -89,6 +101,10 @@ impl<T> Store for T where
         + DataStores
         + WorkQueue
         + Runs
+        + Workflows
+        + WorkflowRuns
+        + Sends
+        + Variables
         + Upkeep
         + Send
         + Sync

@@ -12,6 +12,7 @@ use crate::{
     lease::{Lease, RunnableLease},
     runs::EndedRun,
     tenants::Usage,
+    workflow_runs::RunProgress,
 };
 
 /// One key of `$.service.db`.
@@ -47,6 +48,11 @@ impl InvocationEnd {
 pub enum AfterRun {
     /// It has ended.
     Ended,
+    /// It goes on under the same lease, from this state after a crash.
+    GoesOn {
+        /// JSON text.
+        state: Box<RawValue>,
+    },
     /// It waits until it is due and continues with this state. Its id, event and origin stay; starts are counted anew.
     Checkpoint {
         /// JSON text.
@@ -73,6 +79,8 @@ pub struct RunCommit {
     pub kv_writes: Vec<KvWrite>,
     /// Added to the day's usage of the source's user, and of its workspace.
     pub usage: Usage,
+    /// The effects on a run of a workflow.
+    pub progress: Option<RunProgress>,
     /// The end of the run, with its last commit. A later one of the same run does not change the record.
     pub ended: Option<EndedRun>,
     /// Epoch milliseconds.

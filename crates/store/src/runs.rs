@@ -8,7 +8,7 @@ use headwater_model::time::EpochMs;
 pub use headwater_model::{dedupe::Dropped, limits::DROPPED_KEYS_MAX};
 use headwater_model::{
     event::Event,
-    id::{ComponentId, EventId, InvocationId, RunnableId},
+    id::{ComponentId, DeploymentId, EventId, InvalidId, InvocationId, RunnableId},
     origin::Origin,
     outcome::{Limit, Outcome},
     page::{Page, PageRequest},
@@ -32,6 +32,10 @@ pub enum RunTrigger {
     Manual,
     /// An event of an emitter that the runnable subscribes to.
     Event,
+    /// A mail to a workflow.
+    Email,
+    /// A step of a workflow that calls this one.
+    Call,
     /// The first deployment: the hook `deploy`.
     Deploy,
     /// The hook `activate`.
@@ -47,6 +51,8 @@ impl From<Trigger> for RunTrigger {
             Trigger::Http => Self::Http,
             Trigger::Manual => Self::Manual,
             Trigger::Event => Self::Event,
+            Trigger::Email => Self::Email,
+            Trigger::Call => Self::Call,
         }
     }
 }
@@ -59,7 +65,40 @@ impl RunTrigger {
             Self::Http => Some(Trigger::Http),
             Self::Manual => Some(Trigger::Manual),
             Self::Event => Some(Trigger::Event),
+            Self::Email => Some(Trigger::Email),
+            Self::Call => Some(Trigger::Call),
             Self::Deploy | Self::Activate | Self::Deactivate => None,
+        }
+    }
+}
+
+/// The code that a run ran; in JSON its id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum RunVersion {
+    /// A saved component.
+    Component(ComponentId),
+    /// A deployment of a workflow.
+    Deployment(DeploymentId),
+}
+
+impl RunVersion {
+    /// The id as it is shown and stored.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Component(id) => id.as_str(),
+            Self::Deployment(id) => id.as_str(),
+        }
+    }
+}
+
+impl std::str::FromStr for RunVersion {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        match text.parse() {
+            Ok(id) => Ok(Self::Deployment(id)),
+            Err(_) => text.parse().map(Self::Component),
         }
     }
 }
@@ -75,6 +114,8 @@ pub enum RunOutcome {
     LimitExceeded(Limit),
     /// The worker was lost, and the run is not started again.
     Lost,
+    /// It was cancelled: a workflow only.
+    Cancelled,
 }
 
 impl From<&Outcome> for RunOutcome {
@@ -98,8 +139,8 @@ impl RunOutcome {
 /// The end of a run, as its last commit records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndedRun {
-    /// The saved component that ran.
-    pub version: ComponentId,
+    /// The code that ran.
+    pub version: RunVersion,
     /// The cause.
     pub trigger: RunTrigger,
     /// Since when it was to run, epoch milliseconds.

@@ -38,6 +38,15 @@ pub enum SealedRecord {
         /// All of them.
         configured_props: ConfiguredProps,
     },
+    /// A variable.
+    Variable {
+        /// The workspace's id, or else the user's.
+        tenant: String,
+        /// Its name.
+        name: String,
+        /// Its encrypted value.
+        value: Sealed,
+    },
 }
 
 /// A record that is sealed anew.

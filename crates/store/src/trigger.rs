@@ -14,6 +14,10 @@ pub enum Trigger {
     Manual,
     /// An event of an emitter it subscribes to.
     Event,
+    /// A mail to a workflow.
+    Email,
+    /// A step of a workflow that calls this one.
+    Call,
 }
 
 /// The scheduling of runs of one trigger.
@@ -39,7 +43,7 @@ impl Trigger {
     pub fn lane(self) -> Lane {
         match self {
             Self::Http => Lane::Concurrent,
-            Self::Timer | Self::Manual | Self::Event => Lane::Serial,
+            Self::Timer | Self::Manual | Self::Event | Self::Email | Self::Call => Lane::Serial,
         }
     }
 
@@ -47,7 +51,7 @@ impl Trigger {
     pub fn admission(self) -> Admission {
         match self {
             Self::Http | Self::Manual => Admission::WhenQueued,
-            Self::Timer | Self::Event => Admission::WhenStarted,
+            Self::Timer | Self::Event | Self::Email | Self::Call => Admission::WhenStarted,
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct NewInvocation {
     pub runnable: RunnableId,
     /// The cause.
     pub trigger: Trigger,
+    /// The workflow's trigger that it comes through.
+    pub via: Option<String>,
     /// The event for `run`, as JSON text; its queue and its run share one copy.
     pub event: Arc<RawValue>,
     /// The number of sources and workflows that its cause has passed through.
@@ -37,6 +39,8 @@ pub struct NewInvocation {
     pub due_at_ms: EpochMs,
     /// The request behind it.
     pub origin: Origin,
+    /// The state that it begins with, as JSON text: that of a workflow's run which is to begin in a particular way.
+    pub state: Option<Box<RawValue>>,
 }
 
 /// An invocation with the right to run it.
@@ -48,6 +52,8 @@ pub struct Claimed {
     pub runnable: RunnableId,
     /// The cause.
     pub trigger: Trigger,
+    /// The timer, the workflow's trigger or the emitter that it came through, if one is known.
+    pub via: Option<String>,
     /// The event for `run`.
     pub event: Arc<RawValue>,
     /// The number of sources and workflows that its cause has passed through.

@@ -11,7 +11,13 @@ use crate::command::{cargo, output, root};
 const EDGES: &[(&str, &[&str])] = &[
     ("headwater-model", &[]),
     ("headwater-store", &["headwater-model"]),
-    ("headwater-engine", &["headwater-model"]),
+    ("headwater-engine", &["headwater-javascript", "headwater-model"]),
+    ("headwater-javascript", &[]),
+    ("headwater-mail", &[]),
+    (
+        "headwater-workflow",
+        &["headwater-javascript", "headwater-model"],
+    ),
     (
         "headwater-store-sqlite",
         &["headwater-store", "headwater-model"],
@@ -22,7 +28,13 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     (
         "headwater-platform",
-        &["headwater-store", "headwater-engine", "headwater-model"],
+        &[
+            "headwater-store",
+            "headwater-engine",
+            "headwater-mail",
+            "headwater-model",
+            "headwater-workflow",
+        ],
     ),
     ("headwater-api", &["headwater-platform", "headwater-model"]),
     ("headwater-ui", &["headwater-platform", "headwater-model"]),
@@ -43,6 +55,8 @@ const PRODUCT: &[&str] = &[
     "headwater-model",
     "headwater-store",
     "headwater-engine",
+    "headwater-mail",
+    "headwater-workflow",
     "headwater-store-sqlite",
     "headwater-store-postgres",
     "headwater-platform",
@@ -55,6 +69,8 @@ const PRODUCT_AND_BINARY: &[&str] = &[
     "headwater-model",
     "headwater-store",
     "headwater-engine",
+    "headwater-mail",
+    "headwater-workflow",
     "headwater-store-sqlite",
     "headwater-store-postgres",
     "headwater-platform",
@@ -67,6 +83,9 @@ const OWNED_LIBRARIES: &[(&str, &[&str])] = &[
     // The engine settles Deno's cache, whose files are databases.
     ("rusqlite", &["headwater-store-sqlite", "headwater-engine"]),
     ("tokio-postgres", &["headwater-store-postgres"]),
+    ("lettre", &["headwater-mail"]),
+    ("mail-parser", &["headwater-mail"]),
+    ("granit-parser", &["headwater-workflow"]),
     (
         "axum",
         &[

@@ -2,12 +2,12 @@
 
 use headwater_model::{
     channel::Channel,
-    id::{ComponentId, DeliveryId, EventId, InvocationId, RunnableId, WebhookId},
+    id::{DeliveryId, EventId, InvocationId, RunnableId, WebhookId},
     outcome::Limit,
     time::EpochMs,
     webhook::DeliveryState,
 };
-use headwater_platform::{OutcomeFilter, RunFilter, RunTrigger};
+use headwater_platform::{OutcomeFilter, RunFilter, RunTrigger, RunVersion};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -55,6 +55,7 @@ enum OutcomeChoice {
     MemoryLimit,
     OutputLimit,
     Lost,
+    Cancelled,
 }
 
 impl From<OutcomeChoice> for OutcomeFilter {
@@ -69,6 +70,7 @@ impl From<OutcomeChoice> for OutcomeFilter {
             OutcomeChoice::MemoryLimit => RunOutcome::LimitExceeded(Limit::Memory),
             OutcomeChoice::OutputLimit => RunOutcome::LimitExceeded(Limit::Output),
             OutcomeChoice::Lost => RunOutcome::Lost,
+            OutcomeChoice::Cancelled => RunOutcome::Cancelled,
         };
         Self::Exactly(outcome)
     }
@@ -83,7 +85,7 @@ pub(crate) struct Run {
     source_id: RunnableId,
     /// The version of the code that ran.
     #[schema(value_type = id::Component)]
-    component_id: ComponentId,
+    component_id: RunVersion,
     #[schema(inline, value_type = Trigger)]
     trigger: RunTrigger,
     #[schema(inline)]
@@ -197,6 +199,7 @@ enum RunOutcome {
     MemoryLimit,
     OutputLimit,
     Lost,
+    Cancelled,
 }
 
 /// The cause of a run.
@@ -211,6 +214,8 @@ enum Trigger {
     Http,
     Manual,
     Event,
+    Email,
+    Call,
     Deploy,
     Activate,
     Deactivate,
@@ -315,6 +320,7 @@ impl From<headwater_platform::RunOutcome> for RunOutcome {
                 Limit::Output => Self::OutputLimit,
             },
             headwater_platform::RunOutcome::Lost => Self::Lost,
+            headwater_platform::RunOutcome::Cancelled => Self::Cancelled,
         }
     }
 }

@@ -5,8 +5,9 @@
 
 use std::{collections::BTreeSet, path::Path};
 
+use headwater_javascript::scanner::Scanner;
+
 use super::specifier::PLATFORM;
-use crate::scanner::Scanner;
 
 /// The bundler's name for what two modules have in common.
 const COMMON: &str = "chunk-";
@@ -118,9 +119,9 @@ pub(super) fn for_all(common: &str, platform: &str) -> Option<String> {
 /// The variables of the module itself.
 fn variables(code: &str) -> Option<Vec<&str>> {
     let (mut scanner, mut names) = (Scanner::new(code), Vec::new());
-    while let Some(token) = scanner.next().ok()? {
+    while let Some(token) = scanner.token().ok()? {
         if token.text == "var" && token.depth == 0 {
-            names.push(scanner.next().ok()??.text);
+            names.push(scanner.token().ok()??.text);
         }
     }
     Some(names)

@@ -66,10 +66,11 @@ impl SharedWorkers {
 
     /// The worker that the component shares; `None` for one that has a worker of its own.
     pub(super) fn shared_worker(&self, spec: &WorkerSpec) -> Option<Arc<SharedWorker>> {
-        let code = match self.isolation {
-            Isolation::Source => return None,
-            Isolation::Component => spec.artifact_hash.as_str().to_owned(),
-            Isolation::Owner => String::new(),
+        let code = match (&spec.owner, self.isolation) {
+            (WorkerOwner::Step { deployment, .. }, _) => deployment.as_str().to_owned(),
+            (_, Isolation::Source) => return None,
+            (_, Isolation::Component) => spec.artifact_hash.as_str().to_owned(),
+            (_, Isolation::Owner) => String::new(),
         };
         if spec.is_isolated || self.apart.lock().contains_key(&spec.owner) {
             return None;

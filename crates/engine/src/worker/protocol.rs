@@ -17,10 +17,11 @@ use crate::{
     api::{Entry, Export, KvChange, LogLevel, Response},
     data_store::{OperationName, StoreOperation},
     network::{Destination, Route},
+    step::{Flow, FlowOperation, SendKind, Sent, Service, StepResponse},
 };
 
 /// The protocol's version, which both sides send in their first frame.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// The number of a component in its worker: chosen by the host, and never given to another one in the same worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -80,6 +81,10 @@ pub(crate) enum HostFrame<'a> {
     },
     /// Answered as soon as no code of a component runs.
     Ping,
+    /// Removes the `/tmp` of a run.
+    ForgetTmp {
+        tmp: &'a str,
+    },
     Reply {
         id: u64,
         request: u64,
@@ -142,6 +147,12 @@ pub(crate) enum Kind {
     Export,
     Exit,
     DataStore,
+    Skipped,
+    Flow,
+    Send,
+    RespondBody,
+    RespondRefused,
+    Ask,
     Outcome,
 }
 
@@ -189,9 +200,35 @@ pub(crate) struct WorkerFrame<'a> {
     #[serde(default, borrow)]
     store: Option<Cow<'a, str>>,
     #[serde(default)]
-    op: Option<OperationName>,
+    op: Option<Operation>,
     #[serde(default)]
     ttl: Option<f64>,
+    #[serde(default)]
+    after_ms: Option<u64>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    context: Option<&'a RawValue>,
+    #[serde(default)]
+    max_retries: Option<u32>,
+    #[serde(default, rename = "kind")]
+    send: Option<SendKind>,
+    #[serde(default)]
+    immediate: bool,
+    #[serde(default)]
+    more: bool,
+    #[serde(default)]
+    service: Option<Service>,
+    #[serde(default, borrow)]
+    operation: Option<Cow<'a, str>>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    arguments: Option<&'a RawValue>,
+}
+
+/// An operation of a data store or of `$.flow`: no name is in both.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(untagged)]
+enum Operation {
+    Store(OperationName),
+    Flow(FlowOperation),
 }
 
 /// Header values by name, in the order given (`serde_json` keeps it).
@@ -254,9 +291,9 @@ impl<'a> WorkerFrame<'a> {
     }
 
     /// The response of a `respond`; `None` when its body does not match its encoding.
-    pub(crate) fn into_response(self) -> Option<Response> {
+    pub(crate) fn into_response(mut self) -> Option<Response> {
         let mut headers = Vec::new();
-        for (name, value) in self.headers.unwrap_or_default() {
+        for (name, value) in self.headers.take().unwrap_or_default() {
             match value {
                 Value::String(value) => headers.push((name, value)),
                 Value::Array(values) => {
@@ -266,15 +303,12 @@ impl<'a> WorkerFrame<'a> {
                 _ => return None,
             }
         }
-        let body = self.body.unwrap_or_default();
-        let body = match self.encoding {
-            Some(Encoding::Base64) => Bytes::from(STANDARD.decode(body.as_bytes()).ok()?),
-            Some(Encoding::Utf8) | None => Bytes::from(body.into_owned()),
-        };
+        let status = self.status;
+        let encoded = (self.body, self.encoding);
         Some(Response {
-            status: self.status,
+            status,
             headers,
-            body,
+            body: decoded(encoded)?,
         })
     }
 
@@ -282,8 +316,56 @@ impl<'a> WorkerFrame<'a> {
     pub(crate) fn into_store_operation(self) -> Option<(u64, String, StoreOperation)> {
         let key = self.key.map(Cow::into_owned);
         let value = self.value.map(ToOwned::to_owned);
-        let operation = self.op?.with(key, value, self.ttl)?;
+        let Operation::Store(name) = self.op? else {
+            return None;
+        };
+        let operation = name.with(key, value, self.ttl)?;
         Some((self.request, self.store?.into_owned(), operation))
+    }
+
+    /// The pause of a `flow`; `None` when a field is missing.
+    pub(crate) fn into_flow(self) -> Option<Flow> {
+        let Operation::Flow(operation) = self.op? else {
+            return None;
+        };
+        Some(Flow {
+            operation,
+            after_ms: self.after_ms?,
+            context: self.context.map(ToOwned::to_owned),
+            max_retries: self.max_retries,
+        })
+    }
+
+    /// The thing that a `send` sends; `None` when a field is missing.
+    pub(crate) fn into_sent(self) -> Option<Sent> {
+        Some(Sent {
+            kind: self.send?,
+            value: self.value?.to_owned(),
+        })
+    }
+
+    /// The response of a step's `respond`; `None` when its body does not match its encoding.
+    pub(crate) fn into_step_response(self) -> Option<StepResponse> {
+        let (is_immediate, has_more) = (self.immediate, self.more);
+        Some(StepResponse {
+            response: self.into_response()?,
+            is_immediate,
+            has_more,
+        })
+    }
+
+    /// A further part of a response, and whether more follow; `None` when it does not match its encoding.
+    pub(crate) fn into_body(self) -> Option<(Bytes, bool)> {
+        let has_more = self.more;
+        Some((decoded((self.body, self.encoding))?, has_more))
+    }
+
+    /// The number of the request, the service, the operation and the arguments of an `ask`; `None` when a field is
+    /// missing.
+    pub(crate) fn into_request(self) -> Option<(u64, Service, String, Box<RawValue>)> {
+        let operation = self.operation?.into_owned();
+        let arguments = self.arguments?.to_owned();
+        Some((self.request, self.service?, operation, arguments))
     }
 
     /// The outcome of an `outcome` frame.
@@ -299,6 +381,15 @@ impl<'a> WorkerFrame<'a> {
             .map(|value| serde_json::from_str(value.get()))
             .transpose()?;
         Ok(Outcome::Returned { value })
+    }
+}
+
+/// The bytes of a body; `None` when it does not match its encoding.
+fn decoded((body, encoding): (Option<Cow<'_, str>>, Option<Encoding>)) -> Option<Bytes> {
+    let body = body.unwrap_or_default();
+    match encoding {
+        Some(Encoding::Base64) => STANDARD.decode(body.as_bytes()).ok().map(Bytes::from),
+        Some(Encoding::Utf8) | None => Some(Bytes::from(body.into_owned())),
     }
 }
 

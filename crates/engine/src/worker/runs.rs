@@ -28,6 +28,7 @@ use super::{
 use crate::{
     api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink},
     data_store::{Replier, StoreRequest},
+    step::{ServiceRequest, StepMessage},
 };
 
 /// The runtime cuts logs at the limit and then says so; the host's own count only backs it up.
@@ -44,6 +45,7 @@ struct Run {
     /// Lines that name no run, charged to this one.
     strays: LogBudget,
     has_responded: bool,
+    is_step: bool,
     _turn: Turn,
     _of_component: TaskTrackerToken,
 }
@@ -170,10 +172,15 @@ impl Runs {
             return None;
         }
         let of_component = self.components.run(component)?;
-        let wall = match invocation.entry {
+        let usual = match invocation.entry {
             Entry::Hook { .. } => self.limits.hook_wall,
-            Entry::Run | Entry::Options { .. } | Entry::AdditionalProps => self.limits.run_wall,
+            Entry::Run
+            | Entry::Options { .. }
+            | Entry::AdditionalProps
+            | Entry::Step
+            | Entry::Evaluate => self.limits.run_wall,
         };
+        let wall = invocation.wall.unwrap_or(usual);
         self.last_id += 1;
         let deadline = now + wall;
         let run = Run {
@@ -186,6 +193,7 @@ impl Runs {
             logs: LogBudget::new(self.limits.log_bytes + LOG_SLACK_BYTES),
             strays: LogBudget::new(self.limits.log_bytes),
             has_responded: false,
+            is_step: matches!(invocation.entry, Entry::Step),
             _turn: turn,
             _of_component: of_component,
         };
@@ -230,6 +238,12 @@ impl Runs {
         match frame.kind {
             Kind::Log => self.log(frame),
             Kind::Emit | Kind::Respond | Kind::Export | Kind::Exit => self.output(frame, bytes),
+            Kind::Skipped
+            | Kind::Flow
+            | Kind::Send
+            | Kind::RespondBody
+            | Kind::RespondRefused
+            | Kind::Ask => self.of_step(frame, bytes),
             Kind::Kv => self.key_value(frame, bytes),
             Kind::DataStore => self.ask_store(frame, bytes),
             Kind::Outcome => self.outcome(frame, now),
@@ -373,6 +387,7 @@ impl Runs {
             Kind::Emit => run.send(RunMessage::Emit(frame.into_emit())),
             Kind::Export => run.send(RunMessage::Exported(frame.into_export())),
             Kind::Exit => run.send(RunMessage::Exited(frame.into_exit())),
+            _ if run.is_step => self.of_step(frame, 0),
             _ if run.has_responded => {}
             _ => match frame.into_response() {
                 Some(response) => {
@@ -381,6 +396,19 @@ impl Runs {
                 }
                 None => self.end(Ending::Protocol("it sent a response that is none".into())),
             },
+        }
+    }
+
+    /// A frame that only steps of workflows send.
+    fn of_step(&mut self, frame: WorkerFrame<'_>, bytes: usize) {
+        let Some(id) = frame.id else { return };
+        let answer = Arc::clone(&self.answer);
+        let Some(run) = self.charged(Some(id), bytes) else {
+            return;
+        };
+        match step_message(frame, |request| answer(id, request)) {
+            Some(message) if run.is_step => run.send(RunMessage::Step(message)),
+            _ => self.end(Ending::Protocol("it sent a frame out of its place".into())),
         }
     }
 
@@ -453,6 +481,34 @@ impl Runs {
             message,
         }
     }
+}
+
+/// The message of a step's frame; `None` for one that is not whole.
+fn step_message(
+    frame: WorkerFrame<'_>,
+    replier: impl FnOnce(u64) -> Replier,
+) -> Option<StepMessage> {
+    Some(match frame.kind {
+        Kind::Skipped => StepMessage::Skipped,
+        Kind::Flow => StepMessage::Flow(frame.into_flow()?),
+        Kind::Send => StepMessage::Sent(frame.into_sent()?),
+        Kind::Respond => StepMessage::Responded(frame.into_step_response()?),
+        Kind::RespondBody => {
+            let (bytes, has_more) = frame.into_body()?;
+            StepMessage::ResponseBody { bytes, has_more }
+        }
+        Kind::RespondRefused => StepMessage::ResponseRefused(frame.into_exit()),
+        Kind::Ask => {
+            let (request, service, operation, arguments) = frame.into_request()?;
+            StepMessage::Asked(ServiceRequest {
+                service,
+                operation,
+                arguments,
+                reply: replier(request),
+            })
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

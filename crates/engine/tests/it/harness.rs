@@ -145,6 +145,7 @@ impl Node {
             entry,
             event: event.into(),
             props,
+            wall: None,
         };
         self.engine.invoke(&source.spec, invocation, sink).await?;
         Ok(Running { run, messages })

@@ -392,7 +392,7 @@ mod tests {
         id::{ComponentId, InvocationId, SourceId},
         origin::Origin,
     };
-    use headwater_store::{Dropped, EndedRun, NodeEpoch, RunOutcome, RunTrigger, Usage};
+    use headwater_store::{RunVersion, Dropped, EndedRun, NodeEpoch, RunOutcome, RunTrigger, Usage};
     use parking_lot::Mutex;
 
     use super::*;
@@ -410,6 +410,7 @@ mod tests {
             dedupe: has_state.then(|| dedupe::State::new(Strategy::Unique)),
             kv_writes: Vec::new(),
             usage: Usage::default(),
+            progress: None,
             ended: None,
             now_ms: EpochMs(1),
         }
@@ -418,7 +419,7 @@ mod tests {
     fn ended_with(number: u64, outcome: RunOutcome) -> RunCommit {
         RunCommit {
             ended: Some(EndedRun {
-                version: ComponentId::new(EpochMs(1), 1),
+                version: RunVersion::Component(ComponentId::new(EpochMs(1), 1)),
                 trigger: RunTrigger::Http,
                 queued_at_ms: EpochMs(1),
                 started_at_ms: EpochMs(1),

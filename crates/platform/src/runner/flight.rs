@@ -239,7 +239,7 @@ impl Flight {
                 run.store_requests.take(&self.context.data_stores, request);
             }
             // Of actions, which no runner runs.
-            RunMessage::Exported(_) | RunMessage::Exited(_) => {}
+            RunMessage::Exported(_) | RunMessage::Exited(_) | RunMessage::Step(_) => {}
             RunMessage::Outcome(outcome) => return self.end(id, outcome),
         }
         None

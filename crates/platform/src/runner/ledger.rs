@@ -11,7 +11,9 @@ use headwater_model::{
     outcome::{ComponentError, Outcome},
     time::EpochMs,
 };
-use headwater_store::{InvocationEnd, KvWrite, RunCommit, RunOutcome, RunnableLease, Source};
+use headwater_store::{
+    InvocationEnd, KvWrite, RunCommit, RunOutcome, RunVersion, RunnableLease, Source,
+};
 
 use serde_json::value::RawValue;
 
@@ -171,6 +173,7 @@ impl Ledger {
             dedupe: self.state.as_ref().filter(|_| emitted > 0).cloned(),
             kv_writes,
             usage: part.usage,
+            progress: None,
             ended,
             now_ms,
         };
@@ -199,7 +202,7 @@ impl Ledger {
             return None;
         };
         Some(headwater_store::EndedRun {
-            version: source.spec.component_id.clone(),
+            version: RunVersion::Component(source.spec.component_id.clone()),
             trigger: part.trigger,
             queued_at_ms: part.queued_at_ms,
             started_at_ms: part.started_at_ms,

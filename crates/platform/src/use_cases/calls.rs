@@ -5,23 +5,18 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use async_trait::async_trait;
-use bytes::Bytes;
-use headwater_engine::{
-    EngineError, Entry, Export, Invocation, RunMessage, WorkerOwner, WorkerSpec, WorkerState,
-};
+use headwater_engine::{Entry, Export, Invocation, RunMessage, WorkerOwner, WorkerSpec};
 use headwater_model::{
-    hash::ArtifactHash,
     id::{InvocationId, SourceId, WorkspaceId},
     outcome::Outcome,
     prop::{self, ConfiguredProps, PropDefinition},
 };
-use headwater_store::{Owner, SavedComponent, Store, Usage};
+use headwater_store::{Owner, SavedComponent, Usage};
 use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 
 use crate::{
-    accounts::UsedAccount, artifact::artifact, caller::Caller, data_stores::StoreRequests,
+    accounts::UsedAccount, artifact::ArtifactState, caller::Caller, data_stores::StoreRequests,
     error::PlatformError, log_line::LogLine, platform::Platform, props::apps, secrets,
     use_cases::components::ComponentRef,
 };
@@ -72,23 +67,6 @@ pub(crate) struct Call {
     pub(crate) owner: Owner,
     /// Whether it counts for the owner's usage; computing options and props costs nothing.
     pub(crate) is_charged: bool,
-}
-
-/// A fresh worker's needs: the code, and no key-value store, which only sources have.
-struct Code {
-    store: Arc<dyn Store>,
-    artifact_hash: ArtifactHash,
-}
-
-#[async_trait]
-impl WorkerState for Code {
-    async fn artifact(&self) -> Result<Bytes, EngineError> {
-        artifact(&*self.store, &self.artifact_hash).await
-    }
-
-    async fn key_values(&self) -> Result<Map<String, Value>, EngineError> {
-        Ok(Map::new())
-    }
 }
 
 impl Platform {
@@ -219,7 +197,7 @@ impl Platform {
             is_isolated: true,
             artifact_hash: call.component.artifact_hash.clone(),
             env: BTreeMap::new(),
-            state: Arc::new(Code {
+            state: Arc::new(ArtifactState {
                 store: Arc::clone(&self.core.store),
                 artifact_hash: call.component.artifact_hash,
             }),
@@ -229,6 +207,7 @@ impl Platform {
             entry: call.entry,
             event: call.event.into(),
             props: call.props,
+            wall: None,
         };
         let report = self
             .follow_call(invocation_id, call.owner.clone(), &worker, invocation)
@@ -284,7 +263,10 @@ impl Platform {
                     break;
                 }
                 // Neither options nor actions have anything to emit to, to respond to or to keep.
-                RunMessage::Emit(_) | RunMessage::Respond(_) | RunMessage::KvChanged(_) => {}
+                RunMessage::Emit(_)
+                | RunMessage::Respond(_)
+                | RunMessage::KvChanged(_)
+                | RunMessage::Step(_) => {}
             }
         }
         report.compute_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -108,10 +108,12 @@ impl Platform {
             id: self.core.env.id(InvocationId::new),
             runnable: id.clone().into(),
             trigger: Trigger::Http,
+            via: None,
             event: event.into(),
             hops: 0,
             now_ms: self.core.env.now_ms(),
             due_at_ms: EpochMs(0),
+            state: None,
             origin: origin::origin(),
         };
         let work = QueuedInvocation::new(invocation, Reply::Response(reply));

@@ -13,7 +13,7 @@ use crate::{
     couriers::signature::purpose,
     error::PlatformError,
     platform::Platform,
-    secrets::{KeyRing, sealed_bytes},
+    secrets::{KeyRing, sealed_bytes, variable_purpose},
 };
 
 /// Records per step.
@@ -142,6 +142,15 @@ impl Platform {
                 id: id.clone(),
                 configured_props: self.resealed_props(ring, configured_props)?,
             },
+            SealedRecord::Variable {
+                tenant,
+                name,
+                value,
+            } => SealedRecord::Variable {
+                value: anew(&variable_purpose(tenant, name), value)?,
+                tenant: tenant.clone(),
+                name: name.clone(),
+            },
         })
     }
 
@@ -186,7 +195,9 @@ async fn first_sealed(store: &dyn Store) -> Result<Option<SealedRecord>, Platfor
 /// Whether a record has sealed values; sources need not.
 fn is_sealed(record: &SealedRecord) -> bool {
     match record {
-        SealedRecord::Account { .. } | SealedRecord::Webhook { .. } => true,
+        SealedRecord::Account { .. }
+        | SealedRecord::Webhook { .. }
+        | SealedRecord::Variable { .. } => true,
         SealedRecord::Source {
             configured_props, ..
         } => {
@@ -207,6 +218,11 @@ fn opened(ring: &KeyRing, record: &SealedRecord) -> Result<(), PlatformError> {
             let mut values = configured_props.iter();
             values.try_for_each(|(name, value)| ring.open_prop(name, value).map(drop))
         }
+        SealedRecord::Variable {
+            tenant,
+            name,
+            value,
+        } => ring.open(&variable_purpose(tenant, name), value).map(drop),
     }
 }
 
@@ -215,5 +231,6 @@ fn name(record: &SealedRecord) -> &str {
         SealedRecord::Account { id, .. } => id.as_str(),
         SealedRecord::Webhook { id, .. } => id.as_str(),
         SealedRecord::Source { id, .. } => id.as_str(),
+        SealedRecord::Variable { name, .. } => name,
     }
 }

@@ -161,7 +161,7 @@ impl FakeEngine {
         }
         let source_id = match &spec.owner {
             WorkerOwner::Source(id) => Some(id.as_str()),
-            WorkerOwner::Call(_) => None,
+            WorkerOwner::Call(_) | WorkerOwner::Step { .. } => None,
         };
         assert_eq!(spec.env.get("PD_COMPONENT").map(String::as_str), source_id);
         let (code, db) = (spec.state.artifact().await?, spec.state.key_values().await?);
@@ -270,7 +270,7 @@ impl Engine for FakeEngine {
             Entry::Hook {
                 name: Hook::Deactivate,
             } => Call::Deactivate,
-            Entry::Run => Call::Run,
+            Entry::Run | Entry::Step | Entry::Evaluate => Call::Run,
             Entry::Options { .. } => Call::Options,
             Entry::AdditionalProps => Call::AdditionalProps,
         };
@@ -300,6 +300,8 @@ impl Engine for FakeEngine {
         }
         Ok(())
     }
+
+    async fn forget_tmp(&self, _owner: &WorkerOwner, _tmp: &str) {}
 
     async fn evict(&self, owner: &WorkerOwner) {
         self.inner.lock().calls.push("evict".to_owned());
@@ -335,7 +337,7 @@ impl Run {
     pub(crate) fn source_id(&self) -> &SourceId {
         match &self.owner {
             WorkerOwner::Source(id) => id,
-            WorkerOwner::Call(id) => panic!("{id} is no source's"),
+            WorkerOwner::Call(_) | WorkerOwner::Step { .. } => panic!("not a source's run"),
         }
     }
 

@@ -75,6 +75,7 @@ async fn a_run_whose_lease_ran_out_and_was_taken_is_refused() {
         dedupe: None,
         kv_writes: Vec::new(),
         usage: Usage::default(),
+        progress: None,
         ended: None,
         now_ms: T0,
     };

@@ -8,7 +8,7 @@ use headwater_model::{
     webhook::DeliveryState,
 };
 use headwater_platform::{
-    EventRange, OutcomeFilter, PlatformError, RunFilter, RunOutcome, RunRecord, RunTrigger,
+    EventRange, OutcomeFilter, PlatformError, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion,
     default_channels, on_behalf_of,
 };
 use serde_json::json;
@@ -78,7 +78,8 @@ async fn a_tick_leaves_a_record_with_the_events_that_dedupe_left_out() {
     assert_eq!(ended.ended_at_ms, after(TICK + 450));
     assert_eq!(ended.origin, Origin::default());
     let source = world.store.source(&id).await.unwrap().unwrap();
-    assert_eq!(ended.version, source.spec.component_id);
+    let version = RunVersion::Component(source.spec.component_id);
+    assert_eq!(ended.version, version);
 
     let shown = world.platform.run(&world.caller, &run.id).await.unwrap();
     assert_eq!(shown.run, run);

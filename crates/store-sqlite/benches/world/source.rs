@@ -52,6 +52,7 @@ pub(crate) fn run(lease: &RunnableLease) -> RunCommit {
         dedupe: None,
         kv_writes: Vec::new(),
         usage: Usage::default(),
+        progress: None,
         ended: None,
         now_ms: NOW_MS,
     }

@@ -4,7 +4,7 @@ use std::{rc::Rc, sync::LazyLock};
 
 use headwater_model::{
     channel::ChannelClass,
-    id::{SourceId, WebhookId},
+    id::{RunnableId, WebhookId, WorkflowId},
     time::EpochMs,
 };
 use headwater_store::{StoreError, Trigger};
@@ -26,8 +26,8 @@ pub(super) struct Pair {
     pub(super) since: i64,
     subscription_id: String,
     pub(super) listener: String,
-    /// The owner of the listener if it is a source that takes events.
-    pub(super) source_owner: Option<String>,
+    /// The owner of the listener if it is a source or workflow that takes events.
+    pub(super) runnable_owner: Option<String>,
     /// The generation of the listener if it is a webhook that takes events.
     webhook_generation: Option<i64>,
 }
@@ -38,7 +38,7 @@ impl Pair {
         self.webhook_generation.is_some()
     }
 
-    pub(super) fn source(&self) -> Result<SourceId, StoreError> {
+    pub(super) fn runnable(&self) -> Result<RunnableId, StoreError> {
         parsed_listener(&self.listener)
     }
 
@@ -59,7 +59,7 @@ impl Pair {
 /// them, so that nothing is sorted and a step reads no more than its bound, however many subscriptions there are.
 static MATCHING: LazyLock<String> = LazyLock::new(|| {
     // ?1 emitter, ?2 its user, ?3 its workspace, ?4 channel, ?5 position up to which, ?6 whether a source gets its own,
-    // ?7 after which subscription, ?8 limit.
+    // ?7 after which subscription, ?8 limit, ?9 the pattern of all emitters of its kind.
     let of_user = "user_id = ?2";
     let of_members = "(user_id = ?2 OR EXISTS (SELECT 1 FROM memberships
                                                WHERE workspace_id = ?3 AND memberships.user_id = subscriptions.user_id))";
@@ -67,7 +67,7 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
         ("?1", of_members),
         ("?3", of_members),
         ("?2", of_user),
-        ("'dc_*'", of_user),
+        ("?9", of_user),
     ]
     .map(|(emitter, whose)| {
         format!(
@@ -79,8 +79,10 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
     .join(" UNION ALL ");
     format!(
         "SELECT position, since, id, listener,
-                (SELECT coalesce(workspace_id, user_id) FROM sources
-                 WHERE id = listener AND state IN ('active', 'updating', 'deploying')) AS source_owner,
+                coalesce((SELECT coalesce(workspace_id, user_id) FROM sources
+                          WHERE id = listener AND state IN ('active', 'updating', 'deploying')),
+                         (SELECT coalesce(workspace_id, user_id) FROM workflows
+                          WHERE id = listener AND state = 'active')) AS runnable_owner,
                 (SELECT generation FROM webhooks WHERE id = listener AND active) AS webhook_generation
          FROM ({arms} ORDER BY position LIMIT ?8)"
     )
@@ -106,7 +108,11 @@ pub(super) fn of(
             up_to,
             event.channel.class() == ChannelClass::Ordinary,
             after,
-            limit
+            limit,
+            match event.emitter.starts_with(WorkflowId::PREFIX) {
+                true => "p_*",
+                false => "dc_*",
+            }
         ])
         .map_err(&failed)?;
     let mut pairs = Vec::new();
@@ -122,7 +128,7 @@ fn pair(row: &Row<'_>) -> Result<Pair, StoreError> {
         since: get(row, "since")?,
         subscription_id: get(row, "id")?,
         listener: get(row, "listener")?,
-        source_owner: get(row, "source_owner")?,
+        runnable_owner: get(row, "runnable_owner")?,
         webhook_generation: get(row, "webhook_generation")?,
     })
 }
@@ -135,7 +141,7 @@ fn parsed_listener<T: std::str::FromStr<Err = headwater_model::id::InvalidId>>(
         .map_err(|error| StoreError::Corrupt(format!("a subscription's listener: {error}")))
 }
 
-/// Queues an invocation of the listening source.
+/// Queues an invocation of the listening source or workflow; a workflow is told by which emitter.
 pub(super) fn enqueue(
     connection: &Connection,
     event: &Passing,
@@ -146,19 +152,21 @@ pub(super) fn enqueue(
     let trigger = name_of(&Trigger::Event)?;
     connection
         .execute_prepared(
-            "INSERT INTO invocations (id, runnable_id, trigger, event, hops, queued_at_ms, owner_id, traceparent)
-             SELECT ?, ?, ?, event, hops + 1, ?, ?, traceparent FROM events WHERE position = ?",
+            "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, owner_id,
+                                      traceparent)
+             SELECT ?1, ?2, ?3, CASE WHEN ?2 GLOB 'p_*' THEN emitter_id END, event, hops + 1, ?4, ?5, traceparent
+             FROM events WHERE position = ?6",
             params![
                 id.as_str(),
                 pair.listener,
                 trigger,
                 signed(now_ms),
-                pair.source_owner,
+                pair.runnable_owner,
                 event.position
             ],
         )
         .map_err(failed("queueing an event for its listener"))?;
-    match &pair.source_owner {
+    match &pair.runnable_owner {
         Some(owner) => queued_events::add(connection, owner, event.bytes),
         None => Ok(()),
     }

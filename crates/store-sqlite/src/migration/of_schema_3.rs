@@ -241,6 +241,7 @@ async fn invocations_of_events_are_counted_per_owner_until_they_have_ended() {
             dedupe: None,
             kv_writes: Vec::new(),
             usage: Usage::default(),
+            progress: None,
             ended: None,
             now_ms: NOW,
         };

@@ -19,7 +19,7 @@ use headwater_model::{
 use headwater_store::{
     Catalog, ChannelFilter, Claimed, Deliveries, Dropped, EndedRun, EventLog, InvocationEnd,
     KeyValue, LeaseTerm, NodeEpoch, NodeName, Nodes, RunCommit, RunOutcome, RunTrigger,
-    RunnableLease, Runs, SourceState, Spender, Tenants, Trigger, Usage, WorkLimit, WorkQueue,
+    RunVersion, RunnableLease, Runs, SourceState, Spender, Tenants, Trigger, Usage, WorkLimit, WorkQueue,
 };
 use tempfile::TempDir;
 
@@ -227,8 +227,9 @@ fn end(lease: &RunnableLease, claimed: &Claimed) -> RunCommit {
             invocations: 1,
             compute_ms: 5,
         },
+        progress: None,
         ended: Some(EndedRun {
-            version: component(),
+            version: RunVersion::Component(component()),
             trigger: RunTrigger::from(claimed.trigger),
             queued_at_ms: claimed.queued_at_ms,
             started_at_ms: NOW,

@@ -6,8 +6,8 @@ use headwater_model::{channel::Channel, dedupe, event::EmitKey, id::EventId, tim
 
 use super::{Factory, fixture::*};
 use crate::{
-    AfterRun, Dropped, EndedRun, InvocationEnd, KvWrite, Owner, RunCommit, RunOutcome, SourceState,
-    Spender, Store, Usage,
+    AfterRun, Dropped, EndedRun, InvocationEnd, KvWrite, Owner, RunCommit, RunOutcome, RunVersion,
+    SourceState, Spender, Store, Usage,
 };
 
 /// Ids increase, even if the clock steps back or the store is reopened.
@@ -419,7 +419,7 @@ pub async fn a_checkpoint_goes_on_with_its_state_when_it_is_due(factory: &dyn Fa
     assert_eq!(third.state.as_ref().unwrap().get(), "{ \"step\":  2 }");
     assert_eq!((third.starts, third.queued_at_ms), (1, T0));
     let ended = EndedRun {
-        version: source.spec.component_id.clone(),
+        version: RunVersion::Component(source.spec.component_id.clone()),
         trigger: queued.trigger.into(),
         queued_at_ms: T0,
         started_at_ms: T0,

@@ -11,8 +11,9 @@ mod store;
 mod subscriptions;
 mod tenants;
 mod webhooks;
+mod workflows;
 
 pub(super) use {
     events::*, moments::*, runs::*, sources::*, steps::*, store::*, subscriptions::*, tenants::*,
-    webhooks::*,
+    webhooks::*, workflows::*,
 };

@@ -11,13 +11,13 @@ use headwater_model::{
 use super::{Factory, fixture::*};
 use crate::{
     DROPPED_KEYS_MAX, Dropped, EndedRun, KeptRuns, OutcomeFilter, RUN_ERROR_CHARS_MAX, RunCommit,
-    RunFilter, RunOutcome, RunRecord, RunTrigger, Store, StoreError,
+    RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion, Store, StoreError,
 };
 
 /// The end of a run that returned.
 fn returned() -> EndedRun {
     EndedRun {
-        version: ComponentId::new(T0, 7),
+        version: RunVersion::Component(ComponentId::new(T0, 7)),
         trigger: RunTrigger::Http,
         queued_at_ms: T0,
         started_at_ms: T0 + MS,

@@ -1,13 +1,14 @@
 //! Sealed values, found and sealed anew.
 
 use super::{Factory, fixture::*};
-use crate::{Account, NodeEpoch, Resealed, Sealed, SealedRecord, SettledSource, Store, Webhook};
+use crate::{Account, NodeEpoch, Resealed, Sealed, SealedRecord, SettledSource, Store, Variable, Webhook};
 
 /// One record of each kind, of two owners.
 struct World {
     account: Account,
     webhook: Webhook,
     source: Leased,
+    tenant: String,
 }
 
 async fn world(store: &dyn Store, epoch: NodeEpoch) -> World {
@@ -16,10 +17,18 @@ async fn world(store: &dyn Store, epoch: NodeEpoch) -> World {
     store.create_account(account.clone()).await.unwrap();
     store.create_webhook(webhook.clone()).await.unwrap();
     let source = deploy(store, epoch, &mine).await;
+    let variable = Variable {
+        name: "TOKEN".to_owned(),
+        value: Sealed(vec![7]),
+        updated_at: T0.to_seconds(),
+    };
+    let tenant = mine.tenant().to_owned();
+    store.set_variable(&tenant, variable).await.unwrap();
     World {
         account,
         webhook,
         source,
+        tenant,
     }
 }
 
@@ -43,6 +52,11 @@ impl World {
             SealedRecord::Source {
                 id: self.source.id.clone(),
                 configured_props: self.source.spec.configured_props.clone(),
+            },
+            SealedRecord::Variable {
+                tenant: self.tenant.clone(),
+                name: "TOKEN".to_owned(),
+                value: Sealed(vec![7]),
             },
         ]
     }
@@ -77,6 +91,7 @@ fn changed(record: &SealedRecord) -> SealedRecord {
         } => {
             configured_props.insert("sealed".to_owned(), 0.1.into());
         }
+        SealedRecord::Variable { value, .. } => value.0.push(2),
     }
     record
 }

@@ -35,6 +35,7 @@ fn invocation(run: RunId, entry: Entry) -> Invocation {
         entry,
         event: event.into(),
         props,
+        wall: None,
     }
 }
 

@@ -117,6 +117,7 @@ async fn shutdown_ends_runs_removes_folders_and_refuses_more() {
         entry: Entry::Run,
         event: RawValue::NULL.to_owned().into(),
         props: Map::new(),
+        wall: None,
     };
     let refused = node.engine.invoke(&source.spec, invocation, sink).await;
     assert!(
@@ -161,6 +162,7 @@ async fn an_archive_that_is_another_is_refused() {
             entry: Entry::Run,
             event: RawValue::NULL.to_owned().into(),
             props: Map::new(),
+            wall: None,
         };
         let refused = node
             .engine

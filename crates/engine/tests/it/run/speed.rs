@@ -24,6 +24,7 @@ async fn warm_invocations_per_second() {
             entry: Entry::Run,
             event: event.into(),
             props: Map::new(),
+            wall: None,
         };
         node.engine
             .invoke(&source.spec, invocation, sink.clone())

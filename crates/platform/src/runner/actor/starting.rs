@@ -100,6 +100,7 @@ impl Actor {
                     entry: Entry::Run,
                     event,
                     props,
+                    wall: None,
                 }
             });
     }
@@ -144,6 +145,7 @@ impl Actor {
                 entry: Entry::Hook { name: hook },
                 event: RawValue::NULL.to_owned().into(),
                 props: loaded.props.clone(),
+                wall: None,
             });
     }
 }

@@ -1,19 +1,24 @@
 //! JavaScript cut into tokens: as far as is needed to know code from strings, templates, comments and regular
 //! expressions, and not further.
 
+use crate::unreadable::{Fault, Unreadable};
+
 /// A part of the text that is neither space nor comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Token<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) kind: Kind,
+pub struct Token<'a> {
+    /// Its text as it is written.
+    pub text: &'a str,
+    /// Its kind.
+    pub kind: Kind,
     /// The offset of its first byte.
-    pub(crate) start: usize,
+    pub start: usize,
     /// Brackets around it, those of templates included. A bracket is outside of itself.
-    pub(crate) depth: usize,
+    pub depth: usize,
 }
 
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A name, a keyword or a number.
     Word,
     /// A string, a regular expression, or a template's text up to its end or its next expression.
@@ -23,20 +28,18 @@ pub(crate) enum Kind {
 }
 
 impl Token<'_> {
-    pub(crate) fn end(&self) -> usize {
+    /// The offset behind its last byte.
+    pub fn end(&self) -> usize {
         self.start + self.text.len()
     }
 }
 
-/// The text cannot be read as JavaScript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unreadable;
-
 /// Tokens of a text, one after the other.
-pub(crate) struct Scanner<'a> {
+pub struct Scanner<'a> {
     text: &'a str,
     at: usize,
-    open: Vec<Open>,
+    /// The brackets around, with their offsets.
+    open: Vec<(Open, usize)>,
     before: Before,
     /// Whether the last token was a dot: the word after it is a name, keyword or not.
     is_after_dot: bool,
@@ -84,8 +87,20 @@ const BEFORE_VALUE: [&str; 14] = [
 /// Keywords with a condition in parentheses, after which a statement begins.
 const BEFORE_CONDITION: [&str; 4] = ["if", "while", "for", "with"];
 
+impl Open {
+    fn fault(self) -> Fault {
+        match self {
+            Self::Brace => Fault::OpenBracket('{'),
+            Self::Square => Fault::OpenBracket('['),
+            Self::Parenthesis { .. } => Fault::OpenBracket('('),
+            Self::TemplateExpression => Fault::OpenTemplate,
+        }
+    }
+}
+
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// A scanner of a text, from its beginning.
+    pub fn new(text: &'a str) -> Self {
         Self {
             text,
             at: 0,
@@ -100,17 +115,16 @@ impl<'a> Scanner<'a> {
     ///
     /// # Errors
     /// A literal, a comment or a bracket is not closed, or none was open.
-    pub(crate) fn next(&mut self) -> Result<Option<Token<'a>>, Unreadable> {
+    pub fn token(&mut self) -> Result<Option<Token<'a>>, Unreadable> {
         self.skip_space()?;
         let (start, depth) = (self.at, self.open.len());
         let Some(first) = self.byte() else {
-            return if depth == 0 {
-                Ok(None)
-            } else {
-                Err(Unreadable)
+            return match self.open.last() {
+                Some((bracket, at)) => Err(unreadable(*at, bracket.fault())),
+                None => Ok(None),
             };
         };
-        let is_in_template = self.open.last() == Some(&Open::TemplateExpression);
+        let is_in_template = matches!(self.open.last(), Some((Open::TemplateExpression, _)));
         let (kind, depth) = match first {
             b'"' | b'\'' => (self.string(first)?, depth),
             b'`' => (self.template()?, depth),
@@ -149,7 +163,9 @@ impl<'a> Scanner<'a> {
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
-                self.at += rest.find("*/").ok_or(Unreadable)? + 2;
+                let end = rest[2..].find("*/");
+                let end = end.ok_or(unreadable(self.at, Fault::OpenComment))?;
+                self.at += end + 4;
             } else {
                 return Ok(());
             }
@@ -157,11 +173,12 @@ impl<'a> Scanner<'a> {
     }
 
     fn string(&mut self, quote: u8) -> Result<Kind, Unreadable> {
+        let open = unreadable(self.at, Fault::OpenString);
         self.at += 1;
         loop {
-            match self.byte().ok_or(Unreadable)? {
+            match self.byte().ok_or(open)? {
                 b'\\' => self.at += 2,
-                b'\n' => return Err(Unreadable),
+                b'\n' => return Err(open),
                 byte => {
                     self.at += 1;
                     if byte == quote {
@@ -174,17 +191,18 @@ impl<'a> Scanner<'a> {
 
     /// The text of a template from here to its end or its next expression.
     fn template(&mut self) -> Result<Kind, Unreadable> {
+        let open = unreadable(self.at, Fault::OpenTemplate);
         self.at += 1;
         loop {
-            match self.byte().ok_or(Unreadable)? {
+            match self.byte().ok_or(open)? {
                 b'\\' => self.at += 2,
                 b'`' => {
                     self.at += 1;
                     return Ok(self.literal());
                 }
                 b'$' if self.rest().starts_with("${") => {
+                    self.open.push((Open::TemplateExpression, self.at));
                     self.at += 2;
-                    self.open.push(Open::TemplateExpression);
                     self.followed_by(Before::Operator);
                     return Ok(Kind::Literal);
                 }
@@ -203,12 +221,13 @@ impl<'a> Scanner<'a> {
     }
 
     fn regular_expression(&mut self) -> Result<Kind, Unreadable> {
+        let open = unreadable(self.at, Fault::OpenRegularExpression);
         self.at += 1;
         let mut is_in_class = false;
         loop {
-            match self.byte().ok_or(Unreadable)? {
+            match self.byte().ok_or(open)? {
                 b'\\' => self.at += 1,
-                b'\n' => return Err(Unreadable),
+                b'\n' => return Err(open),
                 b'[' => is_in_class = true,
                 b']' => is_in_class = false,
                 b'/' if !is_in_class => break,
@@ -251,31 +270,34 @@ impl<'a> Scanner<'a> {
             self.followed_by(Before::Operand);
             return Ok(());
         }
-        self.at += 1;
         let before = match mark {
             b'(' => self.opened(Open::Parenthesis { has_condition }),
             b'[' => self.opened(Open::Square),
             b'{' => self.opened(Open::Brace),
-            b')' => match self.open.pop() {
-                Some(Open::Parenthesis {
-                    has_condition: true,
-                }) => Before::Operator,
-                Some(Open::Parenthesis { .. }) => Before::Operand,
-                _ => return Err(Unreadable),
-            },
-            b']' if self.open.pop() == Some(Open::Square) => Before::Operand,
-            b'}' if self.open.pop() == Some(Open::Brace) => Before::Brace,
-            b']' | b'}' => return Err(Unreadable),
+            b')' | b']' | b'}' => self.closed(mark)?,
             _ => Before::Operator,
         };
+        self.at += 1;
         self.followed_by(before);
         self.is_after_dot = mark == b'.';
         Ok(())
     }
 
     fn opened(&mut self, bracket: Open) -> Before {
-        self.open.push(bracket);
+        self.open.push((bracket, self.at));
         Before::Operator
+    }
+
+    fn closed(&mut self, mark: u8) -> Result<Before, Unreadable> {
+        match (mark, self.open.pop()) {
+            (b')', Some((Open::Parenthesis { has_condition }, _))) => Ok(match has_condition {
+                true => Before::Operator,
+                false => Before::Operand,
+            }),
+            (b']', Some((Open::Square, _))) => Ok(Before::Operand),
+            (b'}', Some((Open::Brace, _))) => Ok(Before::Brace),
+            _ => Err(unreadable(self.at, Fault::StrayBracket(char::from(mark)))),
+        }
     }
 
     fn followed_by(&mut self, before: Before) {
@@ -285,18 +307,22 @@ impl<'a> Scanner<'a> {
     }
 }
 
+fn unreadable(at: usize, fault: Fault) -> Unreadable {
+    Unreadable { at, fault }
+}
+
 fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'\\' | 0x80..)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Scanner, Unreadable};
+    use super::{Fault, Kind, Scanner, Unreadable};
 
     fn texts(text: &str) -> Result<Vec<(&str, usize)>, Unreadable> {
         let mut scanner = Scanner::new(text);
         let mut all = Vec::new();
-        while let Some(token) = scanner.next()? {
+        while let Some(token) = scanner.token()? {
             all.push((token.text, token.depth));
         }
         Ok(all)
@@ -304,7 +330,7 @@ mod tests {
 
     fn literals(text: &str) -> Vec<&str> {
         let mut scanner = Scanner::new(text);
-        let tokens = std::iter::from_fn(|| scanner.next().unwrap());
+        let tokens = std::iter::from_fn(|| scanner.token().unwrap());
         tokens
             .filter(|token| token.kind == Kind::Literal)
             .map(|token| token.text)
@@ -358,21 +384,36 @@ mod tests {
     }
 
     #[test]
-    fn text_that_does_not_end_well_is_unreadable() {
-        for text in [
-            "(",
-            ")",
-            "[}",
-            "`a",
-            "`${a",
-            "'a",
-            "'a\nb'",
-            "/a",
-            "x = /a\nb/",
-            "/* a",
-            "\"\\",
+    fn text_that_does_not_end_well_is_unreadable_and_says_where() {
+        for (text, at, fault) in [
+            ("(", 0, Fault::OpenBracket('(')),
+            ("a[{}", 1, Fault::OpenBracket('[')),
+            (")", 0, Fault::StrayBracket(')')),
+            ("[}", 1, Fault::StrayBracket('}')),
+            ("`a", 0, Fault::OpenTemplate),
+            ("`${a", 1, Fault::OpenTemplate),
+            ("`${a}", 4, Fault::OpenTemplate),
+            ("'a", 0, Fault::OpenString),
+            ("b 'a\nb'", 2, Fault::OpenString),
+            ("/a", 0, Fault::OpenRegularExpression),
+            ("x = /a\nb/", 4, Fault::OpenRegularExpression),
+            ("/* a", 0, Fault::OpenComment),
+            ("/*/ a", 0, Fault::OpenComment),
+            ("\"\\", 0, Fault::OpenString),
         ] {
-            assert_eq!(texts(text), Err(Unreadable), "{text}");
+            assert_eq!(texts(text), Err(Unreadable { at, fault }), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[a-z(){}\\[\\]/*`$'\"\\\\;é\n ]{0,40}") {
+            let mut scanner = Scanner::new(&text);
+            let mut end = 0;
+            while let Ok(Some(token)) = scanner.token() {
+                assert!(end <= token.start && token.start < token.end());
+                end = token.end();
+            }
         }
     }
 }

@@ -1,0 +1,184 @@
+//! Running workflows: one actor per workflow with work, in memory only while it has some.
+//!
+//! A run is an invocation that stays until its end. Its state is a tree of places (`headwater_workflow::run`), written
+//! with each step in one commit (docs/decisions/0025-a-run-is-a-tree-of-places.md).
+
+mod actor;
+mod command;
+mod committing;
+mod context;
+mod deployed;
+mod effects;
+mod evaluator;
+mod finding;
+mod flight;
+mod head;
+mod input;
+mod live;
+mod loading;
+mod responders;
+mod tokens;
+
+use std::sync::Arc;
+
+use headwater_model::{
+    id::{InvocationId, WorkflowId},
+    time::EpochMs,
+};
+use headwater_store::{NewInvocation, Trigger, WaitResolution, WaitResolved};
+use headwater_workflow::run::Resolution;
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::{mpsc, oneshot};
+
+use self::{actor::Actor, command::{Command, Handle}};
+pub(crate) use self::{
+    context::WorkflowContext,
+    deployed::Content,
+    head::{Head, ReplayOf},
+    responders::RunResponse,
+    tokens::WaitKey,
+};
+use crate::{error::PlatformError, origin};
+
+/// The runs of workflows on this node.
+#[derive(Clone)]
+pub(crate) struct Workflows {
+    context: Arc<WorkflowContext>,
+}
+
+/// A run to queue.
+pub(crate) struct NewRun {
+    pub(crate) workflow: WorkflowId,
+    pub(crate) trigger: Trigger,
+    /// The workflow's trigger.
+    pub(crate) via: Option<String>,
+    pub(crate) event: Box<RawValue>,
+    /// How it is to begin, if not with the first step of the current deployment.
+    pub(crate) head: Option<Head>,
+}
+
+impl Workflows {
+    pub(crate) fn new(context: WorkflowContext) -> Self {
+        Self {
+            context: Arc::new(context),
+        }
+    }
+
+    /// What the runs share.
+    pub(crate) fn context(&self) -> &WorkflowContext {
+        &self.context
+    }
+
+    /// The number of workflows with an actor.
+    pub(crate) fn len(&self) -> usize {
+        self.context.residents.len()
+    }
+
+    /// There may be runs to claim.
+    pub(crate) fn wake(&self, id: &WorkflowId) {
+        self.send(id, Command::Claim);
+    }
+
+    fn send(&self, id: &WorkflowId, command: Command) {
+        let start = || {
+            let (commands, receiver) = mpsc::unbounded_channel();
+            let actor = Actor::new(Arc::clone(&self.context), id.clone(), receiver);
+            self.context.core.tasks.spawn(Box::new(actor).run());
+            Handle { commands }
+        };
+        self.context
+            .residents
+            .with(id, start, |handle| handle.send(command));
+    }
+
+    /// Queues a run durably, and returns its id. Continues if the caller goes away.
+    ///
+    /// # Errors
+    /// `Conflict` when the workflow is gone or takes no triggers.
+    pub(crate) async fn queue(&self, new: NewRun) -> Result<InvocationId, PlatformError> {
+        let id = self.context.core.env.id(InvocationId::new);
+        self.queue_as(id.clone(), new).await?;
+        Ok(id)
+    }
+
+    /// Queues a run, and waits for its response.
+    ///
+    /// # Errors
+    /// The same; `Unavailable` when the node stops meanwhile.
+    pub(crate) async fn respond(&self, new: NewRun) -> Result<RunResponse, PlatformError> {
+        let id = self.context.core.env.id(InvocationId::new);
+        let response = self.context.responders.expect(&id);
+        if let Err(error) = self.queue_as(id.clone(), new).await {
+            self.context.responders.forget(&id);
+            return Err(error);
+        }
+        response.await.map_err(|_| {
+            PlatformError::Unavailable("the node is stopping; the run goes on later".to_owned())
+        })
+    }
+
+    async fn queue_as(&self, id: InvocationId, new: NewRun) -> Result<(), PlatformError> {
+        let core = &self.context.core;
+        let invocation = NewInvocation {
+            id,
+            runnable: new.workflow.clone().into(),
+            trigger: new.trigger,
+            via: new.via,
+            event: new.event.into(),
+            hops: 0,
+            now_ms: core.env.now_ms(),
+            due_at_ms: EpochMs(0),
+            origin: origin::origin(),
+            state: new.head.as_ref().and_then(|head| to_raw_value(head).ok()),
+        };
+        let workflows = self.clone();
+        core.to_the_end(async move {
+            let store = &workflows.context.core.store;
+            store.enqueue(invocation, None).await?;
+            workflows.wake(&new.workflow);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Answers the wait that a token names.
+    ///
+    /// # Errors
+    /// `NotFound` for a token that nobody was given.
+    pub(crate) async fn resolve(
+        &self,
+        token: &str,
+        resolution: &Resolution,
+    ) -> Result<WaitResolved, PlatformError> {
+        let wait = self.context.wait_key.wait(token);
+        let wait = wait.ok_or_else(|| PlatformError::not_found("wait", token))?;
+        let run_id = wait.run_id.clone();
+        let resolution = to_raw_value(resolution)
+            .map_err(|error| PlatformError::Internal(error.to_string()))?;
+        let core = &self.context.core;
+        let answer = WaitResolution { wait, resolution };
+        let resolved = core.store.resolve_wait(answer, core.env.now_ms()).await?;
+        if let WaitResolved::Now(headwater_model::id::RunnableId::Workflow(id)) = &resolved {
+            self.send(id, Command::Resolved(run_id));
+        }
+        Ok(resolved)
+    }
+
+    /// Cancels a run in this node's memory. False: it is not there.
+    pub(crate) async fn cancel(&self, id: &WorkflowId, run: &InvocationId, reason: &str) -> bool {
+        let (reply, answer) = oneshot::channel();
+        self.send(id, Command::Cancel(run.clone(), reason.to_owned(), reply));
+        answer.await.unwrap_or(false)
+    }
+
+    /// Ends the workflow's actor, if it has one. Its runs stay in the store.
+    pub(crate) async fn close(&self, id: &WorkflowId) {
+        let handle = self.context.residents.find(id, Handle::clone);
+        if let Some(handle) = handle {
+            let (closed, gone) = oneshot::channel();
+            handle.send(Command::Close(closed));
+            let _ = gone.await;
+        }
+    }
+}
+

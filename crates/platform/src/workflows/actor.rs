@@ -1,0 +1,313 @@
+//! The task that runs one workflow: it claims runs, drives them, and commits what they did.
+
+mod running;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use headwater_model::id::{InvocationId, WorkflowId};
+use headwater_store::{Claimed, Lease, RunnableLease, StoreError, WaitResolution, WorkLimit};
+use headwater_workflow::{path::Path, run::State};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{command::Command, context::WorkflowContext, flight::Flight, live::LiveRun};
+use crate::{
+    actor::{Batches, Heartbeat, InFlight, store_returns},
+    error::PlatformError,
+};
+
+/// An actor without work leaves after this.
+const IDLE_AFTER: Duration = Duration::from_secs(5);
+/// Runs claimed at once, and bytes of their events and heads.
+const CLAIMED: WorkLimit = WorkLimit {
+    invocations: 64,
+    bytes: 16 * 1024 * 1024,
+};
+/// Runs in memory at once.
+const RUNS_MAX: usize = 256;
+
+type Claim = Result<(RunnableLease, Vec<Claimed>), StoreError>;
+type Loaded = (Lease, Result<Box<LiveRun>, PlatformError>);
+
+/// The results of a batch, in its order.
+struct Committed {
+    runs: Vec<InvocationId>,
+    results: Vec<Result<(), StoreError>>,
+}
+
+/// An input that is being put together for an execution.
+type Prepared = (InvocationId, Path, Result<running::Start, PlatformError>);
+
+pub(super) struct Actor {
+    context: Arc<WorkflowContext>,
+    id: WorkflowId,
+    commands: mpsc::UnboundedReceiver<Command>,
+    lease: Option<RunnableLease>,
+    runs: HashMap<InvocationId, Box<LiveRun>>,
+    claiming: InFlight<Claim>,
+    loading: FuturesUnordered<BoxFuture<'static, Loaded>>,
+    preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
+    answers: FuturesUnordered<BoxFuture<'static, (InvocationId, Result<Vec<WaitResolution>, StoreError>)>>,
+    flight: Flight,
+    commits: Batches<headwater_store::RunCommit, Committed>,
+    /// Whether the store may have more runs.
+    more: bool,
+    stopping: bool,
+    closing: Option<oneshot::Sender<()>>,
+}
+
+impl Actor {
+    pub(super) fn new(
+        context: Arc<WorkflowContext>,
+        id: WorkflowId,
+        commands: mpsc::UnboundedReceiver<Command>,
+    ) -> Self {
+        Self {
+            flight: Flight::new(Arc::clone(&context)),
+            stopping: context.core.stopping.is_cancelled(),
+            context,
+            id,
+            commands,
+            lease: None,
+            runs: HashMap::new(),
+            claiming: InFlight::default(),
+            loading: FuturesUnordered::new(),
+            preparing: FuturesUnordered::new(),
+            answers: FuturesUnordered::new(),
+            commits: Batches::default(),
+            more: true,
+            closing: None,
+        }
+    }
+
+    /// Runs until there has been nothing to do for a while, until closed, or until the node stops. Boxed, because a
+    /// future has room for each place that its parameter is moved to.
+    pub(super) async fn run(mut self: Box<Self>) {
+        let context = Arc::clone(&self.context);
+        let mut heartbeat = Heartbeat::new(&context.core.env);
+        loop {
+            self.start_commits();
+            self.claim();
+            if self.closing.is_some() || (self.stopping && self.is_quiet()) {
+                return self.leave().await;
+            }
+            let is_idle = self.is_idle();
+            tokio::select! {
+                executed = self.flight.next() => self.executed(executed),
+                prepared = self.preparing.next(), if !self.preparing.is_empty() => {
+                    if let Some(prepared) = prepared { self.start_prepared(prepared); }
+                }
+                committed = self.commits.written(), if self.commits.is_writing() => self.committed(committed).await,
+                loaded = self.loading.next(), if !self.loading.is_empty() => {
+                    if let Some(loaded) = loaded { self.loaded(loaded).await; }
+                }
+                claimed = self.claiming.ended(), if !self.claiming.is_idle() => self.claimed(claimed),
+                answers = self.answers.next(), if !self.answers.is_empty() => {
+                    if let Some((run, answers)) = answers { self.answered(&run, answers); }
+                }
+                command = self.commands.recv() => match command {
+                    Some(command) => self.on_command(command),
+                    None => return,
+                },
+                () = heartbeat.beat() => self.prolong_leases().await,
+                () = tokio::time::sleep(IDLE_AFTER), if is_idle => {
+                    if self.leave_if_idle() { return; }
+                }
+                () = context.core.stopping.cancelled(), if !self.stopping => self.stopping = true,
+            }
+        }
+    }
+
+    /// Nothing runs and everything is committed.
+    fn is_quiet(&self) -> bool {
+        let is_still = self.flight.is_empty() && self.preparing.is_empty();
+        is_still && self.commits.is_idle() && self.loading.is_empty() && self.claiming.is_idle()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_quiet() && self.runs.is_empty() && !self.more && self.answers.is_empty()
+    }
+
+    fn leave_if_idle(&self) -> bool {
+        let commands = &self.commands;
+        let residents = &self.context.residents;
+        residents.remove_if(&self.id, || commands.is_empty())
+    }
+
+    /// Gives back what has begun: another start of the node, or another node, goes on with it.
+    async fn leave(mut self: Box<Self>) {
+        self.context.residents.remove(&self.id);
+        for run in self.runs.values() {
+            let lease = &run.claimed.lease;
+            if let Err(error) = self.context.core.store.release(lease, None).await {
+                tracing::debug!(%error, "cannot give a lease back; it will expire");
+            }
+        }
+        if let Some(closed) = self.closing.take() {
+            let _ = closed.send(());
+        }
+    }
+
+    fn on_command(&mut self, command: Command) {
+        match command {
+            Command::Claim => self.more = true,
+            Command::Resolved(run) if self.runs.contains_key(&run) => {
+                let context = Arc::clone(&self.context);
+                self.answers.push(Box::pin(async move {
+                    let answers = context.core.store.resolutions(&run).await;
+                    (run, answers)
+                }));
+            }
+            Command::Resolved(_) => self.more = true,
+            Command::Cancel(run, reason, reply) => {
+                let found = self.runs.get_mut(&run);
+                let _ = reply.send(found.is_some());
+                if let Some(found) = found {
+                    found.tree.cancel(&reason);
+                    found.is_dirty = true;
+                    self.advance(&run);
+                }
+            }
+            Command::Close(closed) => self.closing = Some(closed),
+        }
+    }
+
+    /// Claims more runs if there may be more, and room.
+    fn claim(&mut self) {
+        let in_memory = self.runs.len() + self.loading.len();
+        if !self.more || self.stopping || !self.claiming.is_idle() || in_memory >= RUNS_MAX {
+            return;
+        }
+        self.more = false;
+        let (context, id) = (Arc::clone(&self.context), self.id.clone());
+        self.claiming.start(async move {
+            let lease = context.leases.of(&id.into()).await?;
+            let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
+            let claimed = context.core.store.claim(&lease, term, now_ms, CLAIMED).await?;
+            Ok((lease, claimed))
+        });
+    }
+
+    fn claimed(&mut self, claimed: Claim) {
+        match claimed {
+            Ok((lease, claimed)) => {
+                self.more |= CLAIMED.is_reached_by(&claimed);
+                self.lease = Some(lease);
+                for run in claimed {
+                    // After a jump of the clock this node may have it already, under the lease that ran out.
+                    match self.runs.get_mut(&run.lease.invocation_id) {
+                        Some(known) => known.claimed.lease = run.lease,
+                        None => self.load(run),
+                    }
+                }
+            }
+            Err(StoreError::Conflict(conflict)) => {
+                self.context.leases.forget(&self.id.clone().into());
+                tracing::debug!(workflow_id = %self.id, %conflict, "its runs cannot be claimed");
+            }
+            Err(error) => {
+                tracing::error!(workflow_id = %self.id, error = error.in_full(), "cannot claim runs");
+            }
+        }
+    }
+
+    fn load(&mut self, claimed: Claimed) {
+        let (context, id) = (Arc::clone(&self.context), self.id.clone());
+        self.loading.push(Box::pin(async move {
+            let lease = claimed.lease.clone();
+            let loaded = context.load(&id, claimed).await;
+            (lease, loaded.map(Box::new))
+        }));
+    }
+
+    async fn loaded(&mut self, (lease, loaded): Loaded) {
+        match loaded {
+            Ok(run) => {
+                let id = run.id().clone();
+                self.runs.insert(id.clone(), run);
+                self.advance(&id);
+            }
+            Err(error) => {
+                tracing::error!(workflow_id = %self.id, run_id = %lease.invocation_id, %error, "a run cannot be loaded; it waits");
+                let later_ms = self.context.core.env.now_ms() + Duration::from_secs(60);
+                let released = self.context.core.store.release(&lease, Some(later_ms)).await;
+                if let Err(error) = released {
+                    tracing::debug!(%error, "cannot give a lease back; it will expire");
+                }
+            }
+        }
+    }
+
+    fn answered(&mut self, id: &InvocationId, answers: Result<Vec<WaitResolution>, StoreError>) {
+        let now_ms = self.context.core.env.now_ms();
+        match answers {
+            Ok(answers) => {
+                if let Some(run) = self.runs.get_mut(id) {
+                    run.resolve(answers, now_ms);
+                    self.advance(id);
+                }
+            }
+            // The run finds them when it is claimed again.
+            Err(error) => tracing::warn!(%error, run_id = %id, "cannot read answers to waits"),
+        }
+    }
+
+    fn start_commits(&mut self) {
+        let context = Arc::clone(&self.context);
+        self.commits.start(|batch| async move {
+            let runs = batch.iter().map(|commit| commit.run_id.clone()).collect();
+            let batch: Arc<[_]> = batch.into();
+            loop {
+                let results = context.core.store.commit_runs(Arc::clone(&batch)).await;
+                let is_away = |result: &Result<(), StoreError>| matches!(result, Err(StoreError::Unavailable { .. }));
+                // Commits that were written are refused or change nothing when they are tried again.
+                if !results.iter().any(is_away) || !store_returns(&context.core.stopping).await {
+                    return Committed { runs, results };
+                }
+            }
+        });
+    }
+
+    async fn committed(&mut self, Committed { runs, results }: Committed) {
+        for (id, result) in runs.iter().zip(results) {
+            let Some(run) = self.runs.get_mut(id) else {
+                continue;
+            };
+            run.is_committing = false;
+            if let Err(error) = result {
+                tracing::warn!(workflow_id = %self.id, run_id = %id, %error, "a run's commit was refused; whoever has the run goes on with it");
+                self.drop_run(id);
+                continue;
+            }
+            match run.standing {
+                State::Running => self.advance(id),
+                State::Waiting(_) => {
+                    self.context.responders.settle(id, true);
+                    self.drop_run(id);
+                }
+                State::Ended(_) => {
+                    self.context.responders.settle(id, false);
+                    self.drop_run(id);
+                }
+            }
+        }
+        self.wake_others();
+    }
+
+    fn drop_run(&mut self, id: &InvocationId) {
+        self.flight.forget(id);
+        self.runs.remove(id);
+        self.more = true;
+    }
+
+    async fn prolong_leases(&mut self) {
+        let leases: Vec<Lease> = self.runs.values().map(|run| run.claimed.lease.clone()).collect();
+        let until_ms = self.context.core.lease_term().expires_at_ms;
+        if leases.is_empty() {
+            return;
+        }
+        if let Err(error) = self.context.core.store.extend_leases(&leases, until_ms).await {
+            tracing::warn!(workflow_id = %self.id, %error, "leases could not be prolonged");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The ways to the actor of a workflow.
+
+use headwater_model::id::InvocationId;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::actor::Resident;
+
+/// A command to the actor of a workflow.
+pub(crate) enum Command {
+    /// There may be runs to claim.
+    Claim,
+    /// An answer to a wait of this run is in the store.
+    Resolved(InvocationId),
+    /// End the run. The answer tells whether it was there.
+    Cancel(InvocationId, String, oneshot::Sender<bool>),
+    /// Drop everything and end; answer when gone.
+    Close(oneshot::Sender<()>),
+}
+
+/// The way to an actor.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    pub(super) commands: mpsc::UnboundedSender<Command>,
+}
+
+impl Resident for Handle {
+    fn is_alive(&self) -> bool {
+        !self.commands.is_closed()
+    }
+}
+
+impl Handle {
+    pub(super) fn send(&self, command: Command) {
+        let _ = self.commands.send(command);
+    }
+}

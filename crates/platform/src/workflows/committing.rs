@@ -1,0 +1,229 @@
+//! The commit of a run's progress: places, effects, and what becomes of its invocation.
+
+
+use headwater_model::{
+    channel::Channel,
+    id::CellId,
+    outcome::Limit,
+    time::EpochMs,
+};
+use headwater_store::{
+    AfterRun, Dropped, EndedRun, InvocationEnd, PlaceWrite, RunCommit, RunBlob, RunOutcome,
+    RunProgress, RunVersion, RunnableLease, WaitResolution,
+};
+use headwater_workflow::{
+    path::Path,
+    run::{Blob, Cause, Failure, Kept, Place, Resolution, RunEnd, State},
+};
+use serde::Serialize;
+use serde_json::{json, value::{RawValue, to_raw_value}};
+use sha2::{Digest, Sha256};
+
+use super::{input, live::LiveRun};
+use crate::{log_line::LogLine, platform_event::{iso_8601, platform_event}};
+
+/// A value of more bytes is a blob beside its place.
+const INLINE_MAX: u64 = 256 * 1024;
+/// The latest moment that a store keeps: of a run that waits for an answer alone.
+const NEVER: EpochMs = EpochMs(i64::MAX as u64);
+
+/// A place with its log, as it is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(flatten)]
+    place: &'a Place,
+    #[serde(skip_serializing_if = "<[LogLine]>::is_empty")]
+    logs: &'a [LogLine],
+}
+
+/// The details of a run that has ended, kept with its record.
+#[derive(Serialize)]
+struct Details<'a> {
+    head: &'a super::head::Head,
+    event: &'a RawValue,
+    via: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    hops: u32,
+}
+
+impl LiveRun {
+    /// The commit of everything since the last one.
+    pub(super) fn commit(&mut self, lease: &RunnableLease, now_ms: EpochMs) -> RunCommit {
+        self.head.root = self.tree.root().clone();
+        let mut progress = RunProgress::default();
+        self.write_places(&mut progress);
+        let end = match &self.standing {
+            State::Ended(end) => Some(end.clone()),
+            State::Running | State::Waiting(_) => None,
+        };
+        if let Some(end) = &end {
+            self.tell_of_the_end(end, &mut progress);
+        }
+        let pending = std::mem::take(&mut self.pending);
+        self.head.emitted += u32::try_from(pending.events.len()).unwrap_or(u32::MAX);
+        progress.sends = pending.sends;
+        progress.calls = pending.calls;
+        progress.applied = pending.applied;
+        let state = to_raw_value(&self.head).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        let then = match &self.standing {
+            State::Ended(_) => AfterRun::Ended,
+            State::Running => AfterRun::GoesOn { state },
+            State::Waiting(until_ms) => AfterRun::Checkpoint {
+                state,
+                due_at_ms: until_ms.unwrap_or(NEVER),
+            },
+        };
+        self.is_dirty = false;
+        self.is_committing = true;
+        RunCommit {
+            lease: lease.clone(),
+            run_id: self.id().clone(),
+            invocation: Some(InvocationEnd {
+                lease: self.claimed.lease.clone(),
+                then,
+            }),
+            events: pending.events,
+            dedupe: None,
+            kv_writes: Vec::new(),
+            usage: pending.usage,
+            ended: end.map(|end| self.record(&end, now_ms)),
+            progress: Some(progress),
+            now_ms,
+        }
+    }
+
+    fn write_places(&mut self, progress: &mut RunProgress) {
+        for path in self.tree.take_changes() {
+            let Some(place) = self.tree.place_mut(&path) else {
+                continue;
+            };
+            for value in place.values_mut() {
+                progress.blobs.extend(offloaded(value));
+            }
+            let place = &self.tree.places()[&path];
+            let logs = self.logs.get(&path).map_or(&[][..], Vec::as_slice);
+            let written = Written { place, logs };
+            if let Ok(body) = to_raw_value(&written) {
+                progress.places.push(PlaceWrite {
+                    path: path.to_string(),
+                    body,
+                });
+            }
+            if place.status.is_final() {
+                self.logs.remove(&path);
+            }
+        }
+    }
+
+    /// The consequences of the end for others: `$errors`, the caller, the record.
+    fn tell_of_the_end(&mut self, end: &RunEnd, progress: &mut RunProgress) {
+        if let RunEnd::Failed { at, failure } = end
+            && !self.head.is_test
+        {
+            let error = self.error_event(at, failure);
+            self.pending.events.push(error);
+        }
+        if let Some(called_by) = &self.head.called_by {
+            let resolution = match end {
+                RunEnd::Succeeded { .. } => Resolution::Returned(self.result()),
+                RunEnd::Failed { failure, .. } => Resolution::Failed(failure.error.line().into_owned()),
+                RunEnd::Cancelled { reason } => Resolution::Failed(format!("the called run was cancelled: {reason}")),
+            };
+            progress.resolves.extend(to_raw_value(&resolution).ok().map(|resolution| WaitResolution {
+                wait: called_by.wait(),
+                resolution,
+            }));
+        }
+        let reason = match end {
+            RunEnd::Succeeded { reason } => reason.as_deref(),
+            RunEnd::Cancelled { reason } => Some(reason.as_str()),
+            RunEnd::Failed { .. } => None,
+        };
+        let details = Details {
+            head: &self.head,
+            event: &self.claimed.event,
+            via: self.claimed.via.as_deref(),
+            reason,
+            hops: self.claimed.hops,
+        };
+        progress.details = to_raw_value(&details).ok();
+    }
+
+    fn error_event(&self, at: &Path, failure: &Failure) -> headwater_model::event::NewEvent {
+        let cell = self.tree.node(at).and_then(|node| self.deployed.step(node.namespace.as_str()));
+        let cell = cell.map(|step| CellId::of_component(&step.component.id));
+        let error = &failure.error;
+        let event = json!({
+            "original_event": self.claimed.event,
+            "original_context": input::trigger_context(self),
+            "error": {
+                "code": error.code.clone().unwrap_or_else(|| error.name.clone().into()),
+                "name": error.name,
+                "message": error.message,
+                "stack": error.stack,
+                "cellId": cell,
+                "path": at.to_string(),
+                "ts": iso_8601(self.started_at_ms),
+            },
+        });
+        platform_event(Channel::errors(), &event, &error.line(), self.claimed.hops)
+    }
+
+    /// The exports of the last step, as the caller of a workflow gets them.
+    fn result(&self) -> Kept {
+        let mut text = String::new();
+        let none = |_: &Blob| -> Result<std::sync::Arc<str>, std::convert::Infallible> { Ok("null".into()) };
+        if let Some(result) = self.tree.result() {
+            let Ok(()) = result.write(&mut text, &none);
+        }
+        let raw = RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        Kept::Here(std::sync::Arc::from(raw))
+    }
+
+    fn record(&self, end: &RunEnd, now_ms: EpochMs) -> EndedRun {
+        let (outcome, error) = match end {
+            RunEnd::Succeeded { .. } => (RunOutcome::Returned, None),
+            RunEnd::Cancelled { reason } => (RunOutcome::Cancelled, Some(reason.clone())),
+            RunEnd::Failed { failure, .. } => {
+                let outcome = match failure.cause {
+                    Cause::Timeout => RunOutcome::LimitExceeded(Limit::Wall),
+                    Cause::OutOfMemory => RunOutcome::LimitExceeded(Limit::Memory),
+                    Cause::TooMuchOutput => RunOutcome::LimitExceeded(Limit::Output),
+                    Cause::WorkerLost => RunOutcome::Lost,
+                    Cause::Thrown | Cause::Configuration | Cause::WaitTimedOut | Cause::Called => RunOutcome::Threw,
+                };
+                (outcome, Some(failure.error.line().into_owned()))
+            }
+        };
+        EndedRun {
+            version: RunVersion::Deployment(self.deployed.id.clone()),
+            trigger: self.claimed.trigger.into(),
+            queued_at_ms: self.claimed.queued_at_ms,
+            started_at_ms: self.head.started_at_ms.unwrap_or(self.started_at_ms),
+            ended_at_ms: now_ms,
+            outcome,
+            error,
+            emitted: self.head.emitted,
+            dropped: Dropped::default(),
+            has_scheduled: false,
+            origin: self.claimed.origin.clone(),
+        }
+    }
+}
+
+/// Moves a large value to a blob.
+fn offloaded(value: &mut Kept) -> Option<RunBlob> {
+    let Kept::Here(text) = value else { return None };
+    let bytes = text.get().len() as u64;
+    if bytes <= INLINE_MAX {
+        return None;
+    }
+    let hash = hex::encode(Sha256::digest(text.get().as_bytes()));
+    let blob = RunBlob {
+        hash: hash.clone(),
+        bytes: bytes::Bytes::copy_from_slice(text.get().as_bytes()),
+    };
+    *value = Kept::Blob(Blob { hash, bytes });
+    Some(blob)
+}

@@ -1,0 +1,23 @@
+//! What the runs of all workflows share.
+
+use std::sync::Arc;
+
+use headwater_model::id::WorkflowId;
+
+use super::{command::Handle, deployed::Deployments, responders::Responders, tokens::WaitKey};
+use crate::{
+    actor::Residents, core::Core, data_stores::DataStores, leases::Leases, props::Props,
+    secrets::SecretKeys,
+};
+
+pub(crate) struct WorkflowContext {
+    pub(crate) core: Arc<Core>,
+    pub(crate) leases: Arc<Leases>,
+    pub(crate) data_stores: Arc<DataStores>,
+    pub(crate) props: Arc<Props>,
+    pub(crate) secret_keys: Arc<SecretKeys>,
+    pub(crate) deployments: Deployments,
+    pub(crate) responders: Responders,
+    pub(crate) wait_key: WaitKey,
+    pub(crate) residents: Residents<WorkflowId, Handle>,
+}

@@ -1,0 +1,174 @@
+//! Executions of steps and evaluations in flight: what each has said so far.
+
+use std::{collections::HashMap, sync::Arc, time::Instant};
+
+use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use headwater_engine::{Engine, EngineError, Invocation, RunId, RunMessage, RunSink, StepMessage, WorkerSpec};
+use headwater_model::{id::InvocationId, outcome::Outcome};
+use headwater_store::{Owner, Usage};
+use headwater_workflow::path::Path;
+use tokio::sync::mpsc;
+
+use super::{context::WorkflowContext, effects::StepEffects};
+use crate::data_stores::StoreRequests;
+
+/// An execution of a step, or an evaluation.
+struct Execution {
+    run: InvocationId,
+    path: Path,
+    is_step: bool,
+    effects: StepEffects,
+    store_requests: StoreRequests,
+    began: Instant,
+}
+
+/// An execution that has ended.
+pub(super) struct Executed {
+    pub(super) run: InvocationId,
+    pub(super) path: Path,
+    pub(super) is_step: bool,
+    pub(super) effects: StepEffects,
+    pub(super) outcome: Outcome,
+    pub(super) usage: Usage,
+    /// Whether a worker took it.
+    pub(super) has_begun: bool,
+}
+
+/// The place that an execution is for.
+pub(super) struct For {
+    pub(super) run: InvocationId,
+    pub(super) path: Path,
+    pub(super) owner: Owner,
+    pub(super) is_step: bool,
+}
+
+type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
+
+/// All executions of a workflow's runs.
+pub(super) struct Flight {
+    context: Arc<WorkflowContext>,
+    next: RunId,
+    executions: HashMap<RunId, Execution>,
+    sink: RunSink,
+    messages: mpsc::UnboundedReceiver<(RunId, RunMessage)>,
+    starting: FuturesUnordered<Start>,
+}
+
+impl Flight {
+    pub(super) fn new(context: Arc<WorkflowContext>) -> Self {
+        let (sink, messages) = mpsc::unbounded_channel();
+        Self {
+            context,
+            next: 0,
+            executions: HashMap::new(),
+            sink,
+            messages,
+            starting: FuturesUnordered::new(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.executions.is_empty()
+    }
+
+    /// Starts an execution.
+    pub(super) fn start(&mut self, of: For, worker: WorkerSpec, invocation: impl FnOnce(RunId) -> Invocation) {
+        let id = self.next;
+        self.next += 1;
+        let invocation = invocation(id);
+        let execution = Execution {
+            store_requests: StoreRequests::new(of.owner, &invocation.props),
+            run: of.run,
+            path: of.path,
+            is_step: of.is_step,
+            effects: StepEffects::default(),
+            began: Instant::now(),
+        };
+        self.executions.insert(id, execution);
+        let (engine, sink): (Arc<dyn Engine>, _) = (Arc::clone(&self.context.core.engine), self.sink.clone());
+        self.starting.push(Box::pin(async move {
+            (id, engine.invoke(&worker, invocation, sink).await)
+        }));
+    }
+
+    /// Forgets the executions of a run: whatever they still say comes to nothing.
+    pub(super) fn forget(&mut self, run: &InvocationId) {
+        self.executions.retain(|_, execution| execution.run != *run);
+    }
+
+    /// Waits for the next end of an execution; forever if none is in flight.
+    pub(super) async fn next(&mut self) -> Executed {
+        loop {
+            tokio::select! {
+                Some((id, message)) = self.messages.recv() => {
+                    if let Some(ended) = self.take(id, message) {
+                        return ended;
+                    }
+                }
+                Some((id, started)) = self.starting.next() => {
+                    if let Err(error) = started
+                        && let Some(mut ended) = self.end(id, Outcome::Lost { message: error.to_string() })
+                    {
+                        ended.has_begun = false;
+                        return ended;
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, id: RunId, message: RunMessage) -> Option<Executed> {
+        let execution = self.executions.get_mut(&id)?;
+        let now_ms = self.context.core.env.now_ms();
+        match message {
+            RunMessage::Exported(export) => execution.effects.export(export),
+            RunMessage::Exited(reason) => execution.effects.exit(reason),
+            RunMessage::Log { level, text } => execution.effects.log(level, text, now_ms),
+            RunMessage::StoreAsked(request) => {
+                execution.store_requests.take(&self.context.data_stores, request);
+            }
+            RunMessage::Step(message) => {
+                let execution = self.executions.get_mut(&id)?;
+                step_message(&self.context, execution, message);
+            }
+            // `$emit` of a step is a send, and only sources have a key-value map and respond by themselves.
+            RunMessage::Emit(_) | RunMessage::KvChanged(_) | RunMessage::Respond(_) => {}
+            RunMessage::Outcome(outcome) => return self.end(id, outcome),
+        }
+        None
+    }
+
+    fn end(&mut self, id: RunId, outcome: Outcome) -> Option<Executed> {
+        let execution = self.executions.remove(&id)?;
+        let compute_ms = u64::try_from(execution.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Some(Executed {
+            run: execution.run,
+            path: execution.path,
+            is_step: execution.is_step,
+            effects: execution.effects,
+            outcome,
+            usage: Usage {
+                invocations: 0,
+                compute_ms,
+            },
+            has_begun: true,
+        })
+    }
+}
+
+fn step_message(context: &WorkflowContext, execution: &mut Execution, message: StepMessage) {
+    match message {
+        StepMessage::Skipped => execution.effects.skip(),
+        StepMessage::Flow(flow) => execution.effects.flow(flow),
+        StepMessage::Sent(sent) => execution.effects.send(sent),
+        StepMessage::Responded(response) => context.responders.respond(&execution.run, response),
+        StepMessage::ResponseBody { bytes, has_more } => {
+            context.responders.body(&execution.run, &bytes, has_more);
+        }
+        StepMessage::ResponseRefused(_) => context.responders.refuse(&execution.run),
+        StepMessage::Asked(request) => {
+            let refusal = "this node does not serve it yet".to_owned();
+            request.reply.answer(Err(refusal));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The inputs of steps and expressions: `steps`, `$.context`, and what the worker needs besides.
+
+use std::{collections::HashMap, sync::Arc};
+
+use headwater_store::WaitId;
+use headwater_workflow::{
+    path::Path,
+    run::{Blob, Exported, Question},
+};
+use serde_json::{Map, Value, json, value::RawValue};
+
+use super::{live::LiveRun, tokens::WaitUrls};
+use crate::platform_event::iso_8601;
+use headwater_model::time::EpochMs;
+
+/// The texts of the blobs that an input is put together from.
+pub(super) type BlobTexts = HashMap<String, Arc<str>>;
+
+/// The blobs that the input of a place needs.
+pub(super) fn blobs(run: &LiveRun, path: &Path) -> Vec<Blob> {
+    let scope = run.tree.scope(path);
+    let blobs = scope.iter().flat_map(|(_, entry)| entry.blobs());
+    blobs.cloned().collect()
+}
+
+/// The input of a step, as JSON text.
+pub(super) fn step(run: &LiveRun, path: &Path, urls: &WaitUrls, now_ms: EpochMs, texts: &BlobTexts) -> String {
+    let Some(node) = run.tree.node(path) else {
+        return "{}".to_owned();
+    };
+    let compiled = run.deployed.step(node.namespace.as_str());
+    let compiled = compiled.map(|step| &step.compiled);
+    let mut text = String::from("{\"steps\":");
+    steps(run, path, texts, &mut text);
+    let mut rest = json!({
+        "context": context(run, path, now_ms),
+        "props": compiled,
+        "urls": urls,
+        "tmp": run.tmp(),
+        "is_test": run.head.is_test,
+    });
+    if let (Some(condition), Some(rest)) = (&node.condition, rest.as_object_mut()) {
+        rest.insert("if".to_owned(), json!(condition));
+    }
+    text.push(',');
+    // The rest without its opening brace.
+    text.push_str(&rest.to_string()[1..]);
+    text
+}
+
+/// The input of an evaluation, as JSON text.
+pub(super) fn evaluation(run: &LiveRun, path: &Path, questions: &[Question], now_ms: EpochMs, texts: &BlobTexts) -> String {
+    let mut text = String::from("{\"steps\":");
+    steps(run, path, texts, &mut text);
+    let ask: Vec<Value> = questions.iter().map(question).collect();
+    let rest = json!({ "context": context(run, path, now_ms), "tmp": run.tmp(), "ask": ask });
+    text.push(',');
+    text.push_str(&rest.to_string()[1..]);
+    text
+}
+
+fn question(question: &Question) -> Value {
+    match question {
+        Question::Value(template) => json!({ "value": template }),
+        Question::Holds(condition) => json!({ "condition": condition }),
+        Question::First(conditions) => json!({ "first": conditions }),
+    }
+}
+
+/// `steps`: the trigger, and everything in the scope of the place.
+fn steps(run: &LiveRun, path: &Path, texts: &BlobTexts, to: &mut String) {
+    to.push_str("{\"trigger\":{\"event\":");
+    match run.tree.handler_of(path) {
+        Some((at, failure)) => {
+            let error = json!({
+                "code": failure.error.code.clone().unwrap_or_else(|| failure.error.name.clone().into()),
+                "name": failure.error.name,
+                "message": failure.error.message,
+                "stack": failure.error.stack,
+                "cellId": at.to_string(),
+                "ts": iso_8601(run.started_at_ms),
+            });
+            to.push_str("{\"original_event\":");
+            to.push_str(run.claimed.event.get());
+            to.push_str(",\"original_context\":");
+            to.push_str(&Value::Object(trigger_context(run)).to_string());
+            to.push_str(",\"error\":");
+            to.push_str(&error.to_string());
+            to.push('}');
+        }
+        None => to.push_str(run.claimed.event.get()),
+    }
+    to.push_str(",\"context\":");
+    to.push_str(&Value::Object(trigger_context(run)).to_string());
+    to.push('}');
+    let blob = |blob: &Blob| -> Result<Arc<str>, std::convert::Infallible> {
+        Ok(texts.get(&blob.hash).cloned().unwrap_or_else(|| Arc::from("null")))
+    };
+    for (name, entry) in run.tree.scope(path) {
+        to.push(',');
+        to.push_str(&Value::from(name).to_string());
+        to.push(':');
+        let Ok(()) = write(&entry, to, &blob);
+    }
+    to.push('}');
+}
+
+fn write(
+    entry: &Exported,
+    to: &mut String,
+    blob: &impl Fn(&Blob) -> Result<Arc<str>, std::convert::Infallible>,
+) -> Result<(), std::convert::Infallible> {
+    entry.write(to, blob)
+}
+
+/// `steps.trigger.context` (docs/guide/workflows.md, "The trigger").
+pub(super) fn trigger_context(run: &LiveRun) -> Map<String, Value> {
+    let workflow = &run.deployed.workflow;
+    let context = json!({
+        "id": run.execution_id(),
+        "ts": iso_8601(run.claimed.queued_at_ms),
+        "trace_id": run.trace_id(),
+        "pipeline_id": null,
+        "workflow_id": workflow.id,
+        "workflow_name": run.deployed.definition.name,
+        "deployment_id": run.deployed.id,
+        "emitter_id": run.claimed.via,
+        "owner_id": workflow.owner.tenant(),
+        "project_id": null,
+        "platform_version": env!("CARGO_PKG_VERSION"),
+        "source_type": "COMPONENT",
+        "verified": false,
+        "hops": run.claimed.hops,
+        "test": run.head.is_test,
+        "resume": run.head.pauses > 0,
+        "replay": run.head.replay.is_some(),
+    });
+    match context {
+        Value::Object(context) => context,
+        _ => Map::new(),
+    }
+}
+
+/// `$.context`.
+fn context(run: &LiveRun, path: &Path, now_ms: EpochMs) -> Value {
+    let mut context = trigger_context(run);
+    let place = run.tree.places().get(path);
+    let rerun = place.and_then(|place| place.rerun.as_ref());
+    let kept = |kept: &headwater_workflow::run::Kept| -> Option<Value> {
+        serde_json::from_str(kept.text()?).ok()
+    };
+    let mut runs = json!({ "runs": rerun.map_or(1, |rerun| rerun.runs) });
+    if let Some(runs) = runs.as_object_mut() {
+        let given = rerun.and_then(|rerun| kept(rerun.context.as_ref()?));
+        runs.insert("context".to_owned(), given.unwrap_or_default());
+        let callback = rerun.and_then(|rerun| kept(rerun.callback_request.as_ref()?));
+        runs.extend(callback.map(|callback| ("callback_request".to_owned(), callback)));
+    }
+    let limit = run.time_limit(path);
+    context.insert("deadline".to_owned(), json!(now_ms + limit));
+    context.insert("JIT".to_owned(), json!(run.head.is_test));
+    context.insert("run".to_owned(), runs);
+    let key = format!("{}/{path}", run.id());
+    context.insert("idempotency_key".to_owned(), Value::from(key));
+    Value::Object(context)
+}
+
+/// JSON text as the engine takes it.
+pub(super) fn raw(text: String) -> Arc<RawValue> {
+    let raw = RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned());
+    Arc::from(raw)
+}
+
+/// The wait of a place as it is now.
+pub(super) fn wait_of(run: &LiveRun, path: &Path) -> WaitId {
+    let place = run.tree.places().get(path);
+    WaitId {
+        run_id: run.id().clone(),
+        path: path.to_string(),
+        generation: place.map_or(0, |place| place.generation),
+    }
+}

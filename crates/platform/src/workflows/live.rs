@@ -1,0 +1,103 @@
+//! A run of a workflow in this node's memory.
+
+use std::{collections::BTreeMap, mem, sync::Arc, time::Duration};
+
+use headwater_model::{
+    event::NewEvent,
+    id::{InvocationId, TriggerKind},
+    time::EpochMs,
+};
+use headwater_store::{Claimed, NewInvocation, NewSend, Usage, WaitId};
+use headwater_workflow::{
+    path::Path,
+    run::{Order, RunTree, State},
+};
+
+use super::{deployed::Deployed, head::Head};
+use crate::log_line::LogLine;
+
+/// The usual time limits of a step: of runs that somebody waits for, and of others.
+const LIMIT: Duration = Duration::from_secs(30);
+const TIMER_LIMIT: Duration = Duration::from_secs(60);
+
+/// What the next commit writes besides changed places.
+#[derive(Default)]
+pub(super) struct Pending {
+    pub(super) events: Vec<NewEvent>,
+    pub(super) sends: Vec<NewSend>,
+    pub(super) calls: Vec<NewInvocation>,
+    pub(super) applied: Vec<WaitId>,
+    pub(super) usage: Usage,
+}
+
+/// A run of a workflow.
+pub(super) struct LiveRun {
+    pub(super) claimed: Claimed,
+    pub(super) head: Head,
+    pub(super) tree: RunTree,
+    pub(super) deployed: Arc<Deployed>,
+    /// When this node began or went on with it.
+    pub(super) started_at_ms: EpochMs,
+    pub(super) execution: InvocationId,
+    pub(super) pending: Pending,
+    /// Whether something happened that has to be durable before anything else begins.
+    pub(super) is_dirty: bool,
+    pub(super) is_committing: bool,
+    /// Orders that wait for the commit.
+    pub(super) orders: Vec<Order>,
+    pub(super) standing: State,
+    /// Log lines by place, as far as they are not written yet.
+    pub(super) logs: BTreeMap<Path, Vec<LogLine>>,
+}
+
+impl LiveRun {
+    pub(super) fn id(&self) -> &InvocationId {
+        &self.claimed.lease.invocation_id
+    }
+
+    /// The id of this execution: another one after each pause.
+    pub(super) fn execution_id(&self) -> &InvocationId {
+        &self.execution
+    }
+
+    /// The same for everything that goes on as this run, and for its replays.
+    pub(super) fn trace_id(&self) -> &str {
+        self.head.trace_id.as_deref().unwrap_or_else(|| self.id().as_str())
+    }
+
+    /// The folder of its `/tmp`.
+    pub(super) fn tmp(&self) -> &str {
+        self.id().as_str()
+    }
+
+    /// The time that a step may take.
+    pub(super) fn time_limit(&self, path: &Path) -> Duration {
+        let own = self.tree.node(path).and_then(|node| node.timeout);
+        let settings = &self.deployed.definition.settings;
+        let kind = self.claimed.via.as_deref().and_then(|via| via.parse().ok());
+        let kind = kind.map(|trigger: headwater_model::id::TriggerId| trigger.kind());
+        let usual = match kind {
+            Some(TriggerKind::Timer) => TIMER_LIMIT,
+            _ => LIMIT,
+        };
+        own.or(settings.timeout).unwrap_or(usual)
+    }
+
+    /// Finds what is to be done next. The orders wait until everything before them is durable.
+    pub(super) fn advance(&mut self, now_ms: EpochMs) {
+        let (orders, standing) = self.tree.advance(now_ms);
+        self.orders.extend(orders);
+        if standing != State::Running {
+            self.is_dirty = true;
+        }
+        self.standing = standing;
+    }
+
+    /// The orders that may be carried out now.
+    pub(super) fn take_orders(&mut self) -> Vec<Order> {
+        match self.is_dirty || self.is_committing {
+            true => Vec::new(),
+            false => mem::take(&mut self.orders),
+        }
+    }
+}

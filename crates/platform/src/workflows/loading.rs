@@ -1,0 +1,108 @@
+//! Taking a claimed run into memory: its head, its deployment, its places, and answers that came meanwhile.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use headwater_model::id::{InvocationId, WorkflowId};
+use headwater_store::{Claimed, PlaceWrite, WaitResolution, Workflow};
+use headwater_workflow::{
+    path::Path,
+    run::{Place, Replay, Resolution, RunTree, State},
+};
+
+use super::{
+    context::WorkflowContext,
+    head::{Head, ReplayOf},
+    live::{LiveRun, Pending},
+};
+use crate::error::PlatformError;
+
+impl WorkflowContext {
+    /// The workflow, if it is there.
+    pub(super) async fn workflow(&self, id: &WorkflowId) -> Result<Workflow, PlatformError> {
+        let workflow = self.core.store.workflow(id).await?;
+        workflow.ok_or_else(|| PlatformError::not_found("workflow", id))
+    }
+
+    /// The run as it goes on from here.
+    ///
+    /// # Errors
+    /// The store cannot be read, or what it has makes no sense.
+    pub(super) async fn load(&self, id: &WorkflowId, claimed: Claimed) -> Result<LiveRun, PlatformError> {
+        let workflow = self.workflow(id).await?;
+        let mut head = Head::read(claimed.state.as_deref()).map_err(|error| PlatformError::Internal(error.to_string()))?;
+        let deployment_id = head.deployment_id.get_or_insert(workflow.deployment_id.clone()).clone();
+        let deployed = self.deployments.get(self, &workflow, &deployment_id).await?;
+        let definition = Arc::clone(&deployed.definition);
+        let run_id = &claimed.lease.invocation_id;
+        let now_ms = self.core.env.now_ms();
+        let mut tree = match (head.has_begun(), &head.replay) {
+            (true, _) => {
+                let places = self.places(run_id).await?;
+                RunTree::load(definition, head.root.clone(), places)
+            }
+            (false, Some(ReplayOf { run_id, from: Some(from) })) => {
+                let old = self.places(run_id).await?;
+                let from: Path = from.parse().map_err(|error| PlatformError::invalid("from", error))?;
+                let replay = Replay::from_step(definition, &old, &from);
+                replay.map_err(|error| PlatformError::Conflict(error.to_string()))?.tree
+            }
+            (false, _) => RunTree::new(definition),
+        };
+        let was_paused = head.has_begun() && claimed.starts <= 1;
+        head.pauses += u32::from(was_paused);
+        let execution = match head.pauses {
+            0 => run_id.clone(),
+            _ => self.core.env.id(InvocationId::new),
+        };
+        head.started_at_ms.get_or_insert(now_ms);
+        tree.wake(now_ms);
+        let mut run = LiveRun {
+            execution,
+            claimed,
+            head,
+            tree,
+            deployed,
+            started_at_ms: now_ms,
+            pending: Pending::default(),
+            is_dirty: false,
+            is_committing: false,
+            orders: Vec::new(),
+            standing: State::Running,
+            logs: BTreeMap::new(),
+        };
+        let answers = self.core.store.resolutions(run.id()).await?;
+        run.resolve(answers, now_ms);
+        Ok(run)
+    }
+
+    async fn places(&self, run_id: &InvocationId) -> Result<BTreeMap<Path, Place>, PlatformError> {
+        let written = self.core.store.run_places(run_id).await?;
+        written.iter().map(place_of).collect()
+    }
+}
+
+/// A place as it was written.
+pub(super) fn place_of(written: &PlaceWrite) -> Result<(Path, Place), PlatformError> {
+    let broken = |error: &dyn std::fmt::Display| PlatformError::Internal(format!("place `{}`: {error}", written.path));
+    let path = written.path.parse().map_err(|error| broken(&error))?;
+    let place = serde_json::from_str(written.body.get()).map_err(|error| broken(&error))?;
+    Ok((path, place))
+}
+
+impl LiveRun {
+    /// Takes in answers to its waits. Each is noted as applied, whatever it could still change.
+    pub(super) fn resolve(&mut self, answers: Vec<WaitResolution>, now_ms: headwater_model::time::EpochMs) {
+        for answer in answers {
+            if self.pending.applied.contains(&answer.wait) {
+                continue;
+            }
+            let path = answer.wait.path.parse::<Path>();
+            let resolution = serde_json::from_str::<Resolution>(answer.resolution.get());
+            if let (Ok(path), Ok(resolution)) = (path, resolution) {
+                self.tree.resolve(&path, answer.wait.generation, resolution, now_ms);
+            }
+            self.pending.applied.push(answer.wait);
+            self.is_dirty = true;
+        }
+    }
+}

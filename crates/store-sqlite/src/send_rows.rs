@@ -1,0 +1,151 @@
+//! The rows of sends: queued with the commit of their step, leased, ended.
+
+use headwater_model::{
+    id::{InvocationId, RunnableId},
+    time::EpochMs,
+};
+use headwater_store::{
+    ClaimedSend, LeaseTerm, NewSend, Owner, SendAttempt, SendId, SendRecord, StoreError,
+};
+use rusqlite::{Connection, Row, params};
+
+use crate::{
+    connection::{ExecutePrepared as _, failed},
+    owner,
+    row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, unsigned},
+};
+
+/// Queues a send; one that is queued already stays.
+pub(crate) fn queue(
+    connection: &Connection,
+    (run_id, runnable): (&InvocationId, &RunnableId),
+    owner: &Owner,
+    send: &NewSend,
+    now_ms: EpochMs,
+) -> Result<(), StoreError> {
+    connection
+        .execute_prepared(
+            "INSERT INTO sends (run_id, path, number, runnable_id, user_id, workspace_id, way, value, state,
+                                queued_at_ms, due_at_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?9) ON CONFLICT (run_id, path, number) DO NOTHING",
+            params![
+                run_id.as_str(),
+                send.path,
+                send.number,
+                runnable.as_str(),
+                owner.user_id.as_str(),
+                owner.workspace_id.as_ref().map(|id| id.as_str()),
+                name_of(&send.way)?,
+                send.value.get(),
+                signed(now_ms)
+            ],
+        )
+        .map_err(failed("queueing a send"))
+        .map(drop)
+}
+
+pub(crate) fn claim(
+    connection: &Connection,
+    term: LeaseTerm,
+    now_ms: EpochMs,
+    limit: u32,
+) -> Result<Vec<ClaimedSend>, StoreError> {
+    let failed = failed("claiming sends");
+    let mut statement = connection
+        .prepare_cached(
+            "UPDATE sends SET lease_epoch = ?2, lease_expires_at_ms = ?3, attempts = attempts + 1
+             WHERE position IN (
+                 SELECT position FROM sends
+                 WHERE state = 'pending' AND due_at_ms <= ?1
+                   AND (lease_epoch IS NULL OR lease_expires_at_ms <= ?1)
+                 ORDER BY due_at_ms, position LIMIT ?4)
+             RETURNING *",
+        )
+        .map_err(&failed)?;
+    let mut rows = statement
+        .query(params![
+            signed(now_ms),
+            signed(term.epoch.0),
+            signed(term.expires_at_ms),
+            limit
+        ])
+        .map_err(&failed)?;
+    let mut found: Vec<(i64, ClaimedSend)> = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push((get(row, "position")?, claimed(row)?));
+    }
+    // RETURNING promises no order.
+    found.sort_by_key(|(position, _)| *position);
+    Ok(found.into_iter().map(|(_, send)| send).collect())
+}
+
+fn id_of(row: &Row<'_>) -> Result<SendId, StoreError> {
+    Ok(SendId {
+        run_id: parsed(row, "run_id")?,
+        path: get(row, "path")?,
+        number: get(row, "number")?,
+    })
+}
+
+fn claimed(row: &Row<'_>) -> Result<ClaimedSend, StoreError> {
+    Ok(ClaimedSend {
+        id: id_of(row)?,
+        attempt: get(row, "attempts")?,
+        runnable: parsed(row, "runnable_id")?,
+        owner: owner::of(row)?,
+        way: named(&get::<String>(row, "way")?)?,
+        value: raw(row, "value")?,
+        queued_at_ms: unsigned(row, "queued_at_ms")?,
+    })
+}
+
+/// Records the end of an attempt, if its lease still holds.
+pub(crate) fn end(connection: &Connection, attempt: &SendAttempt) -> Result<(), StoreError> {
+    connection
+        .execute_prepared(
+            "UPDATE sends SET state = ?5, due_at_ms = ?6, result = ?7, lease_epoch = NULL, lease_expires_at_ms = NULL
+             WHERE run_id = ?1 AND path = ?2 AND number = ?3 AND attempts = ?4 AND state = 'pending'",
+            params![
+                attempt.id.run_id.as_str(),
+                attempt.id.path,
+                attempt.id.number,
+                attempt.attempt,
+                name_of(&attempt.state)?,
+                signed(attempt.due_at_ms),
+                attempt.result.as_ref().map(|result| result.get())
+            ],
+        )
+        .map_err(failed("recording a send"))
+        .map(drop)
+}
+
+/// When the next send may be claimed.
+pub(crate) fn next_due(connection: &Connection) -> Result<Option<EpochMs>, StoreError> {
+    let next: Option<i64> = connection
+        .prepare_cached(
+            "SELECT min(max(due_at_ms, coalesce(lease_expires_at_ms, 0))) FROM sends WHERE state = 'pending'",
+        )
+        .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
+        .map_err(failed("looking for sends"))?;
+    Ok(next.map(moment))
+}
+
+pub(crate) fn of_run(connection: &Connection, run_id: &str) -> Result<Vec<SendRecord>, StoreError> {
+    let failed = failed("reading a run's sends");
+    let mut statement = connection
+        .prepare_cached("SELECT * FROM sends WHERE run_id = ? ORDER BY position")
+        .map_err(&failed)?;
+    let mut rows = statement.query([run_id]).map_err(&failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        found.push(SendRecord {
+            id: id_of(row)?,
+            way: named(&get::<String>(row, "way")?)?,
+            value: raw(row, "value")?,
+            state: named(&get::<String>(row, "state")?)?,
+            attempts: get(row, "attempts")?,
+            result: raw_opt(row, "result")?,
+        });
+    }
+    Ok(found)
+}

@@ -1,0 +1,73 @@
+//! Runs of workflows behind the trait.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use headwater_model::{
+    id::{InvocationId, RunnableId},
+    page::{Page, PageRequest},
+    time::EpochMs,
+};
+use headwater_store::{
+    OpenRun, PlaceWrite, StoreError, WaitResolution, WaitResolved, WorkflowRuns,
+};
+use serde_json::value::RawValue;
+
+use crate::{run_places, store::SqliteStore};
+
+#[async_trait]
+impl WorkflowRuns for SqliteStore {
+    async fn run_places(&self, id: &InvocationId) -> Result<Vec<PlaceWrite>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| run_places::places(connection, id.as_str()))
+            .await
+    }
+
+    async fn run_blob(&self, id: &InvocationId, hash: &str) -> Result<Option<Bytes>, StoreError> {
+        let (id, hash) = (id.clone(), hash.to_owned());
+        self.read(move |connection| run_places::blob(connection, id.as_str(), &hash))
+            .await
+    }
+
+    async fn run_details(&self, id: &InvocationId) -> Result<Option<Box<RawValue>>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| run_places::details(connection, id.as_str()))
+            .await
+    }
+
+    async fn run_event(&self, id: &InvocationId) -> Result<Option<Box<RawValue>>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| run_places::event(connection, id.as_str()))
+            .await
+    }
+
+    async fn open_run(&self, id: &InvocationId) -> Result<Option<OpenRun>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| run_places::open_run(connection, id.as_str()))
+            .await
+    }
+
+    async fn open_runs(
+        &self,
+        runnable: &RunnableId,
+        page: &PageRequest<InvocationId>,
+    ) -> Result<Page<OpenRun>, StoreError> {
+        let (runnable, page) = (runnable.clone(), page.clone());
+        self.read(move |connection| run_places::open_runs(connection, runnable.as_str(), &page))
+            .await
+    }
+
+    async fn resolve_wait(
+        &self,
+        resolution: WaitResolution,
+        now_ms: EpochMs,
+    ) -> Result<WaitResolved, StoreError> {
+        self.write(move |connection| run_places::resolve(connection, &resolution, now_ms))
+            .await
+    }
+
+    async fn resolutions(&self, id: &InvocationId) -> Result<Vec<WaitResolution>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| run_places::resolutions(connection, &id))
+            .await
+    }
+}

@@ -1,0 +1,289 @@
+//! Runs of workflows on the way: places, waits and their answers, sends, and what is kept at their end.
+
+use bytes::Bytes;
+use headwater_model::{origin::Origin, page::PageRequest};
+
+use super::{
+    Factory,
+    fixture::{
+        MINUTE, SECOND, T0, Work, assert_conflict, call_of, claim_runs, commit, json, owner,
+        run_under, start, term, workflow,
+    },
+};
+use crate::{
+    AfterRun, EndedRun, InvocationEnd, KeptRuns, NewSend, PlaceWrite, RunBlob, RunCommit,
+    RunOutcome, RunProgress, RunTrigger, RunVersion, SendAttempt, SendState, SendWay, Store,
+    WaitId, WaitResolution, WaitResolved, Workflow,
+};
+
+/// A run that was claimed.
+async fn begun(store: &dyn Store, of: &Workflow, epoch: crate::NodeEpoch) -> Work {
+    let queued = call_of(&of.id, r#"{"n":1}"#);
+    store.enqueue(queued, None).await.unwrap();
+    let mut runs = claim_runs(store, &of.id, epoch, T0).await;
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
+}
+
+fn place(path: &str, status: &str, generation: u32) -> PlaceWrite {
+    PlaceWrite {
+        path: path.to_owned(),
+        body: json(&format!(r#"{{"status":"{status}","generation":{generation}}}"#)),
+    }
+}
+
+fn wait(run: &Work, path: &str, generation: u32) -> WaitId {
+    WaitId {
+        run_id: run.lease.invocation_id.clone(),
+        path: path.to_owned(),
+        generation,
+    }
+}
+
+fn answer(wait: &WaitId) -> WaitResolution {
+    WaitResolution {
+        wait: wait.clone(),
+        resolution: json(r#"{"resume":null}"#),
+    }
+}
+
+/// The commit of a step of a run.
+fn step(run: &Work, then: AfterRun, progress: RunProgress) -> RunCommit {
+    RunCommit {
+        run_id: run.lease.invocation_id.clone(),
+        invocation: Some(InvocationEnd {
+            lease: run.lease.clone(),
+            then,
+        }),
+        progress: Some(progress),
+        ..run_under(&run.under, Vec::new(), T0)
+    }
+}
+
+fn with_place(place: PlaceWrite) -> RunProgress {
+    RunProgress {
+        places: vec![place],
+        ..RunProgress::default()
+    }
+}
+
+fn goes_on(state: &str) -> AfterRun {
+    AfterRun::GoesOn { state: json(state) }
+}
+
+fn waits(state: &str) -> AfterRun {
+    AfterRun::Checkpoint {
+        state: json(state),
+        due_at_ms: T0 + MINUTE,
+    }
+}
+
+fn ended(of: &Workflow) -> EndedRun {
+    EndedRun {
+        version: RunVersion::Deployment(of.deployment_id.clone()),
+        trigger: RunTrigger::Http,
+        queued_at_ms: T0,
+        started_at_ms: T0,
+        ended_at_ms: T0,
+        outcome: RunOutcome::Returned,
+        error: None,
+        emitted: 0,
+        dropped: crate::Dropped::default(),
+        has_scheduled: false,
+        origin: Origin::default(),
+    }
+}
+
+pub async fn a_run_goes_on_from_its_last_step(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let run = begun(&*store, &of, epoch).await;
+    let mut progress = with_place(place("a", "succeeded", 0));
+    progress.blobs.push(RunBlob {
+        hash: "b10b".to_owned(),
+        bytes: Bytes::from_static(b"[1]"),
+    });
+    commit(&*store, step(&run, goes_on("1"), progress)).await.unwrap();
+    commit(&*store, step(&run, goes_on("2"), with_place(place("b", "running", 0)))).await.unwrap();
+    let store = factory.reopen(store).await;
+    let epoch = store.start_node(&crate::NodeName::new("node"), T0).await.unwrap();
+    let again = claim_runs(&*store, &of.id, epoch, T0).await;
+    assert_eq!(again.len(), 1);
+    assert_eq!(again[0].state.as_ref().map(|state| state.get()), Some("2"));
+    assert_eq!(again[0].event.get(), r#"{"n":1}"#);
+    assert_eq!(again[0].starts, 2, "a start is counted since its last step");
+    let id = &run.lease.invocation_id;
+    let mut places: Vec<_> = store.run_places(id).await.unwrap().into_iter().map(|place| place.path).collect();
+    places.sort();
+    assert_eq!(places, ["a", "b"]);
+    let blob = store.run_blob(id, "b10b").await.unwrap();
+    assert_eq!(blob.as_deref(), Some(&b"[1]"[..]));
+    let late = commit(&*store, step(&run, goes_on("3"), RunProgress::default())).await;
+    assert_conflict(late);
+}
+
+pub async fn a_wait_is_answered_once(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let run = begun(&*store, &of, epoch).await;
+    let first = wait(&run, "a", 0);
+    let waiting = step(&run, waits("{}"), with_place(place("a", "waiting", 0)));
+    commit(&*store, waiting).await.unwrap();
+    assert_eq!(claim_runs(&*store, &of.id, epoch, T0).await.len(), 0, "it waits");
+    let resolved = store.resolve_wait(answer(&first), T0).await.unwrap();
+    assert_eq!(resolved, WaitResolved::Now(of.id.clone().into()));
+    let twice = store.resolve_wait(answer(&first), T0).await.unwrap();
+    assert_eq!(twice, WaitResolved::Before);
+    let old = store.resolve_wait(answer(&wait(&run, "a", 7)), T0).await.unwrap();
+    assert_eq!(old, WaitResolved::Before, "that is not its wait");
+    let again = claim_runs(&*store, &of.id, epoch, T0).await;
+    assert_eq!(again.len(), 1, "it is due");
+    let open = store.resolutions(&run.lease.invocation_id).await.unwrap();
+    assert_eq!(open.iter().map(|open| &open.wait).collect::<Vec<_>>(), [&first]);
+    let mut applied = with_place(place("a", "succeeded", 1));
+    applied.applied.push(first.clone());
+    commit(&*store, step(&again[0], goes_on("{}"), applied)).await.unwrap();
+    assert_eq!(store.resolutions(&run.lease.invocation_id).await.unwrap().len(), 0);
+    let over = store.resolve_wait(answer(&wait(&run, "a", 1)), T0).await.unwrap();
+    assert_eq!(over, WaitResolved::Before, "its place has ended");
+    let mut end = step(&again[0], AfterRun::Ended, RunProgress::default());
+    end.ended = Some(ended(&of));
+    commit(&*store, end).await.unwrap();
+    assert_eq!(store.resolve_wait(answer(&first), T0).await.unwrap(), WaitResolved::Ended);
+    let unknown = WaitId {
+        run_id: call_of(&of.id, "1").id,
+        ..first
+    };
+    assert_eq!(store.resolve_wait(answer(&unknown), T0).await.unwrap(), WaitResolved::Unknown);
+}
+
+pub async fn an_answer_before_the_checkpoint_is_not_lost(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let run = begun(&*store, &of, epoch).await;
+    // The step still runs: nothing of it is written yet.
+    let early = store.resolve_wait(answer(&wait(&run, "a", 0)), T0).await.unwrap();
+    assert_eq!(early, WaitResolved::Now(of.id.clone().into()));
+    let waiting = step(&run, waits("{}"), with_place(place("a", "waiting", 0)));
+    commit(&*store, waiting).await.unwrap();
+    assert_eq!(claim_runs(&*store, &of.id, epoch, T0).await.len(), 1);
+}
+
+pub async fn places_go_with_their_run(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let run = begun(&*store, &of, epoch).await;
+    let mut progress = with_place(place("a", "succeeded", 0));
+    progress.details = Some(json(r#"{"deployment":"d"}"#));
+    let mut end = step(&run, AfterRun::Ended, progress);
+    end.ended = Some(ended(&of));
+    commit(&*store, end).await.unwrap();
+    let id = run.lease.invocation_id.clone();
+    assert_eq!(store.run_places(&id).await.unwrap().len(), 1);
+    let details = store.run_details(&id).await.unwrap();
+    assert_eq!(details.map(|details| details.get().to_owned()).as_deref(), Some(r#"{"deployment":"d"}"#));
+    let record = store.run(&id).await.unwrap().unwrap();
+    assert_eq!(record.ended, ended(&of));
+    let none = KeptRuns {
+        successes: 0,
+        failures: 0,
+    };
+    while store.trim_runs(none, 10).await.unwrap().more {}
+    assert!(store.run(&id).await.unwrap().is_none());
+    assert_eq!(store.run_places(&id).await.unwrap().len(), 0);
+}
+
+pub async fn open_runs_are_listed_newest_first(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let run = begun(&*store, &of, epoch).await;
+    commit(&*store, step(&run, waits("7"), RunProgress::default())).await.unwrap();
+    let queued = call_of(&of.id, "2");
+    store.enqueue(queued.clone(), None).await.unwrap();
+    let page = store.open_runs(&of.id.clone().into(), &PageRequest::first(10)).await.unwrap();
+    assert_eq!(page.total_count, 2);
+    let shown: Vec<_> = page.items.iter().map(|one| (&one.id, one.due_at_ms)).collect();
+    assert_eq!(shown, [(&queued.id, queued.due_at_ms), (&run.lease.invocation_id, T0 + MINUTE)]);
+    let one = store.open_run(&run.lease.invocation_id).await.unwrap().unwrap();
+    assert_eq!(one.state.map(|state| state.get().to_owned()).as_deref(), Some("7"));
+    assert!(!one.is_leased);
+}
+
+pub async fn called_runs_begin_with_the_commit_that_calls_them(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let owner = owner();
+    let (of, other) = (workflow(&*store, &owner).await, workflow(&*store, &owner).await);
+    let run = begun(&*store, &of, epoch).await;
+    let mut progress = with_place(place("a", "waiting", 0));
+    let mut called = call_of(&other.id, r#"{"called":true}"#);
+    called.trigger = crate::Trigger::Call;
+    progress.calls.push(called.clone());
+    commit(&*store, step(&run, waits("{}"), progress)).await.unwrap();
+    let theirs = claim_runs(&*store, &other.id, epoch, T0).await;
+    assert_eq!(theirs.len(), 1);
+    assert_eq!(theirs[0].lease.invocation_id, called.id);
+    let mut end = step(&theirs[0], AfterRun::Ended, RunProgress::default());
+    end.ended = Some(ended(&other));
+    let answered = answer(&wait(&run, "a", 0));
+    end.progress.as_mut().unwrap().resolves.push(answered);
+    commit(&*store, end).await.unwrap();
+    assert_eq!(claim_runs(&*store, &of.id, epoch, T0).await.len(), 1, "the caller goes on");
+}
+
+pub async fn a_send_has_one_lease(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let run = begun(&*store, &of, epoch).await;
+    assert_eq!(store.next_send_due().await.unwrap(), None);
+    let mut progress = RunProgress::default();
+    progress.sends.push(NewSend {
+        path: "a".to_owned(),
+        number: 0,
+        way: SendWay::Http,
+        value: json(r#"{"url":"https://a.example"}"#),
+    });
+    let queued = step(&run, goes_on("{}"), progress);
+    commit(&*store, queued.clone()).await.unwrap();
+    commit(&*store, queued).await.unwrap();
+    let claimed = store.claim_sends(term(epoch), T0, 10).await.unwrap();
+    assert_eq!(claimed.len(), 1, "a send is queued once");
+    assert_eq!(store.claim_sends(term(epoch), T0, 10).await.unwrap().len(), 0);
+    let ended = |attempt, state| SendAttempt {
+        id: claimed[0].id.clone(),
+        attempt,
+        state,
+        due_at_ms: T0 + SECOND,
+        result: Some(json(r#"{"status":500}"#)),
+        now_ms: T0,
+    };
+    store.end_sends(vec![ended(1, SendState::Pending)]).await.unwrap();
+    assert_eq!(store.next_send_due().await.unwrap(), Some(T0 + SECOND));
+    assert_eq!(store.claim_sends(term(epoch), T0, 10).await.unwrap().len(), 0, "it waits");
+    let again = store.claim_sends(term(epoch), T0 + SECOND, 10).await.unwrap();
+    assert_eq!(again[0].attempt, 2);
+    store.end_sends(vec![ended(1, SendState::Failed)]).await.unwrap();
+    let shown = store.run_sends(&run.lease.invocation_id).await.unwrap();
+    assert_eq!(shown[0].state, SendState::Pending, "that lease was lost");
+    store.end_sends(vec![ended(2, SendState::Sent)]).await.unwrap();
+    let shown = store.run_sends(&run.lease.invocation_id).await.unwrap();
+    assert_eq!((shown[0].state, shown[0].attempts), (SendState::Sent, 2));
+    assert_eq!(store.next_send_due().await.unwrap(), None);
+}
+
+pub async fn variables_are_their_tenants_own(factory: &dyn Factory) {
+    let (store, _) = start(factory).await;
+    let variable = |name: &str, value: u8| crate::Variable {
+        name: name.to_owned(),
+        value: crate::Sealed(vec![value]),
+        updated_at: T0.to_seconds(),
+    };
+    store.set_variable("u_1", variable("B", 1)).await.unwrap();
+    store.set_variable("u_1", variable("A", 2)).await.unwrap();
+    store.set_variable("u_2", variable("A", 3)).await.unwrap();
+    store.set_variable("u_1", variable("B", 4)).await.unwrap();
+    let all = store.variables("u_1").await.unwrap();
+    assert_eq!(all, [variable("A", 2), variable("B", 4)]);
+    assert!(store.delete_variable("u_1", "A").await.unwrap());
+    assert!(!store.delete_variable("u_1", "A").await.unwrap());
+    assert_eq!(store.variables("u_2").await.unwrap(), [variable("A", 3)]);
+}

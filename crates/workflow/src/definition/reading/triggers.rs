@@ -1,0 +1,218 @@
+//! `triggers`.
+
+use headwater_model::{
+    id::{TriggerId, TriggerKind},
+    schedule::Schedule,
+    subscription::EmitterPattern,
+};
+use serde_json::{Map, Value};
+
+use super::{fields::Fields, reader::Reader, step};
+use crate::{
+    definition::triggers::{
+        EventsTrigger, HttpResponse, HttpTrigger, SourceTrigger, Trigger, TriggerConfig,
+    },
+    yaml::{Content, Entry, Position},
+};
+
+/// The types of triggers.
+const TYPES: [(&str, TriggerKind); 5] = [
+    ("http", TriggerKind::Http),
+    ("schedule", TriggerKind::Timer),
+    ("email", TriggerKind::Email),
+    ("source", TriggerKind::Source),
+    ("events", TriggerKind::Events),
+];
+const RESPONSES: [(&str, HttpResponse); 2] = [
+    ("default", HttpResponse::Default),
+    ("workflow", HttpResponse::Workflow),
+];
+
+pub(super) fn read(entry: &Entry, reader: &mut Reader<'_>) -> Vec<Trigger> {
+    let mut triggers = Vec::<Trigger>::new();
+    let mut kinds = Vec::new();
+    for item in reader.list(entry) {
+        let mut fields = Fields::of(item, reader);
+        let entry = fields.take("id");
+        let id = entry.and_then(|entry| Some((parsed_id(entry, reader)?, entry.value.position)));
+        if let Some((id, position)) = &id
+            && triggers.iter().any(|trigger| trigger.id.as_ref() == Some(id))
+        {
+            let message = format!("the trigger `{id}` is there already; delete one of them");
+            reader.problem(*position, message);
+        }
+        if entry.is_none() && !fields.has("type") {
+            let message = "a trigger has a `type` (http, schedule, email, source or events), or an `id`";
+            reader.problem(item.position, message);
+        }
+        let Some((kind, is_typed)) = kind(&mut fields, id.as_ref(), reader) else {
+            continue;
+        };
+        let config = config(&mut fields, (kind, is_typed), item.position, reader);
+        let idempotency_key = fields.take_added("idempotency_key", reader);
+        let idempotency_key = idempotency_key.map(|entry| {
+            let place = format!("triggers[{}].idempotency_key", triggers.len());
+            reader.template(&entry.value, &place)
+        });
+        fields.finish(reader);
+        kinds.push(kind);
+        triggers.extend(config.map(|config| Trigger {
+            id: id.map(|(id, _)| id),
+            key: key(kind, &kinds),
+            config,
+            idempotency_key,
+            position: item.position,
+        }));
+    }
+    triggers
+}
+
+fn parsed_id(entry: &Entry, reader: &mut Reader<'_>) -> Option<TriggerId> {
+    let text = reader.text(entry)?;
+    match text.parse() {
+        Ok(id) => Some(id),
+        Err(error) => {
+            let error: headwater_model::id::InvalidId = error;
+            reader.problem(entry.value.position, error.to_string());
+            None
+        }
+    }
+}
+
+/// The kind, from the type or from the id, and whether there is a type.
+fn kind(
+    fields: &mut Fields<'_>,
+    id: Option<&(TriggerId, Position)>,
+    reader: &mut Reader<'_>,
+) -> Option<(TriggerKind, bool)> {
+    let by_id = id.map(|(id, _)| id.kind());
+    let Some(entry) = fields.take_added("type", reader) else {
+        return by_id.map(|kind| (kind, false));
+    };
+    let kind = reader.choice(entry, &TYPES)?;
+    if let (Some(by_id), Some((id, position))) = (by_id, id)
+        && by_id != kind
+    {
+        let message = format!("`{id}` is the id of a trigger of another type; leave out the `id`");
+        reader.problem(*position, message);
+    }
+    Some((kind, true))
+}
+
+/// The type, and the number from the second of its type on.
+fn key(kind: TriggerKind, kinds: &[TriggerKind]) -> String {
+    let mut types = TYPES.iter();
+    let name = types.find(|(_, known)| *known == kind).map_or("", |(name, _)| name);
+    match kinds.iter().filter(|known| **known == kind).count() {
+        0 | 1 => name.to_owned(),
+        number => format!("{name}_{number}"),
+    }
+}
+
+fn config(
+    fields: &mut Fields<'_>,
+    (kind, is_typed): (TriggerKind, bool),
+    position: Position,
+    reader: &mut Reader<'_>,
+) -> Option<TriggerConfig> {
+    let needed: &[&str] = match kind {
+        TriggerKind::Http | TriggerKind::Email => &[],
+        TriggerKind::Timer => &["cron", "interval_seconds"],
+        TriggerKind::Source => &["uses"],
+        TriggerKind::Events => &["emitter"],
+    };
+    let is_there = needed.is_empty() || needed.iter().any(|key| fields.has(key));
+    if !is_there && !is_typed {
+        return Some(TriggerConfig::NotInFile);
+    }
+    match kind {
+        TriggerKind::Http => Some(TriggerConfig::Http(http(fields, reader))),
+        TriggerKind::Timer => schedule(fields, position, reader).map(TriggerConfig::Schedule),
+        TriggerKind::Email => Some(TriggerConfig::Email),
+        TriggerKind::Source => source(fields, reader).map(TriggerConfig::Source),
+        TriggerKind::Events => events(fields, reader).map(TriggerConfig::Events),
+    }
+}
+
+fn http(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> HttpTrigger {
+    let respond = fields.take_added("respond", reader);
+    let respond = respond.and_then(|entry| reader.choice(entry, &RESPONSES));
+    let is_guarded = fields.has("auth");
+    let Some(auth) = fields.take_added("auth", reader) else {
+        if is_guarded {
+            let message = "`auth` is empty, and everybody could start runs; write `auth: {bearer: …}`, or no `auth`";
+            reader.problem(fields.position, message);
+        }
+        return HttpTrigger {
+            respond,
+            bearer: None,
+        };
+    };
+    let mut fields = Fields::of(&auth.value, reader);
+    let bearer = fields.need("bearer", reader);
+    let bearer = bearer.map(|entry| {
+        if entry.value.text().is_none_or(|text| text.trim().is_empty()) {
+            let message = "`bearer` is a token, such as \"{{process.env.TOKEN}}\"";
+            reader.problem(entry.value.position, message);
+        }
+        reader.template(&entry.value, "triggers.auth.bearer")
+    });
+    fields.finish(reader);
+    HttpTrigger { respond, bearer }
+}
+
+fn schedule(
+    fields: &mut Fields<'_>,
+    position: Position,
+    reader: &mut Reader<'_>,
+) -> Option<Schedule> {
+    let mut value = Map::new();
+    for key in ["cron", "interval_seconds", "timezone"] {
+        let entry = fields.take_added(key, reader);
+        value.extend(entry.map(|entry| (key.to_owned(), entry.value.to_json())));
+    }
+    if value.contains_key("cron") && value.contains_key("interval_seconds") {
+        let message = "a schedule has either `cron` or `interval_seconds`";
+        reader.problem(position, message);
+    }
+    match Schedule::parse(&Value::Object(value)) {
+        Ok(schedule) => Some(schedule),
+        Err(error) => {
+            let field = match error.field.as_str() {
+                "" => String::new(),
+                field => format!("`{field}`: "),
+            };
+            reader.problem(position, format!("{field}{}", error.reason));
+            None
+        }
+    }
+}
+
+fn source(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Option<SourceTrigger> {
+    let entry = fields.need("uses", reader)?;
+    reader.added(entry.position, "the source of a trigger");
+    let text = reader.text(entry)?;
+    let uses = step::used(&text, None, entry.value.position, reader);
+    let mut props = Map::new();
+    if let Some(entry) = fields.take("props") {
+        props = match (&entry.value.content, entry.value.to_json()) {
+            (Content::Map(_), Value::Object(props)) => props,
+            _ => reader.unexpected(entry, "props by name").unwrap_or_default(),
+        };
+    }
+    Some(SourceTrigger { uses, props })
+}
+
+fn events(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Option<EventsTrigger> {
+    let channel = fields.take("channel");
+    let channel = channel.and_then(|entry| reader.text(entry));
+    let entry = fields.need("emitter", reader)?;
+    let text = reader.text(entry)?;
+    match text.parse::<EmitterPattern>() {
+        Ok(emitter) => Some(EventsTrigger { emitter, channel }),
+        Err(error) => {
+            reader.problem(entry.value.position, error.reason);
+            None
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A place: one step, block or handler of a run that has begun.
+
+use headwater_model::time::EpochMs;
+use serde::{Deserialize, Serialize};
+
+use super::{failure::Failure, kept::Kept, resolution::Resolution};
+
+/// The state of a place. The last four are final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlaceStatus {
+    /// Its code runs or is to run, or steps inside of it do.
+    Running,
+    /// It waits for a moment, a call of its URLs or another run.
+    Waiting,
+    /// It ended as it should.
+    Succeeded,
+    /// It failed, whatever was done about it.
+    Failed,
+    /// Its condition did not hold.
+    Skipped,
+    /// The run or the block around it ended before it did.
+    Cancelled,
+}
+
+impl PlaceStatus {
+    /// Whether nothing more happens at the place itself.
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Running | Self::Waiting)
+    }
+}
+
+/// The kind of a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitKind {
+    /// `$.flow.delay`, or a block `delay`.
+    Delay,
+    /// `$.flow.suspend`.
+    Suspend,
+    /// `$.flow.rerun`.
+    Rerun,
+    /// The pause before another try.
+    Retry,
+    /// A block `wait`.
+    Wait,
+    /// A block `call`, until the other run has ended.
+    Call,
+}
+
+/// The wait of a place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wait {
+    /// Its kind.
+    pub kind: WaitKind,
+    /// Its end without an answer; `None` for a call, which ends with the other run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_ms: Option<EpochMs>,
+}
+
+/// The choice that a block's expressions decided; made once, and never asked again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chosen {
+    /// The condition of the block holds; nothing else is decided yet.
+    Admitted,
+    /// The branch or case to take, or none of them.
+    Branch(Option<u32>),
+    /// For each branch of a `parallel`, whether it is taken.
+    Branches(Vec<bool>),
+    /// The number of items of a loop.
+    Items(u32),
+    /// The round of a `while` loop that runs.
+    Round(u32),
+    /// The number of rounds that a `while` loop had.
+    Rounds(u32),
+}
+
+/// The state that `$.flow.rerun` carries from one execution of a step to the next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rerun {
+    /// The number of executions, from 1.
+    pub runs: u32,
+    /// The `context` that the step gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Kept>,
+    /// The request that ended the wait early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_request: Option<Kept>,
+}
+
+/// A step, block or handler that has begun.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its state.
+    pub status: PlaceStatus,
+    /// Its number in the order in which the run's places began.
+    pub position: u64,
+    /// Tries that failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed_tries: u32,
+    /// Workers that went away under it since its last try.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub losses: u32,
+    /// The number of its wait: resolving a wait moves it on, so that an old URL cannot resolve a later wait.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub generation: u32,
+    /// The choice of a block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<Chosen>,
+    /// The items of a loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Kept>,
+    /// The wait, while it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
+    /// A resolution that came while the step still ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early: Option<Resolution>,
+    /// The state of `$.flow.rerun`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<Rerun>,
+    /// The values that later steps see, by name; `$return_value` is one of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exports: Vec<(String, Kept)>,
+    /// Its last failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// When it began, epoch milliseconds.
+    pub started_at_ms: EpochMs,
+    /// When it ended, epoch milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at_ms: Option<EpochMs>,
+}
+
+impl Place {
+    pub(super) fn begun(position: u64, now_ms: EpochMs) -> Self {
+        Self {
+            status: PlaceStatus::Running,
+            position,
+            failed_tries: 0,
+            losses: 0,
+            generation: 0,
+            chosen: None,
+            items: None,
+            wait: None,
+            early: None,
+            rerun: None,
+            exports: Vec::new(),
+            failure: None,
+            started_at_ms: now_ms,
+            ended_at_ms: None,
+        }
+    }
+
+    /// The value under a name.
+    pub fn export(&self, name: &str) -> Option<&Kept> {
+        let mut found = self.exports.iter().filter(|(key, _)| key == name);
+        found.next().map(|(_, value)| value)
+    }
+
+    /// Sets a value; the last of a name counts.
+    pub(super) fn set_export(&mut self, name: &str, value: Kept) {
+        match self.exports.iter_mut().find(|(key, _)| key == name) {
+            Some((_, old)) => *old = value,
+            None => self.exports.push((name.to_owned(), value)),
+        }
+    }
+
+    /// Ends it in a final state.
+    pub(super) fn end(&mut self, status: PlaceStatus, now_ms: EpochMs) {
+        self.status = status;
+        self.wait = None;
+        self.early = None;
+        self.ended_at_ms = Some(now_ms);
+    }
+
+    /// Lets it wait.
+    pub(super) fn wait(&mut self, kind: WaitKind, until_ms: Option<EpochMs>) {
+        self.status = PlaceStatus::Waiting;
+        self.wait = Some(Wait { kind, until_ms });
+    }
+
+    /// Lets its code run again.
+    pub(super) fn resume(&mut self) {
+        self.status = PlaceStatus::Running;
+        self.wait = None;
+    }
+
+    /// The values of all kinds that it keeps, for their sizes and for moving the large ones to blobs.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Kept> {
+        let exports = self.exports.iter_mut().map(|(_, value)| value);
+        let rerun = self.rerun.iter_mut().flat_map(|rerun| {
+            let context = rerun.context.iter_mut();
+            context.chain(rerun.callback_request.iter_mut())
+        });
+        exports.chain(self.items.iter_mut()).chain(rerun)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}

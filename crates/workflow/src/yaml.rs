@@ -1,0 +1,17 @@
+//! YAML 1.2 with positions: the value of one document, each part with its line and column.
+//!
+//! Responsible for the core schema, for keys that are given twice, and for bounds: of size, of depth, and of what
+//! aliases expand to. Not responsible for the meaning of any key.
+
+mod load;
+mod node;
+mod scalar;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::{
+    load::load,
+    node::{Content, Entry, Yaml},
+};
+pub use self::{load::InvalidYaml, node::Position};

@@ -12,6 +12,7 @@ mod log;
 mod memory;
 mod network;
 mod node;
+mod sending;
 mod server;
 mod traces;
 

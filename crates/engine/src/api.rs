@@ -52,6 +52,13 @@ pub enum ComponentCode {
     Text(String),
     /// A module to fetch; its relative imports are resolved against the URL (`component_url`).
     Url(Url),
+    /// A file of several; its relative imports lead to the others.
+    Folder {
+        /// The file with the component, one of the following.
+        entry: String,
+        /// Texts by path within the folder, with `/` between its parts.
+        files: Arc<BTreeMap<String, String>>,
+    },
 }
 
 /// A component to build.
@@ -214,12 +221,12 @@ pub enum WorkerOwner {
     Source(SourceId),
     /// A single call, such as one run of an action; its caller evicts the worker.
     Call(InvocationId),
-    /// The code of some steps of a deployed workflow. All steps of a deployment share a worker, whatever the isolation.
+    /// Steps of a deployed workflow. All steps of a deployment share a worker, whatever the isolation.
     Step {
         /// The deployment.
         deployment: DeploymentId,
-        /// The code.
-        code: ArtifactHash,
+        /// The steps that share the place: they have the same code, and the same key-value map.
+        place: Arc<str>,
     },
 }
 

@@ -5,6 +5,7 @@
 //! running components. Builds run two at a time: they cost CPU and memory that the
 //! node's runs need. Owners take turns.
 
+mod beside;
 mod bundle;
 mod command;
 mod component_files;

@@ -107,7 +107,9 @@ fn fault(last: Option<Token<'_>>, token: Token<'_>) -> Option<String> {
         Kind::Literal => !text.starts_with(['`', '}']),
         Kind::Mark => false,
     };
-    let is_apart = begins_operand && ends_operand(last);
+    // `++` and `--` may belong to either side.
+    let is_step = matches!(last.text, "++" | "--");
+    let is_apart = begins_operand && ends_operand(last) && !is_step;
     is_apart.then(|| format!("`{text}` follows `{}` without an operator", last.text))
 }
 
@@ -144,6 +146,12 @@ mod tests {
             "a instanceof B",
             "a\n// more\n",
             "i++",
+            "++i + --j",
+            "import('a')",
+            "a?.if ?? b?.['c']",
+            "function* () {}",
+            "x => ({ x })",
+            "void 0, 1e-5",
             ".5 + 1.5",
             "a.return / 2",
             "/a b/.test(c) && !/d/i.test(e)",

@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, time::Duration};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use chrono_tz::Tz;
 use croner::Cron;
 use serde_json::{Value, json};
@@ -132,6 +132,25 @@ impl Schedule {
         }
     }
 
+    /// The event of such a tick as a workflow has it: with the moment in UTC, and in the zone of the schedule.
+    pub fn workflow_tick_event(&self, due_ms: EpochMs) -> Value {
+        let (seconds, expression, timezone) = match self {
+            Self::Interval { seconds } => (Some(*seconds), None, Tz::UTC),
+            Self::Cron { expression, timezone } => {
+                (None, Some(expression), Tz::from_str(timezone).unwrap_or(Tz::UTC))
+            }
+        };
+        let due = i64::try_from(due_ms.0).ok();
+        let due = due.and_then(DateTime::<Utc>::from_timestamp_millis).unwrap_or_default();
+        json!({
+            "timestamp": due_ms.to_seconds(),
+            "interval_seconds": seconds,
+            "cron": expression,
+            "timezone_configured": in_zone(due, timezone),
+            "timezone_utc": in_zone(due, Tz::UTC),
+        })
+    }
+
     /// The first tick of a timer that is activated now.
     pub fn first_after(&self, now_ms: EpochMs) -> Option<EpochMs> {
         self.next_after(now_ms, now_ms)
@@ -161,6 +180,20 @@ impl Schedule {
             }
         }
     }
+}
+
+/// A moment for people, in a time zone.
+fn in_zone(moment: DateTime<Utc>, timezone: Tz) -> Value {
+    let moment = moment.with_timezone(&timezone);
+    let text = |format: &str| moment.format(format).to_string();
+    json!({
+        "timezone": timezone.name(),
+        "iso8601": moment.to_rfc3339_opts(SecondsFormat::Secs, true),
+        "date": text("%Y-%m-%d"),
+        "time": text("%H:%M:%S"),
+        "weekday": text("%A"),
+        "utc_offset": text("%:z"),
+    })
 }
 
 fn parse_expression(expression: &str) -> Result<Cron, croner::errors::CronError> {
@@ -243,5 +276,20 @@ mod tests {
             prop_assert!(next.since(now_ms) <= Duration::from_secs(seconds));
             prop_assert_eq!((next.0 - due_ms.0) % (seconds * 1000), 0);
         }
+    }
+
+    #[test]
+    fn a_tick_of_a_workflow_tells_the_time_in_the_schedules_zone() {
+        let schedule = Schedule::parse(&json!({ "cron": "0 9 * * *", "timezone": "Europe/Berlin" })).unwrap();
+        let event = schedule.workflow_tick_event(EpochMs(1_785_999_600_000));
+        assert_eq!(event["timestamp"], 1_785_999_600);
+        assert_eq!(event["cron"], "0 9 * * *");
+        assert_eq!(event["interval_seconds"], Value::Null);
+        assert_eq!(event["timezone_configured"]["iso8601"], "2026-08-06T09:00:00+02:00");
+        assert_eq!(event["timezone_configured"]["timezone"], "Europe/Berlin");
+        assert_eq!(event["timezone_utc"]["time"], "07:00:00");
+        let event = Schedule::Interval { seconds: 60 }.workflow_tick_event(EpochMs(0));
+        assert_eq!(event["interval_seconds"], 60);
+        assert_eq!(event["timezone_configured"], event["timezone_utc"]);
     }
 }

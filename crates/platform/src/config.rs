@@ -1,13 +1,15 @@
 //! The configuration of a node, as far as the platform needs it. `cli` reads it from flags, environment and file.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::{fmt, num::NonZeroU32, sync::Arc, time::Duration};
 
 use headwater_engine::network::{CaCertificates, NetworkPolicy};
+use headwater_mail::send::Sender;
 use headwater_model::{
     app::AppCatalog,
     endpoint::EndpointToken,
     webhook::{ATTEMPT_TIMEOUT, Backoff, QUICK_WITHIN},
 };
+use url::Url;
 
 use crate::proxies::TrustedProxies;
 
@@ -32,6 +34,10 @@ pub struct PlatformConfig {
     pub shutdown_grace: Duration,
     /// The settings for deliveries to webhooks.
     pub deliveries: DeliveryConfig,
+    /// The way out for mail, if there is one.
+    pub mail: Option<Arc<Sender>>,
+    /// The place for objects of `$.send.s3`, if there is one.
+    pub s3: Option<S3Config>,
     /// The apps that the node knows.
     pub apps: AppCatalog,
     /// The plan that the API reports for every user.
@@ -88,6 +94,30 @@ impl Default for DeliveryConfig {
             network: NetworkPolicy::default(),
             ca: None,
         }
+    }
+}
+
+/// A server that speaks S3, and the right to write there.
+#[derive(Clone, PartialEq, Eq)]
+pub struct S3Config {
+    /// The server; Amazon's, if none is given.
+    pub endpoint: Option<Url>,
+    /// The region.
+    pub region: String,
+    /// The id of the key.
+    pub access_key: String,
+    /// The key.
+    pub secret_key: String,
+}
+
+/// Without the key.
+impl fmt::Debug for S3Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("S3Config");
+        shown.field("endpoint", &self.endpoint);
+        shown.field("region", &self.region);
+        shown.field("access_key", &self.access_key);
+        shown.finish_non_exhaustive()
     }
 }
 

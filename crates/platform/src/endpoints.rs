@@ -1,4 +1,4 @@
-//! Endpoints of HTTP interfaces: which source a token leads to, remembered so that a request costs no look-up.
+//! Endpoints of HTTP interfaces: which source or workflow a token leads to, remembered so that a request costs no look-up.
 
 use std::{
     collections::HashMap,
@@ -10,12 +10,19 @@ use std::{
 
 use headwater_model::{
     endpoint::EndpointToken,
-    id::{SourceId, UserId},
+    id::{RunnableId, SourceId, TriggerId, UserId},
 };
-use headwater_store::{Endpoint, SavedComponent, Source, SourceState};
+use headwater_store::{
+    Endpoint, EndpointKind, SavedComponent, Source, SourceState, Workflow, WorkflowEndpoint,
+    WorkflowState,
+};
 use parking_lot::RwLock;
 
-use crate::{core::Core, error::PlatformError};
+use crate::{
+    core::Core,
+    error::PlatformError,
+    workflows::{Content, bearer::Bearer},
+};
 
 /// Endpoints remembered at once; beyond that they are looked up again.
 const REMEMBERED: usize = 10_000;
@@ -23,19 +30,47 @@ const REMEMBERED: usize = 10_000;
 /// The facts about its endpoint that a request needs.
 #[derive(Debug, Clone)]
 pub(crate) struct EndpointFacts {
-    pub(crate) source_id: SourceId,
     pub(crate) user_id: UserId,
-    pub(crate) custom_response: bool,
+    pub(crate) target: EndpointTarget,
+}
+
+/// The runnable that an endpoint leads to.
+#[derive(Debug, Clone)]
+pub(crate) enum EndpointTarget {
+    Source {
+        id: SourceId,
+        custom_response: bool,
+    },
+    Workflow(Arc<HttpTriggerFacts>),
+}
+
+/// The facts about the HTTP trigger of a workflow.
+#[derive(Debug)]
+pub(crate) struct HttpTriggerFacts {
+    pub(crate) workflow: Workflow,
+    pub(crate) trigger: TriggerId,
+    /// Whether the workflow answers, not the platform.
+    pub(crate) responds: bool,
+    pub(crate) bearer: Option<Bearer>,
 }
 
 impl EndpointFacts {
-    fn of(source: &Source, component: &SavedComponent, prop: &str) -> Self {
+    fn of_source(source: &Source, component: &SavedComponent, prop: &str) -> Self {
         let mut props = component.description.props.iter();
         let definition = props.find(|definition| definition.name == prop);
         Self {
-            source_id: source.id.clone(),
             user_id: source.owner.user_id.clone(),
-            custom_response: definition.is_some_and(|definition| definition.flag("customResponse")),
+            target: EndpointTarget::Source {
+                id: source.id.clone(),
+                custom_response: definition.is_some_and(|definition| definition.flag("customResponse")),
+            },
+        }
+    }
+
+    fn runnable(&self) -> RunnableId {
+        match &self.target {
+            EndpointTarget::Source { id, .. } => id.clone().into(),
+            EndpointTarget::Workflow(facts) => facts.workflow.id.clone().into(),
         }
     }
 }
@@ -66,31 +101,58 @@ impl Endpoints {
             return Ok(facts.clone());
         }
         let looked_up_at = self.forgotten.load(Ordering::Acquire);
-        let source = self
-            .core
-            .store
-            .source_by_endpoint(token)
-            .await?
-            .filter(accepts);
-        let source = source.ok_or_else(|| no_endpoint(token.as_str()))?;
-        let component = self.core.component_of(&source).await?;
-        let prop = source
-            .spec
-            .endpoints
-            .iter()
-            .find(|endpoint| endpoint.token == *token)
-            .map(|endpoint| endpoint.prop.as_str());
-        let facts = EndpointFacts::of(&source, &component, prop.unwrap_or_default());
+        let facts = match self.source_facts(token).await? {
+            Some(facts) => facts,
+            None => {
+                let facts = self.workflow_facts(token).await?;
+                facts.ok_or_else(|| no_endpoint(token.as_str()))?
+            }
+        };
         self.remember(token, facts.clone(), looked_up_at);
         Ok(facts)
     }
 
-    /// Forgets a source's endpoints because its life changed.
-    pub(crate) fn forget(&self, id: &SourceId) {
+    async fn source_facts(&self, token: &EndpointToken) -> Result<Option<EndpointFacts>, PlatformError> {
+        let source = self.core.store.source_by_endpoint(token).await?;
+        let Some(source) = source.filter(accepts) else {
+            return Ok(None);
+        };
+        let component = self.core.component_of(&source).await?;
+        let mut endpoints = source.spec.endpoints.iter();
+        let endpoint = endpoints.find(|endpoint| endpoint.token == *token);
+        let prop = endpoint.map_or("", |endpoint| endpoint.prop.as_str());
+        Ok(Some(EndpointFacts::of_source(&source, &component, prop)))
+    }
+
+    async fn workflow_facts(&self, token: &EndpointToken) -> Result<Option<EndpointFacts>, PlatformError> {
+        let found = self.core.store.workflow_by_endpoint(token).await?;
+        let is_open = |(workflow, endpoint): &(Workflow, WorkflowEndpoint)| {
+            workflow.state == WorkflowState::Active && endpoint.kind == EndpointKind::Http
+        };
+        let Some((workflow, endpoint)) = found.filter(is_open) else {
+            return Ok(None);
+        };
+        let Some(deployment) = self.core.store.deployment(&workflow.deployment_id).await? else {
+            return Ok(None);
+        };
+        let http = Content::of(&deployment)?.http_trigger(&endpoint.trigger)?;
+        Ok(http.map(|http| EndpointFacts {
+            user_id: workflow.owner.user_id.clone(),
+            target: EndpointTarget::Workflow(Arc::new(HttpTriggerFacts {
+                bearer: http.bearer,
+                responds: http.responds,
+                trigger: endpoint.trigger,
+                workflow,
+            })),
+        }))
+    }
+
+    /// Forgets a runnable's endpoints because its life changed.
+    pub(crate) fn forget(&self, id: &RunnableId) {
         self.forgotten.fetch_add(1, Ordering::AcqRel);
         self.by_token
             .write()
-            .retain(|_, facts| facts.source_id != *id);
+            .retain(|_, facts| facts.runnable() != *id);
     }
 
     /// Forgets all endpoints because owners changed.
@@ -109,7 +171,7 @@ impl Endpoints {
     ) {
         let mut by_token = self.by_token.write();
         for endpoint in endpoints {
-            let facts = EndpointFacts::of(source, component, &endpoint.prop);
+            let facts = EndpointFacts::of_source(source, component, &endpoint.prop);
             by_token.insert(endpoint.token.clone(), facts);
         }
     }

@@ -26,6 +26,7 @@ mod lifecycles;
 mod log_line;
 mod metrics;
 mod origin;
+mod outbound;
 mod platform;
 mod platform_event;
 mod props;
@@ -34,14 +35,16 @@ mod quotas;
 mod rate_limits;
 mod runner;
 mod secrets;
+mod sends;
 mod spans;
 #[cfg(test)]
 mod testing;
 mod use_cases;
+mod workflows;
 
 pub use accounts::Revocation;
 pub use caller::{Caller, key_hash};
-pub use config::{DeliveryConfig, Plan, PlatformConfig};
+pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config};
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
 pub use feeds::{Follow, Portion};
@@ -51,6 +54,7 @@ pub use platform::{Parts, Platform, Readiness};
 pub use proxies::TrustedProxies;
 pub use runner::RunReport;
 pub use secrets::{KeyFile, KeyRing};
+pub use workflows::WaitUrls;
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
 pub use use_cases::{
     accounts::{AccountView, DeletedAccount, NewAccount},
@@ -66,18 +70,26 @@ pub use use_cases::{
     events::{EventsQuery, default_channels},
     ingress::{Ingress, IngressRequest},
     keys::{NewKey, create_admin_key},
+    mail::WorkflowMail,
     prop_warnings::prop_warnings,
     registry::PublishedComponent,
     runs::{RunDeliveries, RunError, RunEvent, RunLog, RunView},
     secret_rotation::{Rotation, holds_secrets},
     sources::{DeploySource, SourceView, UpdateSource},
     users::{FirstUserOptions, NewUser, PlanView, UserView},
+    variables::VariableView,
     webhooks::{NewWebhook, UpdateWebhook, WebhookWithSecret},
+    workflows::{
+        DeployWorkflow, DeployedWorkflow, ReplayPlan, ResumeRequest, RunReplay, StepView,
+        TriggerView, UpdateWorkflow, WaitAction, WaitAnswer, WaitView, WorkflowRunStatus,
+        WorkflowRunSummary, WorkflowRunView, WorkflowView,
+    },
     workspaces::{NewWorkspace, WorkspaceView},
 };
 
-// The types of store and engine that use cases give and take, for crates that may not know those.
+// The types of store, engine and mail that use cases give and take, for crates that may not know those.
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};
+pub use headwater_mail::send::{InvalidSender, Sender as MailSender};
 pub use headwater_store::{
     Account, ApiKey, Attempt, ComponentFilter, DataStore, Delivery, EventRange, Health,
     HealthStatus, ListedComponent, OutcomeFilter, Record, RunFilter, RunOutcome, RunRecord,

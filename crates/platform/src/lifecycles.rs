@@ -1,23 +1,24 @@
-//! Turns at changing a source's life: deployments, updates and the deletion of one source come one after the other.
+//! Turns at changing the life of a source or a workflow: its deployments, updates and its deletion come one after the
+//! other.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Weak},
 };
 
-use headwater_model::id::SourceId;
+use headwater_model::id::RunnableId;
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
-/// One lock per source whose life is being changed.
+/// One lock per runnable whose life is being changed.
 #[derive(Default)]
 pub(crate) struct Lifecycles {
-    locks: Mutex<HashMap<SourceId, Weak<tokio::sync::Mutex<()>>>>,
+    locks: Mutex<HashMap<RunnableId, Weak<tokio::sync::Mutex<()>>>>,
 }
 
 impl Lifecycles {
-    /// Waits for its turn to change the source's life.
-    pub(crate) async fn lock(&self, id: &SourceId) -> OwnedMutexGuard<()> {
+    /// Waits for its turn to change its life.
+    pub(crate) async fn lock(&self, id: &RunnableId) -> OwnedMutexGuard<()> {
         let lock = {
             let mut locks = self.locks.lock();
             locks.retain(|_, lock| lock.strong_count() > 0);

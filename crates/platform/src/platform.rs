@@ -28,6 +28,7 @@ use crate::{
     runner::{RunnerContext, Runners},
     secrets::{KeyFile, KeyRing, SecretKeys},
     spans::Tracer,
+    workflows::{WaitKey, WorkflowContext, Workflows, installation_key},
 };
 
 /// The name of the only node of a store.
@@ -67,6 +68,7 @@ pub struct Platform {
     pub(crate) props: Arc<Props>,
     pub(crate) feeds: Feeds,
     pub(crate) runners: Runners,
+    pub(crate) workflows: Workflows,
     pub(crate) couriers: Couriers,
     pub(crate) lifecycles: Lifecycles,
     /// Wakes waiters for the end of a connect.
@@ -112,13 +114,18 @@ impl Platform {
             stopping: CancellationToken::new(),
             nudges: Nudges::default(),
         });
-        let platform = Arc::new(Self::compose(core, secret_keys)?);
+        let wait_key = installation_key(&core, &secret_keys).await?;
+        let platform = Arc::new(Self::compose(core, secret_keys, wait_key)?);
         platform.end_rotation().await?;
         platform.start_background();
         Ok(platform)
     }
 
-    fn compose(core: Arc<Core>, secret_keys: Arc<SecretKeys>) -> Result<Self, PlatformError> {
+    fn compose(
+        core: Arc<Core>,
+        secret_keys: Arc<SecretKeys>,
+        wait_key: WaitKey,
+    ) -> Result<Self, PlatformError> {
         let leases = Arc::new(Leases::new(Arc::clone(&core)));
         let quotas = Arc::new(Quotas::new(Arc::clone(&core)));
         let endpoints = Arc::new(Endpoints::new(Arc::clone(&core)));
@@ -136,11 +143,25 @@ impl Platform {
             components: Default::default(),
             residents: Default::default(),
         });
+        let workflows = Workflows::new(WorkflowContext {
+            core: Arc::clone(&core),
+            leases: Arc::clone(&leases),
+            data_stores: Arc::clone(&data_stores),
+            props: Arc::clone(&props),
+            secret_keys: Arc::clone(&secret_keys),
+            deployments: Default::default(),
+            responders: Default::default(),
+            endings: Default::default(),
+            variables: Default::default(),
+            wait_key,
+            residents: Default::default(),
+        });
         Ok(Self {
             rate_limits: RateLimits::new(core.config.rate_limit),
             key_uses: KeyUses::new(Arc::clone(&core)),
             feeds: Feeds::new(Arc::clone(&core)),
             runners,
+            workflows,
             couriers: Couriers::new(Arc::clone(&core), Arc::clone(&secret_keys))?,
             lifecycles: Lifecycles::default(),
             connect_ended: tokio::sync::Notify::new(),

@@ -4,6 +4,8 @@
 //! with each step in one commit (docs/decisions/0025-a-run-is-a-tree-of-places.md).
 
 mod actor;
+mod admission;
+pub(crate) mod bearer;
 mod command;
 mod committing;
 mod context;
@@ -13,30 +15,40 @@ mod evaluator;
 mod finding;
 mod flight;
 mod head;
+mod http_event;
 mod input;
 mod live;
 mod loading;
+mod masking;
 mod responders;
+mod services;
+mod step_state;
 mod tokens;
+mod variables;
 
 use std::sync::Arc;
 
 use headwater_model::{
-    id::{InvocationId, WorkflowId},
+    id::{InvocationId, RunnableId, WorkflowId},
     time::EpochMs,
 };
-use headwater_store::{NewInvocation, Trigger, WaitResolution, WaitResolved};
-use headwater_workflow::run::Resolution;
+use headwater_store::{NewInvocation, Trigger, WaitId, WaitResolution, WaitResolved};
+use headwater_workflow::{path::Path, run::Resolution};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
 use self::{actor::Actor, command::{Command, Handle}};
+pub use self::tokens::WaitUrls;
 pub(crate) use self::{
+    committing::RunDetails,
     context::WorkflowContext,
     deployed::Content,
     head::{Head, ReplayOf},
+    http_event::HttpEvent,
+    input::wait_id,
+    loading::place_of,
     responders::RunResponse,
-    tokens::WaitKey,
+    tokens::{WaitKey, installation_key},
 };
 use crate::{error::PlatformError, origin};
 
@@ -55,6 +67,8 @@ pub(crate) struct NewRun {
     pub(crate) event: Box<RawValue>,
     /// How it is to begin, if not with the first step of the current deployment.
     pub(crate) head: Option<Head>,
+    /// Runs and sources that its event has passed through.
+    pub(crate) hops: u32,
 }
 
 impl Workflows {
@@ -125,7 +139,7 @@ impl Workflows {
             trigger: new.trigger,
             via: new.via,
             event: new.event.into(),
-            hops: 0,
+            hops: new.hops,
             now_ms: core.env.now_ms(),
             due_at_ms: EpochMs(0),
             origin: origin::origin(),
@@ -152,23 +166,41 @@ impl Workflows {
     ) -> Result<WaitResolved, PlatformError> {
         let wait = self.context.wait_key.wait(token);
         let wait = wait.ok_or_else(|| PlatformError::not_found("wait", token))?;
+        self.answer(wait, resolution).await
+    }
+
+    async fn answer(&self, wait: WaitId, resolution: &Resolution) -> Result<WaitResolved, PlatformError> {
         let run_id = wait.run_id.clone();
         let resolution = to_raw_value(resolution)
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
         let core = &self.context.core;
         let answer = WaitResolution { wait, resolution };
         let resolved = core.store.resolve_wait(answer, core.env.now_ms()).await?;
-        if let WaitResolved::Now(headwater_model::id::RunnableId::Workflow(id)) = &resolved {
+        if let WaitResolved::Now(RunnableId::Workflow(id)) = &resolved {
             self.send(id, Command::Resolved(run_id));
         }
         Ok(resolved)
     }
 
-    /// Cancels a run in this node's memory. False: it is not there.
-    pub(crate) async fn cancel(&self, id: &WorkflowId, run: &InvocationId, reason: &str) -> bool {
-        let (reply, answer) = oneshot::channel();
-        self.send(id, Command::Cancel(run.clone(), reason.to_owned(), reply));
-        answer.await.unwrap_or(false)
+    /// Cancels a run, whether it is in memory, waits, or has not begun. Harmless for one that has ended.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub(crate) async fn cancel(&self, run: &InvocationId) -> Result<(), PlatformError> {
+        let wait = WaitId {
+            run_id: run.clone(),
+            path: Path::root().to_string(),
+            generation: 0,
+        };
+        self.answer(wait, &Resolution::Cancel).await?;
+        Ok(())
+    }
+
+    /// Lets runs that have not begun follow a new deployment.
+    pub(crate) fn deployed(&self, id: &WorkflowId) {
+        if let Some(handle) = self.context.residents.find(id, Handle::clone) {
+            handle.send(Command::Reload);
+        }
     }
 
     /// Ends the workflow's actor, if it has one. Its runs stay in the store.

@@ -84,11 +84,16 @@ fn due(connection: &Connection, now_ms: EpochMs, limit: u32) -> Result<Vec<Due>,
     while let Some(row) = rows.next().map_err(&failed)? {
         let schedule = schedule(row)?;
         let due_ms = unsigned(row, "next_fire_at_ms")?;
+        let runnable = parsed(row, "runnable_id")?;
+        let event = match &runnable {
+            RunnableId::Source(_) => schedule.tick_event(due_ms),
+            RunnableId::Workflow(_) => schedule.workflow_tick_event(due_ms),
+        };
         due.push(Due {
             position: get(row, "position")?,
-            runnable: parsed(row, "runnable_id")?,
+            runnable,
             prop: get(row, "prop")?,
-            event: schedule.tick_event(due_ms).to_string(),
+            event: event.to_string(),
             next_ms: schedule.next_after(due_ms, now_ms),
         });
     }
@@ -96,7 +101,7 @@ fn due(connection: &Connection, now_ms: EpochMs, limit: u32) -> Result<Vec<Due>,
 }
 
 /// Queues the tick, unless an earlier one of the timer still waits: in the queue, or leased by a runner while another
-/// one runs.
+/// one runs. A run of a workflow that has begun does not count: it may wait for days.
 fn queue_tick(connection: &Connection, timer: &Due, now_ms: EpochMs) -> Result<bool, StoreError> {
     let seed = Seed {
         row: timer.position,
@@ -109,8 +114,9 @@ fn queue_tick(connection: &Connection, timer: &Due, now_ms: EpochMs) -> Result<b
             "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms)
              SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6
              WHERE NOT EXISTS (SELECT 1 FROM invocations
-                               WHERE runnable_id = ?2 AND timer_prop = ?4 AND lease_epoch IS NULL)
-               AND (SELECT count(*) FROM invocations WHERE runnable_id = ?2 AND timer_prop = ?4) < 2",
+                               WHERE runnable_id = ?2 AND timer_prop = ?4 AND lease_epoch IS NULL AND state IS NULL)
+               AND (SELECT count(*) FROM invocations
+                    WHERE runnable_id = ?2 AND timer_prop = ?4 AND state IS NULL) < 2",
         )
         .and_then(|mut statement| {
             let runnable_id = timer.runnable.as_str();

@@ -142,6 +142,7 @@ macro_rules! conformance_tests {
             }
             workflow_runs {
                 a_run_goes_on_from_its_last_step,
+                a_run_that_waits_does_not_stop_the_clock,
                 a_wait_is_answered_once,
                 an_answer_before_the_checkpoint_is_not_lost,
                 places_go_with_their_run,

@@ -31,8 +31,5 @@ pub use self::{
     tree::Definition,
     triggers::{EventsTrigger, HttpResponse, HttpTrigger, SourceTrigger, Trigger, TriggerConfig},
 };
-pub(crate) use self::{
-    record::{Expression, Literal, Scope},
-    tree::Bodies,
-};
+pub(crate) use self::record::{Expression, Literal, Scope};
 pub use crate::template::{Condition, Template};

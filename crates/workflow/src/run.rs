@@ -7,17 +7,21 @@
 //! Responsible for what follows what: branches, loops, waits, retries, handlers, the end of a run. Deliberately
 //! ignorant of stores, of JavaScript and of the clock: moments and answers come in as arguments.
 
+mod answers;
 mod blocks;
 mod end;
 mod exported;
 mod failure;
 mod kept;
+mod loops;
 mod order;
 mod place;
 mod replay;
 mod resolution;
 mod scope;
 mod tree;
+mod tries;
+mod waits;
 mod walk;
 
 #[cfg(test)]

@@ -13,4 +13,4 @@ pub use self::{
     condition::{Condition, InvalidCondition},
     operator::Operator,
 };
-pub(crate) use self::{condition::single_expression, rules::RULES_HINT};
+pub(crate) use self::condition::single_expression;

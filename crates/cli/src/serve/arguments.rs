@@ -75,7 +75,7 @@ options! {
     /// HOST [repeatable]
     #[arg(long, env = "HEADWATER_RESOLVE", value_name = "HOST=ADDRESS[:PORT]", value_delimiter = ',')]
     resolve: Vec<String>,
-    /// PEM file with further certificates that components, webhooks and accounts trust
+    /// PEM file with further certificates that components, webhooks, accounts and sends trust
     #[arg(long, env = "HEADWATER_CA_CERTIFICATE", value_name = "FILE")]
     ca_certificate: PathBuf,
     /// TOML file, or folder of TOML files, with apps and the node's OAuth 2 clients, in addition to
@@ -166,6 +166,25 @@ options! {
     /// Attempts in flight at once per host of webhooks [default: 64]
     #[arg(long, env = "HEADWATER_WEBHOOK_HOST_CONCURRENCY", value_name = "N")]
     webhook_host_concurrency: usize,
+    /// Mail server through which workflows send, smtp[s]://USER:PASSWORD@HOST:PORT; others can read a command
+    /// line, so give a password in the environment or the file
+    #[arg(long, env = "HEADWATER_SMTP_URL", value_name = "URL", hide_env_values = true)]
+    smtp_url: String,
+    /// Address in whose name workflows send mail, such as `Headwater <headwater@example.com>`
+    #[arg(long, env = "HEADWATER_MAIL_FROM", value_name = "ADDRESS")]
+    mail_from: String,
+    /// Server that speaks S3, to which workflows send objects [default: Amazon's in --s3-region]
+    #[arg(long, env = "HEADWATER_S3_ENDPOINT", value_name = "URL")]
+    s3_endpoint: String,
+    /// Region of the buckets [default: us-east-1]
+    #[arg(long, env = "HEADWATER_S3_REGION", value_name = "REGION")]
+    s3_region: String,
+    /// Id of the key for S3. Every user of this node can write where it may: let it write to few buckets
+    #[arg(long, env = "HEADWATER_S3_ACCESS_KEY", value_name = "ID")]
+    s3_access_key: String,
+    /// The key for S3; others can read a command line, so give it in the environment or the file
+    #[arg(long, env = "HEADWATER_S3_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
+    s3_secret_key: String,
     /// Time for runs and deliveries to finish when the node stops [default: 30s]
     #[arg(long, env = "HEADWATER_SHUTDOWN_GRACE", value_name = "TIME", value_parser = duration)]
     #[serde(deserialize_with = "duration_in_file")]

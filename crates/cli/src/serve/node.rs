@@ -21,6 +21,7 @@ use super::{
     data_dir::DataDir,
     descriptors, environment, memory,
     network::Network,
+    sending,
 };
 use crate::{launcher, runtime, usage_error::UsageError};
 
@@ -157,6 +158,8 @@ fn app_config(
             .unwrap_or(QUEUED_EVENTS_PER_OWNER),
         shutdown_grace: options.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
         deliveries: delivery_config(options, network)?,
+        mail: sending::mail(options)?,
+        s3: sending::s3(options)?,
         apps,
         plan: match options.plan {
             None | Some(arguments::Plan::Free) => Plan::Free,

@@ -1,7 +1,5 @@
 //! The components of an npm package: resolved and downloaded as a build does it, then listed.
 
-use std::collections::BTreeMap;
-
 use headwater_model::package::PackageReference;
 
 use super::{
@@ -39,16 +37,8 @@ impl Builder {
         let _permit = self.permit(owner).await?;
         let staging = self.staging().await?;
         let import = import_of(package)?;
-        let mut sources = Sources {
-            code: String::new(),
-            entry: staging.path().to_owned(),
-            packages: vec![import],
-            addresses: BTreeMap::new(),
-            origins: BTreeMap::new(),
-            ranges: BTreeMap::new(),
-            release_age: None,
-            is_lone: false,
-        };
+        let mut sources = Sources::of(String::new(), staging.path().to_owned());
+        sources.packages = vec![import];
         self.answers.drop_stale(&self.tool.deno_dir).await;
         let resolved =
             packages::resolve(&self.tool, staging.path(), &self.answers, &mut sources).await?;

@@ -10,6 +10,7 @@ use std::{
 use url::Url;
 
 use super::{
+    beside::{self, FilesBeside},
     command::DenoTool,
     endings,
     failure::{BuildResult, disk, not_fetched, not_resolved},
@@ -39,6 +40,8 @@ pub(super) struct Sources {
     pub(super) packages: Vec<PackageImport>,
     /// Imports by address, and the files they are kept in.
     pub(super) addresses: BTreeMap<String, PathBuf>,
+    /// Whether the entry is a file of a folder.
+    pub(super) is_folder: bool,
     /// The origins of fetched files.
     pub(super) origins: BTreeMap<PathBuf, Url>,
     /// Version ranges of packages that are imported without one.
@@ -48,6 +51,23 @@ pub(super) struct Sources {
     /// Whether the entry is the only own module, in JavaScript, with imports that need no resolving but the platform
     /// package (`lone.rs`).
     pub(super) is_lone: bool,
+}
+
+impl Sources {
+    /// Code without imports and packages.
+    pub(super) fn of(code: String, entry: PathBuf) -> Self {
+        Self {
+            code,
+            entry,
+            packages: Vec::new(),
+            addresses: BTreeMap::new(),
+            is_folder: false,
+            origins: BTreeMap::new(),
+            ranges: BTreeMap::new(),
+            release_age: None,
+            is_lone: false,
+        }
+    }
 }
 
 /// Gathers sources into a folder.
@@ -111,6 +131,9 @@ impl Gathering<'_> {
     ) -> BuildResult<(Sources, Known)> {
         let (code, stem, origin) = match component {
             ComponentCode::Text(code) => (code, PathBuf::from(TEXT_STEM), None),
+            ComponentCode::Folder { entry, files } => {
+                return self.folder_entry(&entry, &files, own).await;
+            }
             ComponentCode::Url(url) => {
                 let found = self.fetcher.fetch(&url).await?;
                 let module =
@@ -119,19 +142,39 @@ impl Gathering<'_> {
             }
         };
         let written = language::write_module(self.tool, self.folder, own, &stem, &code).await?;
-        let entry = written.file;
-        let origins = origin.into_iter().map(|url| (entry.clone(), url)).collect();
-        let sources = Sources {
-            code,
-            entry,
-            packages: Vec::new(),
-            addresses: BTreeMap::new(),
-            origins,
-            ranges: BTreeMap::new(),
-            release_age: None,
-            is_lone: false,
-        };
+        let mut sources = Sources::of(code, written.file);
+        let origins = origin.into_iter();
+        sources.origins = origins.map(|url| (sources.entry.clone(), url)).collect();
         Ok((sources, written.known))
+    }
+
+    async fn folder_entry(
+        &self,
+        entry: &str,
+        files: &BTreeMap<String, String>,
+        own: &mut OwnModules<'_>,
+    ) -> BuildResult<(Sources, Known)> {
+        let mut folder = FilesBeside::new(self.folder, files);
+        let code = folder
+            .take(Path::new(entry))
+            .ok_or_else(|| not_resolved(format!("the folder has no file `{entry}`")))?;
+        let code = code.to_owned();
+        let stem = Path::new(entry);
+        let written = language::write_module(self.tool, self.folder, own, stem, &code).await?;
+        let mut sources = Sources::of(code, written.file);
+        folder.write_reached(&sources.entry, own).await?;
+        sources.is_folder = true;
+        Ok((sources, written.known))
+    }
+
+    /// Whether a relative import leads to a file of the folder.
+    fn is_beside(&self, import: &Import) -> bool {
+        let importer = import.importer.parent();
+        let base = importer.and_then(|base| base.strip_prefix(self.folder).ok());
+        base.is_some_and(|base| {
+            let places = beside::places(&base.join(&import.written), import.required);
+            places.iter().any(|place| self.folder.join(place).is_file())
+        })
     }
 
     /// The modules that the entry reaches, and those that modules imported by address reach: Deno's graph,
@@ -167,6 +210,12 @@ impl Gathering<'_> {
         let written = &import.written;
         let url = match (Specifier::parse(written), origin) {
             (Specifier::BuiltIn | Specifier::Package(_), _) => return Ok(None),
+            (Specifier::Relative, None) if sources.is_folder => {
+                return match self.is_beside(import) {
+                    true => Ok(None),
+                    false => Err(not_resolved(format!("the folder has no file `{written}`"))),
+                };
+            }
             (Specifier::Unsupported, _) => {
                 return Err(not_resolved(format!(
                     "`{written}` cannot be imported; components import npm packages, Node's modules, and files"

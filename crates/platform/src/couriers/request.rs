@@ -8,6 +8,7 @@ use headwater_store::{ClaimedDelivery, DeliveredEvent};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use super::signature::{Signer, signatures};
+use crate::outbound::{USER_AGENT, visible_ascii};
 
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
@@ -16,7 +17,6 @@ const EMITTER_ID: HeaderName = HeaderName::from_static("x-headwater-emitter-id")
 const EVENT_ID: HeaderName = HeaderName::from_static("x-headwater-event-id");
 const CHANNEL: HeaderName = HeaderName::from_static("x-headwater-channel");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
-const USER_AGENT: &str = concat!("Headwater/", env!("CARGO_PKG_VERSION"));
 
 /// Headers and body of an attempt.
 pub(super) struct Request {
@@ -77,18 +77,9 @@ fn webhook_id(event: &DeliveredEvent, subscription_id: &SubscriptionId) -> Strin
     format!("{}_{}_{subscription_id}", event.emitter, event.id)
 }
 
-/// The channel's name with everything but visible ASCII percent-encoded; nothing for the default channel.
+/// The channel's name, fit for a header; nothing for the default channel.
 fn channel_header(channel: &Channel) -> Option<String> {
-    use std::fmt::Write as _;
-
-    let name = channel.name();
-    let mut encoded = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'!'..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
-            _ => drop(write!(encoded, "%{byte:02X}")),
-        }
-    }
+    let encoded = visible_ascii(channel.name());
     (!encoded.is_empty()).then_some(encoded)
 }
 
@@ -97,18 +88,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_channel_of_any_name_fits_into_a_header() {
-        for (name, header) in [
-            ("", None),
-            ("orders", Some("orders")),
-            ("$errors", Some("$errors")),
-            ("new orders", Some("new%20orders")),
-            ("100%", Some("100%25")),
-            ("größe\r\nx: y", Some("gr%C3%B6%C3%9Fe%0D%0Ax:%20y")),
-        ] {
+    fn only_the_default_channel_has_no_header() {
+        for (name, header) in [("", None), ("new orders", Some("new%20orders"))] {
             let encoded = channel_header(&Channel::named(name));
             assert_eq!(encoded.as_deref(), header);
-            assert!(encoded.is_none_or(|encoded| HeaderValue::try_from(encoded).is_ok()));
         }
     }
 }

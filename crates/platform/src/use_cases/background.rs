@@ -34,7 +34,8 @@ impl Platform {
         }
         let platform = Arc::clone(self);
         self.core.tasks.spawn(async move {
-            if let Err(error) = platform.recover_sources().await {
+            let recovered = futures::future::try_join(platform.recover_sources(), platform.recover_workflows());
+            if let Err(error) = recovered.await {
                 tracing::error!(%error, "cannot settle the leftovers of a former start");
             }
         });
@@ -167,8 +168,7 @@ impl Platform {
         for runnable in &progress.woken {
             match runnable {
                 RunnableId::Source(id) => self.runners.send(id, Command::Claim),
-                // Nothing can queue work of a workflow yet.
-                RunnableId::Workflow(_) => {}
+                RunnableId::Workflow(id) => self.workflows.wake(id),
             }
         }
         self.core.metrics.done(chore, progress.done);

@@ -331,7 +331,7 @@ impl Platform {
             .map_err(unbuilt)??)
     }
 
-    fn component_from(
+    pub(crate) fn component_from(
         &self,
         owner: Owner,
         code_url: Option<String>,

@@ -1,9 +1,9 @@
-//! Reading and deleting a source's events (docs/api-design.md, "Events").
+//! Reading the events of sources and workflows, and deleting those of a source (docs/api-design.md, "Events").
 
 use headwater_model::{
     channel::{Channel, ChannelClass},
     event::Event,
-    id::{EmitterId, EventId, SourceId},
+    id::{EmitterId, EventId, SourceId, WorkflowId},
     page::{Page, PageRequest},
 };
 use headwater_store::{ChannelFilter, EventDeletion, EventRange};
@@ -41,6 +41,19 @@ impl Platform {
             .store
             .events(&EmitterId::from(id.clone()), &query.channels, &query.page)
             .await?)
+    }
+
+    /// A page of a workflow's events, newest first.
+    pub async fn workflow_events(
+        &self,
+        caller: &Caller,
+        id: &WorkflowId,
+        query: &EventsQuery,
+    ) -> Result<Page<Event>, PlatformError> {
+        self.visible_workflow(caller, id).await?;
+        let emitter = EmitterId::Workflow(id.clone());
+        let store = &self.core.store;
+        Ok(store.events(&emitter, &query.channels, &query.page).await?)
     }
 
     /// Deletes a range of a source's events, both ends included, asynchronously.

@@ -44,7 +44,7 @@ impl Platform {
     ) -> Result<(), PlatformError> {
         match emitter {
             EmitterId::Source(id) => self.visible_source(caller, id).await.map(drop),
-            EmitterId::Workflow(id) => Err(PlatformError::not_found("workflow", id)),
+            EmitterId::Workflow(id) => self.visible_workflow(caller, id).await.map(drop),
         }
     }
 }

@@ -16,11 +16,12 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use crate::{
-    endpoints::{EndpointFacts, no_endpoint},
+    endpoints::{EndpointFacts, EndpointTarget, HttpTriggerFacts, no_endpoint},
     error::PlatformError,
     origin,
     platform::Platform,
     runner::{Command, CustomResponse, QueuedInvocation, Reply},
+    workflows::{HttpEvent, NewRun, RunResponse},
 };
 
 /// A request as the component gets it.
@@ -45,6 +46,12 @@ pub enum Ingress {
     Threw,
     /// The run exceeded its time before `respond()`.
     TimedOut,
+    /// A workflow will run.
+    AcceptedByWorkflow,
+    /// A workflow ran, or pauses, without `$.respond()`; the text says which.
+    NoWorkflowResponse(&'static str),
+    /// The trigger wants a bearer token that the request does not have.
+    Unauthorized,
 }
 
 impl Platform {
@@ -79,12 +86,16 @@ impl Platform {
         facts: &EndpointFacts,
         request: IngressRequest,
     ) -> Result<Ingress, PlatformError> {
-        if facts.custom_response {
-            return self.answer(&facts.source_id, request.event).await;
+        let (id, custom_response) = match &facts.target {
+            EndpointTarget::Source { id, custom_response } => (id, *custom_response),
+            EndpointTarget::Workflow(facts) => return self.accept_for_workflow(facts, &request.event).await,
+        };
+        if custom_response {
+            return self.answer(id, request.event).await;
         }
         let queued = self
             .runners
-            .start(&facts.source_id, Trigger::Http, request.event, Reply::None)
+            .start(id, Trigger::Http, request.event, Reply::None)
             .await;
         match queued {
             Ok(()) => Ok(Ingress::Accepted),
@@ -92,6 +103,39 @@ impl Platform {
             Err(PlatformError::Conflict(_)) => Err(no_endpoint(request.token.as_str())),
             Err(error) => Err(error),
         }
+    }
+
+    async fn accept_for_workflow(
+        &self,
+        facts: &HttpTriggerFacts,
+        event: &RawValue,
+    ) -> Result<Ingress, PlatformError> {
+        let event = HttpEvent::read(event)?;
+        if let Some(bearer) = &facts.bearer
+            && !self.workflows.context().is_borne(&facts.workflow, bearer, event.authorization()).await?
+        {
+            return Ok(Ingress::Unauthorized);
+        }
+        if event.has_flag("x-pd-notrigger") {
+            return Ok(Ingress::AcceptedByWorkflow);
+        }
+        let new = NewRun {
+            workflow: facts.workflow.id.clone(),
+            trigger: Trigger::Http,
+            via: Some(facts.trigger.to_string()),
+            event: event.of_trigger()?,
+            head: None,
+            hops: 0,
+        };
+        if !facts.responds {
+            self.workflows.queue(new).await?;
+            return Ok(Ingress::AcceptedByWorkflow);
+        }
+        Ok(match self.workflows.respond(new).await? {
+            RunResponse::Responded(response) => Ingress::Responded(response),
+            RunResponse::None => Ingress::NoWorkflowResponse("No $.respond called in workflow"),
+            RunResponse::Paused => Ingress::NoWorkflowResponse("$.respond() not called for this invocation"),
+        })
     }
 
     async fn answer(

@@ -177,7 +177,11 @@ impl Platform {
         })
     }
 
-    async fn check_emitter(
+    /// Checks that the caller may listen to these emitters.
+    ///
+    /// # Errors
+    /// `NotFound` for an emitter that the caller cannot see, `Forbidden` for a workspace of others.
+    pub(crate) async fn check_emitter(
         &self,
         caller: &Caller,
         emitter: &EmitterPattern,
@@ -187,7 +191,7 @@ impl Platform {
                 self.visible_source(caller, id).await.map(drop)
             }
             EmitterPattern::One(EmitterId::Workflow(id)) => {
-                Err(PlatformError::not_found("workflow", id))
+                self.visible_workflow(caller, id).await.map(drop)
             }
             EmitterPattern::User(id) if id != caller.user_id() => {
                 Err(PlatformError::not_found("user", id))
@@ -199,8 +203,7 @@ impl Platform {
         }
     }
 
-    /// Workflows cannot be looked up yet: any well-formed id is taken, and delivered to once there is
-    /// such a workflow.
+    /// The id of a workflow that is not deployed yet is taken, and delivered to once the caller has such a workflow.
     async fn check_listener(
         &self,
         caller: &Caller,
@@ -209,7 +212,10 @@ impl Platform {
         match listener {
             ListenerId::Source(id) => self.visible_source(caller, id).await.map(drop),
             ListenerId::Webhook(id) => self.webhook(caller, id).await.map(drop),
-            ListenerId::Workflow(_) => Ok(()),
+            ListenerId::Workflow(id) => match self.core.store.workflow(id).await? {
+                Some(_) => self.visible_workflow(caller, id).await.map(drop),
+                None => Ok(()),
+            },
         }
     }
 }

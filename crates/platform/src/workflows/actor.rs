@@ -1,5 +1,6 @@
 //! The task that runs one workflow: it claims runs, drives them, and commits what they did.
 
+mod admitting;
 mod running;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -12,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{command::Command, context::WorkflowContext, flight::Flight, live::LiveRun};
 use crate::{
+    chore::Chore,
     actor::{Batches, Heartbeat, InFlight, store_returns},
     error::PlatformError,
 };
@@ -50,6 +52,7 @@ pub(super) struct Actor {
     answers: FuturesUnordered<BoxFuture<'static, (InvocationId, Result<Vec<WaitResolution>, StoreError>)>>,
     flight: Flight,
     commits: Batches<headwater_store::RunCommit, Committed>,
+    held: admitting::Held,
     /// Whether the store may have more runs.
     more: bool,
     stopping: bool,
@@ -75,6 +78,7 @@ impl Actor {
             preparing: FuturesUnordered::new(),
             answers: FuturesUnordered::new(),
             commits: Batches::default(),
+            held: admitting::Held::default(),
             more: true,
             closing: None,
         }
@@ -92,6 +96,7 @@ impl Actor {
                 return self.leave().await;
             }
             let is_idle = self.is_idle();
+            let until_next = self.until_next();
             tokio::select! {
                 executed = self.flight.next() => self.executed(executed),
                 prepared = self.preparing.next(), if !self.preparing.is_empty() => {
@@ -109,6 +114,8 @@ impl Actor {
                     Some(command) => self.on_command(command),
                     None => return,
                 },
+                counted = self.held.counted(), if self.held.is_counting() => self.counting_ended(counted),
+                () = tokio::time::sleep(until_next.unwrap_or_default()), if until_next.is_some() => self.admit_held(),
                 () = heartbeat.beat() => self.prolong_leases().await,
                 () = tokio::time::sleep(IDLE_AFTER), if is_idle => {
                     if self.leave_if_idle() { return; }
@@ -159,13 +166,17 @@ impl Actor {
                 }));
             }
             Command::Resolved(_) => self.more = true,
-            Command::Cancel(run, reason, reply) => {
-                let found = self.runs.get_mut(&run);
-                let _ = reply.send(found.is_some());
-                if let Some(found) = found {
-                    found.tree.cancel(&reason);
-                    found.is_dirty = true;
-                    self.advance(&run);
+            Command::Reload => {
+                for id in self.reload() {
+                    if let Some(run) = self.runs.remove(&id) {
+                        let (context, lease) = (Arc::clone(&self.context), run.claimed.lease);
+                        self.context.core.tasks.spawn(async move {
+                            if let Err(error) = context.core.store.release(&lease, None).await {
+                                tracing::debug!(%error, "cannot give a lease back; it will expire");
+                            }
+                            context.core.nudges.nudge(Chore::Queue);
+                        });
+                    }
                 }
             }
             Command::Close(closed) => self.closing = Some(closed),
@@ -225,7 +236,7 @@ impl Actor {
             Ok(run) => {
                 let id = run.id().clone();
                 self.runs.insert(id.clone(), run);
-                self.advance(&id);
+                self.admit(&id);
             }
             Err(error) => {
                 tracing::error!(workflow_id = %self.id, run_id = %lease.invocation_id, %error, "a run cannot be loaded; it waits");
@@ -287,7 +298,11 @@ impl Actor {
                 }
                 State::Ended(_) => {
                     self.context.responders.settle(id, false);
+                    if self.context.endings.are_expected(id) {
+                        self.context.endings.tell(id, run.run_result());
+                    }
                     self.drop_run(id);
+                    self.gave_place(id);
                 }
             }
         }

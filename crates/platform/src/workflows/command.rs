@@ -11,8 +11,8 @@ pub(crate) enum Command {
     Claim,
     /// An answer to a wait of this run is in the store.
     Resolved(InvocationId),
-    /// End the run. The answer tells whether it was there.
-    Cancel(InvocationId, String, oneshot::Sender<bool>),
+    /// The workflow has a new deployment: runs that are held back are claimed anew.
+    Reload,
     /// Drop everything and end; answer when gone.
     Close(oneshot::Sender<()>),
 }

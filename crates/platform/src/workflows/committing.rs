@@ -1,6 +1,5 @@
 //! The commit of a run's progress: places, effects, and what becomes of its invocation.
 
-
 use headwater_model::{
     channel::Channel,
     id::CellId,
@@ -13,19 +12,22 @@ use headwater_store::{
 };
 use headwater_workflow::{
     path::Path,
-    run::{Blob, Cause, Failure, Kept, Place, Resolution, RunEnd, State},
+    run::{Blob, Cause, Exported, Failure, Kept, Place, Resolution, RunEnd, State},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{json, value::{RawValue, to_raw_value}};
 use sha2::{Digest, Sha256};
 
-use super::{input, live::LiveRun};
+use super::{head::Head, input, live::LiveRun, services::RunResult};
 use crate::{log_line::LogLine, platform_event::{iso_8601, platform_event}};
 
 /// A value of more bytes is a blob beside its place.
 const INLINE_MAX: u64 = 256 * 1024;
 /// The latest moment that a store keeps: of a run that waits for an answer alone.
 const NEVER: EpochMs = EpochMs(i64::MAX as u64);
+
+/// A name that no step has: everything that has ended is before it.
+const AFTER_ALL: &str = " ";
 
 /// A place with its log, as it is written.
 #[derive(Serialize)]
@@ -39,12 +41,28 @@ struct Written<'a> {
 /// The details of a run that has ended, kept with its record.
 #[derive(Serialize)]
 struct Details<'a> {
-    head: &'a super::head::Head,
+    head: &'a Head,
     event: &'a RawValue,
     via: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
     hops: u32,
+}
+
+/// The details of a run that has ended, as far as they are read again.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct RunDetails {
+    pub(crate) head: Head,
+    /// The reason that it ended for.
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+}
+
+impl RunDetails {
+    /// The details, if they can be read.
+    pub(crate) fn read(text: &RawValue) -> Option<Self> {
+        serde_json::from_str(text.get()).ok()
+    }
 }
 
 impl LiveRun {
@@ -85,7 +103,7 @@ impl LiveRun {
             }),
             events: pending.events,
             dedupe: None,
-            kv_writes: Vec::new(),
+            kv_writes: pending.kv_writes,
             usage: pending.usage,
             ended: end.map(|end| self.record(&end, now_ms)),
             progress: Some(progress),
@@ -172,13 +190,27 @@ impl LiveRun {
 
     /// The exports of the last step, as the caller of a workflow gets them.
     fn result(&self) -> Kept {
-        let mut text = String::new();
-        let none = |_: &Blob| -> Result<std::sync::Arc<str>, std::convert::Infallible> { Ok("null".into()) };
-        if let Some(result) = self.tree.result() {
-            let Ok(()) = result.write(&mut text, &none);
+        Kept::Here(std::sync::Arc::from(self.result_text()))
+    }
+
+    /// The result, for a step that waits for it.
+    pub(super) fn run_result(&self) -> RunResult {
+        let last = match &self.standing {
+            State::Ended(RunEnd::Failed { failure, .. }) => Err(failure.error.line().into_owned()),
+            State::Ended(RunEnd::Cancelled { reason }) => Err(format!("the run was cancelled: {reason}")),
+            State::Ended(RunEnd::Succeeded { .. }) | State::Running | State::Waiting(_) => Ok(self.result_text()),
+        };
+        let mut exports = self.tree.scope(&Path::root().join(AFTER_ALL));
+        exports.push(("$context".to_owned(), Exported::Json(serde_json::Value::Null)));
+        RunResult {
+            last,
+            all: written(&Exported::Object(exports)),
         }
-        let raw = RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned());
-        Kept::Here(std::sync::Arc::from(raw))
+    }
+
+    fn result_text(&self) -> Box<RawValue> {
+        let result = self.tree.result();
+        result.map_or_else(|| RawValue::NULL.to_owned(), |result| written(&result))
     }
 
     fn record(&self, end: &RunEnd, now_ms: EpochMs) -> EndedRun {
@@ -210,6 +242,14 @@ impl LiveRun {
             origin: self.claimed.origin.clone(),
         }
     }
+}
+
+/// A result as JSON, with `null` for what is in blobs of the run, which another run cannot read.
+fn written(result: &Exported) -> Box<RawValue> {
+    let mut text = String::new();
+    let none = |_: &Blob| -> Result<std::sync::Arc<str>, std::convert::Infallible> { Ok("null".into()) };
+    let Ok(()) = result.write(&mut text, &none);
+    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// Moves a large value to a blob.

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use headwater_model::id::WorkflowId;
 
-use super::{command::Handle, deployed::Deployments, responders::Responders, tokens::WaitKey};
+use super::{
+    command::Handle, deployed::Deployments, responders::Responders, services::Endings, tokens::WaitKey,
+    variables::OpenedVariables,
+};
 use crate::{
-    actor::Residents, core::Core, data_stores::DataStores, leases::Leases, props::Props,
-    secrets::SecretKeys,
+    actor::Residents, core::Core, data_stores::DataStores, leases::Leases,
+    props::Props, secrets::SecretKeys,
 };
 
 pub(crate) struct WorkflowContext {
@@ -18,6 +21,8 @@ pub(crate) struct WorkflowContext {
     pub(crate) secret_keys: Arc<SecretKeys>,
     pub(crate) deployments: Deployments,
     pub(crate) responders: Responders,
+    pub(crate) endings: Endings,
+    pub(crate) variables: OpenedVariables,
     pub(crate) wait_key: WaitKey,
     pub(crate) residents: Residents<WorkflowId, Handle>,
 }

@@ -5,31 +5,41 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use headwater_engine::{WorkerOwner, WorkerSpec};
+use headwater_engine::{WorkerOwner, WorkerSpec, WorkerState};
 use headwater_model::{
     hash::ArtifactHash,
-    id::{ComponentId, DeploymentId},
-    prop::ConfiguredProps,
+    id::{ComponentId, DeploymentId, SourceId, TriggerId},
+    prop::{ConfiguredProps, PropKind},
 };
 use headwater_store::{Deployment, SavedComponent, Workflow};
 use headwater_workflow::{
-    definition::{Definition, NodeKind},
+    definition::{Definition, HttpResponse, NodeKind, StepCode, TriggerConfig},
     template::compiled_literal,
 };
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{context::WorkflowContext, evaluator};
+use super::{bearer::Bearer, context::WorkflowContext, evaluator, step_state::StepState, variables::Opened};
 use crate::{artifact::ArtifactState, error::PlatformError, props::FinalProps};
+
+/// The call that answers a request.
+const RESPOND: &str = "$.respond";
+/// The action that makes it.
+const RESPONDING_ACTION: &str = "http-return-http-response";
 
 /// The stored content of a deployment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Content {
     /// The folder's files by relative path.
-    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) files: Arc<BTreeMap<String, String>>,
     /// The saved component of each step by namespace.
     pub(crate) steps: BTreeMap<String, ComponentId>,
+    /// The ids of the triggers, in the order of the file.
+    pub(crate) triggers: Vec<TriggerId>,
+    /// The sources that the workflow deployed, by trigger.
+    #[serde(default)]
+    pub(crate) sources: BTreeMap<TriggerId, SourceId>,
 }
 
 impl Content {
@@ -55,8 +65,52 @@ impl Content {
     }
 }
 
+/// The HTTP trigger of a deployment.
+pub(crate) struct HttpTrigger {
+    /// Whether the workflow answers.
+    pub(crate) responds: bool,
+    pub(crate) bearer: Option<Bearer>,
+}
+
+impl Content {
+    /// The HTTP trigger with that id, if there is one.
+    ///
+    /// # Errors
+    /// As [`Content::definition`].
+    pub(crate) fn http_trigger(&self, id: &TriggerId) -> Result<Option<HttpTrigger>, PlatformError> {
+        let definition = self.definition()?;
+        let mut triggers = definition.triggers.iter().zip(&self.triggers);
+        let found = triggers.find(|(_, known)| *known == id).map(|(trigger, _)| &trigger.config);
+        let Some(TriggerConfig::Http(http)) = found else {
+            return Ok(None);
+        };
+        let responds = match http.respond {
+            Some(respond) => respond == HttpResponse::Workflow,
+            None => self.has_response(&definition),
+        };
+        Ok(Some(HttpTrigger {
+            responds,
+            bearer: http.bearer.as_ref().and_then(Bearer::of),
+        }))
+    }
+
+    /// Whether a step responds, as far as its code tells.
+    fn has_response(&self, definition: &Definition) -> bool {
+        definition.nodes().any(|node| match &node.kind {
+            NodeKind::Step(step) => match &step.code {
+                StepCode::Inline(text) => text.contains(RESPOND),
+                StepCode::File(path) => self.files.get(path).is_some_and(|text| text.contains(RESPOND)),
+                StepCode::Component(reference) => reference.key == RESPONDING_ACTION,
+                StepCode::Foreign { .. } => false,
+            },
+            _ => false,
+        })
+    }
+}
+
 /// A step of a deployment.
 pub(crate) struct DeployedStep {
+    namespace: String,
     pub(crate) component: SavedComponent,
     /// The props of the file that have no expressions, for credentials and the like.
     configured: ConfiguredProps,
@@ -79,29 +133,57 @@ impl Deployed {
     }
 
     /// The worker that runs a step's code.
-    pub(crate) fn worker(&self, context: &WorkflowContext, step: &DeployedStep, env: BTreeMap<String, String>) -> WorkerSpec {
-        self.spec(context, step.component.artifact_hash.clone(), env)
+    pub(crate) fn worker(&self, context: &WorkflowContext, step: &DeployedStep, variables: &Opened) -> WorkerSpec {
+        let hash = step.component.artifact_hash.clone();
+        let definitions = &step.component.description.props;
+        match definitions.iter().any(|prop| prop.kind() == PropKind::Db) {
+            true => {
+                let state = StepState {
+                    store: Arc::clone(&context.core.store),
+                    artifact_hash: hash.clone(),
+                    workflow: self.workflow.id.clone(),
+                    namespace: step.namespace.clone(),
+                };
+                self.spec(&step.namespace, hash, Arc::new(state), variables)
+            }
+            false => self.stateless(context, hash, variables),
+        }
     }
 
     /// The worker that evaluates expressions.
-    pub(crate) fn evaluator(&self, context: &WorkflowContext, env: BTreeMap<String, String>) -> WorkerSpec {
-        self.spec(context, evaluator::artifact().hash.clone(), env)
+    pub(crate) fn evaluator(&self, context: &WorkflowContext, variables: &Opened) -> WorkerSpec {
+        self.stateless(context, evaluator::artifact().hash.clone(), variables)
     }
 
-    fn spec(&self, context: &WorkflowContext, code: ArtifactHash, env: BTreeMap<String, String>) -> WorkerSpec {
+    fn stateless(&self, context: &WorkflowContext, hash: ArtifactHash, variables: &Opened) -> WorkerSpec {
+        let state = ArtifactState {
+            store: Arc::clone(&context.core.store),
+            artifact_hash: hash.clone(),
+        };
+        let code = hash.as_str().to_owned();
+        self.spec(&code, hash, Arc::new(state), variables)
+    }
+
+    fn spec(
+        &self,
+        sharing: &str,
+        artifact_hash: ArtifactHash,
+        state: Arc<dyn WorkerState>,
+        variables: &Opened,
+    ) -> WorkerSpec {
+        let mut env = variables.values.clone();
+        env.insert("PIPEDREAM_WORKFLOW_ID".to_owned(), self.workflow.id.to_string());
         WorkerSpec {
             owner: WorkerOwner::Step {
                 deployment: self.id.clone(),
-                code: code.clone(),
+                // A place has the environment that it was loaded with.
+                place: format!("{sharing} {}", variables.fingerprint).into(),
             },
             tenant: self.workflow.owner.tenant().into(),
             is_isolated: false,
-            artifact_hash: code.clone(),
+            artifact_hash,
             env,
-            state: Arc::new(ArtifactState {
-                store: Arc::clone(&context.core.store),
-                artifact_hash: code,
-            }),
+            state,
         }
     }
 }
@@ -157,8 +239,9 @@ async fn load(context: &WorkflowContext, workflow: &Workflow, id: &DeploymentId)
         let namespace = node.namespace.as_str();
         let component = content.steps.get(namespace).ok_or_else(|| missing("a step's component"))?;
         let component = store.component(component).await?.ok_or_else(|| missing("a step's component"))?;
-        let literal = |(name, value): (&String, &Value)| Some((name.clone(), compiled_literal(value)?));
+        let literal = |(name, value): (&String, &Value)| Some((name.clone(), named(compiled_literal(value)?)));
         let deployed = DeployedStep {
+            namespace: namespace.to_owned(),
             component,
             configured: step.props.iter().filter_map(literal).collect(),
             compiled: step.props.clone(),
@@ -171,4 +254,12 @@ async fn load(context: &WorkflowContext, workflow: &Workflow, id: &DeploymentId)
         definition,
         steps,
     })
+}
+
+/// The name of a data store, which files of workflows write as `{storeId}`; other values are themselves.
+fn named(value: Value) -> Value {
+    match value.get("storeId") {
+        Some(Value::String(name)) => Value::from(name.clone()),
+        _ => value,
+    }
 }

@@ -2,12 +2,13 @@
 
 use headwater_engine::{Export, Flow, FlowOperation, LogLevel, SendKind, Sent};
 use headwater_model::{outcome::Outcome, time::EpochMs};
-use headwater_store::{NewSend, SendWay};
+use headwater_store::{KvWrite, NewSend, SendWay};
 use headwater_workflow::run::{Failure, FlowCall, Kept, StepEnd, StepOutcome};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::{sync::Arc, time::Duration};
 
+use super::masking::Masks;
 use crate::log_line::LogLine;
 
 /// An event that a step emitted.
@@ -34,6 +35,8 @@ pub(super) struct StepEffects {
     is_skipped: bool,
     sent: Vec<Sent>,
     pub(super) logs: Vec<LogLine>,
+    /// Changes of the step's key-value map.
+    pub(super) kv_writes: Vec<KvWrite>,
 }
 
 /// The things that an execution sends, apart by what becomes of them.
@@ -108,6 +111,18 @@ impl StepEffects {
 }
 
 impl Sends {
+    /// Masks what is kept of them. Marks in what leaves the node are opened as it does.
+    pub(super) fn hide(&mut self, masks: &Masks) {
+        let queued = self.queued.iter_mut().map(|send| &mut send.value);
+        let emitted = self.emitted.iter_mut().map(|emitted| &mut emitted.event);
+        let streamed = self.streamed.iter_mut().map(|streamed| &mut streamed.payload);
+        for value in queued.chain(emitted).chain(streamed) {
+            if let Some(masked) = masks.json(value) {
+                *value = masked;
+            }
+        }
+    }
+
     fn add(&mut self, path: &str, sent: Sent) {
         let way = match sent.kind {
             SendKind::Emit => {

@@ -1,6 +1,6 @@
 //! Things of a workflow's owner that a run needs: other workflows by name, and variables.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use headwater_model::{
     id::WorkflowId,
@@ -8,8 +8,10 @@ use headwater_model::{
 };
 use headwater_store::{Owner, SourceFilter, Workflow};
 
-use super::context::WorkflowContext;
-use crate::{error::PlatformError, secrets::variable_purpose};
+use sha2::{Digest as _, Sha256};
+
+use super::{bearer::Bearer, context::WorkflowContext, variables::Opened};
+use crate::error::PlatformError;
 
 /// Workflows that are looked through at once.
 const PAGE: u32 = 100;
@@ -19,16 +21,16 @@ impl WorkflowContext {
     ///
     /// # Errors
     /// `NotFound`, or `Conflict` when several have the name.
-    pub(super) async fn find(&self, from: &Workflow, named: &str) -> Result<WorkflowId, PlatformError> {
+    pub(super) async fn find(&self, owner: &Owner, named: &str) -> Result<WorkflowId, PlatformError> {
         if let Ok(id) = named.parse() {
             let found = self.core.store.workflow(&id).await?;
-            let found = found.filter(|found| found.owner.tenant() == from.owner.tenant());
+            let found = found.filter(|found| found.owner.tenant() == owner.tenant());
             return found.map(|found| found.id).ok_or_else(|| PlatformError::not_found("workflow", named));
         }
         let mut found = Vec::new();
         let mut page = PageRequest::first(PAGE);
         loop {
-            let workflows = self.core.store.workflows(&filter(&from.owner), &page).await?.items;
+            let workflows = self.core.store.workflows(&filter(owner), &page).await?.items;
             let is_last = workflows.len() < PAGE as usize;
             let last = workflows.last().map(|last| last.id.clone());
             found.extend(workflows.into_iter().filter(|one| one.name == named || one.name_slug == named));
@@ -46,21 +48,37 @@ impl WorkflowContext {
         }
     }
 
-    /// The environment of a workflow's steps: the variables of its owner, and who it is.
+    /// Whether a request has the bearer token that a trigger wants. Without the variable that has it, none does.
+    ///
+    /// # Errors
+    /// The store cannot be read, or the variable cannot be opened.
+    pub(crate) async fn is_borne(
+        &self,
+        workflow: &Workflow,
+        wanted: &Bearer,
+        authorization: Option<&str>,
+    ) -> Result<bool, PlatformError> {
+        let token = match wanted {
+            Bearer::Token(token) => Some(token.clone()),
+            Bearer::Variable(name) => self.variables(workflow).await?.values.get(name).cloned(),
+        };
+        let borne = authorization.and_then(|header| header.split_once(' '));
+        let borne = borne.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        // Of hashes, because comparing the texts themselves tells by its time how much of them is right.
+        Ok(match (token, borne) {
+            (Some(token), Some((_, borne))) => Sha256::digest(&token) == Sha256::digest(borne.trim()),
+            _ => false,
+        })
+    }
+
+    /// The variables that a workflow's steps see.
     ///
     /// # Errors
     /// The store cannot be read, or a variable cannot be opened.
-    pub(super) async fn variables(&self, workflow: &Workflow) -> Result<BTreeMap<String, String>, PlatformError> {
-        let mut variables = BTreeMap::new();
-        let tenant = workflow.owner.tenant();
-        for variable in self.core.store.variables(tenant).await? {
-            let purpose = variable_purpose(tenant, &variable.name);
-            let opened = self.secret_keys.open(&purpose, &variable.value)?;
-            let value = String::from_utf8_lossy(&opened).into_owned();
-            variables.insert(variable.name, value);
-        }
-        variables.insert("PIPEDREAM_WORKFLOW_ID".to_owned(), workflow.id.to_string());
-        Ok(variables)
+    pub(super) async fn variables(&self, workflow: &Workflow) -> Result<Arc<Opened>, PlatformError> {
+        let from = (&*self.core.store, &self.core.env);
+        let keys = (&*self.secret_keys, &self.wait_key);
+        self.variables.get(from, keys, workflow.owner.tenant()).await
     }
 }
 

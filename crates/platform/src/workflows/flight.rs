@@ -9,7 +9,13 @@ use headwater_store::{Owner, Usage};
 use headwater_workflow::path::Path;
 use tokio::sync::mpsc;
 
-use super::{context::WorkflowContext, effects::StepEffects};
+use super::{
+    context::WorkflowContext,
+    effects::StepEffects,
+    masking::Masks,
+    services::{self, Asking},
+    step_state,
+};
 use crate::data_stores::StoreRequests;
 
 /// An execution of a step, or an evaluation.
@@ -19,6 +25,9 @@ struct Execution {
     is_step: bool,
     effects: StepEffects,
     store_requests: StoreRequests,
+    owner: Owner,
+    hops: u32,
+    masks: Arc<Masks>,
     began: Instant,
 }
 
@@ -29,6 +38,7 @@ pub(super) struct Executed {
     pub(super) is_step: bool,
     pub(super) effects: StepEffects,
     pub(super) outcome: Outcome,
+    pub(super) masks: Arc<Masks>,
     pub(super) usage: Usage,
     /// Whether a worker took it.
     pub(super) has_begun: bool,
@@ -40,6 +50,8 @@ pub(super) struct For {
     pub(super) path: Path,
     pub(super) owner: Owner,
     pub(super) is_step: bool,
+    pub(super) hops: u32,
+    pub(super) masks: Arc<Masks>,
 }
 
 type Start = BoxFuture<'static, (RunId, Result<(), EngineError>)>;
@@ -77,7 +89,10 @@ impl Flight {
         self.next += 1;
         let invocation = invocation(id);
         let execution = Execution {
-            store_requests: StoreRequests::new(of.owner, &invocation.props),
+            store_requests: StoreRequests::new(of.owner.clone(), &invocation.props),
+            owner: of.owner,
+            hops: of.hops,
+            masks: of.masks,
             run: of.run,
             path: of.path,
             is_step: of.is_step,
@@ -131,8 +146,12 @@ impl Flight {
                 let execution = self.executions.get_mut(&id)?;
                 step_message(&self.context, execution, message);
             }
-            // `$emit` of a step is a send, and only sources have a key-value map and respond by themselves.
-            RunMessage::Emit(_) | RunMessage::KvChanged(_) | RunMessage::Respond(_) => {}
+            RunMessage::KvChanged(change) => {
+                let namespace = execution.path.name().unwrap_or_default();
+                execution.effects.kv_writes.push(step_state::write(namespace, change));
+            }
+            // `$emit` of a step is a send, and only sources respond by themselves.
+            RunMessage::Emit(_) | RunMessage::Respond(_) => {}
             RunMessage::Outcome(outcome) => return self.end(id, outcome),
         }
         None
@@ -147,6 +166,7 @@ impl Flight {
             is_step: execution.is_step,
             effects: execution.effects,
             outcome,
+            masks: execution.masks,
             usage: Usage {
                 invocations: 0,
                 compute_ms,
@@ -156,7 +176,7 @@ impl Flight {
     }
 }
 
-fn step_message(context: &WorkflowContext, execution: &mut Execution, message: StepMessage) {
+fn step_message(context: &Arc<WorkflowContext>, execution: &mut Execution, message: StepMessage) {
     match message {
         StepMessage::Skipped => execution.effects.skip(),
         StepMessage::Flow(flow) => execution.effects.flow(flow),
@@ -167,8 +187,11 @@ fn step_message(context: &WorkflowContext, execution: &mut Execution, message: S
         }
         StepMessage::ResponseRefused(_) => context.responders.refuse(&execution.run),
         StepMessage::Asked(request) => {
-            let refusal = "this node does not serve it yet".to_owned();
-            request.reply.answer(Err(refusal));
+            let asking = Asking {
+                owner: execution.owner.clone(),
+                hops: execution.hops,
+            };
+            services::serve(context, asking, request);
         }
     }
 }

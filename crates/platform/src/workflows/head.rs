@@ -9,6 +9,8 @@ use headwater_workflow::run::Root;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::admission::Keys;
+
 /// The head of a run. An invocation that has not begun may have one already, which says how to begin.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Head {
@@ -33,6 +35,9 @@ pub(crate) struct Head {
     /// The wait that its end answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) called_by: Option<CalledBy>,
+    /// The values of its keys of concurrency and throttle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) keys: Option<Keys>,
     /// Whether it is a test: waits end it, and it leaves no `$errors`.
     #[serde(default)]
     pub(crate) is_test: bool,

@@ -5,13 +5,13 @@ use std::{collections::HashMap, sync::Arc};
 use headwater_store::WaitId;
 use headwater_workflow::{
     path::Path,
-    run::{Blob, Exported, Question},
+    run::{Blob, Exported, Place, Question},
 };
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{live::LiveRun, tokens::WaitUrls};
 use crate::platform_event::iso_8601;
-use headwater_model::time::EpochMs;
+use headwater_model::{id::InvocationId, time::EpochMs};
 
 /// The texts of the blobs that an input is put together from.
 pub(super) type BlobTexts = HashMap<String, Arc<str>>;
@@ -70,7 +70,8 @@ fn question(question: &Question) -> Value {
 /// `steps`: the trigger, and everything in the scope of the place.
 fn steps(run: &LiveRun, path: &Path, texts: &BlobTexts, to: &mut String) {
     to.push_str("{\"trigger\":{\"event\":");
-    match run.tree.handler_of(path) {
+    let (sequence, _) = run.deployed.definition.sequence_at_root(path);
+    match run.tree.root().failed.as_ref().filter(|_| sequence != Path::root()) {
         Some((at, failure)) => {
             let error = json!({
                 "code": failure.error.code.clone().unwrap_or_else(|| failure.error.name.clone().into()),
@@ -178,5 +179,14 @@ pub(super) fn wait_of(run: &LiveRun, path: &Path) -> WaitId {
         run_id: run.id().clone(),
         path: path.to_string(),
         generation: place.map_or(0, |place| place.generation),
+    }
+}
+
+/// The wait of a place of a run.
+pub(crate) fn wait_id(run: &InvocationId, path: &Path, place: &Place) -> WaitId {
+    WaitId {
+        run_id: run.clone(),
+        path: path.to_string(),
+        generation: place.generation,
     }
 }

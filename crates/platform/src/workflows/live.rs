@@ -3,17 +3,22 @@
 use std::{collections::BTreeMap, mem, sync::Arc, time::Duration};
 
 use headwater_model::{
+    channel::Channel,
     event::NewEvent,
     id::{InvocationId, TriggerKind},
     time::EpochMs,
 };
-use headwater_store::{Claimed, NewInvocation, NewSend, Usage, WaitId};
+use headwater_store::{Claimed, KvWrite, NewInvocation, NewSend, Usage, WaitId};
 use headwater_workflow::{
     path::Path,
     run::{Order, RunTree, State},
 };
 
-use super::{deployed::Deployed, head::Head};
+use super::{
+    deployed::Deployed,
+    effects::{Emitted, Streamed},
+    head::Head,
+};
 use crate::log_line::LogLine;
 
 /// The usual time limits of a step: of runs that somebody waits for, and of others.
@@ -27,6 +32,7 @@ pub(super) struct Pending {
     pub(super) sends: Vec<NewSend>,
     pub(super) calls: Vec<NewInvocation>,
     pub(super) applied: Vec<WaitId>,
+    pub(super) kv_writes: Vec<KvWrite>,
     pub(super) usage: Usage,
 }
 
@@ -43,6 +49,8 @@ pub(super) struct LiveRun {
     /// Whether something happened that has to be durable before anything else begins.
     pub(super) is_dirty: bool,
     pub(super) is_committing: bool,
+    /// Whether the limits of its workflow let it begin.
+    pub(super) is_admitted: bool,
     /// Orders that wait for the commit.
     pub(super) orders: Vec<Order>,
     pub(super) standing: State,
@@ -70,6 +78,13 @@ impl LiveRun {
         self.id().as_str()
     }
 
+    /// Begins: the limits of its workflow let it.
+    pub(super) fn begin(&mut self, now_ms: EpochMs) {
+        self.is_admitted = true;
+        self.head.started_at_ms.get_or_insert(now_ms);
+        self.started_at_ms = now_ms;
+    }
+
     /// The time that a step may take.
     pub(super) fn time_limit(&self, path: &Path) -> Duration {
         let own = self.tree.node(path).and_then(|node| node.timeout);
@@ -91,6 +106,24 @@ impl LiveRun {
             self.is_dirty = true;
         }
         self.standing = standing;
+    }
+
+    /// Adds what a step emitted and streamed to the events of the next commit.
+    pub(super) fn emit(&mut self, emitted: Vec<Emitted>, streamed: Vec<Streamed>) {
+        let emitted = emitted.into_iter().map(|emit| (emit.channel, emit.event));
+        let streamed = streamed.into_iter().map(|streamed| (Some(streamed.channel), streamed.payload));
+        let (hops, trace) = (self.claimed.hops, self.claimed.origin.trace);
+        let events = emitted.chain(streamed).map(|(channel, event)| NewEvent {
+            channel: channel.map(Channel::named).unwrap_or_default(),
+            event,
+            key: None,
+            summary: None,
+            ts: None,
+            scheduled: None,
+            hops,
+            trace,
+        });
+        self.pending.events.extend(events);
     }
 
     /// The orders that may be carried out now.

@@ -10,11 +10,15 @@ use headwater_workflow::{
 };
 
 use super::{
+    admission::Admission,
     context::WorkflowContext,
     head::{Head, ReplayOf},
     live::{LiveRun, Pending},
 };
 use crate::error::PlatformError;
+
+/// The reason of a run that somebody cancelled, in its record.
+const CANCELLED: &str = "cancelled by request";
 
 impl WorkflowContext {
     /// The workflow, if it is there.
@@ -48,13 +52,17 @@ impl WorkflowContext {
             }
             (false, _) => RunTree::new(definition),
         };
+        let settings = &deployed.definition.settings;
+        let is_admitted = head.has_begun() || !Admission::is_limited(settings);
         let was_paused = head.has_begun() && claimed.starts <= 1;
         head.pauses += u32::from(was_paused);
         let execution = match head.pauses {
             0 => run_id.clone(),
             _ => self.core.env.id(InvocationId::new),
         };
-        head.started_at_ms.get_or_insert(now_ms);
+        if is_admitted {
+            head.started_at_ms.get_or_insert(now_ms);
+        }
         tree.wake(now_ms);
         let mut run = LiveRun {
             execution,
@@ -66,6 +74,7 @@ impl WorkflowContext {
             pending: Pending::default(),
             is_dirty: false,
             is_committing: false,
+            is_admitted,
             orders: Vec::new(),
             standing: State::Running,
             logs: BTreeMap::new(),
@@ -82,7 +91,7 @@ impl WorkflowContext {
 }
 
 /// A place as it was written.
-pub(super) fn place_of(written: &PlaceWrite) -> Result<(Path, Place), PlatformError> {
+pub(crate) fn place_of(written: &PlaceWrite) -> Result<(Path, Place), PlatformError> {
     let broken = |error: &dyn std::fmt::Display| PlatformError::Internal(format!("place `{}`: {error}", written.path));
     let path = written.path.parse().map_err(|error| broken(&error))?;
     let place = serde_json::from_str(written.body.get()).map_err(|error| broken(&error))?;
@@ -95,6 +104,9 @@ impl LiveRun {
         for answer in answers {
             if self.pending.applied.contains(&answer.wait) {
                 continue;
+            }
+            if answer.wait.path == Path::root().to_string() {
+                self.tree.cancel(CANCELLED);
             }
             let path = answer.wait.path.parse::<Path>();
             let resolution = serde_json::from_str::<Resolution>(answer.resolution.get());

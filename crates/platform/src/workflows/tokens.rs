@@ -3,20 +3,33 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use headwater_model::id::InvocationId;
-use headwater_store::WaitId;
+use headwater_store::{Variable, WaitId};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::Serialize;
 use sha2::Sha256;
 
+use crate::{core::Core, error::PlatformError, secrets::{SecretKeys, variable_purpose}};
+
+/// The owner of the installation's own variables: no user or workspace has an id like it.
+const INSTALLATION: &str = "installation";
+const WAIT_KEY: &str = "wait_key";
 /// Bytes of a signature: 128 bits, which nobody guesses.
 const SIGNATURE_BYTES: usize = 16;
+/// Bytes of a mark.
+const MARK_BYTES: usize = 8;
 
 /// The three URLs of a wait, as a step's input has them.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct WaitUrls {
-    pub(crate) resume: String,
-    pub(crate) cancel: String,
-    pub(crate) rerun: String,
+pub struct WaitUrls {
+    /// Lets the run go on.
+    pub resume: String,
+    /// Ends the run.
+    pub cancel: String,
+    /// Lets the step run again at once.
+    pub rerun: String,
+    /// The token in all of them.
+    #[serde(skip)]
+    pub(crate) token: String,
 }
 
 impl WaitUrls {
@@ -27,12 +40,13 @@ impl WaitUrls {
             resume: url("resume"),
             cancel: url("cancel"),
             rerun: url("rerun"),
+            token: token.to_owned(),
         }
     }
 }
 
 /// The key that signs them: one per installation, which outlives rotations of the secret keys.
-pub(crate) struct WaitKey(pub(crate) [u8; 32]);
+pub(crate) struct WaitKey(pub(crate) [u8; 64]);
 
 impl WaitKey {
     /// The token of a wait: base64url of `<signature><run id> <generation> <path>`.
@@ -59,11 +73,53 @@ impl WaitKey {
         })
     }
 
+    /// A mark that nobody else can state, for a name.
+    pub(crate) fn mark(&self, name: &str) -> String {
+        let mac = self.mac(format!("mark {name}").as_bytes()).finalize().into_bytes();
+        hex::encode(&mac[..MARK_BYTES])
+    }
+
     fn mac(&self, name: &[u8]) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new(&self.0.into());
         mac.update(name);
         mac
     }
+}
+
+/// The key of this installation, created at its first start and kept sealed in the store: URLs that were handed out before
+/// a restart stay good.
+///
+/// # Errors
+/// The store cannot be used. A key that cannot be opened is taken for lost: its URLs lead nowhere.
+pub(crate) async fn installation_key(core: &Core, secret_keys: &SecretKeys) -> Result<WaitKey, PlatformError> {
+    let known = core.store.variables(INSTALLATION).await?;
+    let known = known.iter().find(|variable| variable.name == WAIT_KEY);
+    let purpose = variable_purpose(INSTALLATION, WAIT_KEY);
+    if let Some(known) = known {
+        return match secret_keys.open(&purpose, &known.value) {
+            Ok(key) => <[u8; 64]>::try_from(&key[..])
+                .map(WaitKey)
+                .map_err(|_| PlatformError::Internal("the key of waits has another length".to_owned())),
+            Err(error) => {
+                tracing::error!(%error, "the key of waits cannot be opened: URLs of waits do not work until the node has the secret key that it was sealed with");
+                Ok(WaitKey(random(core)))
+            }
+        };
+    }
+    let key = random(core);
+    let variable = Variable {
+        name: WAIT_KEY.to_owned(),
+        value: secret_keys.seal(&core.env, &purpose, &key)?,
+        updated_at: core.env.now_at(),
+    };
+    core.store.set_variable(INSTALLATION, variable).await?;
+    Ok(WaitKey(key))
+}
+
+fn random(core: &Core) -> [u8; 64] {
+    let mut key = [0; 64];
+    core.env.random.fill(&mut key);
+    key
 }
 
 #[cfg(test)]
@@ -82,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_token_names_its_wait() {
-        let key = WaitKey([7; 32]);
+        let key = WaitKey([7; 64]);
         let token = key.token(&wait());
         assert_eq!(key.wait(&token), Some(wait()));
         assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
@@ -90,9 +146,9 @@ mod tests {
 
     #[test]
     fn a_token_that_was_changed_or_signed_elsewhere_names_nothing() {
-        let key = WaitKey([7; 32]);
+        let key = WaitKey([7; 64]);
         let token = key.token(&wait());
-        assert_eq!(WaitKey([8; 32]).wait(&token), None);
+        assert_eq!(WaitKey([8; 64]).wait(&token), None);
         let mut bytes = URL_SAFE_NO_PAD.decode(&token).unwrap();
         for index in 0..bytes.len() {
             bytes[index] ^= 1;

@@ -144,6 +144,8 @@ impl World {
             retained_failed_runs: 100,
             shutdown_grace: Duration::from_secs(20),
             deliveries: DeliveryConfig::default(),
+            mail: None,
+            s3: None,
             apps: AppCatalog::default(),
             plan: Plan::Free,
             daily_invocations_quota: None,

@@ -1,13 +1,17 @@
 //! Runs of workflows on the way: places, waits and their answers, sends, and what is kept at their end.
 
 use bytes::Bytes;
-use headwater_model::{origin::Origin, page::PageRequest};
+use headwater_model::{
+    id::{TriggerKind, WorkflowId},
+    origin::Origin,
+    page::PageRequest,
+};
 
 use super::{
     Factory,
     fixture::{
-        MINUTE, SECOND, T0, Work, assert_conflict, call_of, claim_runs, commit, json, owner,
-        run_under, start, term, workflow,
+        MINUTE, SECOND, T0, Work, assert_conflict, call_of, claim_runs, commit, deployment,
+        entropy, json, owner, run_under, start, term, timer_of, trigger, workflow,
     },
 };
 use crate::{
@@ -167,6 +171,27 @@ pub async fn an_answer_before_the_checkpoint_is_not_lost(factory: &dyn Factory) 
     let waiting = step(&run, waits("{}"), with_place(place("a", "waiting", 0)));
     commit(&*store, waiting).await.unwrap();
     assert_eq!(claim_runs(&*store, &of.id, epoch, T0).await.len(), 1);
+}
+
+pub async fn a_run_that_waits_does_not_stop_the_clock(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let owner = owner();
+    let id = WorkflowId::new(T0, entropy());
+    let mut deploy = deployment(&id, &owner, T0);
+    deploy.timers = vec![timer_of(&trigger(TriggerKind::Timer), 60)];
+    let of = store.deploy_workflow(deploy).await.unwrap();
+    for minute in 1..=3 {
+        let now_ms = T0 + minute * MINUTE;
+        assert_eq!(store.fire_timers(now_ms, 10).await.unwrap().done, 1);
+        let runs = claim_runs(&*store, &of.id, epoch, now_ms).await;
+        assert_eq!(runs.len(), 1, "minute {minute}");
+        let waiting = AfterRun::Checkpoint {
+            state: json("1"),
+            due_at_ms: T0 + 100 * MINUTE,
+        };
+        let progress = with_place(place("a", "waiting", 0));
+        commit(&*store, step(&runs[0], waiting, progress)).await.unwrap();
+    }
 }
 
 pub async fn places_go_with_their_run(factory: &dyn Factory) {

@@ -31,7 +31,7 @@ pub struct Definition {
 }
 
 /// The lists of nodes in a node, with their paths.
-pub(crate) trait Bodies {
+trait Bodies {
     /// Each list; a loop's is that of the loop itself.
     fn bodies<'a>(&'a self, path: &Path) -> Vec<(Path, &'a [Node])>;
 }

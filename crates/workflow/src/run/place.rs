@@ -159,6 +159,11 @@ impl Place {
         found.next().map(|(_, value)| value)
     }
 
+    /// When its wait ends by itself.
+    pub(super) fn due(&self) -> Option<EpochMs> {
+        self.wait.as_ref()?.until_ms
+    }
+
     /// Sets a value; the last of a name counts.
     pub(super) fn set_export(&mut self, name: &str, value: Kept) {
         match self.exports.iter_mut().find(|(key, _)| key == name) {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     definition::{Loop, Mode, Node, NodeKind, OnError},
-    path::Path,
+    path::{ON_ERROR, Path},
 };
 
 const RETURN_VALUE: &str = "$return_value";
@@ -57,7 +57,7 @@ impl RunTree {
     /// The scope inside of a node, or of its own questions.
     fn enter(&self, path: &Path, node: &Node, target: &Path, scope: &mut Scope) {
         if let OnError::Steps(steps) = &node.on_error {
-            let base = path.join("on_error");
+            let base = path.join(ON_ERROR);
             if target.is_within(&base) {
                 self.add(path, node, scope);
                 return self.collect(&base, steps, target, scope);
@@ -181,7 +181,7 @@ impl RunTree {
             match &node.on_error {
                 OnError::Fail => place.failure.as_ref(),
                 OnError::Continue => None,
-                OnError::Steps(steps) => self.sequence_failure(&path.join("on_error"), steps),
+                OnError::Steps(steps) => self.sequence_failure(&path.join(ON_ERROR), steps),
             }
         })
     }

@@ -7,7 +7,6 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     mem,
     sync::Arc,
-    time::Duration,
 };
 
 use headwater_model::time::EpochMs;
@@ -15,19 +14,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     end::{FlowCall, StepEnd, StepOutcome},
-    failure::{Cause, Failure},
+    failure::Failure,
     kept::Kept,
     order::{Order, Work},
-    place::{Place, PlaceStatus, Rerun, WaitKind},
-    resolution::{Resolution, Resolved},
+    place::{Place, PlaceStatus, WaitKind},
+    tries::{failed_try, pause},
 };
 use crate::{
-    definition::{Definition, Node, NodeKind, OnTimeout, Retry},
+    definition::{Definition, Node, Retry},
     path::Path,
 };
-
-/// Workers that may go away under a step before it counts as failed.
-const LOSSES_MAX: u32 = 3;
 
 /// A run that is on its way to its end, whatever still could run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,6 +100,8 @@ pub struct RunTree {
     pub(super) root: Root,
     pub(super) places: BTreeMap<Path, Place>,
     pub(super) changed: BTreeSet<Path>,
+    /// Places that wait.
+    pub(super) waiting: BTreeSet<Path>,
     /// Places with an order that has not been answered.
     pub(super) at_work: BTreeSet<Path>,
     /// For each loop, its items from the first that have ended.
@@ -120,11 +118,14 @@ impl RunTree {
 
     /// A run as it was written. Work that was in progress then will be ordered again.
     pub fn load(definition: Arc<Definition>, root: Root, places: BTreeMap<Path, Place>) -> Self {
+        let waiting = places.iter().filter(|(_, place)| place.status == PlaceStatus::Waiting);
+        let waiting = waiting.map(|(path, _)| path.clone()).collect();
         Self {
             definition,
             root,
             places,
             changed: BTreeSet::new(),
+            waiting,
             at_work: BTreeSet::new(),
             ended_items: HashMap::new(),
             calls: Vec::new(),
@@ -158,8 +159,8 @@ impl RunTree {
 
     /// The earliest moment at which a wait ends by itself.
     pub fn next_due(&self) -> Option<EpochMs> {
-        let waits = self.places.values().filter_map(|place| place.wait.as_ref());
-        waits.filter_map(|wait| wait.until_ms).min()
+        let places = self.waiting.iter().filter_map(|path| self.places.get(path));
+        places.filter_map(Place::due).min()
     }
 
     /// An execution of a step's code ended.
@@ -196,44 +197,8 @@ impl RunTree {
                 }
             }
         }
-        self.changed.insert(path.clone());
+        self.touched(path);
         self.apply_early(path, now_ms);
-    }
-
-    /// A resolution of a place's wait of that generation came in.
-    pub fn resolve(
-        &mut self,
-        path: &Path,
-        generation: u32,
-        resolution: Resolution,
-        now_ms: EpochMs,
-    ) -> Resolved {
-        let Some(place) = self.places.get_mut(path) else {
-            return Resolved::Before;
-        };
-        if place.generation != generation || place.status.is_final() || place.early.is_some() {
-            return Resolved::Before;
-        }
-        self.changed.insert(path.clone());
-        if place.status == PlaceStatus::Running {
-            place.early = Some(resolution);
-            return Resolved::AtItsEnd;
-        }
-        self.apply(path, resolution, now_ms);
-        Resolved::Now
-    }
-
-    /// Ends the waits that are over by then.
-    pub fn wake(&mut self, now_ms: EpochMs) {
-        let is_over = |place: &Place| {
-            let until_ms = place.wait.as_ref().and_then(|wait| wait.until_ms);
-            until_ms.is_some_and(|until_ms| until_ms <= now_ms)
-        };
-        let over = self.places.iter().filter(|(_, place)| is_over(place));
-        let over: Vec<Path> = over.map(|(path, _)| path.clone()).collect();
-        for path in over {
-            self.time_out(&path, now_ms);
-        }
     }
 
     /// The call of a place begins with the next commit, as a run with that id; or it cannot be made.
@@ -245,21 +210,19 @@ impl RunTree {
         now_ms: EpochMs,
     ) {
         self.at_work.remove(path);
-        let run_id = match called {
-            Ok(run_id) => run_id,
-            Err(failure) => return self.fail(path, failure, now_ms),
+        let Some(place) = self.running(path) else {
+            return;
         };
-        if let Some(place) = self.running(path) {
-            match waits {
-                true => place.wait(WaitKind::Call, None),
-                false => {
-                    let value = serde_json::json!({ "run_id": run_id });
-                    place.set_export("$return_value", Kept::of(&value));
-                    place.end(PlaceStatus::Succeeded, now_ms);
-                }
+        match (called, waits) {
+            (Ok(_), true) => place.wait(WaitKind::Call, None),
+            (Ok(run_id), false) => {
+                let value = serde_json::json!({ "run_id": run_id });
+                place.set_export("$return_value", Kept::of(&value));
+                place.end(PlaceStatus::Succeeded, now_ms);
             }
-            self.changed.insert(path.clone());
+            (Err(failure), _) => return self.fail(path, failure, now_ms),
         }
+        self.touched(path);
     }
 
     /// Cancels the run, unless it has ended.
@@ -283,7 +246,7 @@ impl RunTree {
         self.root.begun += 1;
         let place = Place::begun(self.root.begun, now_ms);
         self.places.insert(path.clone(), place);
-        self.changed.insert(path.clone());
+        self.touched(path);
     }
 
     /// Fails a place; nothing tries it again.
@@ -291,7 +254,7 @@ impl RunTree {
         if let Some(place) = self.places.get_mut(path) {
             place.failure = Some(failure);
             place.end(PlaceStatus::Failed, now_ms);
-            self.changed.insert(path.clone());
+            self.touched(path);
         }
     }
 
@@ -299,27 +262,38 @@ impl RunTree {
     pub(super) fn end_place(&mut self, path: &Path, status: PlaceStatus, now_ms: EpochMs) {
         if let Some(place) = self.places.get_mut(path) {
             place.end(status, now_ms);
-            self.changed.insert(path.clone());
+            self.touched(path);
         }
     }
 
     /// Cancels whatever waits at or below a path.
     pub(super) fn cancel_waits(&mut self, below: &Path, now_ms: EpochMs) {
-        self.cancel_where(below, now_ms, |place| place.status == PlaceStatus::Waiting);
+        let waiting = self.waiting.range(below.clone()..);
+        let waiting: Vec<Path> = waiting.take_while(|path| path.is_within(below)).cloned().collect();
+        for path in waiting {
+            self.end_place(&path, PlaceStatus::Cancelled, now_ms);
+        }
     }
 
     /// Cancels whatever has not ended at or below a path.
     pub(super) fn cancel_all(&mut self, below: &Path, now_ms: EpochMs) {
-        self.cancel_where(below, now_ms, |place| !place.status.is_final());
+        let places = self.places.range(below.clone()..);
+        let places = places.take_while(|(path, _)| path.is_within(below));
+        let open = places.filter(|(_, place)| !place.status.is_final());
+        let open: Vec<Path> = open.map(|(path, _)| path.clone()).collect();
+        for path in open {
+            self.end_place(&path, PlaceStatus::Cancelled, now_ms);
+        }
     }
 
-    fn cancel_where(&mut self, below: &Path, now_ms: EpochMs, is_meant: impl Fn(&Place) -> bool) {
-        for (path, place) in &mut self.places {
-            if path.is_within(below) && is_meant(place) {
-                place.end(PlaceStatus::Cancelled, now_ms);
-                self.changed.insert(path.clone());
-            }
-        }
+    /// Notes that a place has changed: it is to be written, and waits or no longer does.
+    pub(super) fn touched(&mut self, path: &Path) {
+        let place = self.places.get(path);
+        match place.is_some_and(|place| place.status == PlaceStatus::Waiting) {
+            true => self.waiting.insert(path.clone()),
+            false => self.waiting.remove(path),
+        };
+        self.changed.insert(path.clone());
     }
 
     /// Notes an order, unless the place has one.
@@ -343,166 +317,8 @@ impl RunTree {
         node.retry.clone().or_else(|| workflow.clone())
     }
 
-    fn apply_early(&mut self, path: &Path, now_ms: EpochMs) {
-        let Some(place) = self.places.get_mut(path) else {
-            return;
-        };
-        if place.status == PlaceStatus::Waiting
-            && let Some(resolution) = place.early.take()
-        {
-            self.apply(path, resolution, now_ms);
-        }
-    }
-
-    fn apply(&mut self, path: &Path, resolution: Resolution, now_ms: EpochMs) {
-        let Some(place) = self.places.get_mut(path) else {
-            return;
-        };
-        let kind = place.wait.as_ref().map(|wait| wait.kind);
-        place.generation += 1;
-        match resolution {
-            Resolution::Cancel => {
-                place.end(PlaceStatus::Cancelled, now_ms);
-                let reason = format!("{path}: cancelled through its URL");
-                self.close(Closing::Cancel { reason });
-            }
-            Resolution::Resume(request) => match kind {
-                Some(WaitKind::Rerun) => run_again(place, request),
-                Some(WaitKind::Retry) => place.resume(),
-                _ => {
-                    if let Some(request) = request {
-                        place.set_export("$resume_data", request);
-                    }
-                    place.end(PlaceStatus::Succeeded, now_ms);
-                }
-            },
-            Resolution::Rerun(request) => match kind {
-                Some(WaitKind::Retry) => place.resume(),
-                _ => run_again(place, request),
-            },
-            Resolution::Returned(value) => {
-                place.set_export("$return_value", value);
-                place.end(PlaceStatus::Succeeded, now_ms);
-            }
-            Resolution::Failed(text) => {
-                let failure = Failure::stated(Cause::Called, "CalledRunFailed", text);
-                self.fail(path, failure, now_ms);
-            }
-        }
-    }
-
-    fn time_out(&mut self, path: &Path, now_ms: EpochMs) {
-        let on_timeout = match self.definition.node(path).map(|node| &node.kind) {
-            Some(NodeKind::Wait(wait)) => wait.on_timeout,
-            _ => OnTimeout::Cancel,
-        };
-        let Some(place) = self.places.get_mut(path) else {
-            return;
-        };
-        self.changed.insert(path.clone());
-        let Some(wait) = &place.wait else { return };
-        match (wait.kind, on_timeout) {
-            (WaitKind::Delay, _) | (WaitKind::Wait, OnTimeout::Continue) => {
-                place.end(PlaceStatus::Succeeded, now_ms);
-            }
-            (WaitKind::Rerun, _) => {
-                // The same wait goes on in the next execution: its URLs may have been handed out already.
-                let generation = place.generation;
-                run_again(place, None);
-                place.generation = generation;
-            }
-            (WaitKind::Retry, _) => place.resume(),
-            (WaitKind::Wait, OnTimeout::Fail) => {
-                let text = format!("nobody answered `{path}` in time; its `on_timeout` is `fail`");
-                let failure = Failure::stated(Cause::WaitTimedOut, "WaitTimedOut", text);
-                self.fail(path, failure, now_ms);
-            }
-            (WaitKind::Suspend | WaitKind::Wait | WaitKind::Call, _) => {
-                place.end(PlaceStatus::Cancelled, now_ms);
-                let reason = format!("{path}: nobody resumed it in time");
-                self.close(Closing::Cancel { reason });
-            }
-        }
-    }
-
     /// The node that a place is of.
     pub fn node(&self, path: &Path) -> Option<&Node> {
         self.definition.node(path)
     }
-}
-
-/// Lets a step run again, as `$.flow.rerun` asked for.
-fn run_again(place: &mut Place, request: Option<Kept>) {
-    let rerun = place.rerun.get_or_insert(Rerun {
-        runs: 1,
-        context: None,
-        callback_request: None,
-    });
-    rerun.runs += 1;
-    rerun.callback_request = request;
-    place.resume();
-}
-
-/// Pauses a step at its end.
-fn pause(place: &mut Place, call: FlowCall, now_ms: EpochMs) {
-    match call {
-        FlowCall::Delay(span) => place.wait(WaitKind::Delay, Some(now_ms + span)),
-        FlowCall::Suspend(span) => place.wait(WaitKind::Suspend, Some(now_ms + span)),
-        FlowCall::Rerun {
-            after,
-            context,
-            max_retries,
-        } => {
-            let runs = place.rerun.as_ref().map_or(1, |rerun| rerun.runs);
-            if runs > max_retries {
-                return place.end(PlaceStatus::Succeeded, now_ms);
-            }
-            place.rerun = Some(Rerun {
-                runs,
-                context,
-                callback_request: None,
-            });
-            place.wait(WaitKind::Rerun, Some(now_ms + after));
-        }
-    }
-}
-
-/// Counts a failed try: another one follows, or the place has failed.
-fn failed_try(
-    place: &mut Place,
-    failure: Failure,
-    policy: Option<&Retry>,
-    (chance, now_ms): (f64, EpochMs),
-) {
-    if failure.cause == Cause::WorkerLost && place.losses < LOSSES_MAX {
-        place.losses += 1;
-        return;
-    }
-    place.losses = 0;
-    place.failed_tries += 1;
-    let kind = failure.cause.kind();
-    place.failure = Some(failure);
-    let is_meant = |retry: &&Retry| {
-        let is_on = kind.is_some_and(|kind| retry.on.contains(&kind));
-        is_on && place.failed_tries < retry.attempts
-    };
-    match policy.filter(is_meant) {
-        Some(retry) => {
-            let pause = pause_before(retry, place.failed_tries, chance);
-            place.wait(WaitKind::Retry, Some(now_ms + pause));
-        }
-        None => place.end(PlaceStatus::Failed, now_ms),
-    }
-}
-
-/// The pause before the next try: exponential, bounded, and with jitter between half of it and all of it.
-fn pause_before(retry: &Retry, failed_tries: u32, chance: f64) -> Duration {
-    let exponent = i32::try_from(failed_tries.saturating_sub(1)).unwrap_or(i32::MAX);
-    let seconds = retry.initial.as_secs_f64() * retry.factor.powi(exponent);
-    let bounded = seconds.min(retry.max.as_secs_f64());
-    let spread = match retry.jitter {
-        true => 0.5 + chance.clamp(0.0, 1.0) / 2.0,
-        false => 1.0,
-    };
-    Duration::try_from_secs_f64(bounded * spread).unwrap_or(retry.max)
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     definition::{Node, NodeKind, OnError},
-    path::Path,
+    path::{ON_ERROR, Path},
 };
 
 /// How far a sequence of nodes has come.
@@ -76,7 +76,7 @@ impl Walk<'_> {
                 }
             }
         }
-        self.handler(&root.join("on_error"), &definition.on_error)
+        self.handler(&root.join(ON_ERROR), &definition.on_error)
     }
 
     /// The steps of the workflow. A run that a step ends starts nothing more, and waits for nothing.
@@ -150,6 +150,8 @@ impl Walk<'_> {
     }
 
     fn node(&mut self, path: &Path, node: &Node, may_start: bool) -> Reach {
+        // A block `end` closes the run in the middle of a walk.
+        let may_start = may_start && self.tree.root.closing.is_none();
         if !self.tree.places.contains_key(path) {
             if node.is_disabled {
                 return Reach::Done;
@@ -176,7 +178,7 @@ impl Walk<'_> {
         match &node.on_error {
             OnError::Fail => Reach::Failed(path.clone()),
             OnError::Continue => Reach::Done,
-            OnError::Steps(steps) => self.sequence(&path.join("on_error"), steps, may_start),
+            OnError::Steps(steps) => self.sequence(&path.join(ON_ERROR), steps, may_start),
         }
     }
 
@@ -187,12 +189,17 @@ impl Walk<'_> {
     /// Orders work, unless the place has some already. After a crash nothing that was stopped begins again.
     fn ask_for(&mut self, path: &Path, work: Work, may_start: bool) -> Reach {
         if !may_start && !self.tree.at_work.contains(path) {
-            self.tree
-                .end_place(path, PlaceStatus::Cancelled, self.now_ms);
-            return Reach::Held;
+            return self.held(path);
         }
         let order = self.tree.order(path, work);
         self.orders.extend(order);
         Reach::Open
+    }
+
+    /// A place that has begun and may not go on.
+    pub(super) fn held(&mut self, path: &Path) -> Reach {
+        self.tree
+            .end_place(path, PlaceStatus::Cancelled, self.now_ms);
+        Reach::Held
     }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// The form of rules, for messages.
-pub(crate) const RULES_HINT: &str = "{t: and, r: [{a: \"{{…}}\", op: text_equals, b: …}]}";
+pub(super) const RULES_HINT: &str = "{t: and, r: [{a: \"{{…}}\", op: text_equals, b: …}]}";
 
 /// Why values are not rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -128,7 +128,7 @@ impl Actor {
         }
         self.loaded = Some(Arc::new(loaded.settled(source.clone())));
         self.read_dedupe_state().await;
-        self.context.endpoints.forget(&self.id);
+        self.context.endpoints.forget(&self.id.clone().into());
         Ok(source)
     }
 }

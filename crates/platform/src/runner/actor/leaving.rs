@@ -30,7 +30,7 @@ impl Actor {
 
     /// Ends for good: work goes back to the store, runs in flight are abandoned.
     pub(super) async fn leave(mut self: Box<Self>) {
-        self.context.endpoints.forget(&self.id);
+        self.context.endpoints.forget(&self.id.clone().into());
         let (closing, closed) = self.closing.take().unzip();
         for ended in self.renewal.abandon() {
             self.finish(ended);

@@ -45,7 +45,7 @@ impl Platform {
             return Err(PlatformError::invalid("name", reason));
         }
         self.visible_source(caller, id).await?;
-        let _turn = self.lifecycles.lock(id).await;
+        let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let former = self.visible_source(caller, id).await?;
         let target = self.target(caller, &former, &request).await?;
         let was_active = former.state != SourceState::Inactive;

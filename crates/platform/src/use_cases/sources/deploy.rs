@@ -47,7 +47,7 @@ impl Platform {
         };
         let spec = self.plan(caller, wanted).await?;
         let id = self.core.env.id(SourceId::new);
-        let _turn = self.lifecycles.lock(&id).await;
+        let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let new = NewSource {
             id,
             owner,
@@ -127,7 +127,7 @@ impl Platform {
         id: &SourceId,
     ) -> Result<(), PlatformError> {
         self.visible_source(caller, id).await?;
-        let _turn = self.lifecycles.lock(id).await;
+        let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let source = self.visible_source(caller, id).await?;
         self.core
             .store

@@ -33,7 +33,7 @@ impl Platform {
 
     async fn recover_batch(self: &Arc<Self>, batch: Vec<Source>) -> Result<(), PlatformError> {
         for source in batch {
-            let _turn = self.lifecycles.lock(&source.id).await;
+            let _turn = self.lifecycles.lock(&source.id.clone().into()).await;
             // A change of this start may have been under way when the list was read; it has settled its
             // own.
             let Some(source) = self.core.store.source(&source.id).await? else {

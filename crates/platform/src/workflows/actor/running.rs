@@ -10,6 +10,7 @@ use headwater_model::{
 };
 use headwater_store::NewInvocation;
 use headwater_workflow::{
+    definition::NodeKind,
     path::Path,
     run::{Blob, Cause, Failure, Order, Work},
 };
@@ -24,6 +25,7 @@ use crate::{
         flight::{Executed, For},
         head::{CalledBy, Head},
         input::{self, BlobTexts},
+        masking::Masks,
         tokens::WaitUrls,
     },
 };
@@ -35,6 +37,7 @@ pub(in crate::workflows) enum Start {
         worker: Box<WorkerSpec>,
         entry: Entry,
         props: Map<String, Value>,
+        masks: Arc<Masks>,
         texts: BlobTexts,
         work: Work,
     },
@@ -50,7 +53,7 @@ impl Actor {
     /// Goes on with a run: commits what has to be durable first, or carries out its orders.
     pub(super) fn advance(&mut self, id: &InvocationId) {
         let now_ms = self.context.core.env.now_ms();
-        let Some(run) = self.runs.get_mut(id) else {
+        let Some(run) = self.runs.get_mut(id).filter(|run| run.is_admitted) else {
             return;
         };
         run.advance(now_ms);
@@ -71,7 +74,7 @@ impl Actor {
     }
 
     /// Reads what the order needs.
-    fn prepare(&mut self, id: &InvocationId, order: Order) {
+    pub(super) fn prepare(&mut self, id: &InvocationId, order: Order) {
         let Some(run) = self.runs.get(id) else {
             return;
         };
@@ -123,7 +126,7 @@ impl Actor {
                 run.is_dirty = true;
                 self.advance(&id);
             }
-            Start::Execute { worker, entry, props, texts, work } => {
+            Start::Execute { worker, entry, props, masks, texts, work } => {
                 let token = self.context.wait_key.token(&input::wait_of(run, &path));
                 let urls = WaitUrls::of(&self.context.core.config.public_url, &token);
                 let (is_step, text) = match &work {
@@ -134,8 +137,11 @@ impl Actor {
                     run: id,
                     owner: run.deployed.workflow.owner.clone(),
                     is_step,
+                    hops: run.claimed.hops,
+                    masks,
                     path,
                 };
+                let text = of.masks.opened(text);
                 let wall = Some(run.time_limit(&of.path));
                 self.flight.start(of, *worker, |run| Invocation {
                     run,
@@ -156,20 +162,21 @@ impl Actor {
                 ..Default::default()
             },
         };
-        let is_step = self.runs.get(id).and_then(|run| run.tree.node(path)).is_some_and(|node| node.kind.is_step());
+        let is_step = self.runs.get(id).and_then(|run| run.tree.node(path)).is_some_and(|node| matches!(node.kind, NodeKind::Step(_)));
         self.executed(Executed {
             run: id.clone(),
             path: path.clone(),
             is_step,
             effects: Default::default(),
             outcome,
+            masks: Arc::default(),
             usage: Default::default(),
             has_begun: false,
         });
     }
 
     /// An execution ended.
-    pub(super) fn executed(&mut self, executed: Executed) {
+    pub(super) fn executed(&mut self, mut executed: Executed) {
         let now_ms = self.context.core.env.now_ms();
         let Some(run) = self.runs.get_mut(&executed.run) else {
             return;
@@ -177,13 +184,19 @@ impl Actor {
         run.pending.usage.add(executed.usage);
         match executed.is_step {
             false => {
-                let answers = answers_of(executed.outcome);
+                let answers = answers_of(executed.outcome, &executed.masks);
+                if executed.path == Path::root() {
+                    return self.keyed(&executed.run, answers);
+                }
                 run.tree.answered(&executed.path, answers, now_ms);
             }
             true => {
                 let path = executed.path.to_string();
+                run.pending.kv_writes.append(&mut executed.effects.kv_writes);
                 let chance = self.context.core.env.chance();
-                let (end, sends, logs) = executed.effects.ended(&path, executed.outcome, chance);
+                let (mut end, mut sends, mut logs) = executed.effects.ended(&path, executed.outcome, chance);
+                executed.masks.hide(&mut end, &mut logs);
+                sends.hide(&executed.masks);
                 run.logs.entry(executed.path.clone()).or_default().extend(logs);
                 run.pending.sends.extend(sends.queued);
                 run.emit(sends.emitted, sends.streamed);
@@ -216,17 +229,19 @@ async fn prepared(
         let text = bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
         texts.extend(text.map(|text| (blob.hash, Arc::from(text))));
     }
-    let env = context.variables(&deployed.workflow).await?;
+    let variables = context.variables(&deployed.workflow).await?;
+    let masks = Arc::clone(&variables.masks);
     match work {
         Work::Call { workflow, event, waits } => {
-            let runnable = context.find(&deployed.workflow, &workflow).await?.into();
+            let runnable = context.find(&deployed.workflow.owner, &workflow).await?.into();
             let event = event.text().unwrap_or("null").to_owned();
             Ok(Start::Call { runnable, event: input::raw(event), waits })
         }
         Work::Evaluate(_) => Ok(Start::Execute {
-            worker: Box::new(deployed.evaluator(context, env)),
+            worker: Box::new(deployed.evaluator(context, &variables)),
             entry: Entry::Evaluate,
             props: Map::new(),
+            masks,
             texts,
             work,
         }),
@@ -239,9 +254,10 @@ async fn prepared(
                 return Err(PlatformError::Conflict(reason));
             }
             Ok(Start::Execute {
-                worker: Box::new(deployed.worker(context, step, env)),
+                worker: Box::new(deployed.worker(context, step, &variables)),
                 entry: Entry::Step,
                 props: finals.values,
+                masks,
                 texts,
                 work,
             })
@@ -250,14 +266,18 @@ async fn prepared(
 }
 
 /// The answers of an evaluation.
-fn answers_of(outcome: Outcome) -> Result<Vec<Box<RawValue>>, Failure> {
-    if let Some(failure) = Failure::of(&outcome) {
+fn answers_of(outcome: Outcome, masks: &Masks) -> Result<Vec<Box<RawValue>>, Failure> {
+    if let Some(mut failure) = Failure::of(&outcome) {
+        failure.error.message = masks.text(&failure.error.message).into_owned();
         return Err(failure);
     }
     let Outcome::Returned { value: Some(Value::Array(answers)) } = outcome else {
         let text = "the worker did not answer the workflow's expressions";
         return Err(Failure::stated(Cause::WorkerLost, "WorkerLostError", text));
     };
-    let answers = answers.iter().map(|answer| to_raw_value(answer).unwrap_or_else(|_| RawValue::NULL.to_owned()));
+    let answers = answers.iter().map(|answer| {
+        let answer = to_raw_value(answer).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        masks.json(&answer).unwrap_or(answer)
+    });
     Ok(answers.collect())
 }

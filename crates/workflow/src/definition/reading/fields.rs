@@ -6,6 +6,8 @@ use crate::yaml::{Content, Entry, Position, Yaml};
 /// Keys that have not been taken yet, in the order of the file.
 pub(super) struct Fields<'y> {
     pub(super) position: Position,
+    /// Whether there could be keys. What should have some and has none is told once.
+    pub(super) is_keyed: bool,
     entries: Vec<&'y Entry>,
 }
 
@@ -13,17 +15,18 @@ impl<'y> Fields<'y> {
     /// The keys of a value; none, and a mistake, if it has none.
     pub(super) fn of(yaml: &'y Yaml, reader: &mut Reader<'_>) -> Self {
         let entries = match &yaml.content {
-            Content::Map(entries) => entries.iter().collect(),
-            Content::Null => Vec::new(),
-            _ => {
-                let message = format!("expected keys with values, and there is {}", yaml.kind());
-                reader.problem(yaml.position, message);
-                Vec::new()
-            }
+            Content::Map(entries) => Some(entries.iter().collect()),
+            Content::Null => Some(Vec::new()),
+            _ => None,
         };
+        if entries.is_none() {
+            let message = format!("expected keys with values, and there is {}", yaml.kind());
+            reader.problem(yaml.position, message);
+        }
         Self {
             position: yaml.position,
-            entries,
+            is_keyed: entries.is_some(),
+            entries: entries.unwrap_or_default(),
         }
     }
 
@@ -49,7 +52,7 @@ impl<'y> Fields<'y> {
     /// The entry of a key that has to be there.
     pub(super) fn need(&mut self, key: &str, reader: &mut Reader<'_>) -> Option<&'y Entry> {
         let entry = self.take(key);
-        if entry.is_none() {
+        if entry.is_none() && self.is_keyed {
             reader.problem(self.position, format!("`{key}` is missing here"));
         }
         entry

@@ -223,7 +223,7 @@ fn each(fields: &mut Fields<'_>, path: &Path, reader: &mut Reader<'_>) -> Option
     let name = fields.take("as");
     let name = name.and_then(|entry| item_name(entry, reader));
     let concurrency = fields.take("concurrency");
-    let at_once = concurrency.and_then(|entry| reader.whole(entry, &ITEMS_AT_ONCE));
+    let at_once = concurrency.and_then(|entry| reader.whole(entry, "", &ITEMS_AT_ONCE));
     if let (Some(entry), Some(LoopSource::While(_))) = (concurrency, &source) {
         let message = "`concurrency` has no effect here: the rounds of `while` follow each other";
         reader.warning(entry.position, message);

@@ -16,7 +16,7 @@ pub(super) fn retry(yaml: &Yaml, reader: &mut Reader<'_>) -> Retry {
     let mut fields = Fields::of(yaml, reader);
     let mut retry = Retry::default();
     if let Some(entry) = fields.take("attempts") {
-        retry.attempts = reader.whole(entry, &ATTEMPTS).unwrap_or(retry.attempts);
+        retry.attempts = reader.whole(entry, "", &ATTEMPTS).unwrap_or(retry.attempts);
     }
     if let Some(entry) = fields.take("initial") {
         retry.initial = reader.span(entry, Duration::ZERO).unwrap_or_default();

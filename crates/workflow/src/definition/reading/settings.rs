@@ -27,14 +27,14 @@ pub(super) fn read(yaml: &Yaml, reader: &mut Reader<'_>) -> Settings {
         settings.notifies_of_errors = reader.flag(entry).unwrap_or_default();
     }
     if let Some(entry) = fields.take("lambda_timeout") {
-        let seconds = reader.whole(entry, &TIMEOUTS);
+        let seconds = reader.whole(entry, " of seconds", &TIMEOUTS);
         settings.timeout = seconds.map(|seconds| Duration::from_secs(seconds.into()));
     }
     if let Some(entry) = fields.take_added("notify_first_error", reader) {
         settings.notifies_of_first_error = reader.flag(entry).unwrap_or_default();
     }
     if let Some(entry) = fields.take_added("lambda_memory", reader) {
-        settings.memory_mb = reader.whole(entry, &MEMORY_MB);
+        settings.memory_mb = reader.whole(entry, " of MB", &MEMORY_MB);
     }
     if let Some(entry) = fields.take_added("auto_retry", reader) {
         settings.auto_retry = auto_retry(entry, reader);
@@ -91,7 +91,7 @@ fn throttle(entry: &Entry, reader: &mut Reader<'_>) -> Throttle {
 
 fn limit(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> u32 {
     let entry = fields.need("limit", reader);
-    let limit = entry.and_then(|entry| reader.whole(entry, &LIMITS));
+    let limit = entry.and_then(|entry| reader.whole(entry, "", &LIMITS));
     limit.unwrap_or_default()
 }
 
@@ -104,7 +104,7 @@ fn queue(entry: &Entry, reader: &mut Reader<'_>) -> Queue {
     let mut fields = Fields::of(&entry.value, reader);
     let mut queue = Queue::default();
     if let Some(entry) = fields.take("size") {
-        queue.size = reader.whole(entry, &SIZES).unwrap_or(queue.size);
+        queue.size = reader.whole(entry, "", &SIZES).unwrap_or(queue.size);
     }
     if let Some(entry) = fields.take("overflow") {
         let choices = [("reject", Overflow::Reject), ("oldest", Overflow::Oldest)];
@@ -117,7 +117,7 @@ fn queue(entry: &Entry, reader: &mut Reader<'_>) -> Queue {
 fn retention(entry: &Entry, reader: &mut Reader<'_>) -> Retention {
     let mut fields = Fields::of(&entry.value, reader);
     let days = fields.take("days");
-    let days = days.and_then(|entry| reader.whole(entry, &DAYS));
+    let days = days.and_then(|entry| reader.whole(entry, " of days", &DAYS));
     let choices = [
         ("all", Stored::All),
         ("errors", Stored::Errors),

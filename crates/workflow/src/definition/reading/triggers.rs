@@ -41,7 +41,7 @@ pub(super) fn read(entry: &Entry, reader: &mut Reader<'_>) -> Vec<Trigger> {
             let message = format!("the trigger `{id}` is there already; delete one of them");
             reader.problem(*position, message);
         }
-        if entry.is_none() && !fields.has("type") {
+        if entry.is_none() && !fields.has("type") && fields.is_keyed {
             let message = "a trigger has a `type` (http, schedule, email, source or events), or an `id`";
             reader.problem(item.position, message);
         }
@@ -73,7 +73,7 @@ fn parsed_id(entry: &Entry, reader: &mut Reader<'_>) -> Option<TriggerId> {
         Ok(id) => Some(id),
         Err(error) => {
             let error: headwater_model::id::InvalidId = error;
-            reader.problem(entry.value.position, error.to_string());
+            reader.problem(entry.value.position, format!("`id`: {error}"));
             None
         }
     }
@@ -166,22 +166,27 @@ fn schedule(
     position: Position,
     reader: &mut Reader<'_>,
 ) -> Option<Schedule> {
-    let mut value = Map::new();
-    for key in ["cron", "interval_seconds", "timezone"] {
-        let entry = fields.take_added(key, reader);
-        value.extend(entry.map(|entry| (key.to_owned(), entry.value.to_json())));
+    let keys = ["cron", "interval_seconds", "timezone"].into_iter();
+    let entries = keys.filter_map(|key| fields.take_added(key, reader));
+    let entries: Vec<&Entry> = entries.collect();
+    let found = |key: &str| entries.iter().find(|entry| entry.key == key);
+    let (cron, interval) = (found("cron"), found("interval_seconds"));
+    if let (Some(_), Some(interval)) = (cron, interval) {
+        let message = "a schedule has either `cron` or `interval_seconds`; delete one of them";
+        reader.problem(interval.position, message);
     }
-    if value.contains_key("cron") && value.contains_key("interval_seconds") {
-        let message = "a schedule has either `cron` or `interval_seconds`";
-        reader.problem(position, message);
+    if let (None, Some(timezone)) = (cron, found("timezone")) {
+        let message = "`timezone` has no effect without `cron`";
+        reader.warning(timezone.position, message);
     }
-    match Schedule::parse(&Value::Object(value)) {
+    let values = entries.iter();
+    let values = values.map(|entry| (entry.key.clone(), entry.value.to_json()));
+    match Schedule::parse(&Value::Object(values.collect())) {
         Ok(schedule) => Some(schedule),
         Err(error) => {
-            let field = match error.field.as_str() {
-                "" => String::new(),
-                field => format!("`{field}`: "),
-            };
+            let entry = found(&error.field);
+            let field = entry.map_or_else(String::new, |entry| format!("`{}`: ", entry.key));
+            let position = entry.map_or(position, |entry| entry.value.position);
             reader.problem(position, format!("{field}{}", error.reason));
             None
         }
@@ -211,7 +216,7 @@ fn events(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Option<EventsTrig
     match text.parse::<EmitterPattern>() {
         Ok(emitter) => Some(EventsTrigger { emitter, channel }),
         Err(error) => {
-            reader.problem(entry.value.position, error.reason);
+            reader.problem(entry.value.position, format!("`emitter`: {}", error.reason));
             None
         }
     }

@@ -35,8 +35,13 @@ impl Reader<'_> {
         }
     }
 
-    /// A whole number.
-    pub(super) fn whole(&mut self, entry: &Entry, range: &RangeInclusive<u32>) -> Option<u32> {
+    /// A whole number; `of` is its unit, or nothing.
+    pub(super) fn whole(
+        &mut self,
+        entry: &Entry,
+        of: &str,
+        range: &RangeInclusive<u32>,
+    ) -> Option<u32> {
         let number = match &entry.value.content {
             Content::Number(number) => number.as_u64(),
             Content::Text(text) => text.parse().ok(),
@@ -46,7 +51,8 @@ impl Reader<'_> {
         match number.filter(|number| range.contains(number)) {
             Some(number) => Some(number),
             None => {
-                let expected = format!("a whole number from {} to {}", range.start(), range.end());
+                let (from, to) = (range.start(), range.end());
+                let expected = format!("a whole number{of} from {from} to {to}");
                 self.unexpected(entry, &expected)
             }
         }

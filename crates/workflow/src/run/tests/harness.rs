@@ -119,6 +119,8 @@ pub(super) struct Story {
     now_ms: EpochMs,
     pending: Vec<Path>,
     calls: Vec<String>,
+    /// `steps` as each execution found it.
+    scopes: HashMap<String, Value>,
     state: State,
     /// What a store would have.
     stored: (Root, BTreeMap<Path, String>),
@@ -140,6 +142,7 @@ impl Story {
             now_ms: EpochMs(1_000_000),
             pending: Vec::new(),
             calls: Vec::new(),
+            scopes: HashMap::new(),
             state: State::Running,
             stored: (Root::default(), BTreeMap::new()),
         };
@@ -158,6 +161,8 @@ impl Story {
                 match work {
                     Work::Step => {
                         self.calls.push(path.to_string());
+                        let scope = self.scope(&path);
+                        self.scopes.insert(path.to_string(), scope);
                         self.pending.push(path);
                     }
                     Work::Evaluate(_) => {
@@ -285,9 +290,13 @@ impl Story {
         self.place(path).status
     }
 
-    /// `steps` as code at a place sees it, without the trigger.
-    pub(super) fn scope_of(&self, path: &str) -> Value {
-        let scope = self.tree.scope(&path.parse().unwrap());
+    /// `steps` as the last execution of a step found it, without the trigger.
+    pub(super) fn scope_of(&self, step: &str) -> Value {
+        self.scopes[step].clone()
+    }
+
+    fn scope(&self, path: &Path) -> Value {
+        let scope = self.tree.scope(path);
         let mut text = String::new();
         let blob = |_: &Blob| -> Result<Arc<str>, ()> { Err(()) };
         Exported::Object(scope).write(&mut text, &blob).unwrap();

@@ -1,0 +1,101 @@
+//! Sends of workflows: what steps ask for with `$.send.http`, `$.send.email` and `$.send.s3`, made after their commit.
+//!
+//! A step claims sends that are due under a lease and starts an attempt of each; the end of an attempt is recorded
+//! with a result for people. A send ends only when its attempt has ended, so that none is lost: an attempt whose
+//! node dies is made again, with the same name (`Idempotency-Key`, Message-ID). Not responsible for queueing sends:
+//! the commit of their step does that.
+//!
+//! ```text
+//!                 ┌─► HTTP ──────────────────────┐
+//!  due ──► claim ─┼─► mail ──────────────────────┼─► record ──► sent, failed, due again
+//!                 └─► S3: its minute is not over ┤
+//!                     lines of one object ───────┘
+//! ```
+
+mod context;
+mod email;
+mod http;
+mod s3;
+mod shown;
+mod taken;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+use std::sync::{Arc, atomic::Ordering};
+
+use headwater_store::{Progress, StoreError};
+
+use self::{context::SendContext, taken::Taken};
+use crate::{core::Core, error::PlatformError};
+
+pub(crate) use self::shown::shown_value;
+
+/// Sends that a step takes at most.
+const SENDS_PER_STEP: u64 = 2_000;
+
+/// The sends of this node.
+pub(crate) struct Sends {
+    context: Arc<SendContext>,
+}
+
+impl Sends {
+    /// None in flight yet.
+    ///
+    /// # Errors
+    /// The TLS stack cannot be set up.
+    pub(crate) fn new(core: Arc<Core>) -> Result<Self, PlatformError> {
+        let context = Arc::new(SendContext::new(core)?);
+        Ok(Self { context })
+    }
+
+    /// Starts attempts of what is due, as far as there is room.
+    ///
+    /// # Errors
+    /// The store does not answer. Attempts that have been started go on.
+    pub(crate) async fn step(&self) -> Result<Progress, StoreError> {
+        let (context, core) = (&self.context, &self.context.core);
+        // Before the room is looked at, so that an attempt that ends now nudges.
+        context.is_short.store(true, Ordering::SeqCst);
+        let mut taken = Taken::new(context);
+        let mut progress = Progress {
+            more: true,
+            ..Progress::default()
+        };
+        while progress.more && progress.done < SENDS_PER_STEP && !taken.is_full() {
+            let room = context.room();
+            if room == 0 {
+                break;
+            }
+            let claimed = match self.claim(room).await {
+                Ok(claimed) => claimed,
+                Err(error) => {
+                    taken.start_objects();
+                    return Err(error);
+                }
+            };
+            progress.more = claimed.len() >= room as usize;
+            progress.done += claimed.len() as u64;
+            claimed.into_iter().for_each(|send| taken.take(send));
+        }
+        taken.start_objects();
+        let ended = taken.ended();
+        if !ended.is_empty() {
+            core.store.end_sends(ended).await?;
+        }
+        if progress.more {
+            // The end of an attempt nudges if there was no room left.
+            progress.more = context.room() > 0;
+            return Ok(progress);
+        }
+        context.is_short.store(false, Ordering::SeqCst);
+        progress.next_due_ms = core.store.next_send_due().await?;
+        Ok(progress)
+    }
+
+    async fn claim(&self, most: u32) -> Result<Vec<headwater_store::ClaimedSend>, StoreError> {
+        let core = &self.context.core;
+        let (term, now_ms) = (core.lease_term(), core.env.now_ms());
+        core.store.claim_sends(term, now_ms, most).await
+    }
+}

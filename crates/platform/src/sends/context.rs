@@ -1,0 +1,125 @@
+//! The services and limits that attempts share, and the way of an attempt: made, recorded, its room given back.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use headwater_store::{ClaimedSend, SendAttempt, SendWay, StoreError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{
+    email, http,
+    s3::{Batch, S3},
+    verdict::{Attempt, Ended},
+};
+use crate::{
+    actor::store_returns, chore::Chore, core::Core, error::PlatformError, outbound::Client,
+};
+
+/// Attempts in flight at once.
+const ATTEMPTS_AT_ONCE: usize = 32;
+/// The time of an attempt over HTTP, redirects included.
+pub(super) const HTTP_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time of an attempt of any kind; the lease lasts longer.
+const ATTEMPT_DEADLINE: Duration = Duration::from_secs(45);
+
+/// The services and limits that attempts share.
+pub(super) struct SendContext {
+    pub(super) core: Arc<Core>,
+    client: Client,
+    pub(super) s3: Option<S3>,
+    room: Arc<Semaphore>,
+    /// Whether sends may be waiting for room.
+    pub(super) is_short: AtomicBool,
+}
+
+impl SendContext {
+    /// # Errors
+    /// The TLS stack cannot be set up.
+    pub(super) fn new(core: Arc<Core>) -> Result<Self, PlatformError> {
+        let config = &core.config.deliveries;
+        let s3 = core.config.s3.clone();
+        Ok(Self {
+            client: Client::new(config, HTTP_TIMEOUT)?,
+            s3: s3.map(|s3| S3::new(s3, config)).transpose()?,
+            room: Arc::new(Semaphore::new(ATTEMPTS_AT_ONCE)),
+            is_short: AtomicBool::new(false),
+            core,
+        })
+    }
+
+    /// The number of attempts that may begin.
+    pub(super) fn room(&self) -> u32 {
+        u32::try_from(self.room.available_permits()).unwrap_or(u32::MAX)
+    }
+
+    /// The right to have one attempt in flight.
+    pub(super) fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.room).try_acquire_owned().ok()
+    }
+
+    /// Starts an attempt over HTTP or of a mail.
+    pub(super) fn start(self: &Arc<Self>, send: ClaimedSend, permit: OwnedSemaphorePermit) {
+        let context = Arc::clone(self);
+        self.core.tasks.spawn(async move {
+            let attempt = Attempt::begin(&context.core);
+            let ended = tokio::time::timeout(ATTEMPT_DEADLINE, context.attempted(&send)).await;
+            let ended = ended.unwrap_or_else(|_| Ended::late(ATTEMPT_DEADLINE));
+            let record = attempt.end(&context.core, &send, ended);
+            context.recorded(vec![record], permit).await;
+        });
+    }
+
+    async fn attempted(&self, send: &ClaimedSend) -> Ended {
+        match send.way {
+            SendWay::Email => email::attempted(&self.core, send).await,
+            SendWay::Http | SendWay::S3 => {
+                http::attempted(&self.client, send, self.core.env.now_ms()).await
+            }
+        }
+    }
+
+    /// Starts the storing of an object.
+    pub(super) fn start_object(self: &Arc<Self>, batch: Batch, permit: OwnedSemaphorePermit) {
+        let context = Arc::clone(self);
+        self.core.tasks.spawn(async move {
+            let Some(s3) = &context.s3 else { return };
+            let core = &context.core;
+            let attempt = Attempt::begin(core);
+            let storing = s3.stored(&batch, core.env.now_ms());
+            let stored = tokio::time::timeout(ATTEMPT_DEADLINE, storing).await;
+            let stored = stored.unwrap_or_else(|_| Ended::late(ATTEMPT_DEADLINE));
+            let of_line = |send: &ClaimedSend| {
+                let ended = stored.with_request(super::shown_value(send.way, &send.value));
+                attempt.end(core, send, ended)
+            };
+            let records = batch.sends.iter().map(of_line).collect();
+            context.recorded(records, permit).await;
+        });
+    }
+
+    /// Records ends of attempts, then gives their room back.
+    async fn recorded(&self, records: Vec<SendAttempt>, permit: OwnedSemaphorePermit) {
+        self.record(records).await;
+        drop(permit);
+        if self.is_short.load(Ordering::SeqCst) {
+            self.core.nudges.nudge(Chore::Sends);
+        }
+    }
+
+    /// Records; as long as the store is unavailable, tries again, because the attempts have happened.
+    async fn record(&self, records: Vec<SendAttempt>) {
+        while let Err(error) = self.core.store.end_sends(records.clone()).await {
+            let error_text = error.in_full();
+            tracing::error!(error = error_text, "cannot record attempts of sends");
+            let may_return = matches!(error, StoreError::Unavailable { .. });
+            if !may_return || !store_returns(&self.core.stopping).await {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The code of steps: files of the folder, text in the definition, and actions of a registry.
+//!
+//! A key is looked up on this node first, then among the actions that the node brings along, then in the public
+//! packages (docs/guide/workflows.md, "Steps").
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use headwater_engine::{BuildRequest, ComponentCode, built_in_action};
+use headwater_model::{error::Invalid, id::ComponentId};
+use headwater_store::{ArtifactBytes, Owner, SavedComponent};
+use headwater_workflow::{
+    definition::{ComponentReference, Definition, NodeKind, Step, StepCode},
+    finding::{Finding, Severity},
+    template::compiled_literal,
+};
+
+use crate::{
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+    props::apps,
+    use_cases::components::{ComponentInput, ComponentRef, unbuilt},
+    workflows::Content,
+};
+
+/// Steps whose code is built at once.
+const BUILDS: usize = 4;
+/// The scope of the public packages.
+const SCOPE: &str = "@pipedream";
+
+/// The code of the steps of a deployment.
+pub(super) struct StepCodes<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) owner: &'a Owner,
+    pub(super) files: &'a Arc<BTreeMap<String, String>>,
+    /// The content of the current deployment, whose components are used again if nothing changed.
+    pub(super) former: Option<&'a Content>,
+}
+
+/// The component of a step, and a remark about it.
+type Found = (SavedComponent, Option<ArtifactBytes>, Option<String>);
+
+impl Platform {
+    /// The saved components of all steps, by namespace. Adds what there is to say about them.
+    ///
+    /// # Errors
+    /// Those of builds, naming the step; `Invalid` for an action that nobody has, `InvalidProps` for an account that the
+    /// caller may not use.
+    pub(super) async fn step_components(
+        &self,
+        definition: &Definition,
+        codes: &StepCodes<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<BTreeMap<String, ComponentId>, PlatformError> {
+        let steps = definition.paths().into_iter().filter_map(|(path, node)| match &node.kind {
+            NodeKind::Step(step) => Some((path, node.namespace.to_string(), step)),
+            _ => None,
+        });
+        let built = stream::iter(steps).map(|(path, namespace, step)| async move {
+            let component = self.step_component(codes, &namespace, step).await;
+            let (id, remark) = component.map_err(|error| of_step(&namespace, error))?;
+            Ok::<_, PlatformError>((path, namespace, id, remark))
+        });
+        let built: Vec<_> = built.buffered(BUILDS).try_collect().await?;
+        let mut components = BTreeMap::new();
+        for (path, namespace, id, remark) in built {
+            findings.extend(remark.map(|message| Finding {
+                severity: Severity::Note,
+                place: definition.found_at(&path),
+                message,
+            }));
+            components.insert(namespace, id);
+        }
+        Ok(components)
+    }
+
+    async fn step_component(
+        &self,
+        codes: &StepCodes<'_>,
+        namespace: &str,
+        step: &Step,
+    ) -> Result<(ComponentId, Option<String>), PlatformError> {
+        let (component, artifact, remark) = match &step.code {
+            StepCode::File(path) => {
+                let code = ComponentCode::Folder {
+                    entry: path.clone(),
+                    files: Arc::clone(codes.files),
+                };
+                self.built_step(codes.owner, code).await?
+            }
+            StepCode::Inline(text) => {
+                let code = ComponentCode::Text(text.clone());
+                self.built_step(codes.owner, code).await?
+            }
+            StepCode::Component(reference) => self.action(codes, reference).await?,
+            StepCode::Foreign { runtime, file } => {
+                let reason = format!("`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here");
+                return Err(PlatformError::invalid("uses", reason));
+            }
+        };
+        let values = step.props.iter();
+        let values = values.filter_map(|(name, value)| Some((name.clone(), compiled_literal(value)?)));
+        let apps = apps(&component.description.props);
+        self.check_accounts(codes.caller, &apps, &values.collect()).await?;
+        let Some(artifact) = artifact else {
+            return Ok((component.id, remark));
+        };
+        if let Some(same) = self.unchanged(codes.former, namespace, &component).await? {
+            return Ok((same, remark));
+        }
+        let id = component.id.clone();
+        self.core.store.save_component(component, artifact).await?;
+        Ok((id, remark))
+    }
+
+    async fn built_step(&self, owner: &Owner, code: ComponentCode) -> Result<Found, PlatformError> {
+        let request = BuildRequest {
+            owner: owner.tenant().to_owned(),
+            ..code.into()
+        };
+        let build = self.core.engine.build(request).await.map_err(unbuilt)??;
+        let (mut component, artifact) = self.component_from(owner.clone(), None, build);
+        // The component is the workflow's alone: under a key it would hide others.
+        component.description.key = None;
+        Ok((component, Some(artifact), None))
+    }
+
+    /// The component of the current deployment, if it is the same.
+    async fn unchanged(
+        &self,
+        former: Option<&Content>,
+        namespace: &str,
+        component: &SavedComponent,
+    ) -> Result<Option<ComponentId>, PlatformError> {
+        let Some(id) = former.and_then(|former| former.steps.get(namespace)) else {
+            return Ok(None);
+        };
+        let former = self.core.store.component(id).await?;
+        let same = former.filter(|former| {
+            former.artifact_hash == component.artifact_hash && former.code_hash == component.code_hash
+        });
+        Ok(same.map(|same| same.id))
+    }
+
+    async fn action(&self, codes: &StepCodes<'_>, reference: &ComponentReference) -> Result<Found, PlatformError> {
+        if let Some(saved) = self.action_here(codes, reference).await? {
+            return Ok((saved, None, None));
+        }
+        let not_found = || {
+            let reason = format!(
+                "there is no component `{}`; publish it (`headwater publish`), or name one of the registry",
+                shown(reference)
+            );
+            PlatformError::invalid("uses", reason)
+        };
+        if reference.is_private {
+            return Err(not_found());
+        }
+        let found = match built_in_action(&reference.key) {
+            Some(code) => Some(self.built_step(codes.owner, code).await?),
+            None => self.packaged_action(codes.owner, &reference.key).await?,
+        };
+        let (component, artifact, _) = found.ok_or_else(not_found)?;
+        let runs = component.description.version.as_deref();
+        let remark = match (&reference.version, runs) {
+            (Some(wanted), Some(runs)) if wanted != runs => Some(format!(
+                "`{}` runs in version {runs}, the one that can be had, instead of {wanted}",
+                reference.key
+            )),
+            _ => None,
+        };
+        Ok((component, artifact, remark))
+    }
+
+    /// A component that somebody saved or published on this node.
+    async fn action_here(
+        &self,
+        codes: &StepCodes<'_>,
+        reference: &ComponentReference,
+    ) -> Result<Option<SavedComponent>, PlatformError> {
+        let key = &reference.key;
+        let mut wanted = vec![key.clone()];
+        if let Some(version) = &reference.version {
+            wanted.insert(0, format!("{key}@{version}"));
+        }
+        for key in wanted {
+            let workspace = codes.owner.workspace_id.clone();
+            let found = self.component(codes.caller, &ComponentRef::Key(key), workspace).await;
+            match found {
+                Ok(component) if is_wanted(&component, reference) => return Ok(Some(component)),
+                Ok(_) | Err(PlatformError::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// An action of a public package: its key is that of its app, a dash, and the name of its folder.
+    async fn packaged_action(&self, owner: &Owner, key: &str) -> Result<Option<Found>, PlatformError> {
+        let Some((app, name)) = key.split_once('-') else {
+            return Ok(None);
+        };
+        let package = format!("{SCOPE}/{app}");
+        let usual = format!("actions/{name}/{name}.mjs");
+        for path in [Some(usual), self.listed_module(&package, name).await].into_iter().flatten() {
+            let input = ComponentInput {
+                component_url: Some(format!("npm:{package}/{path}")),
+                ..ComponentInput::default()
+            };
+            match self.built_component(owner.clone(), &input).await {
+                Ok((mut component, artifact)) if component.description.key.as_deref() == Some(key) => {
+                    component.description.key = None;
+                    return Ok(Some((component, Some(artifact), None)));
+                }
+                Ok(_) | Err(PlatformError::Component { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The path of the component of that name in a package, as the package lists it.
+    async fn listed_module(&self, package: &str, name: &str) -> Option<String> {
+        let package = format!("npm:{package}").parse().ok()?;
+        let listed = self.core.engine.package_modules(&package, "").await.ok()?.ok()?;
+        let is_named = |path: &String| {
+            let file = path.rsplit('/').next().unwrap_or(path);
+            file.rsplit_once('.').is_some_and(|(stem, _)| stem == name) && path.contains("actions/")
+        };
+        listed.modules.into_iter().find(is_named)
+    }
+}
+
+fn is_wanted(component: &SavedComponent, reference: &ComponentReference) -> bool {
+    reference.version.is_none() || reference.version == component.description.version
+}
+
+fn shown(reference: &ComponentReference) -> String {
+    let version = reference.version.as_ref().map(|version| format!("@{version}"));
+    let workspace = reference.workspace.as_ref().map(|workspace| format!("@{workspace}/"));
+    [workspace, Some(reference.key.clone()), version].into_iter().flatten().collect()
+}
+
+/// The error of a step's code, naming the step.
+fn of_step(namespace: &str, error: PlatformError) -> PlatformError {
+    let named = |invalid: Invalid| invalid.within(&format!("steps.{namespace}"));
+    match error {
+        PlatformError::Invalid(invalid) => PlatformError::Invalid(named(invalid)),
+        PlatformError::InvalidProps(invalid) => PlatformError::InvalidProps(named(invalid)),
+        PlatformError::Component { stage, error } => PlatformError::Component {
+            stage: format!("step `{namespace}`: {stage}"),
+            error,
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,198 @@
+//! Deploying, switching and deleting workflows. A deployment is all or nothing, and never changes afterwards.
+
+use std::sync::Arc;
+
+use headwater_model::{
+    component::slug,
+    id::{DeploymentId, RunnableId, WorkflowId},
+};
+use headwater_store::{Deployment, Owner, Workflow, WorkflowDeploy};
+use serde_json::value::to_raw_value;
+
+use super::{
+    DeployWorkflow, DeployedWorkflow, UpdateWorkflow, WorkflowView, code::StepCodes, folder::Folder,
+};
+use crate::{
+    caller::Caller, chore::Chore, error::PlatformError, platform::Platform, workflows::Content,
+};
+
+/// Rows of a workflow that are deleted in one step.
+const EMPTIED_AT_ONCE: u32 = 500;
+
+impl Platform {
+    /// Deploys a folder: as a new workflow, or as the new deployment of the one that its state file names. Runs that have
+    /// begun go on with theirs.
+    ///
+    /// # Errors
+    /// `Invalid` naming the file and place, those of builds and of sources. Nothing is deployed then.
+    pub async fn deploy_workflow(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: DeployWorkflow,
+    ) -> Result<DeployedWorkflow, PlatformError> {
+        let mut folder = Folder::read(request.files)?;
+        let id = folder.state.id.clone();
+        let id = id.unwrap_or_else(|| self.core.env.id(WorkflowId::new));
+        let _turn = self.lifecycles.lock(&id.clone().into()).await;
+        let current = self.core.store.workflow(&id).await?;
+        let current = match current {
+            Some(_) => Some(self.visible_workflow(caller, &id).await?),
+            None => None,
+        };
+        let owner = match &current {
+            Some(current) => current.owner.clone(),
+            None => self.owner(caller, request.workspace_id).await?,
+        };
+        folder.state.id = Some(id.clone());
+        self.deploy_folder(caller, folder, (id, owner, current)).await
+    }
+
+    async fn deploy_folder(
+        self: &Arc<Self>,
+        caller: &Caller,
+        mut folder: Folder,
+        (id, owner, current): (WorkflowId, Owner, Option<Workflow>),
+    ) -> Result<DeployedWorkflow, PlatformError> {
+        let former = self.current_content(current.as_ref()).await?;
+        let codes = StepCodes {
+            caller,
+            owner: &owner,
+            files: &folder.files,
+            former: former.as_ref(),
+        };
+        let definition = &folder.definition;
+        let steps = self.step_components(definition, &codes, &mut folder.findings).await?;
+        let triggers = self.trigger_ids(definition, &mut folder.state);
+        let workspace_id = owner.workspace_id.as_ref();
+        let sources = self.owned_sources(caller, &folder, &triggers, former.as_ref(), workspace_id).await?;
+        let content = Content {
+            files: Arc::clone(&folder.files),
+            steps,
+            triggers,
+            sources: sources.by_trigger.clone(),
+        };
+        let deployed = self.store_deployment(caller, &folder, (id, owner), &content).await;
+        let workflow = match deployed {
+            Ok(workflow) => workflow,
+            Err(error) => {
+                self.take_back_sources(caller, &sources).await;
+                return Err(error);
+            }
+        };
+        self.drop_left_sources(caller, &sources).await;
+        Ok(DeployedWorkflow {
+            workflow: self.workflow_view(workflow).await?,
+            state_file: folder.state.to_string(),
+            findings: folder.findings,
+        })
+    }
+
+    async fn store_deployment(
+        &self,
+        caller: &Caller,
+        folder: &Folder,
+        (id, owner): (WorkflowId, Owner),
+        content: &Content,
+    ) -> Result<Workflow, PlatformError> {
+        let definition = &folder.definition;
+        let planned = self
+            .planned_triggers(caller, &id, definition, &content.triggers, &content.sources)
+            .await?;
+        let text = to_raw_value(content).map_err(|error| PlatformError::Internal(error.to_string()))?;
+        let deploy = WorkflowDeploy {
+            deployment: Deployment {
+                id: self.core.env.id(DeploymentId::new),
+                workflow_id: id.clone(),
+                content: text,
+                created_at_ms: self.core.env.now_ms(),
+            },
+            owner,
+            name: definition.name.clone(),
+            slug: slug(&definition.name),
+            is_active: definition.is_active,
+            endpoints: planned.endpoints,
+            timers: planned.timers,
+            feeds: planned.feeds,
+        };
+        let workflow = self.core.store.deploy_workflow(deploy).await?;
+        self.changed(&id);
+        Ok(workflow)
+    }
+
+    /// Lets everything that remembers the workflow look again.
+    fn changed(&self, id: &WorkflowId) {
+        self.endpoints.forget(&id.clone().into());
+        self.workflows.deployed(id);
+        self.core.nudges.nudge(Chore::Timers);
+        self.core.nudges.nudge(Chore::Dispatch);
+    }
+
+    async fn current_content(&self, workflow: Option<&Workflow>) -> Result<Option<Content>, PlatformError> {
+        let Some(workflow) = workflow else {
+            return Ok(None);
+        };
+        let deployment = self.core.store.deployment(&workflow.deployment_id).await?;
+        deployment.as_ref().map(Content::of).transpose()
+    }
+
+    /// Turns a workflow's triggers on or off (`PATCH /workflows/{id}`). Runs that have begun go on.
+    pub async fn update_workflow(
+        &self,
+        caller: &Caller,
+        id: &WorkflowId,
+        update: UpdateWorkflow,
+    ) -> Result<WorkflowView, PlatformError> {
+        self.visible_workflow(caller, id).await?;
+        if let Some(is_active) = update.active {
+            let _turn = self.lifecycles.lock(&id.clone().into()).await;
+            let now_ms = self.core.env.now_ms();
+            if !self.core.store.set_workflow_active(id, is_active, now_ms).await? {
+                return Err(PlatformError::not_found("workflow", id));
+            }
+            self.changed(id);
+        }
+        self.workflow(caller, id).await
+    }
+
+    /// Deletes a workflow with its deployments, runs and events, and the sources that it deployed. Runs that have not ended
+    /// end without a trace.
+    pub async fn delete_workflow(self: &Arc<Self>, caller: &Caller, id: &WorkflowId) -> Result<(), PlatformError> {
+        self.visible_workflow(caller, id).await?;
+        let _turn = self.lifecycles.lock(&id.clone().into()).await;
+        let workflow = self.visible_workflow(caller, id).await?;
+        let content = self.current_content(Some(&workflow)).await?;
+        self.core.store.begin_workflow_deletion(id).await?;
+        self.changed(id);
+        self.finish_workflow_deletion(id).await?;
+        let sources = content.into_iter().flat_map(|content| content.sources.into_values());
+        self.delete_sources(caller, &sources.collect::<Vec<_>>()).await;
+        Ok(())
+    }
+
+    /// Ends the deletions that a dead node left undone.
+    pub(crate) async fn recover_workflows(&self) -> Result<(), PlatformError> {
+        loop {
+            let (epoch, now_ms) = (self.core.epoch, self.core.env.now_ms());
+            let deleting = self.core.store.deleting_workflows(epoch, now_ms, EMPTIED_AT_ONCE).await?;
+            if deleting.is_empty() {
+                return Ok(());
+            }
+            for id in &deleting {
+                let _turn = self.lifecycles.lock(&id.clone().into()).await;
+                self.finish_workflow_deletion(id).await?;
+            }
+        }
+    }
+
+    /// The rest of a deletion that has been decided.
+    async fn finish_workflow_deletion(&self, id: &WorkflowId) -> Result<(), PlatformError> {
+        self.workflows.close(id).await;
+        let runnable = RunnableId::from(id.clone());
+        let lease = self.leases.of(&runnable).await?;
+        while self.core.store.empty_workflow(&lease, EMPTIED_AT_ONCE).await?.more {}
+        self.core.store.delete_workflow(&lease).await?;
+        self.leases.forget(&runnable);
+        self.core.nudges.nudge(Chore::Retention);
+        Ok(())
+    }
+}

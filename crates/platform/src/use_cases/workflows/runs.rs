@@ -1,0 +1,328 @@
+//! Runs of workflows as responses show them, whether they have ended or not.
+
+use std::collections::HashMap;
+
+use headwater_model::{
+    id::{DeploymentId, InvocationId, WorkflowId},
+    outcome::ComponentError,
+    time::EpochMs,
+};
+use headwater_store::{
+    OpenRun, PlaceWrite, RunOutcome, RunRecord, RunTrigger, RunVersion, SendRecord, Workflow,
+};
+use headwater_workflow::{
+    path::Path,
+    run::{Kept, Place, PlaceStatus, WaitKind},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    caller::Caller,
+    error::PlatformError,
+    log_line::LogLine,
+    platform::Platform,
+    workflows::{Head, RunDetails, WaitUrls, place_of, wait_id},
+};
+
+/// The status of a run. The last three are final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkflowRunStatus {
+    /// It has not begun.
+    Queued,
+    /// A step of it is at work, or is about to be.
+    Running,
+    /// It goes on at a moment, or when one of its URLs is called.
+    Waiting,
+    /// It ended as it should.
+    Succeeded,
+    /// A step failed, and nothing handled that.
+    Failed,
+    /// It was ended early.
+    Cancelled,
+}
+
+/// A run in a list.
+#[derive(Debug, Clone)]
+pub struct WorkflowRunSummary {
+    /// Its id.
+    pub id: InvocationId,
+    /// Its status.
+    pub status: WorkflowRunStatus,
+    /// Its cause.
+    pub trigger: RunTrigger,
+    /// The deployment, once it has begun.
+    pub deployment_id: Option<DeploymentId>,
+    /// When it was queued, epoch milliseconds.
+    pub queued_at_ms: EpochMs,
+    /// When it began, epoch milliseconds.
+    pub started_at_ms: Option<EpochMs>,
+    /// When it ended, epoch milliseconds.
+    pub ended_at_ms: Option<EpochMs>,
+    /// The first line of its error, or why it was cancelled.
+    pub error: Option<String>,
+}
+
+/// A run with everything that is kept of it.
+#[derive(Debug, Clone)]
+pub struct WorkflowRunView {
+    /// The run as lists have it.
+    pub run: WorkflowRunSummary,
+    /// The workflow.
+    pub workflow_id: WorkflowId,
+    /// The same for a run and its replays.
+    pub trace_id: String,
+    /// The run that this one repeats.
+    pub replay_of: Option<InvocationId>,
+    /// The reason given to `$.flow.exit` or by a block `end`.
+    pub reason: Option<String>,
+    /// The event that it began with.
+    pub event: Option<Box<RawValue>>,
+    /// Steps and blocks that have begun, in that order.
+    pub steps: Vec<StepView>,
+    /// Waits that can be answered.
+    pub waits: Vec<WaitView>,
+    /// Its sends.
+    pub sends: Vec<SendRecord>,
+}
+
+/// A step or block of a run.
+#[derive(Debug, Clone)]
+pub struct StepView {
+    /// Its path.
+    pub path: Path,
+    /// The last name of the path.
+    pub namespace: String,
+    /// Its status.
+    pub status: PlaceStatus,
+    /// Tries that have begun.
+    pub attempts: u32,
+    /// When it began, epoch milliseconds.
+    pub started_at_ms: EpochMs,
+    /// When it ended, epoch milliseconds.
+    pub ended_at_ms: Option<EpochMs>,
+    /// `$return_value`.
+    pub return_value: Option<Box<RawValue>>,
+    /// The other exports, in the order of their names' first use.
+    pub exports: Vec<(String, Box<RawValue>)>,
+    /// The lines that it logged.
+    pub logs: Vec<LogLine>,
+    /// Its last failure.
+    pub error: Option<ComponentError>,
+}
+
+/// A wait of a run.
+#[derive(Debug, Clone)]
+pub struct WaitView {
+    /// The step or block.
+    pub path: Path,
+    /// Its kind.
+    pub kind: WaitKind,
+    /// The URLs that answer it; `rerun` is for waits of `$.flow.rerun` and of retries.
+    pub urls: WaitUrls,
+    /// Its end without an answer, epoch milliseconds.
+    pub expires_at_ms: Option<EpochMs>,
+}
+
+/// The log that is kept with a place.
+#[derive(Deserialize)]
+struct Logged {
+    #[serde(default)]
+    logs: Vec<LogLine>,
+}
+
+impl WorkflowRunSummary {
+    pub(super) fn of_open(run: &OpenRun, now_ms: EpochMs) -> Self {
+        let head = Head::read(run.state.as_deref()).unwrap_or_default();
+        let status = match (head.has_begun(), run.is_leased) {
+            (_, true) => WorkflowRunStatus::Running,
+            (false, _) => WorkflowRunStatus::Queued,
+            (true, _) if run.due_at_ms > now_ms => WorkflowRunStatus::Waiting,
+            (true, _) => WorkflowRunStatus::Running,
+        };
+        Self {
+            id: run.id.clone(),
+            status,
+            trigger: run.trigger.into(),
+            deployment_id: head.deployment_id,
+            queued_at_ms: run.queued_at_ms,
+            started_at_ms: head.started_at_ms,
+            ended_at_ms: None,
+            error: None,
+        }
+    }
+
+    pub(super) fn of_ended(run: &RunRecord) -> Self {
+        let ended = &run.ended;
+        let status = match ended.outcome {
+            RunOutcome::Returned => WorkflowRunStatus::Succeeded,
+            RunOutcome::Cancelled => WorkflowRunStatus::Cancelled,
+            RunOutcome::Threw | RunOutcome::LimitExceeded(_) | RunOutcome::Lost => {
+                WorkflowRunStatus::Failed
+            }
+        };
+        let deployment_id = match &ended.version {
+            RunVersion::Deployment(id) => Some(id.clone()),
+            RunVersion::Component(_) => None,
+        };
+        Self {
+            id: run.id.clone(),
+            status,
+            trigger: ended.trigger,
+            deployment_id,
+            queued_at_ms: ended.queued_at_ms,
+            started_at_ms: Some(ended.started_at_ms),
+            ended_at_ms: Some(ended.ended_at_ms),
+            error: ended.error.clone(),
+        }
+    }
+}
+
+/// A run of a workflow that the caller may see.
+pub(super) enum FoundRun {
+    Open(Box<OpenRun>, Workflow),
+    Ended(Box<RunRecord>, Workflow),
+}
+
+impl FoundRun {
+    pub(super) fn workflow(&self) -> &Workflow {
+        match self {
+            Self::Open(_, workflow) | Self::Ended(_, workflow) => workflow,
+        }
+    }
+}
+
+impl Platform {
+    /// A run of a workflow; `None` if the run is a source's.
+    ///
+    /// # Errors
+    /// `NotFound` when the caller can see no such run.
+    pub async fn workflow_run(
+        &self,
+        caller: &Caller,
+        id: &InvocationId,
+    ) -> Result<WorkflowRunView, PlatformError> {
+        let found = self.found_run(caller, id).await?;
+        let workflow_id = found.workflow().id.clone();
+        let (run, head, reason) = match &found {
+            FoundRun::Open(open, _) => {
+                let head = Head::read(open.state.as_deref()).unwrap_or_default();
+                (WorkflowRunSummary::of_open(open, self.core.env.now_ms()), head, None)
+            }
+            FoundRun::Ended(ended, _) => {
+                let details = self.core.store.run_details(id).await?;
+                let details = details.and_then(|details| RunDetails::read(&details));
+                let (head, reason) = details.map(|details| (details.head, details.reason)).unwrap_or_default();
+                (WorkflowRunSummary::of_ended(ended), head, reason)
+            }
+        };
+        let mut places = Vec::new();
+        for written in self.core.store.run_places(id).await? {
+            let (path, place) = place_of(&written)?;
+            places.push((path, place, written));
+        }
+        places.sort_by_key(|(_, place, _)| place.position);
+        let mut steps = Vec::new();
+        let mut waits = Vec::new();
+        for (path, place, written) in places {
+            waits.extend(self.wait_view(id, &path, &place));
+            steps.push(self.step_view(id, path, place, &written).await?);
+        }
+        Ok(WorkflowRunView {
+            workflow_id,
+            trace_id: head.trace_id.unwrap_or_else(|| id.to_string()),
+            replay_of: head.replay.map(|replay| replay.run_id),
+            reason,
+            event: self.core.store.run_event(id).await?,
+            steps,
+            waits,
+            sends: self.core.store.run_sends(id).await?,
+            run,
+        })
+    }
+
+    /// Finds a run of a workflow that the caller may see.
+    pub(super) async fn found_run(
+        &self,
+        caller: &Caller,
+        id: &InvocationId,
+    ) -> Result<FoundRun, PlatformError> {
+        let not_found = || PlatformError::not_found("run", id);
+        let store = &self.core.store;
+        let (runnable, open) = match store.open_run(id).await? {
+            Some(open) => (open.runnable.clone(), Ok(open)),
+            None => {
+                let ended = store.run(id).await?.ok_or_else(not_found)?;
+                (ended.runnable.clone(), Err(ended))
+            }
+        };
+        let headwater_model::id::RunnableId::Workflow(workflow) = &runnable else {
+            return Err(not_found());
+        };
+        let workflow = match self.visible_workflow(caller, workflow).await {
+            Ok(workflow) => workflow,
+            Err(PlatformError::NotFound { .. }) => return Err(not_found()),
+            Err(error) => return Err(error),
+        };
+        Ok(match open {
+            Ok(open) => FoundRun::Open(Box::new(open), workflow),
+            Err(ended) => FoundRun::Ended(Box::new(ended), workflow),
+        })
+    }
+
+    fn wait_view(&self, id: &InvocationId, path: &Path, place: &Place) -> Option<WaitView> {
+        let wait = place.wait.as_ref()?;
+        let token = self.workflows.context().wait_key.token(&wait_id(id, path, place));
+        Some(WaitView {
+            path: path.clone(),
+            kind: wait.kind,
+            urls: WaitUrls::of(&self.core.config.public_url, &token),
+            expires_at_ms: wait.until_ms,
+        })
+    }
+
+    async fn step_view(
+        &self,
+        id: &InvocationId,
+        path: Path,
+        place: Place,
+        written: &PlaceWrite,
+    ) -> Result<StepView, PlatformError> {
+        let mut exports = HashMap::new();
+        let mut names = Vec::new();
+        for (name, value) in &place.exports {
+            let value = match value {
+                Kept::Here(value) => Some(value.as_ref().to_owned()),
+                Kept::Blob(blob) => {
+                    let bytes = self.core.store.run_blob(id, &blob.hash).await?;
+                    let text = bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+                    text.and_then(|text| RawValue::from_string(text).ok())
+                }
+            };
+            if let Some(value) = value {
+                names.push(name.clone());
+                exports.insert(name.clone(), value);
+            }
+        }
+        let return_value = exports.remove("$return_value");
+        let exports = names.into_iter().filter_map(|name| {
+            let value = exports.remove(&name)?;
+            Some((name, value))
+        });
+        let logged: Option<Logged> = serde_json::from_str(written.body.get()).ok();
+        let began = place.rerun.as_ref().map_or(1, |rerun| rerun.runs);
+        Ok(StepView {
+            namespace: path.name().unwrap_or_default().to_owned(),
+            status: place.status,
+            attempts: began + place.failed_tries,
+            started_at_ms: place.started_at_ms,
+            ended_at_ms: place.ended_at_ms,
+            return_value,
+            exports: exports.collect(),
+            logs: logged.map(|logged| logged.logs).unwrap_or_default(),
+            error: place.failure.map(|failure| failure.error),
+            path,
+        })
+    }
+}

@@ -1,0 +1,202 @@
+//! The sources that a workflow's triggers deploy: they live and end with those triggers.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
+
+use headwater_model::id::{SourceId, TriggerId, WorkspaceId};
+use headwater_workflow::definition::{Definition, SourceTrigger, StepCode, TriggerConfig};
+
+use super::folder::Folder;
+use crate::{
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+    use_cases::{
+        components::ComponentInput,
+        sources::{DeploySource, UpdateSource},
+    },
+    workflows::Content,
+};
+
+/// The sources of a deployment that is under way.
+#[derive(Default)]
+pub(super) struct OwnedSources {
+    /// By trigger.
+    pub(super) by_trigger: BTreeMap<TriggerId, SourceId>,
+    /// Those that this deployment created: they go if it fails.
+    created: Vec<SourceId>,
+    /// Those that no trigger has any more: they go once it has succeeded.
+    left: Vec<SourceId>,
+}
+
+impl Platform {
+    /// Deploys the sources of new triggers, and updates those that changed. If it fails, those it created are gone again.
+    ///
+    /// # Errors
+    /// Those of deploying a source, naming the trigger.
+    pub(super) async fn owned_sources(
+        self: &Arc<Self>,
+        caller: &Caller,
+        folder: &Folder,
+        ids: &[TriggerId],
+        former: Option<&Content>,
+        workspace_id: Option<&WorkspaceId>,
+    ) -> Result<OwnedSources, PlatformError> {
+        let mut owned = OwnedSources::default();
+        let wanted = source_triggers(&folder.definition, ids);
+        let known = former.map(|former| former.sources.clone()).unwrap_or_default();
+        let former = former.map(|former| (former, former.definition()));
+        for (index, id, trigger) in wanted {
+            let source = match known.get(id) {
+                Some(source) => {
+                    let before = former.as_ref().and_then(|(content, definition)| {
+                        let definition = definition.as_ref().ok()?;
+                        let triggers = source_triggers(definition, &content.triggers);
+                        triggers.into_iter().find(|(_, known, _)| *known == id).map(|(_, _, before)| before.clone())
+                    });
+                    let is_same = before.as_ref() == Some(trigger) && is_registered(trigger);
+                    self.kept_source(caller, source, trigger, (folder, is_same)).await
+                }
+                None => Ok(None),
+            };
+            let source = match source {
+                Ok(Some(source)) => Ok(source),
+                Ok(None) => self.new_source(caller, trigger, folder, workspace_id).await,
+                Err(error) => Err(error),
+            };
+            match source {
+                Ok(source) => {
+                    if known.get(id) != Some(&source) {
+                        owned.created.push(source.clone());
+                    }
+                    owned.by_trigger.insert(id.clone(), source);
+                }
+                Err(error) => {
+                    self.take_back_sources(caller, &owned).await;
+                    return Err(of_trigger(index, error));
+                }
+            }
+        }
+        let kept: HashSet<&SourceId> = owned.by_trigger.values().collect();
+        owned.left = known.into_values().filter(|source| !kept.contains(source)).collect();
+        Ok(owned)
+    }
+
+    /// Deletes the sources that a deployment which failed had created.
+    pub(super) async fn take_back_sources(self: &Arc<Self>, caller: &Caller, owned: &OwnedSources) {
+        self.delete_sources(caller, &owned.created).await;
+    }
+
+    /// Deletes the sources that no trigger has any more.
+    pub(super) async fn drop_left_sources(self: &Arc<Self>, caller: &Caller, owned: &OwnedSources) {
+        self.delete_sources(caller, &owned.left).await;
+    }
+
+    pub(super) async fn delete_sources(self: &Arc<Self>, caller: &Caller, sources: &[SourceId]) {
+        for id in sources {
+            match self.delete_source(caller, id).await {
+                Ok(()) | Err(PlatformError::NotFound { .. }) => {}
+                Err(error) => tracing::error!(source_id = %id, %error, "a workflow's source cannot be deleted"),
+            }
+        }
+    }
+
+    async fn new_source(
+        self: &Arc<Self>,
+        caller: &Caller,
+        trigger: &SourceTrigger,
+        folder: &Folder,
+        workspace_id: Option<&WorkspaceId>,
+    ) -> Result<SourceId, PlatformError> {
+        let request = DeploySource {
+            component: component(trigger, folder)?,
+            configured_props: trigger.props.clone().into_iter().collect(),
+            workspace_id: workspace_id.cloned(),
+            name: Some(format!("{} (trigger)", folder.definition.name)),
+            ..DeploySource::default()
+        };
+        Ok(self.deploy_source(caller, request).await?.source.id)
+    }
+
+    /// The source of a trigger that has one, changed if the trigger did; `None` if somebody deleted it.
+    async fn kept_source(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &SourceId,
+        trigger: &SourceTrigger,
+        (folder, is_same): (&Folder, bool),
+    ) -> Result<Option<SourceId>, PlatformError> {
+        match self.visible_source(caller, id).await {
+            Ok(_) if is_same => return Ok(Some(id.clone())),
+            Ok(_) => {}
+            Err(PlatformError::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let request = UpdateSource {
+            component: component(trigger, folder)?,
+            configured_props: Some(trigger.props.clone().into_iter().collect()),
+            ..UpdateSource::default()
+        };
+        self.update_source(caller, id, request).await?;
+        Ok(Some(id.clone()))
+    }
+}
+
+fn source_triggers<'a>(
+    definition: &'a Definition,
+    ids: &'a [TriggerId],
+) -> Vec<(usize, &'a TriggerId, &'a SourceTrigger)> {
+    let triggers = definition.triggers.iter().zip(ids).enumerate();
+    let sources = triggers.filter_map(|(index, (trigger, id))| match &trigger.config {
+        TriggerConfig::Source(source) => Some((index, id, source)),
+        _ => None,
+    });
+    sources.collect()
+}
+
+/// Whether its code is a version that never changes; a file of the folder may have.
+fn is_registered(trigger: &SourceTrigger) -> bool {
+    matches!(&trigger.uses, StepCode::Component(reference) if reference.version.is_some())
+}
+
+fn component(trigger: &SourceTrigger, folder: &Folder) -> Result<ComponentInput, PlatformError> {
+    let code = |text: &str| ComponentInput {
+        component_code: Some(text.to_owned()),
+        ..ComponentInput::default()
+    };
+    match &trigger.uses {
+        StepCode::Inline(text) => Ok(code(text)),
+        StepCode::File(path) => {
+            let text = folder.files.get(path);
+            let text = text.ok_or_else(|| PlatformError::invalid("uses", format!("the folder has no file `{path}`")))?;
+            Ok(code(text))
+        }
+        StepCode::Component(reference) => {
+            let version = reference.version.as_ref().map(|version| format!("@{version}"));
+            Ok(ComponentInput {
+                component_id: Some(format!("{}{}", reference.key, version.unwrap_or_default())),
+                ..ComponentInput::default()
+            })
+        }
+        StepCode::Foreign { runtime, file } => {
+            let reason = format!("`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here");
+            Err(PlatformError::invalid("uses", reason))
+        }
+    }
+}
+
+/// The error of a trigger's source, naming the trigger.
+fn of_trigger(index: usize, error: PlatformError) -> PlatformError {
+    let place = format!("triggers[{index}]");
+    match error {
+        PlatformError::Invalid(invalid) => PlatformError::Invalid(invalid.within(&place)),
+        PlatformError::InvalidProps(invalid) => PlatformError::InvalidProps(invalid.within(&place)),
+        PlatformError::Component { stage, error } => PlatformError::Component {
+            stage: format!("{place}: {stage}"),
+            error,
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,93 @@
+//! Answering waits: by their URLs, and by whoever may see the run (docs/guide/workflows.md, "Waiting").
+
+use headwater_model::id::InvocationId;
+use headwater_store::WaitResolved;
+use headwater_workflow::{
+    path::Path,
+    run::{Kept, Resolution, WaitKind},
+};
+use serde_json::{Value, value::RawValue};
+
+use crate::{caller::Caller, error::PlatformError, platform::Platform};
+
+/// The last part of a wait's URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitAction {
+    /// `resume`: the run goes on, with the request as data.
+    Resume,
+    /// `cancel`: the run ends.
+    Cancel,
+    /// `rerun`: the step runs again at once.
+    Rerun,
+}
+
+/// The effect of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitAnswer {
+    /// It counts.
+    Taken,
+    /// The wait was answered before, or is over.
+    Before,
+    /// The run has ended.
+    Ended,
+}
+
+/// `POST /runs/{id}/resume`.
+#[derive(Debug, Clone, Default)]
+pub struct ResumeRequest {
+    /// The path of the step or block, if several wait.
+    pub path: Option<String>,
+    /// The data that the run goes on with.
+    pub data: Option<Value>,
+}
+
+impl Platform {
+    /// Answers the wait that a token of a URL names. `request` is the request in the shape of an HTTP trigger's event.
+    ///
+    /// # Errors
+    /// `NotFound` for a token that nobody was given.
+    pub async fn answer_wait(
+        &self,
+        token: &str,
+        action: WaitAction,
+        request: Box<RawValue>,
+    ) -> Result<WaitAnswer, PlatformError> {
+        let resolution = match action {
+            WaitAction::Resume => Resolution::Resume(Some(Kept::Here(request.into()))),
+            WaitAction::Rerun => Resolution::Rerun(Some(Kept::Here(request.into()))),
+            WaitAction::Cancel => Resolution::Cancel,
+        };
+        match self.workflows.resolve(token, &resolution).await? {
+            WaitResolved::Now(_) => Ok(WaitAnswer::Taken),
+            WaitResolved::Before => Ok(WaitAnswer::Before),
+            WaitResolved::Ended => Ok(WaitAnswer::Ended),
+            WaitResolved::Unknown => Err(PlatformError::not_found("wait", token)),
+        }
+    }
+
+    /// Lets a waiting run go on with these data.
+    ///
+    /// # Errors
+    /// `Conflict` when it does not wait, or waits at several places and the request names none of them.
+    pub async fn resume_run(
+        &self,
+        caller: &Caller,
+        id: &InvocationId,
+        request: &ResumeRequest,
+    ) -> Result<WaitAnswer, PlatformError> {
+        let run = self.workflow_run(caller, id).await?;
+        let is_meant = |path: &Path| request.path.as_ref().is_none_or(|named| *named == path.to_string());
+        let mut waits = run.waits.iter().filter(|wait| is_meant(&wait.path) && wait.kind != WaitKind::Call);
+        let (Some(wait), None) = (waits.next(), waits.next()) else {
+            let paths: Vec<String> = run.waits.iter().map(|wait| format!("`{}`", wait.path)).collect();
+            let reason = match paths.is_empty() {
+                true => format!("run `{id}` does not wait"),
+                false => format!("run `{id}` waits at {}; name one as `path`", paths.join(", ")),
+            };
+            return Err(PlatformError::Conflict(reason));
+        };
+        let data = serde_json::value::to_raw_value(&request.data)
+            .map_err(|error| PlatformError::Internal(error.to_string()))?;
+        self.answer_wait(&wait.urls.token, WaitAction::Resume, data).await
+    }
+}

@@ -1,0 +1,151 @@
+//! Masking of variables: whatever a run keeps, shows or emits has a mark in place of a variable's value. A mark cannot be
+//! guessed, so that the platform can put the value back where code of the same owner reads what an earlier step returned.
+
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+
+use headwater_workflow::run::{Kept, StepEnd, StepOutcome};
+use serde_json::value::RawValue;
+
+use super::tokens::WaitKey;
+use crate::log_line::LogLine;
+
+/// Shorter values are no secrets, and would be found everywhere.
+const VALUE_CHARS_MIN: usize = 6;
+
+/// The values of an owner's variables with their marks.
+#[derive(Debug, Default)]
+pub(crate) struct Masks(Vec<Mask>);
+
+#[derive(Debug)]
+struct Mask {
+    value: String,
+    /// The value as it is within JSON text.
+    escaped: String,
+    /// The same in plain text and in JSON.
+    mark: String,
+}
+
+impl Masks {
+    /// The masks of these variables, longest value first: one may be part of another.
+    pub(crate) fn of(key: &WaitKey, tenant: &str, variables: &BTreeMap<String, String>) -> Self {
+        let secret = variables.iter().filter(|(_, value)| value.chars().count() >= VALUE_CHARS_MIN);
+        let mut masks: Vec<Mask> = secret
+            .map(|(name, value)| Mask {
+                escaped: escaped(value),
+                mark: format!("***{name}:{}***", key.mark(&format!("{tenant} {name}"))),
+                value: value.clone(),
+            })
+            .collect();
+        masks.sort_by_key(|mask| std::cmp::Reverse(mask.value.len()));
+        Self(masks)
+    }
+
+    /// Plain text without the values.
+    pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut masked = Cow::Borrowed(text);
+        for mask in &self.0 {
+            if masked.contains(&mask.value) {
+                masked = Cow::Owned(masked.replace(&mask.value, &mask.mark));
+            }
+        }
+        masked
+    }
+
+    /// JSON without the values; `None` if it has none of them.
+    pub(crate) fn json(&self, json: &RawValue) -> Option<Box<RawValue>> {
+        let mut masked = Cow::Borrowed(json.get());
+        for mask in &self.0 {
+            if masked.contains(&mask.escaped) {
+                masked = Cow::Owned(masked.replace(&mask.escaped, &mask.mark));
+            }
+        }
+        match masked {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(text) => RawValue::from_string(text).ok(),
+        }
+    }
+
+    /// JSON text with the values back in place of their marks.
+    pub(crate) fn opened(&self, json: String) -> String {
+        let mut opened = json;
+        for mask in &self.0 {
+            if opened.contains(&mask.mark) {
+                opened = opened.replace(&mask.mark, &mask.escaped);
+            }
+        }
+        opened
+    }
+
+    /// Masks the end of an execution and its log.
+    pub(super) fn hide(&self, end: &mut StepEnd, logs: &mut [LogLine]) {
+        if self.0.is_empty() {
+            return;
+        }
+        for (_, value) in &mut end.exports {
+            self.kept(value);
+        }
+        match &mut end.outcome {
+            StepOutcome::Returned(Some(value)) => self.kept(value),
+            StepOutcome::Failed(failure) => {
+                for text in [&mut failure.error.message, &mut failure.error.stack] {
+                    *text = self.text(text).into_owned();
+                }
+            }
+            StepOutcome::Returned(None) | StepOutcome::Skipped => {}
+        }
+        if let Some(reason) = &mut end.exit {
+            *reason = self.text(reason).into_owned();
+        }
+        for line in logs {
+            line.message = self.text(&line.message).into_owned();
+        }
+    }
+
+    fn kept(&self, value: &mut Kept) {
+        if let Kept::Here(json) = value
+            && let Some(masked) = self.json(json)
+        {
+            *value = Kept::Here(Arc::from(masked));
+        }
+    }
+}
+
+/// Text as it stands between the quotes of a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{json, value::to_raw_value};
+
+    use super::*;
+
+    fn masks(variables: &[(&str, &str)]) -> Masks {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Masks::of(&WaitKey([7; 64]), "u_1", &variables.collect())
+    }
+
+    #[test]
+    fn values_are_marked_and_put_back() {
+        let masks = masks(&[("A", "hunter2\"x"), ("B", "hunter2\"x and more"), ("SHORT", "true")]);
+        let value = json!({ "a": "Bearer hunter2\"x", "b": "hunter2\"x and more", "c": true });
+        let masked = masks.json(&to_raw_value(&value).unwrap()).unwrap();
+        assert!(!masked.get().contains("hunter2"), "{masked}");
+        assert!(masked.get().contains("***A:") && masked.get().contains("***B:"), "{masked}");
+        let opened: serde_json::Value = serde_json::from_str(&masks.opened(masked.get().to_owned())).unwrap();
+        assert_eq!(opened, value);
+        assert_eq!(masks.text("log hunter2\"x").matches("hunter2").count(), 0);
+    }
+
+    #[test]
+    fn text_without_values_stays_and_marks_of_others_open_nothing() {
+        let masks = masks(&[("A", "hunter2")]);
+        assert!(masks.json(&to_raw_value(&json!("plain")).unwrap()).is_none());
+        let foreign = Masks::of(&WaitKey([8; 64]), "u_1", &BTreeMap::from([("A".to_owned(), "hunter2".to_owned())]));
+        let mark = foreign.text("hunter2").into_owned();
+        assert_eq!(masks.opened(format!("\"{mark}\"")), format!("\"{mark}\""));
+        assert_eq!(masks.opened("\"***A:***\"".to_owned()), "\"***A:***\"");
+    }
+}

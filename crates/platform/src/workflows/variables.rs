@@ -1,0 +1,81 @@
+//! The variables of an owner as steps see them, opened once for many steps.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use headwater_model::time::EpochMs;
+use headwater_store::Store;
+use parking_lot::Mutex;
+use sha2::{Digest as _, Sha256};
+
+use super::{masking::Masks, tokens::WaitKey};
+use crate::{
+    environment::Environment,
+    error::PlatformError,
+    secrets::{SecretKeys, variable_purpose},
+};
+
+/// Another node's change is seen after this.
+const REMEMBERED: Duration = Duration::from_secs(1);
+
+/// An owner's variables.
+#[derive(Debug, Default)]
+pub(crate) struct Opened {
+    pub(crate) values: BTreeMap<String, String>,
+    pub(crate) masks: Arc<Masks>,
+    /// Differs for other names or values.
+    pub(crate) fingerprint: String,
+}
+
+/// Variables that were opened lately, by tenant.
+#[derive(Default)]
+pub(crate) struct OpenedVariables {
+    by_tenant: Mutex<HashMap<String, (EpochMs, Arc<Opened>)>>,
+}
+
+impl OpenedVariables {
+    /// The variables of a tenant.
+    ///
+    /// # Errors
+    /// The store cannot be read, or a variable cannot be opened.
+    pub(crate) async fn get(
+        &self,
+        (store, env): (&dyn Store, &Environment),
+        (keys, mark_key): (&SecretKeys, &WaitKey),
+        tenant: &str,
+    ) -> Result<Arc<Opened>, PlatformError> {
+        let now_ms = env.now_ms();
+        if let Some((read_at_ms, opened)) = self.by_tenant.lock().get(tenant)
+            && now_ms.since(*read_at_ms) < REMEMBERED
+        {
+            return Ok(Arc::clone(opened));
+        }
+        let mut values = BTreeMap::new();
+        let mut hash = Sha256::new();
+        for variable in store.variables(tenant).await? {
+            let value = keys.open(&variable_purpose(tenant, &variable.name), &variable.value)?;
+            for part in [variable.name.as_bytes(), &value] {
+                hash.update((part.len() as u64).to_le_bytes());
+                hash.update(part);
+            }
+            values.insert(variable.name, String::from_utf8_lossy(&value).into_owned());
+        }
+        let opened = Arc::new(Opened {
+            masks: Arc::new(Masks::of(mark_key, tenant, &values)),
+            fingerprint: hex::encode(&hash.finalize()[..8]),
+            values,
+        });
+        let mut by_tenant = self.by_tenant.lock();
+        by_tenant.retain(|_, (read_at_ms, _)| now_ms.since(*read_at_ms) < REMEMBERED);
+        by_tenant.insert(tenant.to_owned(), (now_ms, Arc::clone(&opened)));
+        Ok(opened)
+    }
+
+    /// Lets the next step read a tenant's variables anew.
+    pub(crate) fn forget(&self, tenant: &str) {
+        self.by_tenant.lock().remove(tenant);
+    }
+}

@@ -173,11 +173,7 @@ mod tests {
                 "`return` begins a statement; write an expression that has a value",
             ),
             ("a\n  b", (2, 3), "`b` follows `a` without an operator"),
-            (
-                "f(a) 'b'",
-                (1, 6),
-                "`'b'` follows `)` without an operator",
-            ),
+            ("f(a) 'b'", (1, 6), "`'b'` follows `)` without an operator"),
             ("(a", (1, 1), "`(` is not closed"),
             ("f(\n[)", (2, 2), "`)` closes nothing"),
             ("ü + 'b", (1, 5), "a string is not closed"),
@@ -200,7 +196,13 @@ mod tests {
 
     #[test]
     fn space_and_comments_are_nothing() {
-        for (text, expected) in [("", true), (" // a", true), ("/* a */\n", true), ("0", false), ("(", false)] {
+        for (text, expected) in [
+            ("", true),
+            (" // a", true),
+            ("/* a */\n", true),
+            ("0", false),
+            ("(", false),
+        ] {
             assert_eq!(is_empty(text), expected, "{text}");
         }
     }

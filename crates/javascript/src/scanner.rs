@@ -162,8 +162,8 @@ impl<'a> Scanner<'a> {
             let rest = self.rest();
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                let end = rest[2..].find("*/");
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let end = comment.find("*/");
                 let end = end.ok_or(unreadable(self.at, Fault::OpenComment))?;
                 self.at += end + 4;
             } else {

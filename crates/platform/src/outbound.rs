@@ -118,7 +118,12 @@ impl Client {
             false => "no valid HTTP answer",
         };
         let error = error.without_url();
-        let causes = || successors(error.source(), |cause: &&(dyn std::error::Error + 'static)| (*cause).source());
+        let causes = || {
+            successors(
+                error.source(),
+                |cause: &&(dyn std::error::Error + 'static)| (*cause).source(),
+            )
+        };
         if let Some(refused) = causes().find_map(|cause| cause.downcast_ref::<RefusedAddress>()) {
             return NoAnswer {
                 reason: refused.to_string(),

@@ -12,6 +12,7 @@
 //!                     lines of one object ───────┘
 //! ```
 
+mod arguments;
 mod context;
 mod email;
 mod http;
@@ -24,12 +25,12 @@ mod verdict;
 
 use std::sync::{Arc, atomic::Ordering};
 
-use headwater_store::{Progress, StoreError};
+use headwater_store::{ClaimedSend, Progress, StoreError};
 
 use self::{context::SendContext, taken::Taken};
 use crate::{core::Core, error::PlatformError};
 
-pub(crate) use self::shown::shown_value;
+pub(crate) use self::arguments::shown_arguments;
 
 /// Sends that a step takes at most.
 const SENDS_PER_STEP: u64 = 2_000;
@@ -93,7 +94,7 @@ impl Sends {
         Ok(progress)
     }
 
-    async fn claim(&self, most: u32) -> Result<Vec<headwater_store::ClaimedSend>, StoreError> {
+    async fn claim(&self, most: u32) -> Result<Vec<ClaimedSend>, StoreError> {
         let core = &self.context.core;
         let (term, now_ms) = (core.lease_term(), core.env.now_ms());
         core.store.claim_sends(term, now_ms, most).await

@@ -40,6 +40,7 @@ use tokio::sync::{mpsc, oneshot};
 use self::{actor::Actor, command::{Command, Handle}};
 pub use self::tokens::WaitUrls;
 pub(crate) use self::{
+    admission::is_limited,
     committing::RunDetails,
     context::WorkflowContext,
     deployed::Content,
@@ -166,10 +167,15 @@ impl Workflows {
     ) -> Result<WaitResolved, PlatformError> {
         let wait = self.context.wait_key.wait(token);
         let wait = wait.ok_or_else(|| PlatformError::not_found("wait", token))?;
-        self.answer(wait, resolution).await
+        self.answer(wait, resolution, None).await
     }
 
-    async fn answer(&self, wait: WaitId, resolution: &Resolution) -> Result<WaitResolved, PlatformError> {
+    async fn answer(
+        &self,
+        wait: WaitId,
+        resolution: &Resolution,
+        applied: Option<oneshot::Sender<()>>,
+    ) -> Result<WaitResolved, PlatformError> {
         let run_id = wait.run_id.clone();
         let resolution = to_raw_value(resolution)
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
@@ -177,7 +183,7 @@ impl Workflows {
         let answer = WaitResolution { wait, resolution };
         let resolved = core.store.resolve_wait(answer, core.env.now_ms()).await?;
         if let WaitResolved::Now(RunnableId::Workflow(id)) = &resolved {
-            self.send(id, Command::Resolved(run_id));
+            self.send(id, Command::Resolved(run_id, applied));
         }
         Ok(resolved)
     }
@@ -192,7 +198,10 @@ impl Workflows {
             path: Path::root().to_string(),
             generation: 0,
         };
-        self.answer(wait, &Resolution::Cancel).await?;
+        let (applied, done) = oneshot::channel();
+        self.answer(wait, &Resolution::Cancel, Some(applied)).await?;
+        // Dropped if the run is not in memory: then it is cancelled as it is claimed.
+        let _ = done.await;
         Ok(())
     }
 

@@ -121,7 +121,7 @@ pub trait WorkflowRuns {
     /// The details of a run that has ended.
     async fn run_details(&self, id: &InvocationId) -> Result<Option<Box<RawValue>>, StoreError>;
 
-    /// The event that a run began with, as long as the run or its record is there.
+    /// The event of a run that has not ended; that of one which has is in its details.
     async fn run_event(&self, id: &InvocationId) -> Result<Option<Box<RawValue>>, StoreError>;
 
     /// A run that has not ended.

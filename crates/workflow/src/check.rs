@@ -45,13 +45,18 @@ fn triggers(definition: &Definition) -> Vec<Finding> {
         if trigger.config != TriggerConfig::NotInFile {
             continue;
         }
-        let id = trigger.id.as_ref().map_or(trigger.key.as_str(), |id| id.as_str());
+        let id = trigger
+            .id
+            .as_ref()
+            .map_or(trigger.key.as_str(), |id| id.as_str());
         let keys = match trigger.key.split('_').next() {
             Some("schedule") => "`type: schedule` and `cron` or `interval_seconds`",
             Some("source") => "`type: source`, `uses` and `props`",
             _ => "`type: events` and `emitter`",
         };
-        let message = format!("the configuration of `{id}` is not in the file, as Pipedream does not sync it; add {keys}");
+        let message = format!(
+            "the configuration of `{id}` is not in the file, as Pipedream does not sync it; add {keys}"
+        );
         let place = FoundAt::new(trigger.position, None);
         findings.push(Finding::new(Severity::Error, place, message));
     }
@@ -71,7 +76,11 @@ fn ends(definition: &Definition) -> Vec<Finding> {
         let mut behind = paths.iter().skip_while(|(other, _)| other != path).skip(1);
         if let Some((next, _)) = behind.find(|(other, _)| other.parent() == around) {
             let message = format!("it never runs, because `{path}` before it always ends the run");
-            findings.push(Finding::new(Severity::Warning, definition.found_at(next), message));
+            findings.push(Finding::new(
+                Severity::Warning,
+                definition.found_at(next),
+                message,
+            ));
         }
     }
     findings

@@ -18,18 +18,16 @@ mod triggers;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::record::{Expression, Literal, Scope};
 pub use self::{
     blocks::{Call, CaseTest, Delay, DelayLength, End, LoopSource, Mode, OnTimeout, Wait},
     code::{ComponentReference, InvalidReference, StepCode},
     namespace::{InvalidNamespace, Namespace},
-    node::{
-        Branch, Case, IfElse, Loop, Node, NodeKind, OnError, Parallel, Step, Switch,
-    },
+    node::{Branch, Case, IfElse, Loop, Node, NodeKind, OnError, Parallel, Step, Switch},
     reading::InvalidDefinition,
     retry::{FailureKind, Retry},
     settings::{Concurrency, Overflow, Queue, Retention, Settings, Stored, Throttle},
     tree::Definition,
     triggers::{EventsTrigger, HttpResponse, HttpTrigger, SourceTrigger, Trigger, TriggerConfig},
 };
-pub(crate) use self::record::{Expression, Literal, Scope};
 pub use crate::template::{Condition, Template};

@@ -84,7 +84,14 @@ mod tests {
         ] {
             assert_eq!(span(&value), Some(Duration::from_millis(ms)), "{value}");
         }
-        for value in [json!("soon"), json!(-1), json!(1e300), json!(null), json!([1]), json!(true)] {
+        for value in [
+            json!("soon"),
+            json!(-1),
+            json!(1e300),
+            json!(null),
+            json!([1]),
+            json!(true),
+        ] {
             assert_eq!(span(&value), None, "{value}");
         }
     }
@@ -102,7 +109,13 @@ mod tests {
         ] {
             assert_eq!(moment(&value), Some(EpochMs(ms)), "{value}");
         }
-        for value in [json!("tomorrow"), json!("1969-12-31"), json!(-1), json!(null), json!("1970-13-01")] {
+        for value in [
+            json!("tomorrow"),
+            json!("1969-12-31"),
+            json!(-1),
+            json!(null),
+            json!("1970-13-01"),
+        ] {
             assert_eq!(moment(&value), None, "{value}");
         }
     }

@@ -184,8 +184,20 @@ mod tests {
     #[test]
     fn other_texts_are_refused() {
         for text in [
-            ".", "a.", ".a", "a..b", "[1]", "a[", "a[]", "a[x]", "a[-1]", "a[01]", "a[1]b", "a]",
-            "a[+1]", "a[99999999999]",
+            ".",
+            "a.",
+            ".a",
+            "a..b",
+            "[1]",
+            "a[",
+            "a[]",
+            "a[x]",
+            "a[-1]",
+            "a[01]",
+            "a[1]b",
+            "a]",
+            "a[+1]",
+            "a[99999999999]",
         ] {
             assert!(text.parse::<Path>().is_err(), "{text}");
         }
@@ -194,14 +206,32 @@ mod tests {
     #[test]
     fn everything_within_a_path_follows_it_directly() {
         let mut paths = [
-            "a", "a.b", "a[10].x", "a[2].x", "a[2]", "ab", "a.on_error.z", "b", "a-b",
+            "a",
+            "a.b",
+            "a[10].x",
+            "a[2].x",
+            "a[2]",
+            "ab",
+            "a.on_error.z",
+            "b",
+            "a-b",
         ]
         .map(path);
         paths.sort();
         let sorted = paths.map(|path| path.to_string());
         assert_eq!(
             sorted,
-            ["a", "a.b", "a.on_error.z", "a[2]", "a[2].x", "a[10].x", "a-b", "ab", "b"]
+            [
+                "a",
+                "a.b",
+                "a.on_error.z",
+                "a[2]",
+                "a[2].x",
+                "a[10].x",
+                "a-b",
+                "ab",
+                "b"
+            ]
         );
     }
 

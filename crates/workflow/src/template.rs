@@ -8,9 +8,9 @@ mod condition;
 mod operator;
 mod rules;
 
+pub(crate) use self::condition::single_expression;
 pub use self::{
     compiled::{Template, compiled_literal},
     condition::{Condition, InvalidCondition},
     operator::Operator,
 };
-pub(crate) use self::condition::single_expression;

@@ -10,8 +10,8 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
+pub use self::{load::InvalidYaml, node::Position};
 pub(crate) use self::{
     load::load,
     node::{Content, Entry, Yaml},
 };
-pub use self::{load::InvalidYaml, node::Position};

@@ -37,7 +37,8 @@ pub(super) fn mail(options: &ServeArguments) -> Result<Option<Arc<MailSender>>> 
     let mut sender = MailSender::new(url, from).map_err(invalid)?;
     if let Some(path) = &options.ca_certificate {
         let pem = std::fs::read(path);
-        let pem = pem.with_context(|| format!("--ca-certificate: cannot read {}", path.display()))?;
+        let pem =
+            pem.with_context(|| format!("--ca-certificate: cannot read {}", path.display()))?;
         sender = sender.with_authorities(&pem).map_err(invalid)?;
     }
     Ok(Some(Arc::new(sender)))
@@ -62,7 +63,8 @@ pub(super) fn s3(options: &ServeArguments) -> Result<Option<S3Config>> {
     let region = given(&options.s3_region).unwrap_or(REGION);
     let of_region = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if !region.chars().all(of_region) {
-        let reason = format!("--s3-region: `{region}` is not the name of a region such as {REGION}");
+        let reason =
+            format!("--s3-region: `{region}` is not the name of a region such as {REGION}");
         return Err(UsageError(reason).into());
     }
     Ok(Some(S3Config {
@@ -128,7 +130,12 @@ mod tests {
         assert!(mail_error(Some(url), None).starts_with("--mail-from: must be given"));
         assert!(mail_error(None, Some("a@b.example")).starts_with("--smtp-url: must be given"));
         assert!(mail_error(Some(url), Some("nobody")).starts_with("--mail-from: `nobody`"));
-        for url in ["mail.example", "http://jane:hush@mail.example", "smtp://jane:hush@", "smtp://hush@a.example"] {
+        for url in [
+            "mail.example",
+            "http://jane:hush@mail.example",
+            "smtp://jane:hush@",
+            "smtp://hush@a.example",
+        ] {
             let error = mail_error(Some(url), Some("a@b.example"));
             assert!(error.starts_with("--smtp-url: "), "{error}");
             assert!(!error.contains("hush"), "{error}");
@@ -137,12 +144,13 @@ mod tests {
 
     #[test]
     fn the_key_of_s3_is_needed_whole_and_not_shown() {
-        let options = |endpoint: Option<&str>, access: Option<&str>, secret: Option<&str>| ServeArguments {
-            s3_endpoint: endpoint.and_then(text),
-            s3_access_key: access.and_then(text),
-            s3_secret_key: secret.and_then(text),
-            ..ServeArguments::default()
-        };
+        let options =
+            |endpoint: Option<&str>, access: Option<&str>, secret: Option<&str>| ServeArguments {
+                s3_endpoint: endpoint.and_then(text),
+                s3_access_key: access.and_then(text),
+                s3_secret_key: secret.and_then(text),
+                ..ServeArguments::default()
+            };
         let error = |given| s3(&given).unwrap_err().to_string();
         let server = Some("http://127.0.0.1:9000");
         assert!(error(options(server, None, None)).starts_with("--s3-access-key"));
@@ -152,7 +160,9 @@ mod tests {
             let error = error(options(Some(wrong), Some("a"), Some("s")));
             assert!(error.starts_with("--s3-endpoint"), "{error}");
         }
-        let config = s3(&options(server, Some("a"), Some("hush"))).unwrap().unwrap();
+        let config = s3(&options(server, Some("a"), Some("hush")))
+            .unwrap()
+            .unwrap();
         assert_eq!((&*config.region, &*config.secret_key), (REGION, "hush"));
         assert!(!format!("{config:?}").contains("hush"));
     }

@@ -8,10 +8,11 @@ use std::{
     time::Duration,
 };
 
-use headwater_store::{ClaimedSend, SendAttempt, SendWay, StoreError};
+use headwater_store::{ClaimedSend, SendAttempt, StoreError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
+    arguments::shown_arguments,
     email, http,
     s3::{Batch, S3},
     verdict::{Attempt, Ended},
@@ -22,8 +23,6 @@ use crate::{
 
 /// Attempts in flight at once.
 const ATTEMPTS_AT_ONCE: usize = 32;
-/// The time of an attempt over HTTP, redirects included.
-pub(super) const HTTP_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time of an attempt of any kind; the lease lasts longer.
 const ATTEMPT_DEADLINE: Duration = Duration::from_secs(45);
 
@@ -44,7 +43,7 @@ impl SendContext {
         let config = &core.config.deliveries;
         let s3 = core.config.s3.clone();
         Ok(Self {
-            client: Client::new(config, HTTP_TIMEOUT)?,
+            client: Client::new(config, http::TIMEOUT)?,
             s3: s3.map(|s3| S3::new(s3, config)).transpose()?,
             room: Arc::new(Semaphore::new(ATTEMPTS_AT_ONCE)),
             is_short: AtomicBool::new(false),
@@ -62,25 +61,36 @@ impl SendContext {
         Arc::clone(&self.room).try_acquire_owned().ok()
     }
 
-    /// Starts an attempt over HTTP or of a mail.
-    pub(super) fn start(self: &Arc<Self>, send: ClaimedSend, permit: OwnedSemaphorePermit) {
+    /// Starts an attempt over HTTP.
+    pub(super) fn start_request(self: &Arc<Self>, send: ClaimedSend, permit: OwnedSemaphorePermit) {
         let context = Arc::clone(self);
         self.core.tasks.spawn(async move {
-            let attempt = Attempt::begin(&context.core);
-            let ended = tokio::time::timeout(ATTEMPT_DEADLINE, context.attempted(&send)).await;
-            let ended = ended.unwrap_or_else(|_| Ended::late(ATTEMPT_DEADLINE));
-            let record = attempt.end(&context.core, &send, ended);
-            context.recorded(vec![record], permit).await;
+            let now_ms = context.core.env.now_ms();
+            let attempted = http::attempted(&context.client, &send, now_ms);
+            context.attempt(&send, attempted, permit).await;
         });
     }
 
-    async fn attempted(&self, send: &ClaimedSend) -> Ended {
-        match send.way {
-            SendWay::Email => email::attempted(&self.core, send).await,
-            SendWay::Http | SendWay::S3 => {
-                http::attempted(&self.client, send, self.core.env.now_ms()).await
-            }
-        }
+    /// Starts an attempt of a mail.
+    pub(super) fn start_mail(self: &Arc<Self>, send: ClaimedSend, permit: OwnedSemaphorePermit) {
+        let context = Arc::clone(self);
+        self.core.tasks.spawn(async move {
+            let attempted = email::attempted(&context.core, &send);
+            context.attempt(&send, attempted, permit).await;
+        });
+    }
+
+    async fn attempt(
+        &self,
+        send: &ClaimedSend,
+        attempted: impl Future<Output = Ended>,
+        permit: OwnedSemaphorePermit,
+    ) {
+        let attempt = Attempt::begin(&self.core);
+        let ended = tokio::time::timeout(ATTEMPT_DEADLINE, attempted).await;
+        let ended = ended.unwrap_or_else(|_| Ended::late(ATTEMPT_DEADLINE));
+        let record = attempt.end(&self.core, send, ended);
+        self.recorded(vec![record], permit).await;
     }
 
     /// Starts the storing of an object.
@@ -94,7 +104,7 @@ impl SendContext {
             let stored = tokio::time::timeout(ATTEMPT_DEADLINE, storing).await;
             let stored = stored.unwrap_or_else(|_| Ended::late(ATTEMPT_DEADLINE));
             let of_line = |send: &ClaimedSend| {
-                let ended = stored.with_request(super::shown_value(send.way, &send.value));
+                let ended = stored.with_request(shown_arguments(send.way, &send.value));
                 attempt.end(core, send, ended)
             };
             let records = batch.sends.iter().map(of_line).collect();

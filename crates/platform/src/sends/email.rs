@@ -8,7 +8,8 @@ use serde_json::{Value, json, value::RawValue};
 use super::{shown, verdict::Ended};
 use crate::core::Core;
 
-const NOT_SET_UP: &str = "this node sends no mail; its operator can start it with --smtp-url and --mail-from";
+const NOT_SET_UP: &str =
+    "this node sends no mail; its operator can start it with --smtp-url and --mail-from";
 /// The address that the first user has when none was given. Nobody receives mail there.
 const NO_ADDRESS: &str = "admin@localhost";
 
@@ -81,7 +82,9 @@ pub(super) fn shown(value: &RawValue) -> Value {
 }
 
 fn address(user: User) -> Result<String, String> {
-    let User { username, email, .. } = user;
+    let User {
+        username, email, ..
+    } = user;
     match email.is_empty() || email == NO_ADDRESS {
         true => Err(format!(
             "user `{username}`, who owns the workflow, has no mail address; addresses are given when a user is \

@@ -3,6 +3,8 @@
 mod redirect;
 mod request;
 
+use std::time::Duration;
+
 use headwater_model::time::EpochMs;
 use headwater_store::ClaimedSend;
 use reqwest::{Response, StatusCode};
@@ -11,12 +13,13 @@ use url::Url;
 
 use self::request::Request;
 use super::{
-    context::HTTP_TIMEOUT,
     shown,
     verdict::{Ended, Outcome},
 };
 use crate::outbound::{Client, NoAnswer, Outbound, excerpt, retry_after};
 
+/// The time of an attempt, redirects included.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 const REDIRECTS_MAX: usize = 5;
 /// Bytes of an answer that are read for people: more than is shown, so that a credential at the edge is found.
 const ANSWER_BYTES_MAX: usize = 8 * 1024;
@@ -30,12 +33,14 @@ pub(super) async fn attempted(client: &Client, send: &ClaimedSend, now_ms: Epoch
     let shown = request.shown();
     let credentials = request.credentials;
     let exchange = exchange(client, request.outbound, now_ms, &credentials);
-    let ended = match tokio::time::timeout(HTTP_TIMEOUT, exchange).await {
+    let ended = match tokio::time::timeout(TIMEOUT, exchange).await {
         Ok(Ok(ended)) => ended,
         Ok(Err(no_answer)) => Ended::unanswered(no_answer),
-        Err(_) => Ended::unanswered(NoAnswer::late(HTTP_TIMEOUT)),
+        Err(_) => Ended::unanswered(NoAnswer::late(TIMEOUT)),
     };
-    let error = ended.error.map(|error| shown::without(&credentials, &error));
+    let error = ended
+        .error
+        .map(|error| shown::without(&credentials, &error));
     Ended { error, ..ended }.with_request(shown)
 }
 
@@ -93,7 +98,7 @@ async fn judged(
     }
 }
 
-fn outcome(status: StatusCode, retry_after: Option<std::time::Duration>) -> Outcome {
+fn outcome(status: StatusCode, retry_after: Option<Duration>) -> Outcome {
     match status {
         StatusCode::TOO_MANY_REQUESTS => Outcome::Again(retry_after),
         _ if status.is_server_error() => Outcome::Again(retry_after),

@@ -4,6 +4,8 @@ mod answer;
 mod object;
 mod signature;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use headwater_model::time::EpochMs;
 use reqwest::{
@@ -14,10 +16,9 @@ use serde_json::{Value, json, value::RawValue};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use self::signature::{Moment, Signed};
 pub(super) use self::object::{Batch, Line, Place};
+use self::signature::{Moment, Signed};
 use super::{
-    context::HTTP_TIMEOUT,
     shown,
     verdict::{Ended, Outcome},
 };
@@ -30,6 +31,8 @@ use crate::{
 /// The reason why a node without the settings cannot send to S3.
 pub(super) const NOT_SET_UP: &str = "this node stores nothing in S3; its operator can start it with --s3-access-key and \
      --s3-secret-key, and --s3-region or --s3-endpoint";
+/// The time for storing an object.
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes of an answer that are read: those of S3 are short.
 const ANSWER_BYTES_MAX: usize = 4 * 1024;
 
@@ -42,8 +45,11 @@ pub(super) struct S3 {
 impl S3 {
     /// # Errors
     /// The TLS stack cannot be set up.
-    pub(super) fn new(config: S3Config, deliveries: &DeliveryConfig) -> Result<Self, PlatformError> {
-        let client = Client::trusting(deliveries, HTTP_TIMEOUT)?;
+    pub(super) fn new(
+        config: S3Config,
+        deliveries: &DeliveryConfig,
+    ) -> Result<Self, PlatformError> {
+        let client = Client::trusting(deliveries, TIMEOUT)?;
         Ok(Self { client, config })
     }
 
@@ -82,7 +88,13 @@ impl S3 {
         }
     }
 
-    fn put(&self, bucket: &str, key: &str, body: Bytes, now_ms: EpochMs) -> Result<Outbound, String> {
+    fn put(
+        &self,
+        bucket: &str,
+        key: &str,
+        body: Bytes,
+        now_ms: EpochMs,
+    ) -> Result<Outbound, String> {
         let url = self.url(bucket, key)?;
         let moment = Moment::at(now_ms);
         let hash = hex::encode(Sha256::digest(&body));
@@ -101,12 +113,18 @@ impl S3 {
         }
         .authorization(&self.config, &moment);
         let mut headers = HeaderMap::new();
-        let own = [("authorization", &*authorization), ("user-agent", USER_AGENT)];
+        let own = [
+            ("authorization", &*authorization),
+            ("user-agent", USER_AGENT),
+        ];
         // The client writes `Host` by itself.
-        let sent = signed_headers.into_iter().filter(|(name, _)| *name != "host");
+        let sent = signed_headers
+            .into_iter()
+            .filter(|(name, _)| *name != "host");
         for (name, value) in sent.chain(own) {
             let value = HeaderValue::try_from(value);
-            let value = value.map_err(|_| "the S3 access key has characters that no header may have")?;
+            let value =
+                value.map_err(|_| "the S3 access key has characters that no header may have")?;
             headers.insert(HeaderName::from_static(name), value);
         }
         Ok(Outbound {
@@ -132,7 +150,8 @@ impl S3 {
             }
             None => format!("https://{bucket}.s3.{region}.amazonaws.com/{key}"),
         };
-        Url::parse(&text).map_err(|error| format!("no URL can be built for bucket `{bucket}`: {error}"))
+        Url::parse(&text)
+            .map_err(|error| format!("no URL can be built for bucket `{bucket}`: {error}"))
     }
 }
 
@@ -176,10 +195,26 @@ mod tests {
     #[test]
     fn a_bucket_is_in_the_host_at_amazon_and_in_the_path_elsewhere() {
         for (endpoint, bucket, url) in [
-            (None, "logs", "https://logs.s3.eu-west-1.amazonaws.com/a/b%20c.gz"),
-            (None, "my.logs", "https://s3.eu-west-1.amazonaws.com/my.logs/a/b%20c.gz"),
-            (Some("http://127.0.0.1:9000"), "logs", "http://127.0.0.1:9000/logs/a/b%20c.gz"),
-            (Some("https://s3.example/base/"), "logs", "https://s3.example/base/logs/a/b%20c.gz"),
+            (
+                None,
+                "logs",
+                "https://logs.s3.eu-west-1.amazonaws.com/a/b%20c.gz",
+            ),
+            (
+                None,
+                "my.logs",
+                "https://s3.eu-west-1.amazonaws.com/my.logs/a/b%20c.gz",
+            ),
+            (
+                Some("http://127.0.0.1:9000"),
+                "logs",
+                "http://127.0.0.1:9000/logs/a/b%20c.gz",
+            ),
+            (
+                Some("https://s3.example/base/"),
+                "logs",
+                "https://s3.example/base/logs/a/b%20c.gz",
+            ),
         ] {
             assert_eq!(s3(endpoint).url(bucket, "a/b c.gz").unwrap().as_str(), url);
         }
@@ -188,7 +223,9 @@ mod tests {
     #[test]
     fn the_host_is_signed_with_its_port_and_written_by_the_client() {
         let s3 = s3(Some("http://127.0.0.1:9000"));
-        let put = s3.put("logs", "a", Bytes::from_static(b"x"), EpochMs(0)).unwrap();
+        let put = s3
+            .put("logs", "a", Bytes::from_static(b"x"), EpochMs(0))
+            .unwrap();
         assert!(!put.headers.contains_key("host"));
         let signed = put.headers["authorization"].to_str().unwrap();
         assert!(signed.contains("SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date"));

@@ -1,11 +1,8 @@
-//! Sends as people see them: texts cut, and a mark in place of each credential.
+//! Texts and headers as people see them: cut, and with a mark in place of each credential.
 
-use headwater_store::SendWay;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value, value::RawValue};
 use url::Url;
-
-use super::{email, http, s3};
 
 /// Bytes of a text that are shown.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
@@ -29,15 +26,6 @@ const CREDENTIALS: &[&str] = &[
 const CREDENTIAL_NAMES: &[&str] = &["auth", "code", "key", "sig", "xauth"];
 /// Shorter values are no credentials, and would be found everywhere.
 const CREDENTIAL_BYTES_MIN: usize = 6;
-
-/// The arguments of a send, fit to be shown.
-pub(crate) fn shown_value(way: SendWay, value: &RawValue) -> Value {
-    match way {
-        SendWay::Http => http::shown(value),
-        SendWay::Email => email::shown(value),
-        SendWay::S3 => s3::shown(value),
-    }
-}
 
 /// A text of which at most 4 KiB are shown.
 pub(super) fn cut(text: &str) -> String {
@@ -127,7 +115,13 @@ mod tests {
         ] {
             assert!(is_credential(name), "{name}");
         }
-        for name in ["X-Author", "content-type", "keyword", "Idempotency-Key", "signed"] {
+        for name in [
+            "X-Author",
+            "content-type",
+            "keyword",
+            "Idempotency-Key",
+            "signed",
+        ] {
             assert!(!is_credential(name), "{name}");
         }
     }

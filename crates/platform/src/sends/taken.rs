@@ -8,8 +8,9 @@ use headwater_store::{ClaimedSend, SendAttempt, SendWay};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
+    arguments::shown_arguments,
     context::SendContext,
-    s3::{Batch, Line, Place},
+    s3::{Batch, Line, NOT_SET_UP, Place},
     verdict::{Attempt, Ended, put_off},
 };
 
@@ -43,18 +44,20 @@ impl<'a> Taken<'a> {
     }
 
     pub(super) fn take(&mut self, send: ClaimedSend) {
-        match send.way {
-            SendWay::S3 => self.take_line(send),
-            SendWay::Http | SendWay::Email => match self.context.permit() {
-                Some(permit) => self.context.start(send, permit),
-                None => self.give_back(&send, self.now_ms()),
-            },
+        let start = match send.way {
+            SendWay::S3 => return self.take_line(send),
+            SendWay::Http => SendContext::start_request,
+            SendWay::Email => SendContext::start_mail,
+        };
+        match self.context.permit() {
+            Some(permit) => start(self.context, send, permit),
+            None => self.give_back(&send, self.now_ms()),
         }
     }
 
     fn take_line(&mut self, send: ClaimedSend) {
         let line = match Line::read(&send.value) {
-            _ if self.context.s3.is_none() => return self.fail(&send, super::s3::NOT_SET_UP),
+            _ if self.context.s3.is_none() => return self.fail(&send, NOT_SET_UP),
             Ok(line) => line,
             Err(reason) => return self.fail(&send, &reason),
         };
@@ -81,7 +84,7 @@ impl<'a> Taken<'a> {
     }
 
     fn fail(&mut self, send: &ClaimedSend, reason: &str) {
-        let request = super::shown_value(send.way, &send.value);
+        let request = shown_arguments(send.way, &send.value);
         let ended = Ended::failed(reason).with_request(request);
         let core = &self.context.core;
         self.ended.push(Attempt::begin(core).end(core, send, ended));

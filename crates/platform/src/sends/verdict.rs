@@ -88,20 +88,23 @@ impl Ended {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Attempt {
     at_ms: EpochMs,
+    /// Spreads the waits. Lines of one object have the same, so that they stay together.
+    entropy: u32,
 }
 
 impl Attempt {
     pub(super) fn begin(core: &Core) -> Self {
-        let at_ms = core.env.now_ms();
-        Self { at_ms }
+        Self {
+            at_ms: core.env.now_ms(),
+            entropy: core.env.id(|_, bits| bits as u32),
+        }
     }
 
     /// The record of its end.
     pub(super) fn end(self, core: &Core, send: &ClaimedSend, ended: Ended) -> SendAttempt {
         let now_ms = core.env.now_ms();
-        let entropy = core.env.id(|_, bits| bits as u32);
         let wait = match ended.outcome {
-            Outcome::Again(retry_after) => wait(send, retry_after, entropy),
+            Outcome::Again(retry_after) => wait(send, retry_after, self.entropy),
             Outcome::Sent | Outcome::Failed => None,
         };
         let state = match ended.outcome {

@@ -92,6 +92,7 @@ impl Platform {
             }
             Chore::Queue => Ok(Progress {
                 woken: self.runnables_with_work(now_ms).await?,
+                next_due_ms: self.core.store.next_due(now_ms).await?,
                 ..Progress::default()
             }),
             Chore::DataStores => self.core.store.sweep_records(now_ms, BATCH).await,

@@ -5,7 +5,7 @@ mod running;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use futures::{StreamExt as _, future::BoxFuture, stream::{FuturesOrdered, FuturesUnordered}};
 use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_store::{Claimed, Lease, RunnableLease, StoreError, WaitResolution, WorkLimit};
 use headwater_workflow::{path::Path, run::State};
@@ -31,6 +31,13 @@ const RUNS_MAX: usize = 256;
 type Claim = Result<(RunnableLease, Vec<Claimed>), StoreError>;
 type Loaded = (Lease, Result<Box<LiveRun>, PlatformError>);
 
+/// The answers to the waits of a run, and who waits for them to count.
+struct Answers {
+    run: InvocationId,
+    read: Result<Vec<WaitResolution>, StoreError>,
+    applied: Option<oneshot::Sender<()>>,
+}
+
 /// The results of a batch, in its order.
 struct Committed {
     runs: Vec<InvocationId>,
@@ -47,9 +54,10 @@ pub(super) struct Actor {
     lease: Option<RunnableLease>,
     runs: HashMap<InvocationId, Box<LiveRun>>,
     claiming: InFlight<Claim>,
-    loading: FuturesUnordered<BoxFuture<'static, Loaded>>,
+    /// In the order of their claims, which is that of their beginning.
+    loading: FuturesOrdered<BoxFuture<'static, Loaded>>,
     preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
-    answers: FuturesUnordered<BoxFuture<'static, (InvocationId, Result<Vec<WaitResolution>, StoreError>)>>,
+    answers: FuturesUnordered<BoxFuture<'static, Answers>>,
     flight: Flight,
     commits: Batches<headwater_store::RunCommit, Committed>,
     held: admitting::Held,
@@ -74,7 +82,7 @@ impl Actor {
             lease: None,
             runs: HashMap::new(),
             claiming: InFlight::default(),
-            loading: FuturesUnordered::new(),
+            loading: FuturesOrdered::new(),
             preparing: FuturesUnordered::new(),
             answers: FuturesUnordered::new(),
             commits: Batches::default(),
@@ -108,7 +116,7 @@ impl Actor {
                 }
                 claimed = self.claiming.ended(), if !self.claiming.is_idle() => self.claimed(claimed),
                 answers = self.answers.next(), if !self.answers.is_empty() => {
-                    if let Some((run, answers)) = answers { self.answered(&run, answers); }
+                    if let Some(answers) = answers { self.answered(answers); }
                 }
                 command = self.commands.recv() => match command {
                     Some(command) => self.on_command(command),
@@ -158,14 +166,14 @@ impl Actor {
     fn on_command(&mut self, command: Command) {
         match command {
             Command::Claim => self.more = true,
-            Command::Resolved(run) if self.runs.contains_key(&run) => {
+            Command::Resolved(run, applied) if self.runs.contains_key(&run) => {
                 let context = Arc::clone(&self.context);
                 self.answers.push(Box::pin(async move {
-                    let answers = context.core.store.resolutions(&run).await;
-                    (run, answers)
+                    let read = context.core.store.resolutions(&run).await;
+                    Answers { run, read, applied }
                 }));
             }
-            Command::Resolved(_) => self.more = true,
+            Command::Resolved(..) => self.more = true,
             Command::Reload => {
                 for id in self.reload() {
                     if let Some(run) = self.runs.remove(&id) {
@@ -224,7 +232,7 @@ impl Actor {
 
     fn load(&mut self, claimed: Claimed) {
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
-        self.loading.push(Box::pin(async move {
+        self.loading.push_back(Box::pin(async move {
             let lease = claimed.lease.clone();
             let loaded = context.load(&id, claimed).await;
             (lease, loaded.map(Box::new))
@@ -249,17 +257,20 @@ impl Actor {
         }
     }
 
-    fn answered(&mut self, id: &InvocationId, answers: Result<Vec<WaitResolution>, StoreError>) {
+    fn answered(&mut self, Answers { run: id, read, applied }: Answers) {
         let now_ms = self.context.core.env.now_ms();
-        match answers {
+        match read {
             Ok(answers) => {
-                if let Some(run) = self.runs.get_mut(id) {
+                if let Some(run) = self.runs.get_mut(&id) {
                     run.resolve(answers, now_ms);
-                    self.advance(id);
+                    self.advance(&id);
                 }
             }
             // The run finds them when it is claimed again.
             Err(error) => tracing::warn!(%error, run_id = %id, "cannot read answers to waits"),
+        }
+        if let Some(applied) = applied {
+            let _ = applied.send(());
         }
     }
 
@@ -288,6 +299,11 @@ impl Actor {
             if let Err(error) = result {
                 tracing::warn!(workflow_id = %self.id, run_id = %id, %error, "a run's commit was refused; whoever has the run goes on with it");
                 self.drop_run(id);
+                continue;
+            }
+            // Something happened while it was written: that is not durable yet.
+            if run.is_dirty {
+                self.advance(id);
                 continue;
             }
             match run.standing {

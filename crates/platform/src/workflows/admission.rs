@@ -46,12 +46,12 @@ pub(super) struct Admission {
     windows: HashMap<String, (u64, u32)>,
 }
 
-impl Admission {
-    /// Whether the settings limit anything.
-    pub(super) fn is_limited(settings: &Settings) -> bool {
-        settings.concurrency.is_some() || settings.throttle.is_some()
-    }
+/// Whether runs wait for the limits of these settings.
+pub(crate) fn is_limited(settings: &Settings) -> bool {
+    settings.concurrency.is_some() || settings.throttle.is_some()
+}
 
+impl Admission {
     /// Lets a run begin if it may.
     pub(super) fn ask(&mut self, settings: &Settings, run: &InvocationId, keys: &Keys, now_ms: EpochMs) -> Verdict {
         if let Some(concurrency) = &settings.concurrency {

@@ -9,8 +9,8 @@ use crate::actor::Resident;
 pub(crate) enum Command {
     /// There may be runs to claim.
     Claim,
-    /// An answer to a wait of this run is in the store.
-    Resolved(InvocationId),
+    /// An answer to a wait of this run is in the store. Whoever waits is told once it counts here.
+    Resolved(InvocationId, Option<oneshot::Sender<()>>),
     /// The workflow has a new deployment: runs that are held back are claimed anew.
     Reload,
     /// Drop everything and end; answer when gone.

@@ -50,9 +50,10 @@ struct Details<'a> {
 }
 
 /// The details of a run that has ended, as far as they are read again.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct RunDetails {
     pub(crate) head: Head,
+    pub(crate) event: Box<RawValue>,
     /// The reason that it ended for.
     #[serde(default)]
     pub(crate) reason: Option<String>,
@@ -80,6 +81,7 @@ impl LiveRun {
         }
         let pending = std::mem::take(&mut self.pending);
         self.head.emitted += u32::try_from(pending.events.len()).unwrap_or(u32::MAX);
+        progress.blobs.extend(pending.blobs);
         progress.sends = pending.sends;
         progress.calls = pending.calls;
         progress.applied = pending.applied;

@@ -20,9 +20,11 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{bearer::Bearer, context::WorkflowContext, evaluator, step_state::StepState, variables::Opened};
+use super::{bearer::Bearer, context::WorkflowContext, evaluator::{self, EvaluatorState}, step_state::StepState, variables::Opened};
 use crate::{artifact::ArtifactState, error::PlatformError, props::FinalProps};
 
+/// The place of expressions; no hash and no namespace is like it.
+const EVALUATOR: &str = "expressions";
 /// The call that answers a request.
 const RESPOND: &str = "$.respond";
 /// The action that makes it.
@@ -151,8 +153,9 @@ impl Deployed {
     }
 
     /// The worker that evaluates expressions.
-    pub(crate) fn evaluator(&self, context: &WorkflowContext, variables: &Opened) -> WorkerSpec {
-        self.stateless(context, evaluator::artifact().hash.clone(), variables)
+    pub(crate) fn evaluator(&self, variables: &Opened) -> WorkerSpec {
+        let hash = evaluator::artifact().hash.clone();
+        self.spec(EVALUATOR, hash, Arc::new(EvaluatorState), variables)
     }
 
     fn stateless(&self, context: &WorkflowContext, hash: ArtifactHash, variables: &Opened) -> WorkerSpec {

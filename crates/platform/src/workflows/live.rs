@@ -8,7 +8,7 @@ use headwater_model::{
     id::{InvocationId, TriggerKind},
     time::EpochMs,
 };
-use headwater_store::{Claimed, KvWrite, NewInvocation, NewSend, Usage, WaitId};
+use headwater_store::{Claimed, KvWrite, NewInvocation, NewSend, RunBlob, Usage, WaitId};
 use headwater_workflow::{
     path::Path,
     run::{Order, RunTree, State},
@@ -33,6 +33,8 @@ pub(super) struct Pending {
     pub(super) calls: Vec<NewInvocation>,
     pub(super) applied: Vec<WaitId>,
     pub(super) kv_writes: Vec<KvWrite>,
+    /// Blobs that the run takes over from the one that it repeats.
+    pub(super) blobs: Vec<RunBlob>,
     pub(super) usage: Usage,
 }
 

@@ -3,14 +3,15 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use headwater_model::id::{InvocationId, WorkflowId};
-use headwater_store::{Claimed, PlaceWrite, WaitResolution, Workflow};
+use headwater_store::{Claimed, PlaceWrite, RunBlob, WaitResolution, Workflow};
 use headwater_workflow::{
+    definition::Definition,
     path::Path,
     run::{Place, Replay, Resolution, RunTree, State},
 };
 
 use super::{
-    admission::Admission,
+    admission::is_limited,
     context::WorkflowContext,
     head::{Head, ReplayOf},
     live::{LiveRun, Pending},
@@ -39,21 +40,21 @@ impl WorkflowContext {
         let definition = Arc::clone(&deployed.definition);
         let run_id = &claimed.lease.invocation_id;
         let now_ms = self.core.env.now_ms();
+        let mut blobs = Vec::new();
         let mut tree = match (head.has_begun(), &head.replay) {
             (true, _) => {
                 let places = self.places(run_id).await?;
                 RunTree::load(definition, head.root.clone(), places)
             }
             (false, Some(ReplayOf { run_id, from: Some(from) })) => {
-                let old = self.places(run_id).await?;
-                let from: Path = from.parse().map_err(|error| PlatformError::invalid("from", error))?;
-                let replay = Replay::from_step(definition, &old, &from);
-                replay.map_err(|error| PlatformError::Conflict(error.to_string()))?.tree
+                let (tree, kept) = self.replayed(definition, run_id, from).await?;
+                blobs = kept;
+                tree
             }
             (false, _) => RunTree::new(definition),
         };
         let settings = &deployed.definition.settings;
-        let is_admitted = head.has_begun() || !Admission::is_limited(settings);
+        let is_admitted = head.has_begun() || !is_limited(settings);
         let was_paused = head.has_begun() && claimed.starts <= 1;
         head.pauses += u32::from(was_paused);
         let execution = match head.pauses {
@@ -71,7 +72,10 @@ impl WorkflowContext {
             tree,
             deployed,
             started_at_ms: now_ms,
-            pending: Pending::default(),
+            pending: Pending {
+                blobs,
+                ..Pending::default()
+            },
             is_dirty: false,
             is_committing: false,
             is_admitted,
@@ -82,6 +86,37 @@ impl WorkflowContext {
         let answers = self.core.store.resolutions(run.id()).await?;
         run.resolve(answers, now_ms);
         Ok(run)
+    }
+
+    /// The state that a replay begins with, and the blobs that it takes over. One that cannot begin any more, because the
+    /// run that it repeats is not kept, ends at once.
+    async fn replayed(
+        &self,
+        definition: Arc<Definition>,
+        old: &InvocationId,
+        from: &str,
+    ) -> Result<(RunTree, Vec<RunBlob>), PlatformError> {
+        let places = self.places(old).await?;
+        let replay = match from.parse::<Path>() {
+            Ok(from) => Replay::from_step(Arc::clone(&definition), &places, &from).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let tree = match replay {
+            Ok(replay) => replay.tree,
+            Err(reason) => {
+                let mut tree = RunTree::new(definition);
+                tree.cancel(&reason);
+                return Ok((tree, Vec::new()));
+            }
+        };
+        let mut blobs = Vec::new();
+        for place in tree.places().values() {
+            for blob in place.blobs() {
+                let bytes = self.core.store.run_blob(old, &blob.hash).await?;
+                blobs.extend(bytes.map(|bytes| RunBlob { hash: blob.hash.clone(), bytes }));
+            }
+        }
+        Ok((tree, blobs))
     }
 
     async fn places(&self, run_id: &InvocationId) -> Result<BTreeMap<Path, Place>, PlatformError> {

@@ -29,7 +29,10 @@ fn of_expression(found: &Expression) -> Option<Finding> {
         return Some(Finding::new(Severity::Warning, at, message));
     }
     let error = expression::check(&found.text).err()?;
-    let message = format!("`{place}`: `{{{{{}}}}}` is not an expression: {error}", found.text);
+    let message = format!(
+        "`{place}`: `{{{{{}}}}}` is not an expression: {error}",
+        found.text
+    );
     Some(Finding::new(Severity::Error, at, message))
 }
 

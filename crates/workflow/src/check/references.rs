@@ -40,9 +40,14 @@ fn of_reference(
             "only `steps.trigger` is there before a run begins".to_owned()
         }
         None if definition.nodes().any(is_it) => {
-            format!("`{name}` does not run before this, or is in a branch whose steps cannot be seen from here")
+            format!(
+                "`{name}` does not run before this, or is in a branch whose steps cannot be seen from here"
+            )
         }
-        None => format!("the workflow has no step `{name}`{}", similar(definition, name)),
+        None => format!(
+            "the workflow has no step `{name}`{}",
+            similar(definition, name)
+        ),
     };
     let place = &expression.place;
     let message = format!("`{place}`: `steps.{name}` is undefined: {reason}");

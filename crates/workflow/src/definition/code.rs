@@ -35,7 +35,9 @@ pub struct ComponentReference {
 
 /// The text is not a reference to a component.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a component: expected `key@version`, `@workspace/key@version` or a file such as `./path`")]
+#[error(
+    "`{0}` is not a component: expected `key@version`, `@workspace/key@version` or a file such as `./path`"
+)]
 pub struct InvalidReference(String);
 
 impl FromStr for ComponentReference {
@@ -80,13 +82,29 @@ mod tests {
     fn a_reference_names_a_component_and_its_version() {
         let reference = |text: &str| text.parse::<ComponentReference>().unwrap();
         let public = reference("google_sheets-add-single-row@2.1.2");
-        assert_eq!((public.key.as_str(), public.version.as_deref()), ("google_sheets-add-single-row", Some("2.1.2")));
+        assert_eq!(
+            (public.key.as_str(), public.version.as_deref()),
+            ("google_sheets-add-single-row", Some("2.1.2"))
+        );
         assert!(!public.is_private);
         let private = reference("@me/my-step@0.0.1");
-        assert_eq!((private.key.as_str(), private.workspace.as_deref()), ("my-step", Some("me")));
+        assert_eq!(
+            (private.key.as_str(), private.workspace.as_deref()),
+            ("my-step", Some("me"))
+        );
         assert!(private.is_private);
         assert_eq!(reference("rss-merge").version, None);
-        for text in ["", "@me", "@/a@1", "a@", "a@1@2", "a b@1", "a/b@1", "@me/@1", "https://example.com/a.js"] {
+        for text in [
+            "",
+            "@me",
+            "@/a@1",
+            "a@",
+            "a@1@2",
+            "a b@1",
+            "a/b@1",
+            "@me/@1",
+            "https://example.com/a.js",
+        ] {
             assert!(text.parse::<ComponentReference>().is_err(), "{text}");
         }
     }

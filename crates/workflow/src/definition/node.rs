@@ -167,14 +167,21 @@ impl NodeKind {
     /// The named lists of steps of a block, `else` and `default` last. A loop's steps have no name.
     pub fn branches(&self) -> Vec<(&str, &[Node])> {
         match self {
-            Self::IfElse(block) => with_last(named(&block.branches), ELSE, block.otherwise.as_ref()),
+            Self::IfElse(block) => {
+                with_last(named(&block.branches), ELSE, block.otherwise.as_ref())
+            }
             Self::Switch(block) => {
                 let cases = block.cases.iter();
                 let cases = cases.map(|case| (case.name.as_str(), case.steps.as_slice()));
                 with_last(cases.collect(), DEFAULT, block.default.as_ref())
             }
             Self::Parallel(block) => named(&block.branches),
-            Self::Step(_) | Self::Loop(_) | Self::Delay(_) | Self::Wait(_) | Self::Call(_) | Self::End(_) => Vec::new(),
+            Self::Step(_)
+            | Self::Loop(_)
+            | Self::Delay(_)
+            | Self::Wait(_)
+            | Self::Call(_)
+            | Self::End(_) => Vec::new(),
         }
     }
 

@@ -85,7 +85,9 @@ fn workflow(yaml: &Yaml, reader: &mut Reader<'_>) -> Definition {
     }
     let name = name(&mut fields, reader);
     let inactive = fields.take("inactive");
-    let is_active = !inactive.and_then(|entry| reader.flag(entry)).unwrap_or(false);
+    let is_active = !inactive
+        .and_then(|entry| reader.flag(entry))
+        .unwrap_or(false);
     let settings = fields.take("settings");
     let settings = settings.map(|entry| settings::read(&entry.value, reader));
     let triggers = fields.take("triggers");
@@ -117,7 +119,10 @@ fn name(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> String {
     };
     let name = reader.text(entry).unwrap_or_default();
     if name.trim().is_empty() {
-        reader.problem(entry.value.position, "`name` is empty; give the workflow a name");
+        reader.problem(
+            entry.value.position,
+            "`name` is empty; give the workflow a name",
+        );
     }
     name
 }

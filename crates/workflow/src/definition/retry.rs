@@ -90,10 +90,14 @@ mod tests {
     fn automatic_retries_take_about_ten_hours() {
         let retry = Retry::automatic();
         let pauses = (0..retry.attempts - 1).map(|index| {
-            let pause = retry.initial.mul_f64(retry.factor.powi(i32::try_from(index).unwrap()));
+            let pause = retry
+                .initial
+                .mul_f64(retry.factor.powi(i32::try_from(index).unwrap()));
             pause.min(retry.max)
         });
-        let (count, sum) = pauses.fold((0, Duration::ZERO), |(count, sum), pause| (count + 1, sum + pause));
+        let (count, sum) = pauses.fold((0, Duration::ZERO), |(count, sum), pause| {
+            (count + 1, sum + pause)
+        });
         assert_eq!(count, 8);
         assert_eq!(sum, Duration::from_secs(35_955));
     }

@@ -42,7 +42,9 @@ impl Bodies for Node {
             NodeKind::Loop(each) => vec![(path.clone(), each.steps.as_slice())],
             kind => {
                 let branches = kind.branches().into_iter();
-                branches.map(|(name, steps)| (path.join(name), steps)).collect()
+                branches
+                    .map(|(name, steps)| (path.join(name), steps))
+                    .collect()
             }
         };
         if let OnError::Steps(steps) = &self.on_error {
@@ -64,7 +66,9 @@ impl Definition {
             let Some((Segment::Name(name), rest)) = segments.split_first() else {
                 return None;
             };
-            let node = nodes.iter().find(|node| node.namespace.as_str() == &**name)?;
+            let node = nodes
+                .iter()
+                .find(|node| node.namespace.as_str() == &**name)?;
             if rest.is_empty() {
                 return Some(node);
             }

@@ -25,16 +25,26 @@ const DELAY_MAX: Duration = Duration::from_hours(366 * 24);
 
 impl RunTree {
     /// The questions of a place were answered, or an expression failed.
-    pub fn answered(&mut self, path: &Path, answers: Result<Vec<Box<RawValue>>, Failure>, now_ms: EpochMs) {
+    pub fn answered(
+        &mut self,
+        path: &Path,
+        answers: Result<Vec<Box<RawValue>>, Failure>,
+        now_ms: EpochMs,
+    ) {
         self.at_work.remove(path);
-        let is_running = self.places.get(path).is_some_and(|place| place.status == PlaceStatus::Running);
+        let is_running = self
+            .places
+            .get(path)
+            .is_some_and(|place| place.status == PlaceStatus::Running);
         let definition = Arc::clone(&self.definition);
         let Some(node) = definition.node(path).filter(|_| is_running) else {
             return;
         };
-        let taken = answers.and_then(|answers| self.take_answers((path, node), answers, now_ms));
+        let taken = answers
+            .map_err(Box::new)
+            .and_then(|answers| self.take_answers((path, node), answers, now_ms));
         if let Err(failure) = taken {
-            self.fail(path, failure, now_ms);
+            self.fail(path, *failure, now_ms);
         }
     }
 
@@ -43,7 +53,7 @@ impl RunTree {
         (path, node): (&Path, &Node),
         answers: Vec<Box<RawValue>>,
         now_ms: EpochMs,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Box<Failure>> {
         let chosen = self.places.get(path).and_then(|place| place.chosen.clone());
         if chosen.is_none() && node.condition.is_some() {
             match read(&answers, 0)? {
@@ -54,7 +64,9 @@ impl RunTree {
         }
         match &node.kind {
             NodeKind::IfElse(_) | NodeKind::Switch(_) => {
-                let index = read(&answers, 0)?.as_u64().and_then(|index| u32::try_from(index).ok());
+                let index = read(&answers, 0)?
+                    .as_u64()
+                    .and_then(|index| u32::try_from(index).ok());
                 self.choose(path, Chosen::Branch(index));
             }
             NodeKind::Parallel(parallel) => {
@@ -98,20 +110,24 @@ impl RunTree {
         }
     }
 
-    fn choose_items(&mut self, path: &Path, answers: Vec<Box<RawValue>>) -> Result<(), Failure> {
+    fn choose_items(
+        &mut self,
+        path: &Path,
+        answers: Vec<Box<RawValue>>,
+    ) -> Result<(), Box<Failure>> {
         let Some(items) = answers.into_iter().next() else {
             return Err(missing());
         };
         let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(items.get()) else {
             let found = beginning(items.get());
             let text = format!("`over` is not an array, but {found}; give the loop an array");
-            return Err(Failure::stated(Cause::Thrown, "TypeError", text));
+            return Err(stated(Cause::Thrown, "TypeError", text));
         };
         let count = u32::try_from(list.len()).unwrap_or(u32::MAX);
         if count > ITEMS_MAX {
             let text =
                 format!("`over` has {count} items; work on {ITEMS_MAX} of them at most in a loop");
-            return Err(Failure::stated(Cause::TooMuchOutput, "LimitError", text));
+            return Err(stated(Cause::TooMuchOutput, "LimitError", text));
         }
         self.choose(path, Chosen::Items(count));
         if let Some(place) = self.places.get_mut(path) {
@@ -120,7 +136,12 @@ impl RunTree {
         Ok(())
     }
 
-    fn choose_round(&mut self, path: &Path, chosen: Option<Chosen>, answers: &[Box<RawValue>]) -> Result<(), Failure> {
+    fn choose_round(
+        &mut self,
+        path: &Path,
+        chosen: Option<Chosen>,
+        answers: &[Box<RawValue>],
+    ) -> Result<(), Box<Failure>> {
         let next = match chosen {
             Some(Chosen::Round(index)) => index + 1,
             _ => 0,
@@ -130,7 +151,7 @@ impl RunTree {
             let text = format!(
                 "`while` still holds after {ITEMS_MAX} rounds, which is the limit; let it end before"
             );
-            return Err(Failure::stated(Cause::TooMuchOutput, "LimitError", text));
+            return Err(stated(Cause::TooMuchOutput, "LimitError", text));
         }
         let chosen = match holds {
             true => Chosen::Round(next),
@@ -140,24 +161,36 @@ impl RunTree {
         Ok(())
     }
 
-    fn call(&mut self, path: &Path, waits: bool, answers: Vec<Box<RawValue>>) -> Result<(), Failure> {
+    fn call(
+        &mut self,
+        path: &Path,
+        waits: bool,
+        answers: Vec<Box<RawValue>>,
+    ) -> Result<(), Box<Failure>> {
         let workflow = match read(&answers, 0)? {
             Value::String(workflow) if !workflow.is_empty() => workflow,
             other => {
-                let text = format!("`workflow` names a workflow by id, name or folder; it is {}", beginning(&other.to_string()));
-                return Err(Failure::stated(Cause::Configuration, "ConfigurationError", text));
+                let text = format!(
+                    "`workflow` names a workflow by id, name or folder; it is {}",
+                    beginning(&other.to_string())
+                );
+                return Err(misconfigured(text));
             }
         };
         let event = answers.into_iter().nth(1).ok_or_else(missing)?;
         let event = Kept::Here(event.into());
-        let work = Work::Call { workflow, event, waits };
+        let work = Work::Call {
+            workflow,
+            event,
+            waits,
+        };
         let order = self.order(path, work);
         self.calls.extend(order);
         Ok(())
     }
 }
 
-fn read(answers: &[Box<RawValue>], index: usize) -> Result<Value, Failure> {
+fn read(answers: &[Box<RawValue>], index: usize) -> Result<Value, Box<Failure>> {
     let answer = answers.get(index).ok_or_else(missing)?;
     serde_json::from_str(answer.get()).map_err(|_| missing())
 }
@@ -179,8 +212,17 @@ fn shown(reason: &Value) -> String {
     }
 }
 
-fn missing() -> Failure {
-    Failure::stated(Cause::WorkerLost, "WorkerLostError", "the worker did not answer all expressions")
+fn missing() -> Box<Failure> {
+    let text = "the worker did not answer all expressions";
+    stated(Cause::WorkerLost, "WorkerLostError", text)
+}
+
+fn misconfigured(text: impl Into<String>) -> Box<Failure> {
+    stated(Cause::Configuration, "ConfigurationError", text)
+}
+
+fn stated(cause: Cause, name: &str, text: impl Into<String>) -> Box<Failure> {
+    Box::new(Failure::stated(cause, name, text))
 }
 
 /// The beginning of a JSON text, for messages.
@@ -192,13 +234,19 @@ fn beginning(text: &str) -> String {
     }
 }
 
-fn moment_of(length: &DelayLength, value: &Value, now_ms: EpochMs) -> Result<EpochMs, Failure> {
+fn moment_of(
+    length: &DelayLength,
+    value: &Value,
+    now_ms: EpochMs,
+) -> Result<EpochMs, Box<Failure>> {
     let span = match length {
         DelayLength::For(span) => Some(*span),
         DelayLength::ForValue(_) => moment::span(value),
         DelayLength::Until(_) => moment::moment(value).map(|until_ms| until_ms.since(now_ms)),
     };
-    let found = span.filter(|span| *span <= DELAY_MAX).map(|span| now_ms + span);
+    let found = span
+        .filter(|span| *span <= DELAY_MAX)
+        .map(|span| now_ms + span);
     found.ok_or_else(|| {
         let expected = match length {
             DelayLength::Until(_) => {
@@ -208,7 +256,7 @@ fn moment_of(length: &DelayLength, value: &Value, now_ms: EpochMs) -> Result<Epo
                 "`for` is a time span of a year at most: `30s`, `5m`, `2h`, `7d` or milliseconds"
             }
         };
-        let text = format!("{expected}; it is {}", beginning(&value.to_string()));
-        Failure::stated(Cause::Configuration, "ConfigurationError", text)
+        let found = beginning(&value.to_string());
+        misconfigured(format!("{expected}; it is {found}"))
     })
 }

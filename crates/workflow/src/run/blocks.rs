@@ -23,7 +23,10 @@ impl Walk<'_> {
         }
         match &node.kind {
             NodeKind::IfElse(ifelse) => {
-                let conditions = ifelse.branches.iter().map(|branch| branch.condition.clone());
+                let conditions = ifelse
+                    .branches
+                    .iter()
+                    .map(|branch| branch.condition.clone());
                 let question = || Question::First(conditions.collect());
                 self.branch((path, node), chosen, question, may_start)
             }

@@ -37,7 +37,11 @@ impl Exported {
     /// The blobs that it is put together from.
     pub fn blobs(&self) -> Vec<&super::kept::Blob> {
         match self {
-            Self::Kept(Kept::Blob(blob)) | Self::Item { items: Kept::Blob(blob), .. } => vec![blob],
+            Self::Kept(Kept::Blob(blob))
+            | Self::Item {
+                items: Kept::Blob(blob),
+                ..
+            } => vec![blob],
             Self::Kept(_) | Self::Item { .. } | Self::Json(_) => Vec::new(),
             Self::Object(fields) => fields.iter().flat_map(|(_, value)| value.blobs()).collect(),
             Self::Array(values) => values.iter().flat_map(Self::blobs).collect(),
@@ -48,12 +52,22 @@ impl Exported {
     ///
     /// # Errors
     /// A blob is missing, or a loop keeps something else than an array.
-    pub fn write<E>(&self, to: &mut String, blob: &impl Fn(&super::kept::Blob) -> Result<std::sync::Arc<str>, E>) -> Result<(), E> {
+    pub fn write<E>(
+        &self,
+        to: &mut String,
+        blob: &impl Fn(&super::kept::Blob) -> Result<std::sync::Arc<str>, E>,
+    ) -> Result<(), E> {
         match self {
             Self::Kept(Kept::Here(text)) => to.push_str(text.get()),
             Self::Kept(Kept::Blob(named)) => to.push_str(&blob(named)?),
-            Self::Item { items: Kept::Here(text), index } => to.push_str(item(text.get(), *index)),
-            Self::Item { items: Kept::Blob(named), index } => to.push_str(item(&blob(named)?, *index)),
+            Self::Item {
+                items: Kept::Here(text),
+                index,
+            } => to.push_str(item(text.get(), *index)),
+            Self::Item {
+                items: Kept::Blob(named),
+                index,
+            } => to.push_str(item(&blob(named)?, *index)),
             Self::Json(value) => to.push_str(&value.to_string()),
             Self::Object(fields) => {
                 to.push('{');

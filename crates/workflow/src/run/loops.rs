@@ -116,7 +116,10 @@ impl Walk<'_> {
             Some(Chosen::Round(index)) => index,
             _ => return self.ask(path, question, may_start),
         };
-        match (self.sequence(&path.at(index), &each.steps, may_start), each.mode) {
+        match (
+            self.sequence(&path.at(index), &each.steps, may_start),
+            each.mode,
+        ) {
             (Reach::Done, _) | (Reach::Failed(_), Mode::Settle) => {
                 self.ask(path, question, may_start)
             }

@@ -3,7 +3,11 @@
 use headwater_model::time::EpochMs;
 use serde::{Deserialize, Serialize};
 
-use super::{failure::Failure, kept::Kept, resolution::Resolution};
+use super::{
+    failure::Failure,
+    kept::{Blob, Kept},
+    resolution::Resolution,
+};
 
 /// The state of a place. The last four are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -190,6 +194,20 @@ impl Place {
     pub(super) fn resume(&mut self) {
         self.status = PlaceStatus::Running;
         self.wait = None;
+    }
+
+    /// The blobs that its values are in.
+    pub fn blobs(&self) -> impl Iterator<Item = &Blob> {
+        let exports = self.exports.iter().map(|(_, value)| value);
+        let rerun = self.rerun.iter().flat_map(|rerun| {
+            let context = rerun.context.iter();
+            context.chain(rerun.callback_request.iter())
+        });
+        let values = exports.chain(self.items.iter()).chain(rerun);
+        values.filter_map(|value| match value {
+            Kept::Blob(blob) => Some(blob),
+            Kept::Here(_) => None,
+        })
     }
 
     /// The values of all kinds that it keeps, for their sizes and for moving the large ones to blobs.

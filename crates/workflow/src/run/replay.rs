@@ -30,7 +30,9 @@ pub enum ReplayError {
     #[error("the run never began `{0}`; replay it from a step that it began")]
     NotBegun(String),
     /// It is a step of the workflow's handler.
-    #[error("`{0}` belongs to the workflow's `on_error`, which runs after a failure; replay from the step that failed")]
+    #[error(
+        "`{0}` belongs to the workflow's `on_error`, which runs after a failure; replay from the step that failed"
+    )]
     InHandler(String),
 }
 
@@ -71,7 +73,9 @@ impl Replay {
         let paths = begun.into_iter().map(|(_, path)| path);
         let kept = paths.filter(|path| places[*path].status.is_final());
         let kept = kept.cloned().collect();
-        let tree = RunTree::load(definition, root, places);
+        let mut tree = RunTree::load(definition, root, places);
+        // They are the new run's own, and are to be written with its first commit.
+        tree.changed = tree.places.keys().cloned().collect();
         Ok(Self { tree, kept })
     }
 }

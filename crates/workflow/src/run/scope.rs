@@ -88,7 +88,13 @@ impl RunTree {
         }
     }
 
-    fn enter_loop(&self, path: &Path, (node, each): (&Node, &Loop), target: &Path, scope: &mut Scope) {
+    fn enter_loop(
+        &self,
+        path: &Path,
+        (node, each): (&Node, &Loop),
+        target: &Path,
+        scope: &mut Scope,
+    ) {
         let Some(place) = self.places.get(path) else {
             return;
         };
@@ -101,6 +107,14 @@ impl RunTree {
         let namespace = node.namespace.as_str().to_owned();
         scope.push((namespace, Exported::Object(item_fields(place, each, index))));
         self.collect(&path.at(index), &each.steps, target, scope);
+    }
+
+    /// The result of a block that has ended, as `$return_value` of its entry shows it.
+    pub fn block_result(&self, path: &Path) -> Option<Exported> {
+        let node = self.definition.node(path)?;
+        let place = self.places.get(path)?;
+        let has_ended = place.status == PlaceStatus::Succeeded;
+        has_ended.then(|| self.block_value(path, node, place))?
     }
 
     /// The entry of a node that has ended; `None` if it was skipped or did not begin.
@@ -128,7 +142,11 @@ impl RunTree {
                 self.last_of(&path.join(name), steps)
             }
             (NodeKind::Parallel(parallel), Some(Chosen::Branches(taken))) => {
-                let branches = parallel.branches.iter().zip(taken).filter(|(_, taken)| **taken);
+                let branches = parallel
+                    .branches
+                    .iter()
+                    .zip(taken)
+                    .filter(|(_, taken)| **taken);
                 let fields = branches.filter_map(|(branch, _)| {
                     let base = path.join(&branch.name);
                     let value = self.settled(&base, &branch.steps, parallel.mode)?;
@@ -195,7 +213,9 @@ impl RunTree {
 
 fn exports(place: &Place) -> Vec<(String, Exported)> {
     let exports = place.exports.iter();
-    exports.map(|(name, value)| (name.clone(), Exported::Kept(value.clone()))).collect()
+    exports
+        .map(|(name, value)| (name.clone(), Exported::Kept(value.clone())))
+        .collect()
 }
 
 fn item_fields(place: &Place, each: &Loop, index: u32) -> Vec<(String, Exported)> {
@@ -203,7 +223,11 @@ fn item_fields(place: &Place, each: &Loop, index: u32) -> Vec<(String, Exported)
     if let Some(items) = &place.items {
         let items = items.clone();
         let item = Exported::Item { items, index };
-        fields.extend(each.item_name.iter().map(|name| (name.clone(), item.clone())));
+        fields.extend(
+            each.item_name
+                .iter()
+                .map(|name| (name.clone(), item.clone())),
+        );
         fields.push(("item".to_owned(), item));
     }
     fields

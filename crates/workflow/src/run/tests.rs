@@ -1,14 +1,21 @@
 //! Runs of whole workflows by a scripted executor: what runs, in which order, with which result; and the same with a
 //! crash after each commit.
 
+mod calls;
+mod crashes;
+mod handlers;
 mod harness;
+mod replays;
+mod stops;
 
 use std::time::Duration;
 
 use serde_json::json;
 
 use self::harness::{Script, Story};
-use super::{Cause, Closing, Failure, FlowCall, PlaceStatus, Replay, Resolution, Resolved, RunEnd, State};
+use super::{
+    Cause, Closing, Failure, FlowCall, PlaceStatus, Replay, Resolution, Resolved, RunEnd, State,
+};
 
 fn succeeded() -> RunEnd {
     RunEnd::Succeeded { reason: None }
@@ -18,11 +25,16 @@ fn succeeded() -> RunEnd {
 fn steps_run_one_after_the_other_and_see_earlier_results() {
     let mut story = Story::of(
         "steps:\n- namespace: a\n- namespace: b\n- namespace: c\n",
-        Script::new().returns("a", json!(1)).returns("b", json!({"x": [2]})),
+        Script::new()
+            .returns("a", json!(1))
+            .returns("b", json!({"x": [2]})),
     );
     assert_eq!(story.run(), succeeded());
     assert_eq!(story.calls(), ["a", "b", "c"]);
-    assert_eq!(story.scope_of("c"), json!({ "a": { "$return_value": 1 }, "b": { "$return_value": { "x": [2] } } }));
+    assert_eq!(
+        story.scope_of("c"),
+        json!({ "a": { "$return_value": 1 }, "b": { "$return_value": { "x": [2] } } })
+    );
 }
 
 #[test]
@@ -55,15 +67,30 @@ steps:
 #[test]
 fn the_first_branch_that_holds_is_taken_and_gives_the_result() {
     for (answer, expected, result) in [
-        (json!(0), vec!["route.large.big", "route.large.bigger"], json!({ "$return_value": "bigger" })),
-        (json!(1), vec!["route.small.little"], json!({ "$return_value": "little" })),
-        (json!(null), vec!["route.else.other"], json!({ "$return_value": "other" })),
+        (
+            json!(0),
+            vec!["route.large.big", "route.large.bigger"],
+            json!({ "$return_value": "bigger" }),
+        ),
+        (
+            json!(1),
+            vec!["route.small.little"],
+            json!({ "$return_value": "little" }),
+        ),
+        (
+            json!(null),
+            vec!["route.else.other"],
+            json!({ "$return_value": "other" }),
+        ),
     ] {
         let script = Script::new().answers("route", json!([answer]));
         let mut story = Story::of(BRANCHES, script.returning_names());
         assert_eq!(story.run(), succeeded());
         assert_eq!(story.calls(), [expected, vec!["after"]].concat());
-        assert_eq!(story.scope_of("after"), json!({ "route": { "$return_value": result } }));
+        assert_eq!(
+            story.scope_of("after"),
+            json!({ "route": { "$return_value": result } })
+        );
     }
 }
 
@@ -113,7 +140,10 @@ fn branches_run_side_by_side_and_join() {
         story.scope_of("after"),
         json!({ "fan": { "$return_value": { "left": { "$return_value": "l2" }, "right": { "$return_value": "r2" } } } })
     );
-    assert_eq!(story.scope_of("fan.right.r2"), json!({ "r1": { "$return_value": "r1" } }));
+    assert_eq!(
+        story.scope_of("fan.right.r2"),
+        json!({ "r1": { "$return_value": "r1" } })
+    );
 }
 
 #[test]
@@ -137,7 +167,10 @@ fn under_fail_fast_running_steps_end_and_nothing_further_begins() {
     let RunEnd::Failed { at, failure } = story.run() else {
         panic!("it fails");
     };
-    assert_eq!((at.to_string().as_str(), failure.error.message.as_str()), ("fan", "no"));
+    assert_eq!(
+        (at.to_string().as_str(), failure.error.message.as_str()),
+        ("fan", "no")
+    );
     assert_eq!(story.calls(), ["fan.left.l1", "fan.right.r1"]);
     assert_eq!(story.status("fan.right.r1"), PlaceStatus::Succeeded);
 }
@@ -160,10 +193,19 @@ steps:
 
 #[test]
 fn a_loop_gives_results_in_the_order_of_its_items_however_they_end() {
-    let script = Script::new().answers("each", json!([["a", "b", "c"]])).returning_paths();
+    let script = Script::new()
+        .answers("each", json!([["a", "b", "c"]]))
+        .returning_paths();
     let mut story = Story::of(&each(2, "fail_fast"), script);
-    assert_eq!(story.pending(), ["each[0].work", "each[1].work"], "two at once");
-    assert_eq!(story.scope_of("each[1].work"), json!({ "each": { "index": 1, "thing": "b", "item": "b" } }));
+    assert_eq!(
+        story.pending(),
+        ["each[0].work", "each[1].work"],
+        "two at once"
+    );
+    assert_eq!(
+        story.scope_of("each[1].work"),
+        json!({ "each": { "index": 1, "thing": "b", "item": "b" } })
+    );
     story.end("each[1].work");
     assert_eq!(story.pending(), ["each[0].work", "each[2].work"]);
     story.end("each[2].work");
@@ -176,24 +218,41 @@ fn a_loop_gives_results_in_the_order_of_its_items_however_they_end() {
 
 #[test]
 fn a_loop_over_nothing_ends_at_once() {
-    let mut story = Story::of(&each(1, "fail_fast"), Script::new().answers("each", json!([[]])));
+    let mut story = Story::of(
+        &each(1, "fail_fast"),
+        Script::new().answers("each", json!([[]])),
+    );
     assert_eq!(story.run(), succeeded());
     assert_eq!(story.calls(), ["after"]);
-    assert_eq!(story.scope_of("after"), json!({ "each": { "$return_value": [] } }));
+    assert_eq!(
+        story.scope_of("after"),
+        json!({ "each": { "$return_value": [] } })
+    );
 }
 
 #[test]
 fn a_loop_over_something_else_than_an_array_fails_by_name() {
-    let mut story = Story::of(&each(1, "fail_fast"), Script::new().answers("each", json!([{"a": 1}])));
+    let mut story = Story::of(
+        &each(1, "fail_fast"),
+        Script::new().answers("each", json!([{"a": 1}])),
+    );
     let RunEnd::Failed { failure, .. } = story.run() else {
         panic!("it fails");
     };
-    assert!(failure.error.message.contains("not an array"), "{failure:?}");
+    assert!(
+        failure.error.message.contains("not an array"),
+        "{failure:?}"
+    );
 }
 
 #[test]
 fn a_failing_item_ends_the_loop_or_is_a_result() {
-    let script = || Script::new().answers("each", json!([[1, 2, 3]])).returning_paths().throws("each[1].work", "no");
+    let script = || {
+        Script::new()
+            .answers("each", json!([[1, 2, 3]]))
+            .returning_paths()
+            .throws("each[1].work", "no")
+    };
     let mut fast = Story::of(&each(1, "fail_fast"), script());
     assert!(matches!(fast.run(), RunEnd::Failed { .. }));
     assert_eq!(fast.calls(), ["each[0].work", "each[1].work"]);
@@ -237,13 +296,20 @@ steps:
 - namespace: a
   retry: { attempts: 3, initial: 2s, factor: 3, max: 5s, jitter: false }
 ";
-    let script = Script::new().throws("a", "1").throws("a", "2").returns("a", json!("ok"));
+    let script = Script::new()
+        .throws("a", "1")
+        .throws("a", "2")
+        .returns("a", json!("ok"));
     let mut story = Story::of(text, script);
     story.end("a");
     assert_eq!(story.waits_for(), Some(Duration::from_secs(2)));
     story.pass(Duration::from_secs(2));
     story.end("a");
-    assert_eq!(story.waits_for(), Some(Duration::from_secs(5)), "not beyond `max`");
+    assert_eq!(
+        story.waits_for(),
+        Some(Duration::from_secs(5)),
+        "not beyond `max`"
+    );
     story.pass(Duration::from_secs(5));
     assert_eq!(story.run(), succeeded());
     assert_eq!(story.calls(), ["a", "a", "a"]);
@@ -272,7 +338,10 @@ fn a_lost_worker_is_not_a_try_but_three_are_enough() {
 
 #[test]
 fn after_a_handled_failure_the_run_goes_on_behind_the_step() {
-    for (on_error, expected) in [("continue", vec!["a", "b"]), ("[{ namespace: mend }]", vec!["a", "a.on_error.mend", "b"])] {
+    for (on_error, expected) in [
+        ("continue", vec!["a", "b"]),
+        ("[{ namespace: mend }]", vec!["a", "a.on_error.mend", "b"]),
+    ] {
         let text = format!("steps:\n- namespace: a\n  on_error: {on_error}\n- namespace: b\n");
         let mut story = Story::of(&text, Script::new().throws("a", "no"));
         assert_eq!(story.run(), succeeded());
@@ -296,8 +365,16 @@ fn the_handler_of_the_workflow_runs_once_and_the_run_has_failed() {
 
 #[test]
 fn exit_ends_the_run_well_with_its_reason() {
-    let mut story = Story::of("steps:\n- namespace: a\n- namespace: b\n", Script::new().exits("a", "draft"));
-    assert_eq!(story.run(), RunEnd::Succeeded { reason: Some("draft".to_owned()) });
+    let mut story = Story::of(
+        "steps:\n- namespace: a\n- namespace: b\n",
+        Script::new().exits("a", "draft"),
+    );
+    assert_eq!(
+        story.run(),
+        RunEnd::Succeeded {
+            reason: Some("draft".to_owned())
+        }
+    );
     assert_eq!(story.calls(), ["a"]);
 }
 
@@ -307,7 +384,12 @@ fn exit_in_a_branch_lets_running_steps_end_and_cancels_waits() {
     let mut story = Story::of(&parallel("settle"), script);
     story.end("fan.left.l1");
     assert_eq!(story.pending(), ["fan.right.r1"]);
-    assert_eq!(story.run(), RunEnd::Succeeded { reason: Some("done".to_owned()) });
+    assert_eq!(
+        story.run(),
+        RunEnd::Succeeded {
+            reason: Some("done".to_owned())
+        }
+    );
     assert_eq!(story.calls(), ["fan.left.l1", "fan.right.r1"]);
     assert_eq!(story.status("fan"), PlaceStatus::Succeeded);
 }
@@ -315,7 +397,10 @@ fn exit_in_a_branch_lets_running_steps_end_and_cancels_waits() {
 #[test]
 fn a_delay_waits_without_anything_at_work() {
     let call = FlowCall::Delay(Duration::from_secs(60));
-    let mut story = Story::of("steps:\n- namespace: a\n- namespace: b\n", Script::new().pauses("a", call));
+    let mut story = Story::of(
+        "steps:\n- namespace: a\n- namespace: b\n",
+        Script::new().pauses("a", call),
+    );
     story.end("a");
     assert_eq!(story.waits_for(), Some(Duration::from_secs(60)));
     story.pass(Duration::from_secs(59));
@@ -327,21 +412,36 @@ fn a_delay_waits_without_anything_at_work() {
 #[test]
 fn a_suspended_step_goes_on_with_the_request_and_a_second_call_changes_nothing() {
     let call = FlowCall::Suspend(Duration::from_secs(60));
-    let mut story = Story::of("steps:\n- namespace: a\n- namespace: b\n", Script::new().pauses("a", call));
+    let mut story = Story::of(
+        "steps:\n- namespace: a\n- namespace: b\n",
+        Script::new().pauses("a", call),
+    );
     story.end("a");
     let request = || Resolution::Resume(Some(super::Kept::of(&json!({ "body": "yes" }))));
     assert_eq!(story.resolve("a", 0, request()), Resolved::Now);
     assert_eq!(story.resolve("a", 0, Resolution::Cancel), Resolved::Before);
     assert_eq!(story.run(), succeeded());
-    assert_eq!(story.scope_of("b"), json!({ "a": { "$resume_data": { "body": "yes" } } }));
+    assert_eq!(
+        story.scope_of("b"),
+        json!({ "a": { "$resume_data": { "body": "yes" } } })
+    );
 }
 
 #[test]
 fn a_resolution_that_comes_while_the_step_runs_counts_at_its_end() {
     let call = FlowCall::Suspend(Duration::from_secs(60));
-    let mut story = Story::of("steps:\n- namespace: a\n- namespace: b\n", Script::new().pauses("a", call));
-    assert_eq!(story.resolve("a", 0, Resolution::Resume(None)), Resolved::AtItsEnd);
-    assert_eq!(story.resolve("a", 0, Resolution::Resume(None)), Resolved::Before);
+    let mut story = Story::of(
+        "steps:\n- namespace: a\n- namespace: b\n",
+        Script::new().pauses("a", call),
+    );
+    assert_eq!(
+        story.resolve("a", 0, Resolution::Resume(None)),
+        Resolved::AtItsEnd
+    );
+    assert_eq!(
+        story.resolve("a", 0, Resolution::Resume(None)),
+        Resolved::Before
+    );
     story.end("a");
     assert_eq!(story.pending(), ["b"]);
 }
@@ -349,7 +449,10 @@ fn a_resolution_that_comes_while_the_step_runs_counts_at_its_end() {
 #[test]
 fn a_suspended_step_that_nobody_resumes_cancels_the_run() {
     let call = FlowCall::Suspend(Duration::from_secs(60));
-    let mut story = Story::of("steps:\n- namespace: a\n- namespace: b\n", Script::new().pauses("a", call));
+    let mut story = Story::of(
+        "steps:\n- namespace: a\n- namespace: b\n",
+        Script::new().pauses("a", call),
+    );
     story.end("a");
     story.pass(Duration::from_secs(60));
     assert!(matches!(story.run(), RunEnd::Cancelled { .. }));
@@ -357,25 +460,53 @@ fn a_suspended_step_that_nobody_resumes_cancels_the_run() {
 
 #[test]
 fn a_rerun_runs_the_step_again_and_its_first_url_stays_good() {
-    let again = || FlowCall::Rerun { after: Duration::from_secs(1), context: Some(super::Kept::of(&json!(7))), max_retries: 5 };
-    let script = Script::new().pauses("a", again()).pauses("a", again()).returns("a", json!("done"));
+    let again = || FlowCall::Rerun {
+        after: Duration::from_secs(1),
+        context: Some(super::Kept::of(&json!(7))),
+        max_retries: 5,
+    };
+    let script = Script::new()
+        .pauses("a", again())
+        .pauses("a", again())
+        .returns("a", json!("done"));
     let mut story = Story::of("steps:\n- namespace: a\n", script);
     story.end("a");
     story.pass(Duration::from_secs(1));
     story.end("a");
-    assert_eq!(story.resolve("a", 0, Resolution::Resume(Some(super::Kept::of(&json!("cb"))))), Resolved::Now);
+    assert_eq!(
+        story.resolve(
+            "a",
+            0,
+            Resolution::Resume(Some(super::Kept::of(&json!("cb"))))
+        ),
+        Resolved::Now
+    );
     let rerun = story.place("a").rerun.clone().unwrap();
-    assert_eq!((rerun.runs, rerun.callback_request), (3, Some(super::Kept::of(&json!("cb")))));
+    assert_eq!(
+        (rerun.runs, rerun.callback_request),
+        (3, Some(super::Kept::of(&json!("cb"))))
+    );
     assert_eq!(rerun.context, Some(super::Kept::of(&json!(7))));
-    assert_eq!(story.resolve("a", 0, Resolution::Resume(None)), Resolved::Before, "it was answered");
+    assert_eq!(
+        story.resolve("a", 0, Resolution::Resume(None)),
+        Resolved::Before,
+        "it was answered"
+    );
     assert_eq!(story.run(), succeeded());
     assert_eq!(story.calls(), ["a", "a", "a"]);
 }
 
 #[test]
 fn beyond_its_retries_a_rerun_goes_on_without_an_error() {
-    let again = || FlowCall::Rerun { after: Duration::from_secs(1), context: None, max_retries: 1 };
-    let mut story = Story::of("steps:\n- namespace: a\n- namespace: b\n", Script::new().pauses("a", again()).pauses("a", again()));
+    let again = || FlowCall::Rerun {
+        after: Duration::from_secs(1),
+        context: None,
+        max_retries: 1,
+    };
+    let mut story = Story::of(
+        "steps:\n- namespace: a\n- namespace: b\n",
+        Script::new().pauses("a", again()).pauses("a", again()),
+    );
     story.end("a");
     story.pass(Duration::from_secs(1));
     story.end("a");
@@ -384,8 +515,14 @@ fn beyond_its_retries_a_rerun_goes_on_without_an_error() {
 
 #[test]
 fn a_wait_that_nobody_answers_ends_as_it_says() {
-    for (on_timeout, expected) in [("continue", "succeeded"), ("fail", "failed"), ("cancel", "cancelled")] {
-        let text = format!("steps:\n- namespace: hold\n  type: wait\n  timeout: 1h\n  on_timeout: {on_timeout}\n- namespace: b\n");
+    for (on_timeout, expected) in [
+        ("continue", "succeeded"),
+        ("fail", "failed"),
+        ("cancel", "cancelled"),
+    ] {
+        let text = format!(
+            "steps:\n- namespace: hold\n  type: wait\n  timeout: 1h\n  on_timeout: {on_timeout}\n- namespace: b\n"
+        );
         let mut story = Story::of(&text, Script::new());
         assert_eq!(story.waits_for(), Some(Duration::from_secs(3600)));
         story.pass(Duration::from_secs(3600));
@@ -416,52 +553,13 @@ fn a_wait_in_a_branch_holds_the_join() {
 fn a_cancelled_run_ends_at_once_and_late_results_change_nothing() {
     let mut story = Story::of("steps:\n- namespace: a\n- namespace: b\n", Script::new());
     story.cancel("enough");
-    assert_eq!(story.state(), State::Ended(RunEnd::Cancelled { reason: "enough".to_owned() }));
+    assert_eq!(
+        story.state(),
+        State::Ended(RunEnd::Cancelled {
+            reason: "enough".to_owned()
+        })
+    );
     story.end("a");
     assert_eq!(story.status("a"), PlaceStatus::Cancelled);
     assert!(matches!(story.closing(), Some(Closing::Cancel { .. })));
-}
-
-#[test]
-fn a_replay_from_a_step_keeps_what_came_before_and_does_the_rest_again() {
-    let script = || Script::new().answers("each", json!([[1, 2, 3]])).returning_paths();
-    let text = each(1, "fail_fast");
-    let mut first = Story::of(&text, script());
-    first.run();
-    for (from, kept, calls) in [
-        ("after", vec!["each", "each[0].work", "each[1].work", "each[2].work"], vec!["after"]),
-        ("each[1].work", vec!["each[0].work"], vec!["each[1].work", "each[2].work", "after"]),
-        ("each.work", vec![], vec!["each[0].work", "each[1].work", "each[2].work", "after"]),
-    ] {
-        let replay = Replay::from_step(first.definition(), first.places(), &from.parse().unwrap()).unwrap();
-        let named: Vec<String> = replay.kept.iter().map(ToString::to_string).collect();
-        assert_eq!(named, kept, "{from}");
-        let mut again = Story::from_tree(replay.tree, script());
-        assert_eq!(again.run(), succeeded());
-        assert_eq!(again.calls(), calls, "{from}");
-    }
-}
-
-/// Each workflow runs to the same end, with the same committed steps, however often the node dies between two commits.
-#[test]
-fn a_crash_after_any_commit_changes_nothing() {
-    let loops = each(2, "settle");
-    let texts = [BRANCHES, &parallel("settle"), &parallel("fail_fast"), &loops];
-    for text in texts {
-        let script = || {
-            Script::new()
-                .answers("route", json!([1]))
-                .answers("each", json!([[1, 2, 3, 4]]))
-                .returning_paths()
-                .throws("fan.left.l2", "no")
-                .throws("each[2].work", "no")
-        };
-        let mut straight = Story::of(text, script());
-        let end = straight.run();
-        for crash_every in 1..6 {
-            let mut story = Story::of(text, script());
-            assert_eq!(story.run_with_crashes(crash_every), end, "{text}, {crash_every}");
-            assert_eq!(story.committed(), straight.committed(), "{text}, {crash_every}");
-        }
-    }
 }

@@ -118,7 +118,9 @@ impl RunTree {
 
     /// A run as it was written. Work that was in progress then will be ordered again.
     pub fn load(definition: Arc<Definition>, root: Root, places: BTreeMap<Path, Place>) -> Self {
-        let waiting = places.iter().filter(|(_, place)| place.status == PlaceStatus::Waiting);
+        let waiting = places
+            .iter()
+            .filter(|(_, place)| place.status == PlaceStatus::Waiting);
         let waiting = waiting.map(|(path, _)| path.clone()).collect();
         Self {
             definition,
@@ -269,7 +271,10 @@ impl RunTree {
     /// Cancels whatever waits at or below a path.
     pub(super) fn cancel_waits(&mut self, below: &Path, now_ms: EpochMs) {
         let waiting = self.waiting.range(below.clone()..);
-        let waiting: Vec<Path> = waiting.take_while(|path| path.is_within(below)).cloned().collect();
+        let waiting: Vec<Path> = waiting
+            .take_while(|path| path.is_within(below))
+            .cloned()
+            .collect();
         for path in waiting {
             self.end_place(&path, PlaceStatus::Cancelled, now_ms);
         }

@@ -149,7 +149,11 @@ mod tests {
             ),
             ("{{}}", json!({ "$template": [{ "expression": "" }] })),
         ] {
-            assert_eq!(Template::compile(&json!(text)).as_value(), &compiled, "{text}");
+            assert_eq!(
+                Template::compile(&json!(text)).as_value(),
+                &compiled,
+                "{text}"
+            );
         }
     }
 

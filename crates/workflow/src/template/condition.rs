@@ -116,7 +116,10 @@ mod tests {
 
     #[test]
     fn an_expression_and_a_constant_are_conditions() {
-        assert_eq!(compiled(json!(" {{ a > 1 }}\n")), json!({ "expression": " a > 1 " }));
+        assert_eq!(
+            compiled(json!(" {{ a > 1 }}\n")),
+            json!({ "expression": " a > 1 " })
+        );
         assert_eq!(compiled(json!(true)), json!({ "expression": "true" }));
         assert_eq!(compiled(json!("false")), json!({ "expression": "false" }));
     }
@@ -163,7 +166,10 @@ mod tests {
             (json!(1), "it is 1"),
             (json!({ "a": 1 }), "it is {\"a\":1}"),
             (json!({ "t": "xor", "r": [] }), "and not `xor`"),
-            (json!({ "r": [{ "op": "like", "a": 1 }] }), "the operator `like` is unknown"),
+            (
+                json!({ "r": [{ "op": "like", "a": 1 }] }),
+                "the operator `like` is unknown",
+            ),
             (json!({ "op": 1, "a": 1 }), "the operator `1` is unknown"),
             (json!({ "op": "equals", "a": 1 }), "a rule has no `b`"),
             (json!({ "op": "exists" }), "a rule has no `a`"),
@@ -184,6 +190,9 @@ mod tests {
         );
         let (a, b) = (Template::expression("a"), Template::literal(&json!(1)));
         let equals = Condition::compare(Operator::Equals, &a, &b);
-        assert_eq!(equals.as_value(), &json!({ "op": "equals", "a": a, "b": 1 }));
+        assert_eq!(
+            equals.as_value(),
+            &json!({ "op": "equals", "a": a, "b": 1 })
+        );
     }
 }

@@ -147,6 +147,8 @@ mod tests {
             assert_eq!(name.parse(), Ok(operator), "{name}");
         }
         let error = "str~".parse::<Operator>().unwrap_err().to_string();
-        assert!(error.starts_with("the operator `str~` is unknown; there are exists, not_exists, "));
+        assert!(
+            error.starts_with("the operator `str~` is unknown; there are exists, not_exists, ")
+        );
     }
 }

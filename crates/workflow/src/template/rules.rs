@@ -38,7 +38,9 @@ pub(super) fn compile(value: &Value, subject: Option<&Template>) -> Result<Value
     }
     let rules = fields.get("r").and_then(Value::as_array);
     let rules = rules.ok_or_else(not_rules)?.iter();
-    let compiled: Vec<Value> = rules.map(|rule| compile(rule, subject)).collect::<Result<_, _>>()?;
+    let compiled: Vec<Value> = rules
+        .map(|rule| compile(rule, subject))
+        .collect::<Result<_, _>>()?;
     let kind = fields.get("t").and_then(Value::as_str).unwrap_or("and");
     match kind.to_ascii_lowercase().as_str() {
         kind @ ("and" | "or") => Ok(json!({ kind: compiled })),

@@ -16,7 +16,8 @@ const DEPTH_MAX: usize = 100;
 const VALUES_MAX: usize = 200_000;
 /// Text of all values, that of expanded aliases included.
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
-const NOT_A_KEY: &str = "a list, or keys with values, cannot be a key; write a text, and `{{ }}` in quotes";
+const NOT_A_KEY: &str =
+    "a list, or keys with values, cannot be a key; write a text, and `{{ }}` in quotes";
 
 /// The text is not YAML that can be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +40,11 @@ impl InvalidYaml {
 
 impl From<ScanError> for InvalidYaml {
     fn from(error: ScanError) -> Self {
-        Self::new(position(*error.marker()), error.info())
+        let message = format!(
+            "this is not YAML ({}); check quotes, colons and indentation here and on the line before",
+            error.info()
+        );
+        Self::new(position(*error.marker()), message)
     }
 }
 
@@ -57,7 +62,8 @@ pub(crate) fn load(text: &str) -> Result<Yaml, InvalidYaml> {
     }
     if let Some(line) = conflict(text) {
         let position = Position { line, column: 1 };
-        let message = "a conflict of a merge is not resolved here; keep one side and delete the marks";
+        let message =
+            "a conflict of a merge is not resolved here; keep one side and delete the marks";
         return Err(InvalidYaml::new(position, message));
     }
     // One more than is allowed, so that the message is ours.

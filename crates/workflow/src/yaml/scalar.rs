@@ -131,7 +131,10 @@ mod tests {
     fn a_tag_says_the_type() {
         assert_eq!(tagged("str", "5"), Some(Content::Text("5".to_owned())));
         assert_eq!(tagged("int", "5"), Some(Content::Number(5.into())));
-        assert_eq!(tagged("float", "5").map(|content| json(&content)), Some(json!(5.0)));
+        assert_eq!(
+            tagged("float", "5").map(|content| json(&content)),
+            Some(json!(5.0))
+        );
         assert_eq!(tagged("int", "5.5"), None);
         assert_eq!(tagged("bool", "no"), None);
         assert_eq!(tagged("binary", "aGk="), None);

@@ -61,7 +61,10 @@ fn a_key_that_is_given_twice_is_refused_with_both_places() {
 
 #[test]
 fn aliases_stand_for_their_values_within_bounds() {
-    assert_eq!(json("a: &x {b: 1}\nc: *x\n"), json!({ "a": { "b": 1 }, "c": { "b": 1 } }));
+    assert_eq!(
+        json("a: &x {b: 1}\nc: *x\n"),
+        json!({ "a": { "b": 1 }, "c": { "b": 1 } })
+    );
     assert_eq!(json("a: &k key\n*k : 1\n"), json!({ "a": "key", "key": 1 }));
     assert!(error("a: &x [*x]").contains("within the value that it names"));
     assert!(error("a: *x").starts_with("line 1, column 4: "));
@@ -71,7 +74,11 @@ fn aliases_stand_for_their_values_within_bounds() {
         laughs.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
     }
     assert!(error(&laughs).contains("aliases expand to too many"));
-    let long = format!("a: &x {}\nb: [{}]\n", "x".repeat(100_000), vec!["*x"; 1000].join(", "));
+    let long = format!(
+        "a: &x {}\nb: [{}]\n",
+        "x".repeat(100_000),
+        vec!["*x"; 1000].join(", ")
+    );
     assert!(error(&long).contains("aliases expand to too many"));
 }
 
@@ -80,7 +87,9 @@ fn depth_and_size_are_bounded() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(load(&nested(100)).is_ok());
     assert!(error(&nested(101)).contains("nested more than 100 deep"));
-    let blocks: String = (0..101).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    let blocks: String = (0..101)
+        .map(|depth| format!("{}a:\n", " ".repeat(depth)))
+        .collect();
     assert!(error(&blocks).contains("nested more than 100 deep"));
     assert!(load(&nested(100_000)).is_err());
     assert!(error(&"a".repeat(5 * 1024 * 1024)).contains("at most"));
@@ -99,12 +108,18 @@ fn faults_are_told_with_their_places() {
         ("? [a]\n: b", "line 1, column 3: a list"),
         ("a: {{steps.b}}", "line 1, column 5: a list"),
         ("a: 1\n---\nb: 2\n", "line 2, column 1: a second document"),
-        ("a: 1\n<<<<<<< HEAD\nb: 2\n", "line 2, column 1: a conflict of a merge"),
+        (
+            "a: 1\n<<<<<<< HEAD\nb: 2\n",
+            "line 2, column 1: a conflict of a merge",
+        ),
     ] {
         let error = error(text);
         assert!(error.starts_with(place), "{text}: {error}");
     }
-    assert!(load("a: |\n  <<<<<<< HEAD\n").is_ok(), "text may name marks");
+    assert!(
+        load("a: |\n  <<<<<<< HEAD\n").is_ok(),
+        "text may name marks"
+    );
 }
 
 #[test]

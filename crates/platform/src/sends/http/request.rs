@@ -66,14 +66,20 @@ impl Request {
             .map_err(|error| format!("$.send.http: cannot read the arguments: {error}"))?;
         let method = method(arguments.method.as_deref())?;
         let mut url = url(&arguments.url)?;
-        let login = arguments.auth.or_else(|| take_login(&mut url));
+        let of_url = take_login(&mut url);
         add_params(&mut url, arguments.params.unwrap_or_default())?;
         let mut headers = headers(arguments.headers.unwrap_or_default())?;
+        // A header says more than a URL that has been copied.
+        let has_header = headers.contains_key(header::AUTHORIZATION);
+        let login = arguments.auth.or(of_url.filter(|_| !has_header));
         let mut credentials = Vec::new();
         if let Some(login) = login {
             let basic = STANDARD.encode(format!("{}:{}", login.username, login.password));
             let header = HeaderValue::try_from(format!("Basic {basic}"));
-            headers.insert(header::AUTHORIZATION, header.map_err(|_| no_header("auth"))?);
+            headers.insert(
+                header::AUTHORIZATION,
+                header.map_err(|_| no_header("auth"))?,
+            );
             credentials.extend([login.password, basic]);
         }
         credentials.extend(of_headers(&headers));
@@ -151,9 +157,8 @@ fn add_params(url: &mut Url, params: Map<String, Value>) -> Result<(), String> {
     }
     let mut query = url.query_pairs_mut();
     for (name, value) in params {
-        let values = texts(value).ok_or_else(|| {
-            format!("$.send.http: params.{name}: give a text or a list of texts")
-        })?;
+        let values = texts(value)
+            .ok_or_else(|| format!("$.send.http: params.{name}: give a text or a list of texts"))?;
         for value in values {
             query.append_pair(&name, &value);
         }
@@ -193,7 +198,9 @@ fn texts(value: Value) -> Option<Vec<String>> {
     match value {
         Value::Null => Some(Vec::new()),
         Value::Array(list) => list.into_iter().map(text).collect(),
-        one => text(one).map(|one| vec![one]),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Object(_) => {
+            text(value).map(|text| vec![text])
+        }
     }
 }
 
@@ -271,21 +278,33 @@ mod tests {
             (r#""a=1&b=2""#, "a=1&b=2", None),
             (r#""""#, "", None),
             ("null", "", None),
-            ("12345678901234567890.50", "12345678901234567890.50", Some("application/json")),
+            (
+                "12345678901234567890.50",
+                "12345678901234567890.50",
+                Some("application/json"),
+            ),
             ("[1]", "[1]", Some("application/json")),
         ] {
             let value = format!(r#"{{"url":"https://a.example","data":{data}}}"#);
             let request = Request::read(&RawValue::from_string(value).unwrap()).unwrap();
             assert_eq!(request.outbound.body, body);
             let sent = request.outbound.headers.get("content-type");
-            assert_eq!(sent.map(|sent| sent.to_str().unwrap()), content_type, "{data}");
+            assert_eq!(
+                sent.map(|sent| sent.to_str().unwrap()),
+                content_type,
+                "{data}"
+            );
         }
-        let own = json!({"url": "https://a.example", "data": {}, "headers": {"Content-Type": "a/b"}});
+        let own =
+            json!({"url": "https://a.example", "data": {}, "headers": {"Content-Type": "a/b"}});
         assert_eq!(read(own).outbound.headers["content-type"], "a/b");
     }
 
     #[test]
     fn user_and_password_come_from_auth_or_the_url() {
+        let bearer =
+            json!({"url": "https://u:p@a.example/", "headers": {"Authorization": "Bearer t"}});
+        assert_eq!(read(bearer).outbound.headers["authorization"], "Bearer t");
         for arguments in [
             json!({"url": "https://a.example/", "auth": {"username": "u", "password": "p@ssword"}}),
             json!({"url": "https://u:p%40ssword@a.example/"}),
@@ -319,7 +338,9 @@ mod tests {
             path: "loop[3].größe".to_owned(),
             number: 2,
         };
-        let sent = read(json!({"url": "https://a.example"})).named(&id).outbound;
+        let sent = read(json!({"url": "https://a.example"}))
+            .named(&id)
+            .outbound;
         let expected = format!("{}/loop[3].gr%C3%B6%C3%9Fe/2", id.run_id);
         assert_eq!(sent.headers["idempotency-key"], expected);
         let headers = json!({"idempotency-key": "own"});

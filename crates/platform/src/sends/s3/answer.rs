@@ -15,7 +15,10 @@ pub(super) fn refusal(bucket: &str, status: StatusCode, headers: &HeaderMap, bod
     let told: Vec<_> = told.into_iter().flatten().collect();
     match told.is_empty() {
         true => format!("S3 answered {status} for bucket `{bucket}`"),
-        false => format!("S3 answered {status} for bucket `{bucket}` ({})", told.join(": ")),
+        false => format!(
+            "S3 answered {status} for bucket `{bucket}` ({})",
+            told.join(": ")
+        ),
     }
 }
 
@@ -31,9 +34,19 @@ mod tests {
     use super::*;
 
     fn told(status: u16, region: Option<&str>, body: &str) -> String {
-        let region = region.map(|region| ("x-amz-bucket-region".parse().unwrap(), region.parse().unwrap()));
+        let region = region.map(|region| {
+            (
+                "x-amz-bucket-region".parse().unwrap(),
+                region.parse().unwrap(),
+            )
+        });
         let headers = HeaderMap::from_iter(region);
-        refusal("logs", StatusCode::from_u16(status).unwrap(), &headers, body)
+        refusal(
+            "logs",
+            StatusCode::from_u16(status).unwrap(),
+            &headers,
+            body,
+        )
     }
 
     #[test]

@@ -43,7 +43,11 @@ impl Line {
             ));
         }
         // URLs have no such parts.
-        if line.prefix.split('/').any(|part| matches!(part, "." | "..")) {
+        if line
+            .prefix
+            .split('/')
+            .any(|part| matches!(part, "." | ".."))
+        {
             return Err("$.send.s3: prefix: `.` and `..` cannot be parts of it".to_owned());
         }
         Ok(line)
@@ -102,8 +106,11 @@ impl Batch {
     pub(super) fn key(&self) -> String {
         let queued = self.sends.iter().map(|send| send.queued_at_ms).min();
         let seconds = queued.unwrap_or_default().to_seconds().0;
-        let moment = chrono::DateTime::from_timestamp(i64::try_from(seconds).unwrap_or_default(), 0);
-        let time = moment.unwrap_or_default().format("%Y/%m/%d/%H/%Y-%m-%d-%H-%M-%S");
+        let moment =
+            chrono::DateTime::from_timestamp(i64::try_from(seconds).unwrap_or_default(), 0);
+        let time = moment
+            .unwrap_or_default()
+            .format("%Y/%m/%d/%H/%Y-%m-%d-%H-%M-%S");
         let name = format!("{time}-{}.gz", self.id());
         match &*self.place.prefix {
             "" => name,
@@ -170,7 +177,8 @@ mod tests {
                 workspace_id: None,
             },
             way: SendWay::S3,
-            value: RawValue::from_string(format!(r#"{{"bucket":"logs","payload":{payload}}}"#)).unwrap(),
+            value: RawValue::from_string(format!(r#"{{"bucket":"logs","payload":{payload}}}"#))
+                .unwrap(),
             queued_at_ms: EpochMs(T0.0 + u64::from(number)),
         }
     }
@@ -185,19 +193,30 @@ mod tests {
     fn a_key_tells_the_time_and_is_the_same_for_the_same_sends() {
         let key = batch("/in/box/", vec![send(0, "1"), send(1, "2")]).key();
         let start = "in/box/2023/11/14/22/2023-11-14-22-13-20-";
-        let id = key.strip_prefix(start).and_then(|id| id.strip_suffix(".gz"));
+        let id = key
+            .strip_prefix(start)
+            .and_then(|id| id.strip_suffix(".gz"));
         assert_eq!(id.unwrap().len(), ID_CHARS, "{key}");
         assert_eq!(batch("in/box", vec![send(0, "1"), send(1, "2")]).key(), key);
         assert_ne!(batch("in/box", vec![send(0, "1")]).key(), key);
-        assert!(batch("", vec![send(0, "1")]).key().starts_with("2023/11/14/22/"));
+        assert!(
+            batch("", vec![send(0, "1")])
+                .key()
+                .starts_with("2023/11/14/22/")
+        );
     }
 
     #[test]
     fn lines_are_json_texts() {
-        let batch = batch("", vec![send(0, "{\n\"a\": \"x\\ny\"\r\n}"), send(1, "\"text\"")]);
+        let batch = batch(
+            "",
+            vec![send(0, "{\n\"a\": \"x\\ny\"\r\n}"), send(1, "\"text\"")],
+        );
         let packed = compressed(&batch.lines()).unwrap();
         let mut text = String::new();
-        flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).unwrap();
+        flate2::read::GzDecoder::new(&packed[..])
+            .read_to_string(&mut text)
+            .unwrap();
         assert_eq!(text, "{ \"a\": \"x\\ny\"  }\n\"text\"\n");
     }
 
@@ -224,7 +243,10 @@ mod tests {
             let value = json!({"bucket": bucket, "prefix": prefix, "payload": 1});
             let value = serde_json::value::to_raw_value(&value).unwrap();
             let reason = Line::read(&value).err().unwrap();
-            assert!(reason.starts_with(&format!("$.send.s3: {field}")), "{reason}");
+            assert!(
+                reason.starts_with(&format!("$.send.s3: {field}")),
+                "{reason}"
+            );
         }
         let reason = Line::read(&RawValue::from_string("{}".to_owned()).unwrap()).err();
         assert!(reason.unwrap().contains("bucket"));

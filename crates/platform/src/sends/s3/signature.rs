@@ -65,7 +65,10 @@ impl Signed<'_> {
             .map(|(name, value)| format!("{name}:{}\n", value.trim()))
             .collect();
         let Self { method, path, .. } = self;
-        format!("{method}\n{path}\n\n{headers}\n{names}\n{}", self.payload_hash)
+        format!(
+            "{method}\n{path}\n\n{headers}\n{names}\n{}",
+            self.payload_hash
+        )
     }
 }
 
@@ -117,7 +120,10 @@ mod tests {
         let authorization = request.authorization(&config, &moment);
         let (start, signature) = authorization.rsplit_once("Signature=").unwrap();
         let credential = "Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,";
-        assert!(start.starts_with(&format!("{ALGORITHM} {credential}")), "{start}");
+        assert!(
+            start.starts_with(&format!("{ALGORITHM} {credential}")),
+            "{start}"
+        );
         signature.to_owned()
     }
 

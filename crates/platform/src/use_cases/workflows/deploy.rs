@@ -123,8 +123,9 @@ impl Platform {
     fn changed(&self, id: &WorkflowId) {
         self.endpoints.forget(&id.clone().into());
         self.workflows.deployed(id);
-        self.core.nudges.nudge(Chore::Timers);
-        self.core.nudges.nudge(Chore::Dispatch);
+        for chore in [Chore::Timers, Chore::Dispatch, Chore::Queue] {
+            self.core.nudges.nudge(chore);
+        }
     }
 
     async fn current_content(&self, workflow: Option<&Workflow>) -> Result<Option<Content>, PlatformError> {

@@ -44,13 +44,13 @@ impl Platform {
         filter: RunFilter,
         page: &PageRequest<InvocationId>,
     ) -> Result<Page<WorkflowRunSummary>, PlatformError> {
-        self.visible_workflow(caller, id).await?;
+        let workflow = self.visible_workflow(caller, id).await?;
         let runnable = id.clone().into();
         let store = &self.core.store;
         if is_open {
-            let now_ms = self.core.env.now_ms();
+            let now = self.moment_of(&workflow).await?;
             let open = store.open_runs(&runnable, page).await?;
-            let items = open.items.iter().map(|run| WorkflowRunSummary::of_open(run, now_ms));
+            let items = open.items.iter().map(|run| WorkflowRunSummary::of_open(run, now));
             return Ok(Page {
                 items: items.collect(),
                 total_count: open.total_count,

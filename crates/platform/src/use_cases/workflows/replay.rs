@@ -82,12 +82,8 @@ impl Platform {
             let reason = format!("run `{id}` has not ended; wait for its end, or cancel it first");
             return Err(PlatformError::Conflict(reason));
         }
-        let store = &self.core.store;
         let gone = || PlatformError::Conflict(format!("the event of run `{id}` is not kept any more"));
-        let event = store.run_event(id).await?.ok_or_else(gone)?;
-        let details = store.run_details(id).await?;
-        let old = details.and_then(|details| RunDetails::read(&details));
-        let old = old.map(|details| details.head).unwrap_or_default();
+        let RunDetails { head: old, event, .. } = self.details_of(id).await?.ok_or_else(gone)?;
         let deployment_id = match (request.is_same, old.deployment_id) {
             (true, Some(id)) => id,
             _ => run.workflow().deployment_id.clone(),

@@ -1,6 +1,6 @@
 //! Runs of workflows as responses show them, whether they have ended or not.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use headwater_model::{
     id::{DeploymentId, InvocationId, WorkflowId},
@@ -12,7 +12,7 @@ use headwater_store::{
 };
 use headwater_workflow::{
     path::Path,
-    run::{Kept, Place, PlaceStatus, WaitKind},
+    run::{Blob, Exported, Place, PlaceStatus, RunTree, WaitKind},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ use crate::{
     error::PlatformError,
     log_line::LogLine,
     platform::Platform,
-    workflows::{Head, RunDetails, WaitUrls, place_of, wait_id},
+    workflows::{Content, Head, RunDetails, WaitUrls, is_limited, place_of, wait_id},
 };
 
 /// The status of a run. The last three are final.
@@ -125,6 +125,14 @@ pub struct WaitView {
     pub expires_at_ms: Option<EpochMs>,
 }
 
+/// A look at the runs of a workflow.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) now_ms: EpochMs,
+    /// Whether runs wait for the limits of their workflow.
+    pub(super) is_limited: bool,
+}
+
 /// The log that is kept with a place.
 #[derive(Deserialize)]
 struct Logged {
@@ -133,13 +141,14 @@ struct Logged {
 }
 
 impl WorkflowRunSummary {
-    pub(super) fn of_open(run: &OpenRun, now_ms: EpochMs) -> Self {
+    pub(super) fn of_open(run: &OpenRun, now: Moment) -> Self {
         let head = Head::read(run.state.as_deref()).unwrap_or_default();
         let status = match (head.has_begun(), run.is_leased) {
-            (_, true) => WorkflowRunStatus::Running,
-            (false, _) => WorkflowRunStatus::Queued,
-            (true, _) if run.due_at_ms > now_ms => WorkflowRunStatus::Waiting,
+            (true, false) if run.due_at_ms > now.now_ms => WorkflowRunStatus::Waiting,
             (true, _) => WorkflowRunStatus::Running,
+            // The beginning of a run is stored only where runs may have to wait for it.
+            (false, true) if !now.is_limited => WorkflowRunStatus::Running,
+            (false, _) => WorkflowRunStatus::Queued,
         };
         Self {
             id: run.id.clone(),
@@ -205,16 +214,19 @@ impl Platform {
     ) -> Result<WorkflowRunView, PlatformError> {
         let found = self.found_run(caller, id).await?;
         let workflow_id = found.workflow().id.clone();
-        let (run, head, reason) = match &found {
-            FoundRun::Open(open, _) => {
+        let (run, head, reason, event) = match &found {
+            FoundRun::Open(open, workflow) => {
                 let head = Head::read(open.state.as_deref()).unwrap_or_default();
-                (WorkflowRunSummary::of_open(open, self.core.env.now_ms()), head, None)
+                let now = self.moment_of(workflow).await?;
+                let event = self.core.store.run_event(id).await?;
+                (WorkflowRunSummary::of_open(open, now), head, None, event)
             }
             FoundRun::Ended(ended, _) => {
-                let details = self.core.store.run_details(id).await?;
-                let details = details.and_then(|details| RunDetails::read(&details));
-                let (head, reason) = details.map(|details| (details.head, details.reason)).unwrap_or_default();
-                (WorkflowRunSummary::of_ended(ended), head, reason)
+                let run = WorkflowRunSummary::of_ended(ended);
+                match self.details_of(id).await? {
+                    Some(details) => (run, details.head, details.reason, Some(details.event)),
+                    None => (run, Head::default(), None, None),
+                }
             }
         };
         let mut places = Vec::new();
@@ -223,22 +235,44 @@ impl Platform {
             places.push((path, place, written));
         }
         places.sort_by_key(|(_, place, _)| place.position);
+        let tree = self.tree_of(run.deployment_id.as_ref(), &head, &places).await?;
         let mut steps = Vec::new();
         let mut waits = Vec::new();
         for (path, place, written) in places {
             waits.extend(self.wait_view(id, &path, &place));
-            steps.push(self.step_view(id, path, place, &written).await?);
+            let block = tree.as_ref().and_then(|tree| tree.block_result(&path));
+            let mut step = self.step_view(id, path, place, &written).await?;
+            if let Some(block) = block {
+                step.return_value = self.written(id, &block).await?;
+            }
+            steps.push(step);
         }
         Ok(WorkflowRunView {
             workflow_id,
             trace_id: head.trace_id.unwrap_or_else(|| id.to_string()),
             replay_of: head.replay.map(|replay| replay.run_id),
             reason,
-            event: self.core.store.run_event(id).await?,
+            event,
             steps,
             waits,
             sends: self.core.store.run_sends(id).await?,
             run,
+        })
+    }
+
+    /// The details of a run that has ended, if they are kept.
+    pub(super) async fn details_of(&self, id: &InvocationId) -> Result<Option<RunDetails>, PlatformError> {
+        let details = self.core.store.run_details(id).await?;
+        Ok(details.and_then(|details| RunDetails::read(&details)))
+    }
+
+    /// What tells the status of a workflow's runs that have not ended.
+    pub(super) async fn moment_of(&self, workflow: &Workflow) -> Result<Moment, PlatformError> {
+        let deployment = self.core.store.deployment(&workflow.deployment_id).await?;
+        let definition = deployment.map(|deployment| Content::of(&deployment)?.definition()).transpose()?;
+        Ok(Moment {
+            now_ms: self.core.env.now_ms(),
+            is_limited: definition.is_some_and(|definition| is_limited(&definition.settings)),
         })
     }
 
@@ -271,6 +305,40 @@ impl Platform {
         })
     }
 
+    /// The run as the interpreter sees it, which tells the results of blocks.
+    async fn tree_of(
+        &self,
+        deployment: Option<&DeploymentId>,
+        head: &Head,
+        places: &[(Path, Place, PlaceWrite)],
+    ) -> Result<Option<RunTree>, PlatformError> {
+        let Some(deployment) = deployment else {
+            return Ok(None);
+        };
+        let Some(deployment) = self.core.store.deployment(deployment).await? else {
+            return Ok(None);
+        };
+        let definition = Arc::new(Content::of(&deployment)?.definition()?);
+        let places = places.iter().map(|(path, place, _)| (path.clone(), place.clone()));
+        Ok(Some(RunTree::load(definition, head.root.clone(), places.collect())))
+    }
+
+    /// A value of a run as JSON, with what is in blobs.
+    async fn written(&self, id: &InvocationId, value: &Exported) -> Result<Option<Box<RawValue>>, PlatformError> {
+        let mut texts = HashMap::new();
+        for blob in value.blobs() {
+            let bytes = self.core.store.run_blob(id, &blob.hash).await?;
+            let text = bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+            texts.insert(blob.hash.clone(), Arc::<str>::from(text.unwrap_or_else(|| "null".to_owned())));
+        }
+        let blob = |blob: &Blob| texts.get(&blob.hash).cloned().ok_or_else(|| blob.hash.clone());
+        let mut text = String::new();
+        let written = value.write(&mut text, &blob);
+        let missing = |hash| PlatformError::Internal(format!("blob {hash} of run `{id}` is missing"));
+        written.map_err(missing)?;
+        Ok(RawValue::from_string(text).ok())
+    }
+
     fn wait_view(&self, id: &InvocationId, path: &Path, place: &Place) -> Option<WaitView> {
         let wait = place.wait.as_ref()?;
         let token = self.workflows.context().wait_key.token(&wait_id(id, path, place));
@@ -292,15 +360,7 @@ impl Platform {
         let mut exports = HashMap::new();
         let mut names = Vec::new();
         for (name, value) in &place.exports {
-            let value = match value {
-                Kept::Here(value) => Some(value.as_ref().to_owned()),
-                Kept::Blob(blob) => {
-                    let bytes = self.core.store.run_blob(id, &blob.hash).await?;
-                    let text = bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
-                    text.and_then(|text| RawValue::from_string(text).ok())
-                }
-            };
-            if let Some(value) = value {
+            if let Some(value) = self.written(id, &Exported::Kept(value.clone())).await? {
                 names.push(name.clone());
                 exports.insert(name.clone(), value);
             }

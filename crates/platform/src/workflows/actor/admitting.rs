@@ -146,16 +146,21 @@ impl Actor {
         let mut begin = Vec::new();
         let (held, runs) = (&mut self.held, &mut self.runs);
         let mut next_ms: Option<EpochMs> = None;
+        let mut is_behind_unknown = false;
         held.runs.retain(|id| {
             let Some(run) = runs.get_mut(id) else {
                 return false;
             };
-            let Some(keys) = &run.head.keys else {
+            // A run whose key is not known yet may be of the same key as any behind it.
+            let Some(keys) = run.head.keys.as_ref().filter(|_| !is_behind_unknown) else {
+                is_behind_unknown = true;
                 return true;
             };
             match held.admission.ask(&run.deployed.definition.settings, id, keys, now_ms) {
                 Verdict::Begins => {
                     run.begin(now_ms);
+                    // Its place has to be durable before anything of it runs.
+                    run.is_dirty = true;
                     begin.push(id.clone());
                     return false;
                 }

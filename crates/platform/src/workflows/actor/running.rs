@@ -238,7 +238,7 @@ async fn prepared(
             Ok(Start::Call { runnable, event: input::raw(event), waits })
         }
         Work::Evaluate(_) => Ok(Start::Execute {
-            worker: Box::new(deployed.evaluator(context, &variables)),
+            worker: Box::new(deployed.evaluator(&variables)),
             entry: Entry::Evaluate,
             props: Map::new(),
             masks,

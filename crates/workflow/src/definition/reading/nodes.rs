@@ -43,7 +43,8 @@ fn node(yaml: &Yaml, base: &Path, reader: &mut Reader<'_>) -> Option<Node> {
         }
     };
     if let Err(first) = reader.claim(&text, entry.value.position) {
-        let message = format!("the namespace `{text}` is taken already in {first}; rename one of them");
+        let message =
+            format!("the namespace `{text}` is taken already in {first}; rename one of them");
         reader.problem(entry.value.position, message);
     }
     let path = base.join(&text);
@@ -63,7 +64,8 @@ fn fields_of_node(
     let on_error = on_error.map(|entry| self::on_error(entry, path, reader));
     let disabled = fields.take("disabled");
     let is_disabled = disabled.and_then(|entry| reader.flag(entry));
-    let notes = fields.take("notes");
+    // Older synced files have `note`.
+    let notes = fields.take("notes").or_else(|| fields.take("note"));
     let notes = notes.and_then(|entry| reader.text(entry));
     let (mut timeout, mut retry) = (None, None);
     let kind = match fields.take_added("type", reader) {
@@ -248,7 +250,10 @@ fn source(fields: &mut Fields<'_>, path: &Path, reader: &mut Reader<'_>) -> Opti
                 _ => false,
             };
             if !is_array {
-                return reader.unexpected(entry, "one expression \"{{ … }}\" that gives an array, or a list");
+                return reader.unexpected(
+                    entry,
+                    "one expression \"{{ … }}\" that gives an array, or a list",
+                );
             }
             Some(LoopSource::Over(reader.template(&entry.value, "over")))
         }
@@ -269,7 +274,8 @@ fn item_name(entry: &Entry, reader: &mut Reader<'_>) -> Option<String> {
     let name = reader.text(entry)?;
     let is_name = name.parse::<Namespace>().is_ok() && !name.starts_with('$');
     if !is_name || LOOP_NAMES.contains(&name.as_str()) {
-        let expected = "a name of letters and digits, other than `item` and `index`, which are there anyway";
+        let expected =
+            "a name of letters and digits, other than `item` and `index`, which are there anyway";
         return reader.unexpected(entry, expected);
     }
     Some(name)
@@ -283,7 +289,9 @@ fn mode(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Mode {
 
 fn steps(fields: &mut Fields<'_>, base: &Path, reader: &mut Reader<'_>) -> Vec<Node> {
     let entry = fields.take("steps");
-    entry.map(|entry| read(entry, base, reader)).unwrap_or_default()
+    entry
+        .map(|entry| read(entry, base, reader))
+        .unwrap_or_default()
 }
 
 /// The named parts of a block: branches or cases.
@@ -307,7 +315,8 @@ fn parts<'y>(
         if let Err(message) = check_name(&name) {
             reader.problem(entry.value.position, message);
         } else if !names.insert(name.clone()) {
-            let message = format!("the name `{name}` is there already in this block; rename one of them");
+            let message =
+                format!("the name `{name}` is there already in this block; rename one of them");
             reader.problem(entry.value.position, message);
         } else {
             found.push((name, fields));
@@ -323,10 +332,14 @@ fn check_name(name: &str) -> Result<(), String> {
     let is_padded = name.trim() != name;
     if name.is_empty() || name.chars().count() > 100 || is_padded || name.contains(is_bad) {
         let rule = "has 1 to 100 characters and no `.`, `[` or `]`";
-        return Err(format!("the name of a branch or case {rule}; `{name}` is not one"));
+        return Err(format!(
+            "the name of a branch or case {rule}; `{name}` is not one"
+        ));
     }
     match is_reserved {
-        true => Err(format!("`{name}` means something else here; take another name")),
+        true => Err(format!(
+            "`{name}` means something else here; take another name"
+        )),
         false => Ok(()),
     }
 }

@@ -58,7 +58,10 @@ fn kinds(entry: &Entry, reader: &mut Reader<'_>) -> Vec<FailureKind> {
     let mut kinds = Vec::new();
     for item in items {
         let known = FailureKind::ALL.into_iter();
-        match known.clone().find(|kind| Some(kind.as_str()) == item.text()) {
+        match known
+            .clone()
+            .find(|kind| Some(kind.as_str()) == item.text())
+        {
             Some(kind) => kinds.push(kind),
             None => {
                 let names: Vec<_> = known.map(|kind| format!("`{}`", kind.as_str())).collect();

@@ -63,7 +63,10 @@ fn auto_retry(entry: &Entry, reader: &mut Reader<'_>) -> Option<Retry> {
         Content::Bool(false) => None,
         Content::Bool(true) => Some(Retry::automatic()),
         Content::Map(_) => Some(policies::retry(&entry.value, reader)),
-        _ => reader.unexpected(entry, "true, false or {attempts, initial, factor, max, jitter, on}"),
+        _ => reader.unexpected(
+            entry,
+            "true, false or {attempts, initial, factor, max, jitter, on}",
+        ),
     }
 }
 

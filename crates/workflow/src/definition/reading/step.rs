@@ -57,7 +57,9 @@ fn props_of<'y>(
 ) -> Map<String, Value> {
     let mut props = Map::new();
     let Content::Map(entries) = &entry.value.content else {
-        return reader.unexpected(entry, "props by name").unwrap_or_default();
+        return reader
+            .unexpected(entry, "props by name")
+            .unwrap_or_default();
     };
     for entry in entries {
         if entry.key == FILTER {
@@ -76,7 +78,9 @@ fn props_of<'y>(
 fn filter_condition(yaml: &Yaml, reader: &mut Reader<'_>) -> Option<Condition> {
     let mut fields = Fields::of(yaml, reader);
     let continues = fields.take("continue");
-    let continues = continues.and_then(|entry| reader.flag(entry)).unwrap_or(true);
+    let continues = continues
+        .and_then(|entry| reader.flag(entry))
+        .unwrap_or(true);
     let rules = fields.need("rules", reader)?;
     let holds = reader.condition(rules, FILTER);
     fields.finish(reader);
@@ -129,7 +133,9 @@ pub(super) fn used(
                 file_code(file, runtime)
             }
             None => {
-                let message = format!("`{text}` is not a file in the workflow's folder; use a path such as `./step/entry.js`");
+                let message = format!(
+                    "`{text}` is not a file in the workflow's folder; use a path such as `./step/entry.js`"
+                );
                 reader.problem(position, message);
                 StepCode::File(text.to_owned())
             }
@@ -138,7 +144,9 @@ pub(super) fn used(
     match text.parse::<ComponentReference>() {
         Ok(reference) => {
             if reference.version.is_none() {
-                let message = format!("`{text}` names no version: each deployment takes the newest; write `{text}@1.2.3`");
+                let message = format!(
+                    "`{text}` names no version: each deployment takes the newest; write `{text}@1.2.3`"
+                );
                 reader.warning(position, message);
             }
             StepCode::Component(reference)
@@ -198,7 +206,9 @@ fn foreign_ending(runtime: &str) -> Option<&'static str> {
 }
 
 fn is_typescript(file: &str) -> bool {
-    [".ts", ".mts", ".cts"].iter().any(|ending| file.ends_with(ending))
+    [".ts", ".mts", ".cts"]
+        .iter()
+        .any(|ending| file.ends_with(ending))
 }
 
 /// A relative path without the steps that lead nowhere; `None` if it leaves the folder.
@@ -206,7 +216,10 @@ fn path_in_folder(text: &str) -> Option<String> {
     if text.starts_with('/') || text.contains('\\') {
         return None;
     }
-    let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "." | "")).collect();
+    let parts: Vec<&str> = text
+        .split('/')
+        .filter(|part| !matches!(*part, "." | ""))
+        .collect();
     let stays = !parts.is_empty() && !parts.contains(&"..");
     stays.then(|| parts.join("/"))
 }

@@ -28,36 +28,52 @@ const RESPONSES: [(&str, HttpResponse); 2] = [
     ("workflow", HttpResponse::Workflow),
 ];
 
+/// Subscriptions to emitters, which older synced files have as triggers.
+const SUBSCRIPTION_PREFIX: &str = "sub_";
+
+/// The id of a trigger, as the file has it.
+struct Named {
+    /// None for a subscription, whose id means nothing here.
+    id: Option<TriggerId>,
+    kind: TriggerKind,
+    position: Position,
+}
+
 pub(super) fn read(entry: &Entry, reader: &mut Reader<'_>) -> Vec<Trigger> {
     let mut triggers = Vec::<Trigger>::new();
     let mut kinds = Vec::new();
     for item in reader.list(entry) {
         let mut fields = Fields::of(item, reader);
-        let entry = fields.take("id");
-        let id = entry.and_then(|entry| Some((parsed_id(entry, reader)?, entry.value.position)));
-        if let Some((id, position)) = &id
-            && triggers.iter().any(|trigger| trigger.id.as_ref() == Some(id))
+        let named = fields.take("id").map(|entry| named(entry, reader));
+        if named.is_none() && !fields.has("type") && fields.is_keyed {
+            let message =
+                "a trigger has a `type` (http, schedule, email, source or events), or an `id`";
+            reader.problem(item.position, message);
+        }
+        let named = named.flatten();
+        if let Some(Named {
+            id: Some(id),
+            position,
+            ..
+        }) = &named
+            && triggers.iter().any(|other| other.id.as_ref() == Some(id))
         {
             let message = format!("the trigger `{id}` is there already; delete one of them");
             reader.problem(*position, message);
         }
-        if entry.is_none() && !fields.has("type") && fields.is_keyed {
-            let message = "a trigger has a `type` (http, schedule, email, source or events), or an `id`";
-            reader.problem(item.position, message);
-        }
-        let Some((kind, is_typed)) = kind(&mut fields, id.as_ref(), reader) else {
+        let Some((kind, is_typed)) = kind(&mut fields, named.as_ref(), reader) else {
             continue;
         };
+        kinds.push(kind);
         let config = config(&mut fields, (kind, is_typed), item.position, reader);
         let idempotency_key = fields.take_added("idempotency_key", reader);
         let idempotency_key = idempotency_key.map(|entry| {
-            let place = format!("triggers[{}].idempotency_key", triggers.len());
+            let place = format!("triggers[{}].idempotency_key", kinds.len() - 1);
             reader.template(&entry.value, &place)
         });
         fields.finish(reader);
-        kinds.push(kind);
         triggers.extend(config.map(|config| Trigger {
-            id: id.map(|(id, _)| id),
+            id: named.and_then(|named| named.id),
             key: key(kind, &kinds),
             config,
             idempotency_key,
@@ -67,13 +83,28 @@ pub(super) fn read(entry: &Entry, reader: &mut Reader<'_>) -> Vec<Trigger> {
     triggers
 }
 
-fn parsed_id(entry: &Entry, reader: &mut Reader<'_>) -> Option<TriggerId> {
+fn named(entry: &Entry, reader: &mut Reader<'_>) -> Option<Named> {
     let text = reader.text(entry)?;
-    match text.parse() {
-        Ok(id) => Some(id),
+    let position = entry.value.position;
+    if text.starts_with(SUBSCRIPTION_PREFIX) {
+        let message = format!(
+            "`id`: `{text}` is a subscription, whose id means nothing here; the trigger gets a new id"
+        );
+        reader.warning(position, message);
+        return Some(Named {
+            id: None,
+            kind: TriggerKind::Events,
+            position,
+        });
+    }
+    match text.parse::<TriggerId>() {
+        Ok(id) => Some(Named {
+            kind: id.kind(),
+            id: Some(id),
+            position,
+        }),
         Err(error) => {
-            let error: headwater_model::id::InvalidId = error;
-            reader.problem(entry.value.position, format!("`id`: {error}"));
+            reader.problem(position, format!("`id`: {error}"));
             None
         }
     }
@@ -82,16 +113,19 @@ fn parsed_id(entry: &Entry, reader: &mut Reader<'_>) -> Option<TriggerId> {
 /// The kind, from the type or from the id, and whether there is a type.
 fn kind(
     fields: &mut Fields<'_>,
-    id: Option<&(TriggerId, Position)>,
+    named: Option<&Named>,
     reader: &mut Reader<'_>,
 ) -> Option<(TriggerKind, bool)> {
-    let by_id = id.map(|(id, _)| id.kind());
     let Some(entry) = fields.take_added("type", reader) else {
-        return by_id.map(|kind| (kind, false));
+        return named.map(|named| (named.kind, false));
     };
     let kind = reader.choice(entry, &TYPES)?;
-    if let (Some(by_id), Some((id, position))) = (by_id, id)
-        && by_id != kind
+    if let Some(Named {
+        id: Some(id),
+        kind: by_id,
+        position,
+    }) = named
+        && *by_id != kind
     {
         let message = format!("`{id}` is the id of a trigger of another type; leave out the `id`");
         reader.problem(*position, message);
@@ -102,7 +136,9 @@ fn kind(
 /// The type, and the number from the second of its type on.
 fn key(kind: TriggerKind, kinds: &[TriggerKind]) -> String {
     let mut types = TYPES.iter();
-    let name = types.find(|(_, known)| *known == kind).map_or("", |(name, _)| name);
+    let name = types
+        .find(|(_, known)| *known == kind)
+        .map_or("", |(name, _)| name);
     match kinds.iter().filter(|known| **known == kind).count() {
         0 | 1 => name.to_owned(),
         number => format!("{name}_{number}"),
@@ -202,7 +238,9 @@ fn source(fields: &mut Fields<'_>, reader: &mut Reader<'_>) -> Option<SourceTrig
     if let Some(entry) = fields.take("props") {
         props = match (&entry.value.content, entry.value.to_json()) {
             (Content::Map(_), Value::Object(props)) => props,
-            _ => reader.unexpected(entry, "props by name").unwrap_or_default(),
+            _ => reader
+                .unexpected(entry, "props by name")
+                .unwrap_or_default(),
         };
     }
     Some(SourceTrigger { uses, props })

@@ -65,14 +65,18 @@ impl Reader<'_> {
         if let Some((_, value)) = found {
             return Some(*value);
         }
-        let names: Vec<_> = choices.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let names: Vec<_> = choices
+            .iter()
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
         self.unexpected(entry, &names.join(" or "))
     }
 
     /// A time span of a year at most.
     pub(super) fn span(&mut self, entry: &Entry, shortest: Duration) -> Option<Duration> {
         let span = moment::span(&entry.value.to_json());
-        let expected = "a time of a year at most, such as `500ms`, `30s`, `5m`, `2h`, `7d` or milliseconds";
+        let expected =
+            "a time of a year at most, such as `500ms`, `30s`, `5m`, `2h`, `7d` or milliseconds";
         match span.filter(|span| (shortest..=LONGEST).contains(span)) {
             Some(span) => Some(span),
             None => self.unexpected(entry, expected),

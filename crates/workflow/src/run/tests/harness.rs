@@ -73,17 +73,32 @@ impl Script {
 
     pub(super) fn exits(self, step: &str, reason: &str) -> Self {
         let exit = Some(reason.to_owned());
-        self.with(step, StepEnd { exit, ..end(StepOutcome::Returned(None)) })
+        self.with(
+            step,
+            StepEnd {
+                exit,
+                ..end(StepOutcome::Returned(None))
+            },
+        )
     }
 
     pub(super) fn pauses(self, step: &str, call: FlowCall) -> Self {
         let flow = vec![call];
-        self.with(step, StepEnd { flow, ..end(StepOutcome::Returned(None)) })
+        self.with(
+            step,
+            StepEnd {
+                flow,
+                ..end(StepOutcome::Returned(None))
+            },
+        )
     }
 
     /// The answers to the next questions of a block, as an array.
     pub(super) fn answers(mut self, block: &str, answers: Value) -> Self {
-        self.answers.entry(block.to_owned()).or_default().push_back(answers);
+        self.answers
+            .entry(block.to_owned())
+            .or_default()
+            .push_back(answers);
         self
     }
 
@@ -100,7 +115,10 @@ impl Script {
     }
 
     fn next(&mut self, path: &Path) -> StepEnd {
-        let scripted = self.ends.get_mut(&path.to_string()).and_then(VecDeque::pop_front);
+        let scripted = self
+            .ends
+            .get_mut(&path.to_string())
+            .and_then(VecDeque::pop_front);
         scripted.unwrap_or_else(|| {
             let value = match self.returns {
                 Returns::Nothing => None,
@@ -166,10 +184,19 @@ impl Story {
                         self.pending.push(path);
                     }
                     Work::Evaluate(_) => {
-                        let answers = self.script.answers.get_mut(&path.to_string()).and_then(VecDeque::pop_front);
+                        let answers = self
+                            .script
+                            .answers
+                            .get_mut(&path.to_string())
+                            .and_then(VecDeque::pop_front);
                         let answers = answers.unwrap_or_else(|| panic!("nobody answers {path}"));
-                        let answers = answers.as_array().unwrap().iter().map(|one| to_raw_value(one).unwrap());
-                        self.tree.answered(&path, Ok(answers.collect()), self.now_ms);
+                        let answers = answers
+                            .as_array()
+                            .unwrap()
+                            .iter()
+                            .map(|one| to_raw_value(one).unwrap());
+                        self.tree
+                            .answered(&path, Ok(answers.collect()), self.now_ms);
                         has_answered = true;
                     }
                     Work::Call { .. } => panic!("no story calls"),
@@ -221,7 +248,11 @@ impl Story {
             if let State::Ended(end) = &self.state {
                 return end.clone();
             }
-            let next = self.pending.first().expect("it waits for something else").to_string();
+            let next = self
+                .pending
+                .first()
+                .expect("it waits for something else")
+                .to_string();
             self.end(&next);
             ended += 1;
             if ended % every == 0 {
@@ -237,8 +268,15 @@ impl Story {
         self.advance();
     }
 
-    pub(super) fn resolve(&mut self, step: &str, generation: u32, resolution: Resolution) -> Resolved {
-        let resolved = self.tree.resolve(&step.parse().unwrap(), generation, resolution, self.now_ms);
+    pub(super) fn resolve(
+        &mut self,
+        step: &str,
+        generation: u32,
+        resolution: Resolution,
+    ) -> Resolved {
+        let resolved =
+            self.tree
+                .resolve(&step.parse().unwrap(), generation, resolution, self.now_ms);
         self.advance();
         resolved
     }
@@ -307,7 +345,11 @@ impl Story {
     pub(super) fn committed(&self) -> Vec<(String, PlaceStatus, String)> {
         let places = self.tree.places().iter();
         let shown = places.map(|(path, place)| {
-            (path.to_string(), place.status, serde_json::to_string(&place.exports).unwrap())
+            (
+                path.to_string(),
+                place.status,
+                serde_json::to_string(&place.exports).unwrap(),
+            )
         });
         shown.collect()
     }

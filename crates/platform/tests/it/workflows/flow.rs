@@ -1,0 +1,186 @@
+//! Pauses: `$.flow`, the URLs of waits, retries, cancelling.
+
+use std::time::Duration;
+
+use headwater_engine::{Flow as Pause, FlowOperation, StepMessage};
+use headwater_platform::{PlatformError, WaitAction, WaitAnswer, WorkflowRunStatus};
+use serde_json::{Value, json, value::RawValue};
+
+use super::{Flow, paths, returned, step};
+use crate::{
+    engine::{Run, returned_with},
+    world::World,
+};
+
+fn pauses(run: &Run, operation: FlowOperation, after_ms: u64, context: Option<Value>) {
+    run.step(StepMessage::Flow(Pause {
+        operation,
+        after_ms,
+        context: context.map(|context| raw(&context)),
+        max_retries: Some(2),
+    }));
+}
+
+fn raw(value: &Value) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).unwrap()
+}
+
+fn token(run: &Run) -> String {
+    let url = run.event["urls"]["resume"].as_str().unwrap();
+    url.split('/').nth_back(1).unwrap().to_owned()
+}
+
+async fn answer(world: &World, token: &str, action: WaitAction, data: Value) -> WaitAnswer {
+    world.platform.answer_wait(token, action, raw(&data)).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_delay_goes_on_with_the_next_step() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!(1)).await;
+    let one = world.step("one").await;
+    pauses(&one, FlowOperation::Delay, 60_000, None);
+    one.returns();
+    let waiting = world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    assert_eq!(waiting.waits.len(), 1);
+    world.later(&flow, Duration::from_secs(60)).await;
+    let two = world.step("two").await;
+    assert_eq!(two.event["context"]["resume"], true);
+    assert_ne!(two.event["context"]["id"], json!(run));
+    assert_eq!(two.event["context"]["trace_id"], json!(run));
+    two.returns();
+    world.succeeded(&run).await;
+}
+
+#[tokio::test]
+async fn a_suspended_run_goes_on_with_the_data_of_its_resume_url() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!(1)).await;
+    let one = world.step("one").await;
+    let token = token(&one);
+    pauses(&one, FlowOperation::Suspend, 60_000, None);
+    one.returns();
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    let data = json!({ "body": { "approved": true } });
+    assert_eq!(answer(&world, &token, WaitAction::Resume, data.clone()).await, WaitAnswer::Taken);
+    assert_eq!(answer(&world, &token, WaitAction::Resume, json!(2)).await, WaitAnswer::Before);
+    let two = world.step("two").await;
+    assert_eq!(two.event["steps"]["one"]["$resume_data"], data);
+    two.returns();
+    world.succeeded(&run).await;
+    assert_eq!(answer(&world, &token, WaitAction::Resume, json!(3)).await, WaitAnswer::Ended);
+}
+
+#[tokio::test]
+async fn a_resume_before_the_step_has_ended_is_kept() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!(1)).await;
+    let one = world.step("one").await;
+    pauses(&one, FlowOperation::Suspend, 60_000, None);
+    assert_eq!(answer(&world, &token(&one), WaitAction::Resume, json!({ "early": 1 })).await, WaitAnswer::Taken);
+    one.returns();
+    let two = world.step("two").await;
+    assert_eq!(two.event["steps"]["one"]["$resume_data"], json!({ "early": 1 }));
+    two.returns();
+    world.succeeded(&run).await;
+}
+
+#[tokio::test]
+async fn a_suspended_run_is_cancelled_by_its_url_and_by_its_timeout() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!(1)).await;
+    let one = world.step("one").await;
+    let token = token(&one);
+    pauses(&one, FlowOperation::Suspend, 60_000, None);
+    one.returns();
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    assert_eq!(answer(&world, &token, WaitAction::Cancel, json!(null)).await, WaitAnswer::Taken);
+    world.run_that(&run, WorkflowRunStatus::Cancelled).await;
+    let run = world.start_run(&flow, json!(2)).await;
+    let one = world.step("one").await;
+    pauses(&one, FlowOperation::Suspend, 60_000, None);
+    one.returns();
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    world.later(&flow, Duration::from_secs(60)).await;
+    let run = world.run_that(&run, WorkflowRunStatus::Cancelled).await;
+    assert_eq!(paths(&run), ["one"]);
+}
+
+#[tokio::test]
+async fn a_step_that_reruns_keeps_its_context_and_its_url() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!(1)).await;
+    let one = world.step("one").await;
+    let first = token(&one);
+    pauses(&one, FlowOperation::Rerun, 60_000, Some(json!({ "job": 7 })));
+    one.returns();
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    world.later(&flow, Duration::from_secs(60)).await;
+    let again = world.step("one").await;
+    assert_eq!(again.event["context"]["run"], json!({ "runs": 2, "context": { "job": 7 } }));
+    pauses(&again, FlowOperation::Rerun, 60_000, Some(json!({ "job": 7 })));
+    again.returns();
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    let callback = json!({ "body": { "done": true } });
+    assert_eq!(answer(&world, &first, WaitAction::Resume, callback.clone()).await, WaitAnswer::Taken);
+    let last = world.step("one").await;
+    assert_eq!(last.event["context"]["run"]["callback_request"], callback);
+    last.ends(returned_with(json!("done")));
+    world.step("two").await.returns();
+    let run = world.succeeded(&run).await;
+    assert_eq!(returned(&run, "one"), "done");
+}
+
+#[tokio::test]
+async fn a_failed_step_is_tried_again_and_says_so() {
+    let world = World::new().await;
+    let retry = "retry: { attempts: 2, initial: 10s, jitter: false }";
+    let flow = Flow::of(&[step("one", &[retry]), step("two", &[])]).id(&world).await;
+    let run = world.start_run(&flow, json!(1)).await;
+    world.step("one").await.throws("not yet");
+    let waiting = world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    assert_eq!(waiting.steps[0].error.as_ref().unwrap().message, "not yet");
+    world.later(&flow, Duration::from_secs(10)).await;
+    world.step("one").await.ends(returned_with(json!(1)));
+    world.step("two").await.returns();
+    let run = world.succeeded(&run).await;
+    assert_eq!(run.steps[0].attempts, 2);
+}
+
+#[tokio::test]
+async fn a_run_is_cancelled_wherever_it_is() {
+    let world = World::new().await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let cancel = async |run| world.platform.cancel_run(&world.caller, run).await.unwrap();
+    // At work: the step comes to its end, and nothing further begins.
+    let run = world.start_run(&flow, json!(1)).await;
+    let one = world.step("one").await;
+    cancel(&run).await;
+    one.returns();
+    world.run_that(&run, WorkflowRunStatus::Cancelled).await;
+    // Waiting.
+    let run = world.start_run(&flow, json!(2)).await;
+    let one = world.step("one").await;
+    pauses(&one, FlowOperation::Delay, 60_000, None);
+    one.returns();
+    world.run_that(&run, WorkflowRunStatus::Waiting).await;
+    cancel(&run).await;
+    let cancelled = world.run_that(&run, WorkflowRunStatus::Cancelled).await;
+    assert_eq!(cancelled.run.error.as_deref(), Some("cancelled by request"));
+    // Ended: harmless.
+    cancel(&run).await;
+}
+
+#[tokio::test]
+async fn nobody_guesses_the_url_of_a_wait() {
+    let world = World::new().await;
+    for token in ["", "x", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
+        let answered = world.platform.answer_wait(token, WaitAction::Resume, raw(&json!(1))).await;
+        assert!(matches!(answered, Err(PlatformError::NotFound { .. })), "{token}: {answered:?}");
+    }
+}

@@ -12,7 +12,9 @@ mod developing;
 mod props;
 mod runs;
 mod tenants;
+mod variables;
 mod webhooks;
+mod workflows;
 
 use std::path::PathBuf;
 
@@ -26,11 +28,17 @@ pub(crate) use self::tenants::{
     CreateWorkspaceArguments, KeysArguments, KeysCommand, MemberArguments, MembersCommand,
     UsersArguments, UsersCommand, WorkspacesArguments, WorkspacesCommand,
 };
+pub(crate) use self::variables::{VariablesArguments, VariablesCommand};
 pub(crate) use self::webhooks::{
     CreateWebhookArguments, DeliveriesArguments, DeliveriesCommand, ListDeliveriesArguments,
     ReplayArguments, RotateSecretArguments, SubscriptionArguments, SubscriptionsArguments,
     SubscriptionsCommand, UpdateWebhookArguments, WebhookOrdering, WebhooksArguments,
     WebhooksCommand,
+};
+pub(crate) use self::workflows::{
+    CheckWorkflowArguments, DeleteWorkflowArguments, EndedStatus, InitWorkflowArguments,
+    ReplayRunArguments, ResumeRunArguments, RunWorkflowArguments, WorkflowRunStatus,
+    WorkflowRunsArguments, WorkflowsArguments, WorkflowsClientCommand, WorkflowsCommand,
 };
 pub(crate) use crate::serve::arguments::ServeArguments;
 
@@ -97,6 +105,8 @@ pub(crate) enum Command {
     Serve(Box<ServeArguments>),
     #[command(flatten)]
     Client(ClientCommand),
+    /// Workflows: steps that triggers run, in a folder with a `workflow.yaml`
+    Workflows(Box<WorkflowsArguments>),
     /// Create a starter component and a test for it in this folder
     Init(InitArguments),
     /// Show where the JavaScript runtime is, installing it if it is missing
@@ -157,6 +167,8 @@ pub(crate) enum ClientCommand {
     Accounts(AccountsArguments),
     /// Data stores: key-value stores that components share by name
     DataStores(DataStoresArguments),
+    /// Variables of workflows: text such as keys and addresses, stored encrypted
+    Variables(VariablesArguments),
     /// Webhooks: URLs that events are delivered to
     Webhooks(WebhooksArguments),
     /// Deliveries to webhooks: list, show, retry

@@ -5,6 +5,9 @@
 use std::io::Read as _;
 
 use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use crate::usage_error::UsageError;
 
 /// Stands for the text on standard input.
 const STDIN: &str = "@-";
@@ -35,6 +38,12 @@ pub(crate) fn read(given: &str, what: &str) -> Result<String> {
     })
 }
 
+/// The same of a flag whose value is JSON.
+pub(crate) fn read_json(given: &str, flag: &str, what: &str) -> Result<Value> {
+    let parsed = serde_json::from_str(&read(given, what)?);
+    Ok(parsed.map_err(|error| UsageError(format!("{flag} is not JSON: {error}")))?)
+}
+
 fn trimmed(mut text: String) -> String {
     text.truncate(text.trim_end_matches(['\r', '\n']).len());
     text
@@ -42,7 +51,21 @@ fn trimmed(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn json_is_given_or_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("event.json");
+        std::fs::write(&path, "{\"a\": 1}").unwrap();
+        let reference = format!("@{}", path.display());
+        let read = |given| read_json(given, "--event", "the event");
+        assert_eq!(read(&reference).unwrap(), json!({"a": 1}));
+        assert_eq!(read("[1]").unwrap(), json!([1]));
+        assert!(read("{").unwrap_err().is::<UsageError>());
+    }
 
     #[test]
     fn a_value_is_itself_or_what_is_in_a_file() {

@@ -30,7 +30,9 @@ mod stream;
 mod subscriptions;
 mod update;
 mod users;
+mod variables;
 mod webhooks;
+pub(crate) mod workflows;
 mod workspaces;
 
 use anyhow::Result;
@@ -62,6 +64,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Apps(arguments) => apps::run(session, arguments).await,
         ClientCommand::Accounts(arguments) => accounts::run(session, arguments).await,
         ClientCommand::DataStores(arguments) => data_stores::run(session, arguments).await,
+        ClientCommand::Variables(arguments) => variables::run(session, arguments).await,
         ClientCommand::Webhooks(arguments) => webhooks::run(session, arguments).await,
         ClientCommand::Deliveries(arguments) => deliveries::run(session, arguments).await,
         ClientCommand::Subscriptions(arguments) => subscriptions::run(session, arguments).await,

@@ -27,6 +27,7 @@ mod tenant;
 mod timestamp;
 mod usage_error;
 mod webhook;
+mod workflow;
 
 use anyhow::Context as _;
 use clap::Parser as _;
@@ -60,6 +61,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             command: KeysCommand::Reset,
         })) => serve::reset_admin_key(&cli.global).await,
         Command::Client(command) => command::run(&Session::open(&cli.global)?, command).await,
+        Command::Workflows(arguments) => {
+            command::workflows::run(&cli.global, arguments.command).await
+        }
         Command::Serve(arguments) => serve::run(&cli.global, *arguments).await,
         Command::Init(arguments) => command::init::run(&arguments, cli.global.json),
         Command::Runtime(arguments) => runtime::run(arguments.action, cli.global.json).await,

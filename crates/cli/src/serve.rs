@@ -12,6 +12,7 @@ mod log;
 mod memory;
 mod network;
 mod node;
+mod receiving;
 mod sending;
 mod server;
 mod traces;
@@ -32,6 +33,7 @@ use headwater_platform::{FirstUserOptions, Platform};
 use tokio::{
     net::{TcpListener, UnixListener},
     signal::unix::{SignalKind, signal},
+    task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +45,8 @@ use crate::{
     },
 };
 
+/// Mail that is not wholly here by then is left to its sender.
+const MAIL_TAKEN_WITHIN: Duration = Duration::from_secs(5);
 const ADDRESS_FREED_WITHIN: Duration = Duration::from_secs(1);
 const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 
@@ -59,6 +63,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     )
     .await?;
     let address = listener.local_addr()?;
+    let mail = receiving::bind(&options).await?;
     // The holder of the store has the folder; a running node's socket must not be replaced.
     let store = node::open_store(&data_dir)?;
     // Before the first worker starts: workers get a link to the socket.
@@ -72,9 +77,14 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     first_user(&app, global, &options, &data_dir, notes).await?;
     let stopping = CancellationToken::new();
     let server = server(&options, bodies, Arc::clone(&app), stopping.clone());
+    if let Some(mail) = &mail {
+        notes.note(&format!("mail to workflows is taken on {}", mail.address()?));
+    }
+    let mail = mail.map(|mail| mail.start(&app, stopping.clone()));
     let node = Node {
         app,
         server,
+        mail,
         stopping,
         notes,
     };
@@ -111,6 +121,7 @@ fn server(
 struct Node {
     app: Arc<Platform>,
     server: Server,
+    mail: Option<JoinHandle<()>>,
     stopping: CancellationToken,
     notes: Notes,
 }
@@ -129,6 +140,10 @@ impl Node {
             "stopping: waiting for running invocations to finish; press Ctrl-C or send the signal again to stop now",
         );
         self.stopping.cancel();
+        // Before the platform stops: what is being taken is promised to its sender.
+        if let Some(mail) = self.mail {
+            let _ = tokio::time::timeout(MAIL_TAKEN_WITHIN, mail).await;
+        }
         tokio::select! {
             () = self.app.stop() => {}
             stopped = stop_signal() => stopped?,

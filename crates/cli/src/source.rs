@@ -33,25 +33,25 @@ pub(crate) async fn find_id(client: &Client, id_or_name: &str) -> Result<String>
 
 pub(crate) async fn find_by_name(client: &Client, name: &str) -> Result<Option<Value>> {
     let sources = client.list_scoped(&["users", "me", "sources"]).await?;
-    named(sources, name)
+    named("sources", sources, name)
 }
 
-/// Slugs are unique and names are not: a name that several sources share asks for an id.
-fn named(sources: Vec<Value>, name: &str) -> Result<Option<Value>> {
-    let (mut by_name, rest): (Vec<_>, Vec<_>) = sources
+/// The one of these that is called so. Slugs are unique and names are not: a name that several share asks for an id.
+pub(crate) fn named(kind: &str, items: Vec<Value>, name: &str) -> Result<Option<Value>> {
+    let (mut by_name, rest): (Vec<_>, Vec<_>) = items
         .into_iter()
-        .partition(|source| text(source, "name") == name);
+        .partition(|item| text(item, "name") == name);
     if by_name.len() > 1 {
-        let ids: Vec<_> = by_name.iter().map(|source| text(source, "id")).collect();
+        let ids: Vec<_> = by_name.iter().map(|item| text(item, "id")).collect();
         bail!(
-            "{} sources are called {name}; use one of their ids: {}",
+            "{} {kind} are called {name}; use one of their ids: {}",
             ids.len(),
             ids.join(", ")
         );
     }
     let by_slug = || {
         rest.into_iter()
-            .find(|source| text(source, "name_slug") == name)
+            .find(|item| text(item, "name_slug") == name)
     };
     Ok(by_name.pop().or_else(by_slug))
 }
@@ -74,7 +74,8 @@ fn configured(source: &Value) -> impl Iterator<Item = &Value> {
     props.into_iter().flat_map(|props| props.values())
 }
 
-fn timer(value: &Value) -> Option<String> {
+/// The times of one timer.
+pub(crate) fn timer(value: &Value) -> Option<String> {
     if let Some(cron) = value.get("cron").and_then(Value::as_str) {
         return Some(format!("cron {cron}"));
     }
@@ -101,7 +102,7 @@ mod tests {
             json!({"id": "dc_3", "name": "RSS", "name_slug": "rss-2"}),
         ];
         let id = |name: &str| {
-            let found = named(sources.clone(), name);
+            let found = named("sources", sources.clone(), name);
             found.map(|source| source.map(|source| text(&source, "id").to_owned()))
         };
         assert_eq!(id("rss").unwrap().as_deref(), Some("dc_2"));

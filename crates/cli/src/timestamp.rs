@@ -1,7 +1,10 @@
-//! The display of points in time: RFC 3339 in UTC, so that lines of two machines compare. Reads no
-//! clock.
+//! Points in time: their display in RFC 3339 and UTC, so that lines of two machines compare, and the forms in which
+//! people give them.
 
-use chrono::{DateTime, SecondsFormat};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
+use headwater_model::time::EpochMs;
 use serde_json::Value;
 
 /// Epoch milliseconds, to the millisecond.
@@ -22,6 +25,23 @@ pub(crate) fn from_seconds(value: &Value) -> String {
     })
 }
 
+/// Epoch milliseconds of `2026-01-31T12:00:00Z`, of `2026-01-31` in UTC, or as they are.
+pub(crate) fn to_millis(text: &str) -> Option<i64> {
+    if let Ok(millis) = text.parse() {
+        return Some(millis);
+    }
+    if let Ok(date) = text.parse::<NaiveDate>() {
+        return Some(date.and_time(NaiveTime::MIN).and_utc().timestamp_millis());
+    }
+    let time = DateTime::parse_from_rfc3339(text).ok()?;
+    Some(time.timestamp_millis())
+}
+
+pub(crate) fn now_ms() -> EpochMs {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    EpochMs::default() + since_epoch.unwrap_or_default()
+}
+
 fn unknown() -> String {
     "-".to_owned()
 }
@@ -31,6 +51,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn times_are_given_in_several_forms() {
+        for (text, millis) in [
+            ("1970-01-02", Some(86_400_000)),
+            ("1970-01-01T01:00:00+01:00", Some(0)),
+            ("1767225600000", Some(1_767_225_600_000)),
+            ("noon", None),
+        ] {
+            assert_eq!(to_millis(text), millis, "{text}");
+        }
+    }
 
     #[test]
     fn times_are_utc() {

@@ -70,6 +70,8 @@ pub struct BuildRequest {
     pub ranges: BTreeMap<String, String>,
     /// The owner of the build. Owners take turns.
     pub owner: String,
+    /// Whether it is a step of a workflow, which needs neither a name nor a version.
+    pub is_step: bool,
 }
 
 impl From<ComponentCode> for BuildRequest {
@@ -78,6 +80,7 @@ impl From<ComponentCode> for BuildRequest {
             code,
             ranges: BTreeMap::new(),
             owner: String::new(),
+            is_step: false,
         }
     }
 }

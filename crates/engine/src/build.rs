@@ -229,6 +229,7 @@ impl Builder {
         };
         let mut sources = gathering.gather(request.code).await?;
         sources.ranges = request.ranges;
+        sources.is_step = request.is_step;
         if !sources.packages.is_empty() {
             self.answers.drop_stale(&self.tool.deno_dir).await;
         }

@@ -20,6 +20,8 @@ pub struct PlatformConfig {
     pub public_url: String,
     /// Serves `https://{token}.{domain}/` besides `{public_url}/e/{token}`.
     pub endpoint_domain: Option<String>,
+    /// The host of the addresses to which mail for workflows comes.
+    pub mail_host: String,
     /// HTTP invocations that run at once in one source's worker.
     pub source_concurrency: usize,
     /// Events kept per emitter and channel class.

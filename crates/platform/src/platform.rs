@@ -27,8 +27,9 @@ use crate::{
     rate_limits::RateLimits,
     runner::{RunnerContext, Runners},
     secrets::{KeyFile, KeyRing, SecretKeys},
+    sends::Sends,
     spans::Tracer,
-    workflows::{WaitKey, WorkflowContext, Workflows, installation_key},
+    workflows::{OpenedVariables, WaitKey, WorkflowContext, Workflows, installation_key},
 };
 
 /// The name of the only node of a store.
@@ -70,6 +71,7 @@ pub struct Platform {
     pub(crate) runners: Runners,
     pub(crate) workflows: Workflows,
     pub(crate) couriers: Couriers,
+    pub(crate) sends: Sends,
     pub(crate) lifecycles: Lifecycles,
     /// Wakes waiters for the end of a connect.
     pub(crate) connect_ended: tokio::sync::Notify,
@@ -143,19 +145,25 @@ impl Platform {
             components: Default::default(),
             residents: Default::default(),
         });
+        let wait_key = Arc::new(wait_key);
+        let variables = Arc::new(OpenedVariables::new(
+            Arc::clone(&core),
+            Arc::clone(&secret_keys),
+            Arc::clone(&wait_key),
+        ));
         let workflows = Workflows::new(WorkflowContext {
             core: Arc::clone(&core),
             leases: Arc::clone(&leases),
             data_stores: Arc::clone(&data_stores),
             props: Arc::clone(&props),
-            secret_keys: Arc::clone(&secret_keys),
             deployments: Default::default(),
             responders: Default::default(),
             endings: Default::default(),
-            variables: Default::default(),
+            variables: Arc::clone(&variables),
             wait_key,
             residents: Default::default(),
         });
+        let sends = Sends::new(Arc::clone(&core), Arc::clone(&variables))?;
         Ok(Self {
             rate_limits: RateLimits::new(core.config.rate_limit),
             key_uses: KeyUses::new(Arc::clone(&core)),
@@ -163,6 +171,7 @@ impl Platform {
             runners,
             workflows,
             couriers: Couriers::new(Arc::clone(&core), Arc::clone(&secret_keys))?,
+            sends,
             lifecycles: Lifecycles::default(),
             connect_ended: tokio::sync::Notify::new(),
             webhook_changes: tokio::sync::Mutex::default(),

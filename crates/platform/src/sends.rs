@@ -28,7 +28,7 @@ use std::sync::{Arc, atomic::Ordering};
 use headwater_store::{ClaimedSend, Progress, StoreError};
 
 use self::{context::SendContext, taken::Taken};
-use crate::{core::Core, error::PlatformError};
+use crate::{core::Core, error::PlatformError, workflows::OpenedVariables};
 
 pub(crate) use self::arguments::shown_arguments;
 
@@ -45,8 +45,8 @@ impl Sends {
     ///
     /// # Errors
     /// The TLS stack cannot be set up.
-    pub(crate) fn new(core: Arc<Core>) -> Result<Self, PlatformError> {
-        let context = Arc::new(SendContext::new(core)?);
+    pub(crate) fn new(core: Arc<Core>, variables: Arc<OpenedVariables>) -> Result<Self, PlatformError> {
+        let context = Arc::new(SendContext::new(core, variables)?);
         Ok(Self { context })
     }
 
@@ -77,12 +77,14 @@ impl Sends {
             };
             progress.more = claimed.len() >= room as usize;
             progress.done += claimed.len() as u64;
-            claimed.into_iter().for_each(|send| taken.take(send));
+            for send in claimed {
+                taken.take(context.opened(send).await);
+            }
         }
         taken.start_objects();
         let ended = taken.ended();
         if !ended.is_empty() {
-            core.store.end_sends(ended).await?;
+            core.store.end_sends(context.masked(ended).await).await?;
         }
         if progress.more {
             // The end of an attempt nudges if there was no room left.

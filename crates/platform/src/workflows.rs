@@ -50,6 +50,7 @@ pub(crate) use self::{
     loading::place_of,
     responders::RunResponse,
     tokens::{WaitKey, installation_key},
+    variables::OpenedVariables,
 };
 use crate::{error::PlatformError, origin};
 

@@ -14,9 +14,10 @@ use crate::{
 };
 
 /// Rows that an epoch may hold.
-const LEASED: [&str; 2] = [
+const LEASED: [&str; 3] = [
     "invocations SET lease_epoch = NULL, lease_expires_at_ms = NULL WHERE",
     "deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL WHERE state = 'pending' AND",
+    "sends SET lease_epoch = NULL, lease_expires_at_ms = NULL WHERE state = 'pending' AND",
 ];
 
 #[async_trait]
@@ -79,7 +80,7 @@ fn start(connection: &Connection, others: &[NodeEpoch]) -> Result<NodeEpoch, Sto
         .map_err(failed("starting the node"))
 }
 
-/// Frees the epoch's leases of invocations and deliveries. Its runnables are free because it is not alive.
+/// Frees the epoch's leases of invocations, deliveries and sends. Its runnables are free because it is not alive.
 fn stop(connection: &Connection, epoch: NodeEpoch) -> Result<(), StoreError> {
     let failed = failed("stopping the node");
     connection
@@ -89,12 +90,16 @@ fn stop(connection: &Connection, epoch: NodeEpoch) -> Result<(), StoreError> {
             [signed(epoch.0)],
         )
         .map_err(&failed)?;
-    connection
-        .execute_prepared(
-            "UPDATE deliveries SET lease_epoch = NULL, lease_expires_at_ms = NULL
-             WHERE state = 'pending' AND lease_epoch = ?",
-            [signed(epoch.0)],
-        )
-        .map_err(&failed)
-        .map(drop)
+    for waiting in ["deliveries", "sends"] {
+        connection
+            .execute_prepared(
+                &format!(
+                    "UPDATE {waiting} SET lease_epoch = NULL, lease_expires_at_ms = NULL
+                     WHERE state = 'pending' AND lease_epoch = ?"
+                ),
+                [signed(epoch.0)],
+            )
+            .map_err(&failed)?;
+    }
+    Ok(())
 }

@@ -12,6 +12,7 @@ mod blocks;
 mod end;
 mod exported;
 mod failure;
+mod items;
 mod kept;
 mod loops;
 mod order;

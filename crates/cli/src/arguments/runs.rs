@@ -16,7 +16,7 @@ pub(crate) struct RunsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
-    /// Show a run with its events, their deliveries, its log and its errors
+    /// Show a run with its events, their deliveries, its log and its errors; of a workflow, with its steps and waits
     Describe(RunArgument),
 }
 

@@ -37,11 +37,21 @@ impl Client {
     }
 
     /// Makes something in the chosen workspace, or for the caller alone.
-    pub(crate) async fn post_scoped(&self, path: &[&str], mut body: Value) -> Result<Value> {
+    pub(crate) async fn post_scoped(&self, path: &[&str], body: Value) -> Result<Value> {
+        self.send_scoped(Method::POST, path, body).await
+    }
+
+    /// Sends a body about something of the chosen workspace, or of the caller alone.
+    pub(crate) async fn send_scoped(
+        &self,
+        method: Method,
+        path: &[&str],
+        mut body: Value,
+    ) -> Result<Value> {
         if let Some(id) = self.workspace_id().await? {
             body[FIELD] = id.into();
         }
-        self.send(Method::POST, path, &body).await
+        self.send(method, path, &body).await
     }
 
     /// Deletes something of the chosen workspace, or of the caller alone.

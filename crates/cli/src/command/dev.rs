@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 
 use self::live::{Addresses, Live};
 use self::remembered::Remembered;
-use self::signals::Signals;
+pub(super) use self::signals::Signals;
 use self::watch::Watch;
+pub(super) use self::watch::{PERIOD as WATCH_PERIOD, Stamp, stamp};
 use super::{save, show};
 use crate::arguments::DevArguments;
 use crate::bundle;

@@ -68,14 +68,14 @@ fn key_of(name: &str) -> Result<String, UsageError> {
 }
 
 /// Before anything is written: half of the files would be worse than none.
-fn refuse_existing(paths: &[PathBuf]) -> Result<(), UsageError> {
+pub(super) fn refuse_existing(paths: &[PathBuf]) -> Result<(), UsageError> {
     match paths.iter().find(|path| path.symlink_metadata().is_ok()) {
         Some(path) => Err(exists(path)),
         None => Ok(()),
     }
 }
 
-fn write_new(path: &Path, text: &str) -> Result<()> {
+pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
     let created = File::create_new(path);
     let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
     match written {

@@ -11,11 +11,10 @@ use crate::exit::Exit;
 use crate::session::Session;
 use crate::source::{self, text};
 use crate::table;
-use crate::usage_error::UsageError;
 
 pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<Exit> {
     let body = match &arguments.event {
-        Some(event) => json!({"event": read_event(event)?}),
+        Some(event) => json!({"event": at_file::read_json(event, "--event", "the event")?}),
         None => json!({}),
     };
     let id = source::find_id(&session.client, &arguments.source).await?;
@@ -23,12 +22,6 @@ pub(super) async fn run(session: &Session, arguments: &RunArguments) -> Result<E
     outcome::print_logs(session, &invocation, None);
     session.print(&invocation, show)?;
     Ok(outcome::report(&invocation["outcome"]))
-}
-
-fn read_event(event: &str) -> Result<Value> {
-    let text = at_file::read(event, "the event")?;
-    let parsed = serde_json::from_str(&text);
-    Ok(parsed.map_err(|error| UsageError(format!("--event is not JSON: {error}")))?)
 }
 
 fn show(invocation: &Value) -> String {
@@ -45,20 +38,4 @@ fn show(invocation: &Value) -> String {
         rows.push(("value".to_owned(), value.to_string()));
     }
     table::card(rows)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_is_json_or_a_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("event.json");
-        std::fs::write(&path, "{\"a\": 1}").unwrap();
-        let reference = format!("@{}", path.display());
-        assert_eq!(read_event(&reference).unwrap(), json!({"a": 1}));
-        assert_eq!(read_event("[1]").unwrap(), json!([1]));
-        assert!(read_event("{").unwrap_err().is::<UsageError>());
-    }
 }

@@ -1,6 +1,5 @@
-//! `runs`: a source's runs, also those that emitted nothing or failed, and one of them with its consequences.
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! `runs`: a source's runs, also those that emitted nothing or failed, and one of them with its consequences. One of a
+//! workflow is shown, too.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -8,6 +7,7 @@ use headwater_model::time::EpochMs;
 use serde_json::Value;
 
 use super::logs;
+use super::workflows::run_card;
 use crate::arguments::{RunsArguments, RunsCommand, RunsFilter};
 use crate::exit::Exit;
 use crate::output;
@@ -32,7 +32,7 @@ pub(super) async fn run(session: &Session, arguments: RunsArguments) -> Result<E
 
 async fn list(session: &Session, source: &str, filter: &RunsFilter) -> Result<()> {
     let id = source::find_id(&session.client, source).await?;
-    let query = query(filter, now_ms());
+    let query = query(filter, timestamp::now_ms());
     let path = ["sources", &id, "runs"];
     let page = session.client.first(&path, filter.limit, &query);
     let runs = page.await?.data;
@@ -54,7 +54,10 @@ async fn list(session: &Session, source: &str, filter: &RunsFilter) -> Result<()
 
 async fn describe(session: &Session, id: &str) -> Result<()> {
     let run = session.client.get(&["runs", id]).await?;
-    session.print(&run, described)
+    match run_card::is_workflows(&run) {
+        true => session.print(&run, run_card::described),
+        false => session.print(&run, described),
+    }
 }
 
 fn query(filter: &RunsFilter, now_ms: EpochMs) -> Vec<(&'static str, String)> {
@@ -80,11 +83,6 @@ fn time(text: &str, now_ms: EpochMs) -> String {
         Some(ago) => now_ms.minus(ago).to_string(),
         None => text.to_owned(),
     }
-}
-
-fn now_ms() -> EpochMs {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-    EpochMs::default() + since_epoch.unwrap_or_default()
 }
 
 fn name(value: &impl ValueEnum) -> String {

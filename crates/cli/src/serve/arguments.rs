@@ -173,6 +173,18 @@ options! {
     /// Address in whose name workflows send mail, such as `Headwater <headwater@example.com>`
     #[arg(long, env = "HEADWATER_MAIL_FROM", value_name = "ADDRESS")]
     mail_from: String,
+    /// Address for mail to workflows, such as 0.0.0.0:25 [default: none is taken]
+    #[arg(long, env = "HEADWATER_SMTP_LISTEN", value_name = "ADDRESS")]
+    smtp_listen: SocketAddr,
+    /// Host of the addresses of workflows, to which mail comes [default: that of --public-url]
+    #[arg(long, env = "HEADWATER_SMTP_HOST", value_name = "HOST")]
+    smtp_host: String,
+    /// Certificate chain (PEM) for those who send encrypted mail
+    #[arg(long, env = "HEADWATER_SMTP_TLS_CERT", value_name = "FILE")]
+    smtp_tls_cert: PathBuf,
+    /// Key (PEM) of that certificate
+    #[arg(long, env = "HEADWATER_SMTP_TLS_KEY", value_name = "FILE")]
+    smtp_tls_key: PathBuf,
     /// Server that speaks S3, to which workflows send objects [default: Amazon's in --s3-region]
     #[arg(long, env = "HEADWATER_S3_ENDPOINT", value_name = "URL")]
     s3_endpoint: String,

@@ -21,6 +21,7 @@ use super::{
     data_dir::DataDir,
     descriptors, environment, memory,
     network::Network,
+    receiving,
     sending,
 };
 use crate::{launcher, runtime, usage_error::UsageError};
@@ -144,6 +145,7 @@ fn app_config(
         return Err(UsageError(reason).into());
     }
     Ok(PlatformConfig {
+        mail_host: receiving::host(options, &public_url),
         public_url: public_url.trim_end_matches('/').to_owned(),
         endpoint_domain: options.endpoint_domain.clone(),
         source_concurrency: options

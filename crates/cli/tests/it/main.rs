@@ -15,4 +15,7 @@ mod publish;
 mod runs;
 mod sources;
 mod tenants;
+mod variables;
 mod webhooks;
+mod workflow_runs;
+mod workflows;

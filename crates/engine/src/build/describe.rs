@@ -39,21 +39,27 @@ pub struct Evaluated {
     pub only_as_module: bool,
 }
 
+/// The name and the version of steps that have none: nobody publishes them.
+const OF_STEPS: [(&str, &str); 2] = [("name", "step"), ("version", "0.0.1")];
+
 /// The description, if it is that of a source or an action that can be saved.
-pub(super) fn checked(mut description: Value) -> BuildResult<Description> {
-    for required in ["name", "version"] {
+pub(super) fn checked(mut description: Value, is_step: bool) -> BuildResult<Description> {
+    for (required, of_steps) in OF_STEPS {
         let given = description
             .get(required)
             .and_then(Value::as_str)
             .is_some_and(|text| !text.trim().is_empty());
-        if !given {
+        if is_step && !given {
+            description[required] = of_steps.into();
+        } else if !given {
             return Err(invalid(format!(
                 "the component has no `{required}`; add a {required} string to the exported object"
             )));
         }
     }
     if description.get("type").is_none_or(Value::is_null) {
-        description["type"] = "source".into();
+        let usual = if is_step { "action" } else { "source" };
+        description["type"] = usual.into();
     }
     let description: Description = serde_json::from_value(description)
         .map_err(|error| invalid(format!("the component cannot be described: {error}")))?;
@@ -102,7 +108,7 @@ mod tests {
                 None,
             ),
         ] {
-            let message = match checked(description.clone()) {
+            let message = match checked(description.clone(), false) {
                 Ok(_) => None,
                 Err(BuildFailure::Rejected(rejection)) => Some(rejection.error.message),
                 Err(BuildFailure::Host(error)) => panic!("{error}"),
@@ -115,5 +121,13 @@ mod tests {
                 (message, _) => panic!("{description}: {message:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_step_of_a_workflow_needs_no_name_and_is_an_action() {
+        let description = checked(json!({ "has_run": true }), true).unwrap();
+        assert_eq!(description.name, "step");
+        assert_eq!(description.component_type, ComponentType::Action);
+        assert!(checked(json!({ "name": "a", "version": "1" }), true).is_err());
     }
 }

@@ -81,7 +81,7 @@ impl Builder {
             artifact = pack(folder).await?;
         }
         Ok(Build {
-            description: describe::checked(evaluated.description)?,
+            description: describe::checked(evaluated.description, bundling.sources.is_step)?,
             code: bundling.sources.code.clone(),
             artifact,
             lock,

@@ -46,6 +46,8 @@ pub(super) struct Sources {
     pub(super) origins: BTreeMap<PathBuf, Url>,
     /// Version ranges of packages that are imported without one.
     pub(super) ranges: BTreeMap<String, String>,
+    /// Whether the component is a step of a workflow.
+    pub(super) is_step: bool,
     /// The age that the packages' releases have to have, if not all can be the newest.
     pub(super) release_age: Option<&'static str>,
     /// Whether the entry is the only own module, in JavaScript, with imports that need no resolving but the platform
@@ -64,6 +66,7 @@ impl Sources {
             is_folder: false,
             origins: BTreeMap::new(),
             ranges: BTreeMap::new(),
+            is_step: false,
             release_age: None,
             is_lone: false,
         }

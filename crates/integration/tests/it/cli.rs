@@ -14,3 +14,4 @@ mod runs;
 mod runtime;
 mod sources;
 mod tenants;
+mod workflows;

@@ -26,6 +26,7 @@ mod network;
 mod restart;
 mod routes;
 mod secrets;
+mod sends;
 mod servers;
 mod soak;
 mod tenants;

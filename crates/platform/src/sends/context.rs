@@ -8,7 +8,8 @@ use std::{
     time::Duration,
 };
 
-use headwater_store::{ClaimedSend, SendAttempt, StoreError};
+use headwater_store::{ClaimedSend, Owner, SendAttempt, StoreError};
+use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
@@ -19,6 +20,7 @@ use super::{
 };
 use crate::{
     actor::store_returns, chore::Chore, core::Core, error::PlatformError, outbound::Client,
+    workflows::OpenedVariables,
 };
 
 /// Attempts in flight at once.
@@ -26,9 +28,26 @@ const ATTEMPTS_AT_ONCE: usize = 32;
 /// The time of an attempt of any kind; the lease lasts longer.
 const ATTEMPT_DEADLINE: Duration = Duration::from_secs(45);
 
+/// The end of an attempt, and the owner of its workflow.
+pub(super) struct EndedSend {
+    owner: Owner,
+    attempt: SendAttempt,
+}
+
+impl EndedSend {
+    pub(super) fn new(send: &ClaimedSend, attempt: SendAttempt) -> Self {
+        Self {
+            owner: send.owner.clone(),
+            attempt,
+        }
+    }
+}
+
 /// The services and limits that attempts share.
 pub(super) struct SendContext {
     pub(super) core: Arc<Core>,
+    /// Knows the variables whose values are marked in what sends keep.
+    variables: Arc<OpenedVariables>,
     client: Client,
     pub(super) s3: Option<S3>,
     room: Arc<Semaphore>,
@@ -39,7 +58,7 @@ pub(super) struct SendContext {
 impl SendContext {
     /// # Errors
     /// The TLS stack cannot be set up.
-    pub(super) fn new(core: Arc<Core>) -> Result<Self, PlatformError> {
+    pub(super) fn new(core: Arc<Core>, variables: Arc<OpenedVariables>) -> Result<Self, PlatformError> {
         let config = &core.config.deliveries;
         let s3 = core.config.s3.clone();
         Ok(Self {
@@ -47,8 +66,37 @@ impl SendContext {
             s3: s3.map(|s3| S3::new(s3, config)).transpose()?,
             room: Arc::new(Semaphore::new(ATTEMPTS_AT_ONCE)),
             is_short: AtomicBool::new(false),
+            variables,
             core,
         })
+    }
+
+    /// A send with the values of variables in place of their marks, as it leaves the node.
+    pub(super) async fn opened(&self, mut send: ClaimedSend) -> ClaimedSend {
+        match self.variables.of(&send.owner).await {
+            Ok(variables) => {
+                let opened = variables.masks.opened(send.value.get().to_owned());
+                send.value = RawValue::from_string(opened).unwrap_or(send.value);
+            }
+            Err(error) => tracing::warn!(%error, "a send leaves with marks instead of variables"),
+        }
+        send
+    }
+
+    /// Ends as they are kept: with marks instead of the values of variables.
+    pub(super) async fn masked(&self, ended: Vec<EndedSend>) -> Vec<SendAttempt> {
+        let mut records = Vec::new();
+        for EndedSend { owner, mut attempt } in ended {
+            let variables = self.variables.of(&owner).await;
+            // Without the variables nobody knows what is to be masked: nothing is shown then.
+            let result = attempt.result.take();
+            attempt.result = match (result, variables) {
+                (Some(result), Ok(variables)) => Some(variables.masks.json(&result).unwrap_or(result)),
+                (_, Err(_)) | (None, _) => None,
+            };
+            records.push(attempt);
+        }
+        records
     }
 
     /// The number of attempts that may begin.
@@ -89,7 +137,7 @@ impl SendContext {
         let attempt = Attempt::begin(&self.core);
         let ended = tokio::time::timeout(ATTEMPT_DEADLINE, attempted).await;
         let ended = ended.unwrap_or_else(|_| Ended::late(ATTEMPT_DEADLINE));
-        let record = attempt.end(&self.core, send, ended);
+        let record = EndedSend::new(send, attempt.end(&self.core, send, ended));
         self.recorded(vec![record], permit).await;
     }
 
@@ -105,7 +153,7 @@ impl SendContext {
             let stored = stored.unwrap_or_else(|_| Ended::late(ATTEMPT_DEADLINE));
             let of_line = |send: &ClaimedSend| {
                 let ended = stored.with_request(shown_arguments(send.way, &send.value));
-                attempt.end(core, send, ended)
+                EndedSend::new(send, attempt.end(core, send, ended))
             };
             let records = batch.sends.iter().map(of_line).collect();
             context.recorded(records, permit).await;
@@ -113,8 +161,8 @@ impl SendContext {
     }
 
     /// Records ends of attempts, then gives their room back.
-    async fn recorded(&self, records: Vec<SendAttempt>, permit: OwnedSemaphorePermit) {
-        self.record(records).await;
+    async fn recorded(&self, ended: Vec<EndedSend>, permit: OwnedSemaphorePermit) {
+        self.record(self.masked(ended).await).await;
         drop(permit);
         if self.is_short.load(Ordering::SeqCst) {
             self.core.nudges.nudge(Chore::Sends);

@@ -4,12 +4,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use headwater_model::time::EpochMs;
-use headwater_store::{ClaimedSend, SendAttempt, SendWay};
+use headwater_store::{ClaimedSend, SendWay};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     arguments::shown_arguments,
-    context::SendContext,
+    context::{EndedSend, SendContext},
     s3::{Batch, Line, NOT_SET_UP, Place},
     verdict::{Attempt, Ended, put_off},
 };
@@ -25,7 +25,7 @@ pub(super) struct Taken<'a> {
     /// Objects that may get further lines.
     open: BTreeMap<Place, (Batch, OwnedSemaphorePermit)>,
     held_bytes: usize,
-    ended: Vec<SendAttempt>,
+    ended: Vec<EndedSend>,
 }
 
 impl<'a> Taken<'a> {
@@ -87,11 +87,13 @@ impl<'a> Taken<'a> {
         let request = shown_arguments(send.way, &send.value);
         let ended = Ended::failed(reason).with_request(request);
         let core = &self.context.core;
-        self.ended.push(Attempt::begin(core).end(core, send, ended));
+        let attempt = Attempt::begin(core).end(core, send, ended);
+        self.ended.push(EndedSend::new(send, attempt));
     }
 
     fn give_back(&mut self, send: &ClaimedSend, due_at_ms: EpochMs) {
-        self.ended.push(put_off(send, due_at_ms, self.now_ms()));
+        let attempt = put_off(send, due_at_ms, self.now_ms());
+        self.ended.push(EndedSend::new(send, attempt));
     }
 
     fn start_object(&mut self, place: &Place) {
@@ -109,7 +111,7 @@ impl<'a> Taken<'a> {
     }
 
     /// The ends of what was not tried.
-    pub(super) fn ended(self) -> Vec<SendAttempt> {
+    pub(super) fn ended(self) -> Vec<EndedSend> {
         self.ended
     }
 

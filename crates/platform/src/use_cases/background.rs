@@ -97,8 +97,7 @@ impl Platform {
             }),
             Chore::DataStores => self.core.store.sweep_records(now_ms, BATCH).await,
             Chore::Heartbeat => self.leases.heartbeat().await,
-            // Nothing sends yet.
-            Chore::Sends => Ok(Progress::default()),
+            Chore::Sends => self.sends.step().await,
             Chore::KeyUses => {
                 self.key_uses.write().await?;
                 Ok(Progress::default())

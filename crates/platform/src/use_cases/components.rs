@@ -273,6 +273,7 @@ impl Platform {
             code: input.code()?,
             ranges: input.ranges()?,
             owner: owner.tenant().to_owned(),
+            is_step: false,
         };
         let build = self.core.engine.build(request).await.map_err(unbuilt)??;
         Ok(self.component_from(owner, input.component_url.clone(), build))
@@ -310,6 +311,7 @@ impl Platform {
             code,
             ranges: declared_ranges(&component.lock),
             owner: component.owner.tenant().to_owned(),
+            is_step: false,
         };
         if let Some(Ok(code @ ComponentCode::Url(_))) = component.code_url.as_deref().map(module_at)
             && let Ok(build) = self

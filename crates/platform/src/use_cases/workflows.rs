@@ -70,7 +70,7 @@ pub struct TriggerView {
     pub kind: &'static str,
     /// The URL for requests.
     pub endpoint_url: Option<String>,
-    /// The part of the address for mail before `@`.
+    /// The address for mail.
     pub mailbox: Option<String>,
     /// `{interval_seconds}` or `{cron, timezone}`.
     pub schedule: Option<Value>,

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures::{StreamExt as _, future::BoxFuture, stream::{FuturesOrdered, FuturesUnordered}};
 use headwater_model::id::{InvocationId, WorkflowId};
-use headwater_store::{Claimed, Lease, RunnableLease, StoreError, WaitResolution, WorkLimit};
+use headwater_store::{AfterRun, Claimed, Lease, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit};
 use headwater_workflow::{path::Path, run::State};
 use tokio::sync::{mpsc, oneshot};
 
@@ -40,6 +40,8 @@ struct Answers {
 
 /// The results of a batch, in its order.
 struct Committed {
+    /// Who may have work because of them.
+    woken: Vec<Chore>,
     runs: Vec<InvocationId>,
     results: Vec<Result<(), StoreError>>,
 }
@@ -59,7 +61,7 @@ pub(super) struct Actor {
     preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
     answers: FuturesUnordered<BoxFuture<'static, Answers>>,
     flight: Flight,
-    commits: Batches<headwater_store::RunCommit, Committed>,
+    commits: Batches<RunCommit, Committed>,
     held: admitting::Held,
     /// Whether the store may have more runs.
     more: bool,
@@ -153,6 +155,7 @@ impl Actor {
     async fn leave(mut self: Box<Self>) {
         self.context.residents.remove(&self.id);
         for run in self.runs.values() {
+            self.context.responders.forget(run.id());
             let lease = &run.claimed.lease;
             if let Err(error) = self.context.core.store.release(lease, None).await {
                 tracing::debug!(%error, "cannot give a lease back; it will expire");
@@ -278,19 +281,20 @@ impl Actor {
         let context = Arc::clone(&self.context);
         self.commits.start(|batch| async move {
             let runs = batch.iter().map(|commit| commit.run_id.clone()).collect();
+            let woken = woken_by(&batch);
             let batch: Arc<[_]> = batch.into();
             loop {
                 let results = context.core.store.commit_runs(Arc::clone(&batch)).await;
                 let is_away = |result: &Result<(), StoreError>| matches!(result, Err(StoreError::Unavailable { .. }));
                 // Commits that were written are refused or change nothing when they are tried again.
                 if !results.iter().any(is_away) || !store_returns(&context.core.stopping).await {
-                    return Committed { runs, results };
+                    return Committed { woken, runs, results };
                 }
             }
         });
     }
 
-    async fn committed(&mut self, Committed { runs, results }: Committed) {
+    async fn committed(&mut self, Committed { woken, runs, results }: Committed) {
         for (id, result) in runs.iter().zip(results) {
             let Some(run) = self.runs.get_mut(id) else {
                 continue;
@@ -299,6 +303,7 @@ impl Actor {
             if let Err(error) = result {
                 tracing::warn!(workflow_id = %self.id, run_id = %id, %error, "a run's commit was refused; whoever has the run goes on with it");
                 self.drop_run(id);
+                self.more = true;
                 continue;
             }
             // Something happened while it was written: that is not durable yet.
@@ -322,13 +327,16 @@ impl Actor {
                 }
             }
         }
-        self.wake_others();
+        for chore in woken {
+            self.context.core.nudges.nudge(chore);
+        }
     }
 
     fn drop_run(&mut self, id: &InvocationId) {
         self.flight.forget(id);
+        // There may be runs that found no room.
+        self.more |= self.runs.len() >= RUNS_MAX;
         self.runs.remove(id);
-        self.more = true;
     }
 
     async fn prolong_leases(&mut self) {
@@ -341,4 +349,24 @@ impl Actor {
             tracing::warn!(workflow_id = %self.id, %error, "leases could not be prolonged");
         }
     }
+}
+
+/// Who may have work because of these commits: listeners, called workflows and callers, runs that wait, those who send.
+fn woken_by(batch: &[RunCommit]) -> Vec<Chore> {
+    let progress = || batch.iter().filter_map(|commit| commit.progress.as_ref());
+    let waits = |commit: &RunCommit| {
+        let end = commit.invocation.as_ref();
+        end.is_some_and(|end| matches!(end.then, AfterRun::Checkpoint { .. }))
+    };
+    let has_events = batch.iter().any(|commit| !commit.events.is_empty());
+    let has_queued = progress().any(|progress| !progress.calls.is_empty() || !progress.resolves.is_empty());
+    let has_sends = progress().any(|progress| !progress.sends.is_empty());
+    [
+        (has_events, Chore::Dispatch),
+        (has_queued || batch.iter().any(waits), Chore::Queue),
+        (has_sends, Chore::Sends),
+    ]
+    .into_iter()
+    .filter_map(|(is_woken, chore)| is_woken.then_some(chore))
+    .collect()
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     actor::Residents, core::Core, data_stores::DataStores, leases::Leases,
-    props::Props, secrets::SecretKeys,
+    props::Props,
 };
 
 pub(crate) struct WorkflowContext {
@@ -18,11 +18,10 @@ pub(crate) struct WorkflowContext {
     pub(crate) leases: Arc<Leases>,
     pub(crate) data_stores: Arc<DataStores>,
     pub(crate) props: Arc<Props>,
-    pub(crate) secret_keys: Arc<SecretKeys>,
     pub(crate) deployments: Deployments,
     pub(crate) responders: Responders,
     pub(crate) endings: Endings,
-    pub(crate) variables: OpenedVariables,
-    pub(crate) wait_key: WaitKey,
+    pub(crate) variables: Arc<OpenedVariables>,
+    pub(crate) wait_key: Arc<WaitKey>,
     pub(crate) residents: Residents<WorkflowId, Handle>,
 }

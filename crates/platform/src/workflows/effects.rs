@@ -11,6 +11,9 @@ use std::{sync::Arc, time::Duration};
 use super::masking::Masks;
 use crate::log_line::LogLine;
 
+/// Numbers between those of the sends of two executions of a step (`$.flow.rerun`).
+const SENDS_OF_AN_EXECUTION: u32 = 10_000;
+
 /// An event that a step emitted.
 #[derive(Debug, Deserialize)]
 pub(super) struct Emitted {
@@ -42,6 +45,8 @@ pub(super) struct StepEffects {
 /// The things that an execution sends, apart by what becomes of them.
 #[derive(Debug, Default)]
 pub(super) struct Sends {
+    /// The number of the first one: those of an earlier execution of the step have others.
+    first: u32,
     pub(super) queued: Vec<NewSend>,
     pub(super) emitted: Vec<Emitted>,
     pub(super) streamed: Vec<Streamed>,
@@ -83,9 +88,18 @@ impl StepEffects {
     }
 
     /// The end of the execution, and what it sends: a step that fails sends nothing.
-    pub(super) fn ended(self, path: &str, outcome: Outcome, chance: f64) -> (StepEnd, Sends, Vec<LogLine>) {
+    /// `execution` counts the executions of the step, from 1.
+    pub(super) fn ended(
+        self,
+        (path, execution): (&str, u32),
+        outcome: Outcome,
+        chance: f64,
+    ) -> (StepEnd, Sends, Vec<LogLine>) {
         let failure = Failure::of(&outcome);
-        let mut sends = Sends::default();
+        let mut sends = Sends {
+            first: execution.saturating_sub(1).saturating_mul(SENDS_OF_AN_EXECUTION),
+            ..Sends::default()
+        };
         if failure.is_none() {
             for sent in self.sent {
                 sends.add(path, sent);
@@ -139,7 +153,7 @@ impl Sends {
         };
         self.queued.push(NewSend {
             path: path.to_owned(),
-            number: u32::try_from(self.queued.len()).unwrap_or(u32::MAX),
+            number: self.first.saturating_add(u32::try_from(self.queued.len()).unwrap_or(u32::MAX)),
             way,
             value: sent.value,
         });

@@ -1,7 +1,5 @@
 //! Things of a workflow's owner that a run needs: other workflows by name, and variables.
 
-use std::sync::Arc;
-
 use headwater_model::{
     id::WorkflowId,
     page::{PageRequest, Position},
@@ -10,7 +8,7 @@ use headwater_store::{Owner, SourceFilter, Workflow};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{bearer::Bearer, context::WorkflowContext, variables::Opened};
+use super::{bearer::Bearer, context::WorkflowContext};
 use crate::error::PlatformError;
 
 /// Workflows that are looked through at once.
@@ -60,7 +58,7 @@ impl WorkflowContext {
     ) -> Result<bool, PlatformError> {
         let token = match wanted {
             Bearer::Token(token) => Some(token.clone()),
-            Bearer::Variable(name) => self.variables(workflow).await?.values.get(name).cloned(),
+            Bearer::Variable(name) => self.variables.of(&workflow.owner).await?.values.get(name).cloned(),
         };
         let borne = authorization.and_then(|header| header.split_once(' '));
         let borne = borne.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
@@ -69,16 +67,6 @@ impl WorkflowContext {
             (Some(token), Some((_, borne))) => Sha256::digest(&token) == Sha256::digest(borne.trim()),
             _ => false,
         })
-    }
-
-    /// The variables that a workflow's steps see.
-    ///
-    /// # Errors
-    /// The store cannot be read, or a variable cannot be opened.
-    pub(super) async fn variables(&self, workflow: &Workflow) -> Result<Arc<Opened>, PlatformError> {
-        let from = (&*self.core.store, &self.core.env);
-        let keys = (&*self.secret_keys, &self.wait_key);
-        self.variables.get(from, keys, workflow.owner.tenant()).await
     }
 }
 

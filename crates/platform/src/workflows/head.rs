@@ -29,6 +29,9 @@ pub(crate) struct Head {
     /// Events that it has emitted.
     #[serde(default)]
     pub(crate) emitted: u32,
+    /// Bytes that its steps returned and exported.
+    #[serde(default)]
+    pub(crate) kept_bytes: u64,
     /// The replayed run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replay: Option<ReplayOf>,

@@ -11,7 +11,7 @@ use headwater_model::{
 use headwater_store::{Claimed, KvWrite, NewInvocation, NewSend, RunBlob, Usage, WaitId};
 use headwater_workflow::{
     path::Path,
-    run::{Order, RunTree, State},
+    run::{Cause, Failure, Kept, Order, RunTree, State, StepEnd, StepOutcome},
 };
 
 use super::{
@@ -24,6 +24,10 @@ use crate::log_line::LogLine;
 /// The usual time limits of a step: of runs that somebody waits for, and of others.
 const LIMIT: Duration = Duration::from_secs(30);
 const TIMER_LIMIT: Duration = Duration::from_secs(60);
+
+/// Bytes that a step may return and export, and all steps of a run.
+const STEP_BYTES_MAX: u64 = 16 * 1024 * 1024;
+const RUN_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// What the next commit writes besides changed places.
 #[derive(Default)]
@@ -108,6 +112,29 @@ impl LiveRun {
             self.is_dirty = true;
         }
         self.standing = standing;
+    }
+
+    /// Counts what a step returned and exported, and fails it if the run would keep too much: others keep their data.
+    /// False: it failed.
+    pub(super) fn measure(&mut self, end: &mut StepEnd) -> bool {
+        let returned = match &end.outcome {
+            StepOutcome::Returned(value) => value.as_ref(),
+            StepOutcome::Skipped | StepOutcome::Failed(_) => None,
+        };
+        let exports = end.exports.iter().map(|(_, value)| value);
+        let bytes: u64 = exports.chain(returned).map(Kept::bytes).sum();
+        let limit = match (bytes > STEP_BYTES_MAX, self.head.kept_bytes + bytes > RUN_BYTES_MAX) {
+            (true, _) => format!("a step returns and exports at most {} MiB", STEP_BYTES_MAX >> 20),
+            (false, true) => format!("the steps of a run return and export at most {} MiB together", RUN_BYTES_MAX >> 20),
+            (false, false) => {
+                self.head.kept_bytes += bytes;
+                return true;
+            }
+        };
+        let text = format!("{limit}; keep large data in files (`$.files`) or in a data store");
+        end.exports.clear();
+        end.outcome = StepOutcome::Failed(Failure::stated(Cause::TooMuchOutput, "TooMuchOutputError", text));
+        false
     }
 
     /// Adds what a step emitted and streamed to the events of the next commit.

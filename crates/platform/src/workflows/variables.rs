@@ -7,13 +7,13 @@ use std::{
 };
 
 use headwater_model::time::EpochMs;
-use headwater_store::Store;
+use headwater_store::Owner;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
 use super::{masking::Masks, tokens::WaitKey};
 use crate::{
-    environment::Environment,
+    core::Core,
     error::PlatformError,
     secrets::{SecretKeys, variable_purpose},
 };
@@ -31,23 +31,30 @@ pub(crate) struct Opened {
 }
 
 /// Variables that were opened lately, by tenant.
-#[derive(Default)]
 pub(crate) struct OpenedVariables {
+    core: Arc<Core>,
+    secret_keys: Arc<SecretKeys>,
+    /// Signs the marks of their values.
+    mark_key: Arc<WaitKey>,
     by_tenant: Mutex<HashMap<String, (EpochMs, Arc<Opened>)>>,
 }
 
 impl OpenedVariables {
-    /// The variables of a tenant.
+    pub(crate) fn new(core: Arc<Core>, secret_keys: Arc<SecretKeys>, mark_key: Arc<WaitKey>) -> Self {
+        Self {
+            core,
+            secret_keys,
+            mark_key,
+            by_tenant: Mutex::default(),
+        }
+    }
+
+    /// The variables of an owner, as steps of its workflows see them.
     ///
     /// # Errors
     /// The store cannot be read, or a variable cannot be opened.
-    pub(crate) async fn get(
-        &self,
-        (store, env): (&dyn Store, &Environment),
-        (keys, mark_key): (&SecretKeys, &WaitKey),
-        tenant: &str,
-    ) -> Result<Arc<Opened>, PlatformError> {
-        let now_ms = env.now_ms();
+    pub(crate) async fn of(&self, owner: &Owner) -> Result<Arc<Opened>, PlatformError> {
+        let (tenant, now_ms) = (owner.tenant(), self.core.env.now_ms());
         if let Some((read_at_ms, opened)) = self.by_tenant.lock().get(tenant)
             && now_ms.since(*read_at_ms) < REMEMBERED
         {
@@ -55,8 +62,8 @@ impl OpenedVariables {
         }
         let mut values = BTreeMap::new();
         let mut hash = Sha256::new();
-        for variable in store.variables(tenant).await? {
-            let value = keys.open(&variable_purpose(tenant, &variable.name), &variable.value)?;
+        for variable in self.core.store.variables(tenant).await? {
+            let value = self.secret_keys.open(&variable_purpose(tenant, &variable.name), &variable.value)?;
             for part in [variable.name.as_bytes(), &value] {
                 hash.update((part.len() as u64).to_le_bytes());
                 hash.update(part);
@@ -64,7 +71,7 @@ impl OpenedVariables {
             values.insert(variable.name, String::from_utf8_lossy(&value).into_owned());
         }
         let opened = Arc::new(Opened {
-            masks: Arc::new(Masks::of(mark_key, tenant, &values)),
+            masks: Arc::new(Masks::of(&self.mark_key, tenant, &values)),
             fingerprint: hex::encode(&hash.finalize()[..8]),
             values,
         });

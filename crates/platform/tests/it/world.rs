@@ -138,6 +138,7 @@ impl World {
         let mut config = PlatformConfig {
             public_url: "https://node.example".to_owned(),
             endpoint_domain: None,
+            mail_host: "node.example".to_owned(),
             source_concurrency: 16,
             retained_events: 100,
             retained_runs: 100,

@@ -55,7 +55,7 @@ pub enum DelayLength {
 pub struct Wait {
     /// Its longest time, 24 hours by default; `None` (`timeout: never`) if it has none.
     pub timeout: Option<Duration>,
-    /// What happens then.
+    /// The consequence of nobody answering in it.
     pub on_timeout: OnTimeout,
 }
 

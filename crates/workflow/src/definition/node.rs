@@ -130,7 +130,7 @@ impl Case {
 /// `parallel`: all branches whose condition holds, side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parallel {
-    /// What a failing branch means for the others.
+    /// The meaning of a failing branch for the others.
     pub mode: Mode,
     /// The branches. The editor's `never` is a condition that does not hold.
     pub branches: Vec<Branch>,
@@ -145,7 +145,7 @@ pub struct Loop {
     pub item_name: Option<String>,
     /// Items at once; 1 by default.
     pub concurrency: u32,
-    /// What a failing item means for the others.
+    /// The meaning of a failing item for the others.
     pub mode: Mode,
     /// The steps.
     pub steps: Vec<Node>,

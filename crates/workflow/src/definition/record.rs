@@ -1,4 +1,4 @@
-//! What a reader saw on its way through a file, for [`crate::check`]: expressions and texts with their places, unknown
+//! Things that a reader saw on its way through a file, for [`crate::check`]: expressions and texts with their places, unknown
 //! keys, and keys that are not Pipedream's.
 
 use std::collections::HashMap;

@@ -75,7 +75,7 @@ pub struct Throttle {
 pub struct Queue {
     /// So much of it at most; 10,000 by default.
     pub size: u32,
-    /// What happens beyond that.
+    /// The fate of work beyond that.
     pub overflow: Overflow,
 }
 

@@ -166,23 +166,32 @@ impl Walk<'_> {
         let branches = parallel.branches.iter().zip(taken);
         let branches = branches.filter(|(_, taken)| **taken);
         let branches: Vec<&Branch> = branches.map(|(branch, _)| branch).collect();
+        let has_failed = |branch: &&Branch| {
+            let base = path.join(&branch.name);
+            self.tree.sequence_failure(&base, &branch.steps).is_some()
+        };
+        let is_fast = parallel.mode == Mode::FailFast;
+        // Known before the walk: branches before the failed one begin nothing either.
+        let mut is_stopped = is_fast && branches.iter().any(has_failed);
         let mut failed = None;
         let reaches = loop {
-            let had_failed = failed.is_some();
+            if is_stopped {
+                self.tree.cancel_waits(path, self.now_ms);
+            }
+            let was_stopped = is_stopped;
             let mut reaches = Vec::with_capacity(branches.len());
             for branch in &branches {
-                let may_go_on = may_start && failed.is_none();
                 let base = path.join(&branch.name);
-                let reach = self.sequence(&base, &branch.steps, may_go_on);
-                if let (Reach::Failed(_), Mode::FailFast) = (&reach, parallel.mode) {
+                let reach = self.sequence(&base, &branch.steps, may_start && !is_stopped);
+                if is_fast && matches!(reach, Reach::Failed(_)) {
+                    is_stopped = true;
                     failed.get_or_insert_with(|| reach.clone());
                 }
                 reaches.push(reach);
             }
-            if had_failed || failed.is_none() {
+            if was_stopped == is_stopped {
                 break reaches;
             }
-            self.tree.cancel_waits(path, self.now_ms);
         };
         let reach = match failed {
             _ if reaches.contains(&Reach::Open) => Reach::Open,

@@ -1,9 +1,9 @@
 //! Loops: items side by side, and rounds one after the other.
 
 use super::{
+    items::Items,
     order::Question,
     place::Chosen,
-    tree::RunTree,
     walk::{Reach, Walk},
 };
 use crate::{
@@ -11,12 +11,27 @@ use crate::{
     path::Path,
 };
 
-/// The state of the items of a loop that have not all ended.
+/// The outcome of a walk over the items that are under way.
 #[derive(Default)]
 struct Window {
     open: u32,
     is_held: bool,
     failed: Option<Path>,
+}
+
+impl Window {
+    /// Counts an item, and says whether it has ended. Under `settle` a failed item has.
+    fn take(&mut self, reach: Reach, mode: Mode) -> bool {
+        match (reach, mode) {
+            (Reach::Done, _) | (Reach::Failed(_), Mode::Settle) => return true,
+            (Reach::Open, _) => self.open += 1,
+            (Reach::Held, _) => self.is_held = true,
+            (Reach::Failed(at), Mode::FailFast) => {
+                self.failed.get_or_insert(at);
+            }
+        }
+        false
+    }
 }
 
 impl Walk<'_> {
@@ -49,54 +64,68 @@ impl Walk<'_> {
         count: u32,
         may_start: bool,
     ) -> Reach {
-        let mut failed = None;
+        let items = self.tree.items.remove(path);
+        let mut items = items.unwrap_or_else(|| Items::of(path, count, &self.tree.places));
+        // Known before the walk: items before the failed one begin nothing either.
+        let mut is_stopped = self.has_failed_item(path, each, &items);
         let window = loop {
-            let had_failed = failed.is_some();
-            let window = self.window(path, each, count, may_start && !had_failed);
-            if had_failed || window.failed.is_none() {
+            if is_stopped {
+                self.tree.cancel_waits(path, self.now_ms);
+            }
+            let was_stopped = is_stopped;
+            let may_go_on = may_start && !is_stopped;
+            let window = self.window(path, (each, count), &mut items, may_go_on);
+            is_stopped = window.failed.is_some();
+            if was_stopped == is_stopped {
                 break window;
             }
-            failed = window.failed;
-            self.tree.cancel_waits(path, self.now_ms);
         };
-        let reach = match failed {
+        let reach = match window.failed {
             _ if window.open > 0 => Reach::Open,
             Some(at) => Reach::Failed(at),
-            None if window.is_held => Reach::Held,
+            None if window.is_held || items.next < count => Reach::Held,
             None => Reach::Done,
         };
-        if reach != Reach::Open {
-            self.tree.ended_items.remove(path);
+        if matches!(reach, Reach::Open | Reach::Held) {
+            self.tree.items.insert(path.clone(), items);
         }
         self.end_with(path, node, reach, may_start)
     }
 
-    /// Walks the items from the first that has not ended to the last that may run. Under `settle` a failed item is one
-    /// that has ended.
-    fn window(&mut self, path: &Path, each: &Loop, count: u32, may_start: bool) -> Window {
+    /// Whether an item has failed under `fail_fast`.
+    fn has_failed_item(&self, path: &Path, each: &Loop, items: &Items) -> bool {
+        let has_failed = |index: &u32| {
+            let failure = self.tree.sequence_failure(&path.at(*index), &each.steps);
+            failure.is_some()
+        };
+        each.mode == Mode::FailFast && items.open.iter().any(has_failed)
+    }
+
+    /// Walks the items that are under way, and begins others as long as there is room.
+    fn window(
+        &mut self,
+        path: &Path,
+        (each, count): (&Loop, u32),
+        items: &mut Items,
+        may_start: bool,
+    ) -> Window {
         let mut window = Window::default();
-        let from = self.tree.ended_items.get(path).copied().unwrap_or(0);
-        let mut all_ended = true;
-        for index in from..count {
-            let has_room = window.open < each.concurrency.max(1) && window.failed.is_none();
-            let reach = self.sequence(&path.at(index), &each.steps, may_start && has_room);
-            match reach {
-                Reach::Open => window.open += 1,
-                Reach::Held => window.is_held = true,
-                Reach::Failed(at) if each.mode == Mode::FailFast => {
-                    window.failed.get_or_insert(at);
-                    window.is_held = true;
-                }
-                Reach::Done | Reach::Failed(_) => {
-                    if all_ended {
-                        self.tree.ended_items.insert(path.clone(), index + 1);
-                    }
-                    continue;
-                }
-            }
-            all_ended = false;
-            if window.is_held && !self.tree.has_begun_behind(path, index) {
-                break;
+        let mut walk = |index: u32, window: &mut Window| {
+            let may_go_on = may_start && window.failed.is_none();
+            let reach = self.sequence(&path.at(index), &each.steps, may_go_on);
+            !window.take(reach, each.mode)
+        };
+        items.open.retain(|index| walk(*index, &mut window));
+        let at_once = each.concurrency.max(1) as usize;
+        while may_start
+            && window.failed.is_none()
+            && items.next < count
+            && items.open.len() < at_once
+        {
+            let index = items.next;
+            items.next += 1;
+            if walk(index, &mut window) {
+                items.open.insert(index);
             }
         }
         window
@@ -125,14 +154,5 @@ impl Walk<'_> {
             }
             (reach, _) => self.end_with(path, node, reach, may_start),
         }
-    }
-}
-
-impl RunTree {
-    /// Whether an item behind that one has begun.
-    fn has_begun_behind(&self, path: &Path, index: u32) -> bool {
-        let from = path.at(index + 1);
-        let mut behind = self.places.range(from..).map(|(found, _)| found);
-        behind.next().is_some_and(|found| found.is_within(path))
     }
 }

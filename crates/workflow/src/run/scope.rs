@@ -189,7 +189,7 @@ impl RunTree {
     }
 
     /// The failure that ended a sequence, if one did.
-    fn sequence_failure(&self, base: &Path, nodes: &[Node]) -> Option<&Failure> {
+    pub(super) fn sequence_failure(&self, base: &Path, nodes: &[Node]) -> Option<&Failure> {
         nodes.iter().find_map(|node| {
             let path = base.join(node.namespace.as_str());
             let place = self.places.get(&path)?;

@@ -13,9 +13,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use self::harness::{Script, Story};
-use super::{
-    Cause, Closing, Failure, FlowCall, PlaceStatus, Replay, Resolution, Resolved, RunEnd, State,
-};
+use super::{Cause, Closing, Failure, FlowCall, PlaceStatus, Resolution, Resolved, RunEnd, State};
 
 fn succeeded() -> RunEnd {
     RunEnd::Succeeded { reason: None }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     end::{FlowCall, StepEnd, StepOutcome},
     failure::Failure,
+    items::Items,
     kept::Kept,
     order::{Order, Work},
     place::{Place, PlaceStatus, WaitKind},
@@ -104,8 +105,8 @@ pub struct RunTree {
     pub(super) waiting: BTreeSet<Path>,
     /// Places with an order that has not been answered.
     pub(super) at_work: BTreeSet<Path>,
-    /// For each loop, its items from the first that have ended.
-    pub(super) ended_items: HashMap<Path, u32>,
+    /// Items of loops that run.
+    pub(super) items: HashMap<Path, Items>,
     /// Calls whose arguments are known, to be ordered.
     pub(super) calls: Vec<Order>,
 }
@@ -129,7 +130,7 @@ impl RunTree {
             changed: BTreeSet::new(),
             waiting,
             at_work: BTreeSet::new(),
-            ended_items: HashMap::new(),
+            items: HashMap::new(),
             calls: Vec::new(),
         }
     }

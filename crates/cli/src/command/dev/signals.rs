@@ -3,14 +3,14 @@
 use anyhow::{Context as _, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-pub(super) struct Signals {
+pub(in crate::command) struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
     /// From now on they end nothing by themselves.
-    pub(super) fn listen() -> Result<Self> {
+    pub(in crate::command) fn listen() -> Result<Self> {
         let listen = |kind| signal(kind).context("cannot wait for signals");
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
@@ -19,7 +19,7 @@ impl Signals {
     }
 
     /// Waits until the person, or the system, wants an end.
-    pub(super) async fn next(&mut self) {
+    pub(in crate::command) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::reference;
 
-const PERIOD: Duration = Duration::from_millis(50);
+pub(in crate::command) const PERIOD: Duration = Duration::from_millis(50);
 
 /// The state of a file that a save changes; `None` for a file that is not there.
-type Stamp = Option<(SystemTime, u64)>;
+pub(in crate::command) type Stamp = Option<(SystemTime, u64)>;
 
 pub(super) struct Watch {
     file: PathBuf,
@@ -85,7 +85,7 @@ impl Watch {
     }
 }
 
-fn stamp(file: &Path) -> Stamp {
+pub(in crate::command) fn stamp(file: &Path) -> Stamp {
     let metadata = std::fs::metadata(file).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }

@@ -35,6 +35,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::super::Sends;
 use crate::{
+    secrets::{KeyRing, SecretKeys},
+    workflows::{OpenedVariables, WaitKey},
     chore::Nudges,
     config::{DeliveryConfig, Plan, PlatformConfig},
     core::Core,
@@ -75,6 +77,7 @@ pub(super) fn config() -> PlatformConfig {
     PlatformConfig {
         public_url: "https://node.example".to_owned(),
         endpoint_domain: None,
+        mail_host: "node.example".to_owned(),
         source_concurrency: 16,
         retained_events: 100,
         retained_runs: 100,
@@ -133,8 +136,14 @@ impl Bench {
             stopping: CancellationToken::new(),
             nudges: Nudges::default(),
         });
+        let keys = SecretKeys::new(KeyRing::first([7; 32]), None);
+        let variables = OpenedVariables::new(
+            Arc::clone(&core),
+            Arc::new(keys),
+            Arc::new(WaitKey([7; 64])),
+        );
         Self {
-            sends: Sends::new(Arc::clone(&core)).unwrap(),
+            sends: Sends::new(Arc::clone(&core), Arc::new(variables)).unwrap(),
             core,
             clock,
             run: None,
@@ -146,7 +155,7 @@ impl Bench {
         let (store, env) = (&self.core.store, &self.core.env);
         let user = User {
             id: env.id(UserId::new),
-            username: "ada".to_owned(),
+            username: "me".to_owned(),
             email: email.to_owned(),
             is_admin: true,
             created_at: T0.to_seconds(),

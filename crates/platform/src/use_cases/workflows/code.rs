@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use headwater_engine::{BuildRequest, ComponentCode, built_in_action};
 use headwater_model::{error::Invalid, id::ComponentId};
 use headwater_store::{ArtifactBytes, Owner, SavedComponent};
@@ -57,12 +57,17 @@ impl Platform {
             NodeKind::Step(step) => Some((path, node.namespace.to_string(), step)),
             _ => None,
         });
-        let built = stream::iter(steps).map(|(path, namespace, step)| async move {
-            let component = self.step_component(codes, &namespace, step).await;
-            let (id, remark) = component.map_err(|error| of_step(&namespace, error))?;
-            Ok::<_, PlatformError>((path, namespace, id, remark))
+        let built = steps.map(|(path, namespace, step)| {
+            let built = async move {
+                let component = self.step_component(codes, &namespace, step).await;
+                let (id, remark) = component.map_err(|error| of_step(&namespace, error))?;
+                Ok::<_, PlatformError>((path, namespace, id, remark))
+            };
+            built.boxed()
         });
-        let built: Vec<_> = built.buffered(BUILDS).try_collect().await?;
+        // Collected and boxed: otherwise the compiler does not see that the whole can go from thread to thread.
+        let built: Vec<_> = built.collect();
+        let built: Vec<_> = stream::iter(built).buffered(BUILDS).try_collect().await?;
         let mut components = BTreeMap::new();
         for (path, namespace, id, remark) in built {
             findings.extend(remark.map(|message| Finding {
@@ -117,6 +122,7 @@ impl Platform {
     async fn built_step(&self, owner: &Owner, code: ComponentCode) -> Result<Found, PlatformError> {
         let request = BuildRequest {
             owner: owner.tenant().to_owned(),
+            is_step: true,
             ..code.into()
         };
         let build = self.core.engine.build(request).await.map_err(unbuilt)??;

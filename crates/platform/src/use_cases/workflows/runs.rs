@@ -15,13 +15,14 @@ use headwater_workflow::{
     run::{Blob, Exported, Place, PlaceStatus, RunTree, WaitKind},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
     caller::Caller,
     error::PlatformError,
     log_line::LogLine,
     platform::Platform,
+    sends::shown_arguments,
     workflows::{Content, Head, RunDetails, WaitUrls, is_limited, place_of, wait_id},
 };
 
@@ -255,7 +256,7 @@ impl Platform {
             event,
             steps,
             waits,
-            sends: self.core.store.run_sends(id).await?,
+            sends: self.shown_sends(id).await?,
             run,
         })
     }
@@ -303,6 +304,16 @@ impl Platform {
             Ok(open) => FoundRun::Open(Box::new(open), workflow),
             Err(ended) => FoundRun::Ended(Box::new(ended), workflow),
         })
+    }
+
+    /// The sends of a run, without credentials.
+    async fn shown_sends(&self, id: &InvocationId) -> Result<Vec<SendRecord>, PlatformError> {
+        let mut sends = self.core.store.run_sends(id).await?;
+        for send in &mut sends {
+            let shown = to_raw_value(&shown_arguments(send.way, &send.value));
+            send.value = shown.map_err(|error| PlatformError::Internal(error.to_string()))?;
+        }
+        Ok(sends)
     }
 
     /// The run as the interpreter sees it, which tells the results of blocks.

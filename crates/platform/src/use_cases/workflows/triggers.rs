@@ -136,7 +136,8 @@ impl Platform {
         let endpoint = endpoints.iter().find(|endpoint| endpoint.trigger == *id);
         let token = |kind| endpoint.filter(|endpoint| endpoint.kind == kind).map(|endpoint| &endpoint.token);
         let url = token(EndpointKind::Http).map(|token| self.core.config.endpoint_url(token));
-        let mailbox = token(EndpointKind::Email).map(|token| token.as_str().to_owned());
+        let mail_host = &self.core.config.mail_host;
+        let mailbox = token(EndpointKind::Email).map(|token| format!("{}@{mail_host}", token.as_str()));
         let (schedule, emitter) = match &trigger.config {
             TriggerConfig::Schedule(schedule) => (Some(schedule.to_value()), None),
             TriggerConfig::Events(events) => (None, Some(events.emitter.to_string())),

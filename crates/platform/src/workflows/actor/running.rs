@@ -18,10 +18,10 @@ use serde_json::{Map, Value, value::{RawValue, to_raw_value}};
 
 use super::{Actor, Prepared};
 use crate::{
-    chore::Chore,
     error::PlatformError,
     workflows::{
         context::WorkflowContext,
+        effects::Sends,
         flight::{Executed, For},
         head::{CalledBy, Head},
         input::{self, BlobTexts},
@@ -194,8 +194,14 @@ impl Actor {
                 let path = executed.path.to_string();
                 run.pending.kv_writes.append(&mut executed.effects.kv_writes);
                 let chance = self.context.core.env.chance();
-                let (mut end, mut sends, mut logs) = executed.effects.ended(&path, executed.outcome, chance);
+                let place = run.tree.places().get(&executed.path);
+                let execution = place.and_then(|place| place.rerun.as_ref()).map_or(1, |rerun| rerun.runs);
+                let ended = executed.effects.ended((&path, execution), executed.outcome, chance);
+                let (mut end, mut sends, mut logs) = ended;
                 executed.masks.hide(&mut end, &mut logs);
+                if !run.measure(&mut end) {
+                    sends = Sends::default();
+                }
                 sends.hide(&executed.masks);
                 run.logs.entry(executed.path.clone()).or_default().extend(logs);
                 run.pending.sends.extend(sends.queued);
@@ -206,13 +212,6 @@ impl Actor {
         run.is_dirty = true;
         let id = executed.run;
         self.advance(&id);
-    }
-
-    /// Others may have work now: listeners, called workflows, callers, and those who send.
-    pub(super) fn wake_others(&self) {
-        for chore in [Chore::Dispatch, Chore::Queue, Chore::Sends] {
-            self.context.core.nudges.nudge(chore);
-        }
     }
 }
 
@@ -229,7 +228,7 @@ async fn prepared(
         let text = bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
         texts.extend(text.map(|text| (blob.hash, Arc::from(text))));
     }
-    let variables = context.variables(&deployed.workflow).await?;
+    let variables = context.variables.of(&deployed.workflow.owner).await?;
     let masks = Arc::clone(&variables.masks);
     match work {
         Work::Call { workflow, event, waits } => {

@@ -6,7 +6,7 @@ use crate::yaml::{Content, Entry, Position, Yaml};
 /// Keys that have not been taken yet, in the order of the file.
 pub(super) struct Fields<'y> {
     pub(super) position: Position,
-    /// Whether there could be keys. What should have some and has none is told once.
+    /// Whether there could be keys. A value that should have some and has none is told once.
     pub(super) is_keyed: bool,
     entries: Vec<&'y Entry>,
 }

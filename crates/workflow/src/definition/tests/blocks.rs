@@ -298,114 +298,117 @@ steps:
     assert_eq!((place.line, place.column), (12, 9));
 }
 
+/// Texts, and the beginnings or parts of what is said about them.
+const MISTAKES: &[(&str, &str)] = &[
+    (
+        "type: if",
+        "line 4, column 9: error: b: `type` is `if`; expected one of ifelse, switch, parallel, loop, delay, wait, call, end, or no `type` for a step",
+    ),
+    (
+        "type: ifelse",
+        "line 3, column 3: error: b: `branches` is missing here",
+    ),
+    (
+        "type: ifelse\nbranches: {}",
+        "line 5, column 13: error: b: `branches` is keys with values; expected a list",
+    ),
+    (
+        "type: ifelse\nbranches: [{ if: true }]",
+        "line 5, column 14: error: b: `name` is missing here",
+    ),
+    (
+        "type: ifelse\nbranches: [{ name: a }]",
+        "line 5, column 14: error: b: `if` is missing here",
+    ),
+    (
+        "type: ifelse\nbranches: [{ name: a.b, if: true }]",
+        "line 5, column 22: error: b: the name of a branch or case has 1 to 100 characters",
+    ),
+    (
+        "type: ifelse\nbranches: [{ name: else, if: true }]",
+        "`else` means something else here; take another name",
+    ),
+    (
+        "type: ifelse\nbranches: [{ name: a, if: true }, { name: a, if: true }]",
+        "line 5, column 45: error: b: the name `a` is there already in this block",
+    ),
+    (
+        "type: ifelse\nbranches: [{ name: a, if: steps.x }]",
+        "line 5, column 29: error: b: `branches.a.if`: a condition is one expression \"{{ … }}\", true, false, or rules",
+    ),
+    (
+        "type: ifelse\nbranches: [{ name: a, if: { op: like, a: 1 } }]",
+        "`branches.a.if`: the operator `like` is unknown; there are exists,",
+    ),
+    (
+        "type: switch\non: 1\ncases: [{ name: a }]",
+        "line 6, column 11: error: b: the case `a` has either `equals` or `if`",
+    ),
+    (
+        "type: switch\ncases: []",
+        "line 3, column 3: error: b: `on` is missing here",
+    ),
+    (
+        "type: parallel\nmode: slow\nbranches: []",
+        "line 5, column 9: error: b: `mode` is `slow`; expected `fail_fast` or `settle`",
+    ),
+    (
+        "type: loop",
+        "line 3, column 3: error: b: a loop has either `over` or `while`",
+    ),
+    (
+        "type: loop\nover: 5",
+        "line 5, column 9: error: b: `over` is 5; expected one expression",
+    ),
+    (
+        "type: loop\nover: 'a {{b}}'",
+        "`over` is `a {{b}}`; expected one expression",
+    ),
+    (
+        "type: loop\nover: []\nas: index",
+        "line 6, column 7: error: b: `as` is `index`; expected a name",
+    ),
+    (
+        "type: loop\nover: []\nconcurrency: 0",
+        "`concurrency` is 0; expected a whole number from 1 to 1000",
+    ),
+    (
+        "type: delay",
+        "line 3, column 3: error: b: a delay has either `for`, such as `30m`, or `until`",
+    ),
+    (
+        "type: delay\nfor: 1s\nuntil: 1",
+        "a delay has either `for`, such as `30m`, or `until`",
+    ),
+    (
+        "type: delay\nfor: a while",
+        "line 5, column 8: error: b: `for` is `a while`; expected a time of a year",
+    ),
+    (
+        "type: delay\nuntil: tomorrow",
+        "line 5, column 10: error: b: `until` is `tomorrow`; expected a date",
+    ),
+    (
+        "type: wait\ntimeout: long",
+        "`timeout` is `long`; expected a time",
+    ),
+    (
+        "type: wait\non_timeout: stop",
+        "`on_timeout` is `stop`; expected `cancel` or `continue` or `fail`",
+    ),
+    (
+        "type: call",
+        "line 3, column 3: error: b: `workflow` is missing here",
+    ),
+    (
+        "type: call\nworkflow: a\nwait: perhaps",
+        "`wait` is `perhaps`; expected true or false",
+    ),
+];
+
 #[test]
 fn mistakes_in_blocks_are_told_with_their_places() {
-    for (text, expected) in [
-        (
-            "type: if",
-            "line 4, column 9: error: b: `type` is `if`; expected one of ifelse, switch, parallel, loop, delay, wait, call, end, or no `type` for a step",
-        ),
-        (
-            "type: ifelse",
-            "line 3, column 3: error: b: `branches` is missing here",
-        ),
-        (
-            "type: ifelse\nbranches: {}",
-            "line 5, column 13: error: b: `branches` is keys with values; expected a list",
-        ),
-        (
-            "type: ifelse\nbranches: [{ if: true }]",
-            "line 5, column 14: error: b: `name` is missing here",
-        ),
-        (
-            "type: ifelse\nbranches: [{ name: a }]",
-            "line 5, column 14: error: b: `if` is missing here",
-        ),
-        (
-            "type: ifelse\nbranches: [{ name: a.b, if: true }]",
-            "line 5, column 22: error: b: the name of a branch or case has 1 to 100 characters",
-        ),
-        (
-            "type: ifelse\nbranches: [{ name: else, if: true }]",
-            "`else` means something else here; take another name",
-        ),
-        (
-            "type: ifelse\nbranches: [{ name: a, if: true }, { name: a, if: true }]",
-            "line 5, column 45: error: b: the name `a` is there already in this block",
-        ),
-        (
-            "type: ifelse\nbranches: [{ name: a, if: steps.x }]",
-            "line 5, column 29: error: b: `branches.a.if`: a condition is one expression \"{{ … }}\", true, false, or rules",
-        ),
-        (
-            "type: ifelse\nbranches: [{ name: a, if: { op: like, a: 1 } }]",
-            "`branches.a.if`: the operator `like` is unknown; there are exists,",
-        ),
-        (
-            "type: switch\non: 1\ncases: [{ name: a }]",
-            "line 6, column 11: error: b: the case `a` has either `equals` or `if`",
-        ),
-        (
-            "type: switch\ncases: []",
-            "line 3, column 3: error: b: `on` is missing here",
-        ),
-        (
-            "type: parallel\nmode: slow\nbranches: []",
-            "line 5, column 9: error: b: `mode` is `slow`; expected `fail_fast` or `settle`",
-        ),
-        (
-            "type: loop",
-            "line 3, column 3: error: b: a loop has either `over` or `while`",
-        ),
-        (
-            "type: loop\nover: 5",
-            "line 5, column 9: error: b: `over` is 5; expected one expression",
-        ),
-        (
-            "type: loop\nover: 'a {{b}}'",
-            "`over` is `a {{b}}`; expected one expression",
-        ),
-        (
-            "type: loop\nover: []\nas: index",
-            "line 6, column 7: error: b: `as` is `index`; expected a name",
-        ),
-        (
-            "type: loop\nover: []\nconcurrency: 0",
-            "`concurrency` is 0; expected a whole number from 1 to 1000",
-        ),
-        (
-            "type: delay",
-            "line 3, column 3: error: b: a delay has either `for`, such as `30m`, or `until`",
-        ),
-        (
-            "type: delay\nfor: 1s\nuntil: 1",
-            "a delay has either `for`, such as `30m`, or `until`",
-        ),
-        (
-            "type: delay\nfor: a while",
-            "line 5, column 8: error: b: `for` is `a while`; expected a time of a year",
-        ),
-        (
-            "type: delay\nuntil: tomorrow",
-            "line 5, column 10: error: b: `until` is `tomorrow`; expected a date",
-        ),
-        (
-            "type: wait\ntimeout: long",
-            "`timeout` is `long`; expected a time",
-        ),
-        (
-            "type: wait\non_timeout: stop",
-            "`on_timeout` is `stop`; expected `cancel` or `continue` or `fail`",
-        ),
-        (
-            "type: call",
-            "line 3, column 3: error: b: `workflow` is missing here",
-        ),
-        (
-            "type: call\nworkflow: a\nwait: perhaps",
-            "`wait` is `perhaps`; expected true or false",
-        ),
-    ] {
+    for (text, expected) in MISTAKES {
         let found = problems(&format!("steps:\n- namespace: b\n{}", indented(text)));
         assert!(found[0].contains(expected), "{text}: {found:?}");
         assert_eq!(found.len(), 1, "{text}: {found:?}");

@@ -144,88 +144,91 @@ fn a_retry_policy_has_a_default_for_each_key() {
     );
 }
 
+/// Texts, and the beginnings or parts of what is said about them.
+const MISTAKES: &[(&str, &str)] = &[
+    (
+        "  error_notification: maybe",
+        "line 3, column 23: error: `error_notification` is `maybe`; expected true or false",
+    ),
+    (
+        "  lambda_timeout: 20s",
+        "line 3, column 19: error: `lambda_timeout` is `20s`; expected a whole number of seconds from 1 to 86400",
+    ),
+    (
+        "  lambda_timeout: 0",
+        "`lambda_timeout` is 0; expected a whole number of seconds",
+    ),
+    (
+        "  lambda_memory: 1",
+        "expected a whole number of MB from 64 to 102400",
+    ),
+    (
+        "  auto_retry: often",
+        "`auto_retry` is `often`; expected true, false or {attempts,",
+    ),
+    (
+        "  auto_retry: { attempts: 0 }",
+        "`attempts` is 0; expected a whole number from 1 to 100",
+    ),
+    (
+        "  auto_retry: { factor: 0.5 }",
+        "`factor` is 0.5; expected a number from 1 to 100",
+    ),
+    (
+        "  auto_retry: { initial: soon }",
+        "`initial` is `soon`; expected a time of a year at most, such as `500ms`",
+    ),
+    (
+        "  auto_retry: { max: 400d }",
+        "`max` is `400d`; expected a time of a year at most",
+    ),
+    (
+        "  auto_retry: { on: [configuration] }",
+        "line 3, column 22: error: `on` names failures to try again after: `thrown`, `timeout`, `out_of_memory`, `worker_lost`. Errors of the configuration are never",
+    ),
+    (
+        "  concurrency: 1",
+        "line 3, column 16: error: expected keys with values, and there is a number",
+    ),
+    (
+        "  concurrency: {}",
+        "line 3, column 16: error: `limit` is missing here",
+    ),
+    ("  throttle: { limit: 1 }", "`per` is missing here"),
+    (
+        "  throttle: { limit: -1, per: 1m }",
+        "`limit` is -1; expected a whole number from 0 to 1000000",
+    ),
+    (
+        "  throttle: { limit: 1, per: 0 }",
+        "`per` is 0; expected a time",
+    ),
+    (
+        "  queue: { size: 0 }",
+        "`size` is 0; expected a whole number from 1 to 1000000",
+    ),
+    (
+        "  queue: { overflow: drop }",
+        "`overflow` is `drop`; expected `reject` or `oldest`",
+    ),
+    (
+        "  data_retention: { days: 0 }",
+        "expected a whole number of days from 1 to 3650",
+    ),
+    (
+        "  data_retention: { store: some }",
+        "`store` is `some`; expected `all` or `errors` or `none`",
+    ),
+    (
+        "  resume_methods: [HEAD]",
+        "`resume_methods` are methods that resume a wait: GET, POST",
+    ),
+    ("  resume_methods: []", "`resume_methods` names no method"),
+];
+
 #[test]
 fn mistakes_in_settings_are_told_with_their_places() {
-    for (text, expected) in [
-        (
-            "  error_notification: maybe",
-            "line 3, column 23: error: `error_notification` is `maybe`; expected true or false",
-        ),
-        (
-            "  lambda_timeout: 20s",
-            "line 3, column 19: error: `lambda_timeout` is `20s`; expected a whole number of seconds from 1 to 86400",
-        ),
-        (
-            "  lambda_timeout: 0",
-            "`lambda_timeout` is 0; expected a whole number of seconds",
-        ),
-        (
-            "  lambda_memory: 1",
-            "expected a whole number of MB from 64 to 102400",
-        ),
-        (
-            "  auto_retry: often",
-            "`auto_retry` is `often`; expected true, false or {attempts,",
-        ),
-        (
-            "  auto_retry: { attempts: 0 }",
-            "`attempts` is 0; expected a whole number from 1 to 100",
-        ),
-        (
-            "  auto_retry: { factor: 0.5 }",
-            "`factor` is 0.5; expected a number from 1 to 100",
-        ),
-        (
-            "  auto_retry: { initial: soon }",
-            "`initial` is `soon`; expected a time of a year at most, such as `500ms`",
-        ),
-        (
-            "  auto_retry: { max: 400d }",
-            "`max` is `400d`; expected a time of a year at most",
-        ),
-        (
-            "  auto_retry: { on: [configuration] }",
-            "line 3, column 22: error: `on` names failures to try again after: `thrown`, `timeout`, `out_of_memory`, `worker_lost`. Errors of the configuration are never",
-        ),
-        (
-            "  concurrency: 1",
-            "line 3, column 16: error: expected keys with values, and there is a number",
-        ),
-        (
-            "  concurrency: {}",
-            "line 3, column 16: error: `limit` is missing here",
-        ),
-        ("  throttle: { limit: 1 }", "`per` is missing here"),
-        (
-            "  throttle: { limit: -1, per: 1m }",
-            "`limit` is -1; expected a whole number from 0 to 1000000",
-        ),
-        (
-            "  throttle: { limit: 1, per: 0 }",
-            "`per` is 0; expected a time",
-        ),
-        (
-            "  queue: { size: 0 }",
-            "`size` is 0; expected a whole number from 1 to 1000000",
-        ),
-        (
-            "  queue: { overflow: drop }",
-            "`overflow` is `drop`; expected `reject` or `oldest`",
-        ),
-        (
-            "  data_retention: { days: 0 }",
-            "expected a whole number of days from 1 to 3650",
-        ),
-        (
-            "  data_retention: { store: some }",
-            "`store` is `some`; expected `all` or `errors` or `none`",
-        ),
-        (
-            "  resume_methods: [HEAD]",
-            "`resume_methods` are methods that resume a wait: GET, POST",
-        ),
-        ("  resume_methods: []", "`resume_methods` names no method"),
-    ] {
+    for (text, expected) in MISTAKES {
         let found = problems(&format!("settings:\n{text}"));
         assert!(found[0].contains(expected), "{text}: {found:?}");
         assert_eq!(found.len(), 1, "{text}: {found:?}");

@@ -164,88 +164,91 @@ fn unknown_keys_are_told_and_have_no_effect() {
     );
 }
 
+/// Texts, and the beginnings or parts of what is said about them.
+const MISTAKES: &[(&str, &str)] = &[
+    (
+        "- {}",
+        "line 3, column 3: error: `namespace` is missing here",
+    ),
+    (
+        "- a",
+        "line 3, column 3: error: expected keys with values, and there is text",
+    ),
+    (
+        "- namespace: a b",
+        "line 3, column 14: error: `a b` cannot be a namespace because of ` `: use letters, digits and `_`",
+    ),
+    (
+        "- namespace: a-b",
+        "`a-b` cannot be a namespace because of `-`",
+    ),
+    ("- namespace: ''", "a namespace cannot be empty"),
+    (
+        "- namespace: trigger",
+        "`trigger` cannot be a namespace, because it means something else",
+    ),
+    ("- namespace: [a]", "`namespace` is a list; expected a text"),
+    (
+        "- namespace: a\n- namespace: a",
+        "line 4, column 14: error: the namespace `a` is taken already in line 3, column 14; rename one of them",
+    ),
+    (
+        "- { namespace: a, uses: ../b.js }",
+        "line 3, column 25: error: a: `../b.js` is not a file in the workflow's folder; use a path such as `./step/entry.js`",
+    ),
+    (
+        "- { namespace: a, uses: /b.js }",
+        "`/b.js` is not a file in the workflow's folder",
+    ),
+    (
+        "- { namespace: a, uses: a@1@2 }",
+        "`a@1@2` is not a component: expected `key@version`",
+    ),
+    (
+        "- { namespace: a, uses: a@1, code: b }",
+        "a step has either `uses` or `code`; delete one of them",
+    ),
+    (
+        "- { namespace: a, runtime: python3.12, code: b }",
+        "`code` is JavaScript here; put code of another language into a file",
+    ),
+    (
+        "- { namespace: a, props: [1] }",
+        "`props` is a list; expected props by name",
+    ),
+    (
+        "- { namespace: a, if: yes }",
+        "`if`: a condition is one expression",
+    ),
+    (
+        "- { namespace: a, timeout: 0 }",
+        "`timeout` is 0; expected a time",
+    ),
+    (
+        "- { namespace: a, retry: 3 }",
+        "expected keys with values, and there is a number",
+    ),
+    (
+        "- { namespace: a, on_error: stop }",
+        "`on_error` is `stop`; expected `fail`, `continue` or a list of steps",
+    ),
+    (
+        "- { namespace: a, disabled: 1 }",
+        "`disabled` is 1; expected true or false",
+    ),
+    (
+        "- { namespace: a, _filter: { continue: false } }",
+        "`rules` is missing here",
+    ),
+    (
+        "- { namespace: a, _filter: { rules: { r: [{ a: 1, op: 'str~', b: 2 }] } } }",
+        "`_filter`: the operator `str~` is unknown",
+    ),
+];
+
 #[test]
 fn mistakes_in_steps_are_told_with_their_places() {
-    for (text, expected) in [
-        (
-            "- {}",
-            "line 3, column 3: error: `namespace` is missing here",
-        ),
-        (
-            "- a",
-            "line 3, column 3: error: expected keys with values, and there is text",
-        ),
-        (
-            "- namespace: a b",
-            "line 3, column 14: error: `a b` cannot be a namespace because of ` `: use letters, digits and `_`",
-        ),
-        (
-            "- namespace: a-b",
-            "`a-b` cannot be a namespace because of `-`",
-        ),
-        ("- namespace: ''", "a namespace cannot be empty"),
-        (
-            "- namespace: trigger",
-            "`trigger` cannot be a namespace, because it means something else",
-        ),
-        ("- namespace: [a]", "`namespace` is a list; expected a text"),
-        (
-            "- namespace: a\n- namespace: a",
-            "line 4, column 14: error: the namespace `a` is taken already in line 3, column 14; rename one of them",
-        ),
-        (
-            "- { namespace: a, uses: ../b.js }",
-            "line 3, column 25: error: a: `../b.js` is not a file in the workflow's folder; use a path such as `./step/entry.js`",
-        ),
-        (
-            "- { namespace: a, uses: /b.js }",
-            "`/b.js` is not a file in the workflow's folder",
-        ),
-        (
-            "- { namespace: a, uses: a@1@2 }",
-            "`a@1@2` is not a component: expected `key@version`",
-        ),
-        (
-            "- { namespace: a, uses: a@1, code: b }",
-            "a step has either `uses` or `code`; delete one of them",
-        ),
-        (
-            "- { namespace: a, runtime: python3.12, code: b }",
-            "`code` is JavaScript here; put code of another language into a file",
-        ),
-        (
-            "- { namespace: a, props: [1] }",
-            "`props` is a list; expected props by name",
-        ),
-        (
-            "- { namespace: a, if: yes }",
-            "`if`: a condition is one expression",
-        ),
-        (
-            "- { namespace: a, timeout: 0 }",
-            "`timeout` is 0; expected a time",
-        ),
-        (
-            "- { namespace: a, retry: 3 }",
-            "expected keys with values, and there is a number",
-        ),
-        (
-            "- { namespace: a, on_error: stop }",
-            "`on_error` is `stop`; expected `fail`, `continue` or a list of steps",
-        ),
-        (
-            "- { namespace: a, disabled: 1 }",
-            "`disabled` is 1; expected true or false",
-        ),
-        (
-            "- { namespace: a, _filter: { continue: false } }",
-            "`rules` is missing here",
-        ),
-        (
-            "- { namespace: a, _filter: { rules: { r: [{ a: 1, op: 'str~', b: 2 }] } } }",
-            "`_filter`: the operator `str~` is unknown",
-        ),
-    ] {
+    for (text, expected) in MISTAKES {
         let found = problems(&format!("steps:\n{text}"));
         assert!(found[0].contains(expected), "{text}: {found:?}");
         assert_eq!(found.len(), 1, "{text}: {found:?}");

@@ -132,91 +132,94 @@ fn triggers_of_one_type_are_told_apart_by_their_number() {
     );
 }
 
+/// Texts, and the beginnings or parts of what is said about them.
+const MISTAKES: &[(&str, &str)] = &[
+    ("- {}", "line 3, column 3: error: a trigger has a `type`"),
+    (
+        "- http",
+        "line 3, column 3: error: expected keys with values, and there is text",
+    ),
+    (
+        "- type: webhook",
+        "line 3, column 9: error: `type` is `webhook`; expected `http` or `schedule` or",
+    ),
+    (
+        "- id: p_aB3dE6g",
+        "line 3, column 7: error: `id`: `p_aB3dE6g` is not a trigger id",
+    ),
+    (
+        "- id: hi_aB3dE6g\n- id: hi_aB3dE6g",
+        "line 4, column 7: error: the trigger `hi_aB3dE6g` is there already",
+    ),
+    (
+        "- id: hi_aB3dE6g\n  type: email",
+        "line 3, column 7: error: `hi_aB3dE6g` is the id of a trigger of another type",
+    ),
+    (
+        "- type: http\n  respond: me",
+        "line 4, column 12: error: `respond` is `me`; expected `default` or `workflow`",
+    ),
+    (
+        "- type: http\n  auth:",
+        "`auth` is empty, and everybody could start runs",
+    ),
+    (
+        "- type: http\n  auth: {}",
+        "line 4, column 9: error: `bearer` is missing here",
+    ),
+    (
+        "- type: http\n  auth: {bearer: ' '}",
+        "line 4, column 18: error: `bearer` is a token",
+    ),
+    (
+        "- type: schedule",
+        "line 3, column 3: error: give `interval_seconds` or `cron`",
+    ),
+    (
+        "- type: schedule\n  cron: every day",
+        "line 4, column 9: error: `cron`: `every day` is not a cron expression",
+    ),
+    (
+        "- type: schedule\n  cron: 0 9 * * *\n  timezone: Wien",
+        "line 5, column 13: error: `timezone`: `Wien` is not an IANA time zone",
+    ),
+    (
+        "- type: schedule\n  interval_seconds: 0",
+        "line 4, column 21: error: `interval_seconds`: expected an integer",
+    ),
+    (
+        "- type: schedule\n  cron: 0 9 * * *\n  interval_seconds: 5",
+        "line 5, column 3: error: a schedule has either",
+    ),
+    (
+        "- type: source",
+        "line 3, column 3: error: `uses` is missing here",
+    ),
+    (
+        "- type: source\n  uses: a b",
+        "line 4, column 9: error: `a b` is not a component",
+    ),
+    (
+        "- type: source\n  uses: a@1\n  props: []",
+        "line 5, column 10: error: `props` is a list; expected props by name",
+    ),
+    (
+        "- type: events",
+        "line 3, column 3: error: `emitter` is missing here",
+    ),
+    (
+        "- type: events\n  emitter: mine",
+        "line 4, column 12: error: `emitter`: `mine` is neither",
+    ),
+    (
+        "  a: 1",
+        "line 3, column 3: error: `triggers` is keys with values; expected a list",
+    ),
+];
+
 #[test]
 fn mistakes_in_triggers_are_told_with_their_places() {
-    for (text, expected) in [
-        ("- {}", "line 3, column 3: error: a trigger has a `type`"),
-        (
-            "- http",
-            "line 3, column 3: error: expected keys with values, and there is text",
-        ),
-        (
-            "- type: webhook",
-            "line 3, column 9: error: `type` is `webhook`; expected `http` or `schedule` or",
-        ),
-        (
-            "- id: p_aB3dE6g",
-            "line 3, column 7: error: `id`: `p_aB3dE6g` is not a trigger id",
-        ),
-        (
-            "- id: hi_aB3dE6g\n- id: hi_aB3dE6g",
-            "line 4, column 7: error: the trigger `hi_aB3dE6g` is there already",
-        ),
-        (
-            "- id: hi_aB3dE6g\n  type: email",
-            "line 3, column 7: error: `hi_aB3dE6g` is the id of a trigger of another type",
-        ),
-        (
-            "- type: http\n  respond: me",
-            "line 4, column 12: error: `respond` is `me`; expected `default` or `workflow`",
-        ),
-        (
-            "- type: http\n  auth:",
-            "`auth` is empty, and everybody could start runs",
-        ),
-        (
-            "- type: http\n  auth: {}",
-            "line 4, column 9: error: `bearer` is missing here",
-        ),
-        (
-            "- type: http\n  auth: {bearer: ' '}",
-            "line 4, column 18: error: `bearer` is a token",
-        ),
-        (
-            "- type: schedule",
-            "line 3, column 3: error: give `interval_seconds` or `cron`",
-        ),
-        (
-            "- type: schedule\n  cron: every day",
-            "line 4, column 9: error: `cron`: `every day` is not a cron expression",
-        ),
-        (
-            "- type: schedule\n  cron: 0 9 * * *\n  timezone: Wien",
-            "line 5, column 13: error: `timezone`: `Wien` is not an IANA time zone",
-        ),
-        (
-            "- type: schedule\n  interval_seconds: 0",
-            "line 4, column 21: error: `interval_seconds`: expected an integer",
-        ),
-        (
-            "- type: schedule\n  cron: 0 9 * * *\n  interval_seconds: 5",
-            "line 5, column 3: error: a schedule has either",
-        ),
-        (
-            "- type: source",
-            "line 3, column 3: error: `uses` is missing here",
-        ),
-        (
-            "- type: source\n  uses: a b",
-            "line 4, column 9: error: `a b` is not a component",
-        ),
-        (
-            "- type: source\n  uses: a@1\n  props: []",
-            "line 5, column 10: error: `props` is a list; expected props by name",
-        ),
-        (
-            "- type: events",
-            "line 3, column 3: error: `emitter` is missing here",
-        ),
-        (
-            "- type: events\n  emitter: mine",
-            "line 4, column 12: error: `emitter`: `mine` is neither",
-        ),
-        (
-            "  a: 1",
-            "line 3, column 3: error: `triggers` is keys with values; expected a list",
-        ),
-    ] {
+    for (text, expected) in MISTAKES {
         let found = problems(&format!("triggers:\n{text}"));
         assert!(found[0].contains(expected), "{text}: {found:?}");
         assert_eq!(found.len(), 1, "{text}: {found:?}");

@@ -7,7 +7,10 @@ use std::{
 };
 
 use headwater_model::time::EpochMs;
-use serde_json::{Value, value::to_raw_value};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 
 use crate::{
     definition::Definition,
@@ -18,11 +21,12 @@ use crate::{
     },
 };
 
-/// What the executor says; steps without a script return nothing.
+/// The ends and answers that the executor has ready. Steps without a script return nothing.
 #[derive(Clone, Default)]
 pub(super) struct Script {
     ends: HashMap<String, VecDeque<StepEnd>>,
-    answers: HashMap<String, VecDeque<Value>>,
+    answers: HashMap<String, VecDeque<Result<Value, Box<Failure>>>>,
+    refused_calls: HashMap<String, Failure>,
     returns: Returns,
 }
 
@@ -98,8 +102,31 @@ impl Script {
         self.answers
             .entry(block.to_owned())
             .or_default()
-            .push_back(answers);
+            .push_back(Ok(answers));
         self
+    }
+
+    /// An expression of a block throws.
+    pub(super) fn cannot_answer(mut self, block: &str, message: &str) -> Self {
+        let failure = Failure::stated(Cause::Thrown, "Error", message);
+        let answers = self.answers.entry(block.to_owned()).or_default();
+        answers.push_back(Err(Box::new(failure)));
+        self
+    }
+
+    /// The workflow that a block calls is not there.
+    pub(super) fn cannot_call(mut self, block: &str, message: &str) -> Self {
+        let failure = Failure::stated(Cause::Configuration, "ConfigurationError", message);
+        self.refused_calls.insert(block.to_owned(), failure);
+        self
+    }
+
+    fn answer(&mut self, path: &Path) -> Result<Vec<Box<RawValue>>, Box<Failure>> {
+        let answers = self.answers.get_mut(&path.to_string());
+        let answers = answers.and_then(VecDeque::pop_front);
+        let answers = answers.unwrap_or_else(|| panic!("nobody answers {path}"))?;
+        let answers = answers.as_array().unwrap().iter();
+        Ok(answers.map(|one| to_raw_value(one).unwrap()).collect())
     }
 
     /// Steps return their names.
@@ -140,7 +167,7 @@ pub(super) struct Story {
     /// `steps` as each execution found it.
     scopes: HashMap<String, Value>,
     state: State,
-    /// What a store would have.
+    /// The run as a store would have it.
     stored: (Root, BTreeMap<Path, String>),
     scripts_stored: Script,
 }
@@ -164,6 +191,10 @@ impl Story {
             state: State::Running,
             stored: (Root::default(), BTreeMap::new()),
         };
+        let places = story.tree.places().iter();
+        let bodies =
+            places.map(|(path, place)| (path.clone(), serde_json::to_string(place).unwrap()));
+        story.stored.1 = bodies.collect();
         story.advance();
         story
     }
@@ -184,22 +215,25 @@ impl Story {
                         self.pending.push(path);
                     }
                     Work::Evaluate(_) => {
-                        let answers = self
-                            .script
-                            .answers
-                            .get_mut(&path.to_string())
-                            .and_then(VecDeque::pop_front);
-                        let answers = answers.unwrap_or_else(|| panic!("nobody answers {path}"));
-                        let answers = answers
-                            .as_array()
-                            .unwrap()
-                            .iter()
-                            .map(|one| to_raw_value(one).unwrap());
-                        self.tree
-                            .answered(&path, Ok(answers.collect()), self.now_ms);
+                        let answers = self.script.answer(&path);
+                        let answers = answers.map_err(|failure| *failure);
+                        self.tree.answered(&path, answers, self.now_ms);
                         has_answered = true;
                     }
-                    Work::Call { .. } => panic!("no story calls"),
+                    Work::Call {
+                        workflow,
+                        event,
+                        waits,
+                    } => {
+                        let event = event.text().unwrap();
+                        self.calls.push(format!("{path}: {workflow} {event}"));
+                        let called = match self.script.refused_calls.get(&path.to_string()) {
+                            Some(failure) => Err(failure.clone()),
+                            None => Ok("r_1"),
+                        };
+                        self.tree.called(&path, called, waits, self.now_ms);
+                        has_answered = true;
+                    }
                 }
             }
             if !has_answered {
@@ -218,7 +252,7 @@ impl Story {
     }
 
     /// Forgets everything but what was committed.
-    fn crash(&mut self) {
+    pub(super) fn crash(&mut self) {
         let places = self.stored.1.iter();
         let places = places.map(|(path, body)| (path.clone(), serde_json::from_str(body).unwrap()));
         let definition = Arc::clone(self.tree.definition());
@@ -237,7 +271,18 @@ impl Story {
         self.advance();
     }
 
-    /// Ends steps in their order until the run ends.
+    /// Ends two executions before anything follows from either.
+    pub(super) fn end_both(&mut self, steps: [&str; 2]) {
+        for step in steps {
+            let path: Path = step.parse().unwrap();
+            self.pending.retain(|pending| *pending != path);
+            let end = self.script.next(&path);
+            self.tree.step_ended(&path, end, self.now_ms);
+        }
+        self.advance();
+    }
+
+    /// Ends steps in their order, and lets time pass, until the run ends.
     pub(super) fn run(&mut self) -> RunEnd {
         self.run_with_crashes(usize::MAX)
     }
@@ -248,12 +293,11 @@ impl Story {
             if let State::Ended(end) = &self.state {
                 return end.clone();
             }
-            let next = self
-                .pending
-                .first()
-                .expect("it waits for something else")
-                .to_string();
-            self.end(&next);
+            match (self.pending.first(), self.waits_for()) {
+                (Some(next), _) => self.end(&next.to_string()),
+                (None, Some(span)) => self.pass(span),
+                (None, None) => panic!("it waits for an answer"),
+            }
             ended += 1;
             if ended % every == 0 {
                 self.crash();
@@ -307,7 +351,7 @@ impl Story {
         self.pending.iter().map(ToString::to_string).collect()
     }
 
-    /// Every execution so far.
+    /// Every execution so far, and every call of another workflow.
     pub(super) fn calls(&self) -> Vec<&str> {
         self.calls.iter().map(String::as_str).collect()
     }

@@ -1,0 +1,30 @@
+//! The command line of `variables`.
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct VariablesArguments {
+    #[command(subcommand)]
+    pub(crate) command: VariablesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum VariablesCommand {
+    /// Set a variable; steps and expressions read it as `process.env.NAME`
+    Set {
+        /// Variable: its name, or NAME=VALUE
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Value, @FILE, or @- for standard input; write a value that begins with @ as @@…. Without
+        /// a value you are asked for it, hidden
+        value: Option<String>,
+    },
+    /// List the variables, without their values
+    List,
+    /// Delete a variable
+    Delete {
+        /// Variable: its name
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}

@@ -1,0 +1,93 @@
+//! `workflows`: the commands about workflows, one module each, and the short ones. This file dispatches.
+
+mod answers;
+mod check;
+mod deploy;
+mod dev;
+mod init;
+mod logs;
+mod progress;
+mod replay;
+mod run;
+pub(super) mod run_card;
+mod runs;
+mod show;
+mod step;
+
+use std::io::IsTerminal as _;
+
+use anyhow::{Result, bail};
+use inquire::Confirm;
+use serde_json::{Value, json};
+
+use crate::arguments::{
+    DeleteWorkflowArguments, Global, WorkflowsClientCommand as ClientCommand, WorkflowsCommand,
+};
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::workflow;
+
+pub(crate) async fn run(global: &Global, command: WorkflowsCommand) -> Result<Exit> {
+    match command {
+        WorkflowsCommand::Init(arguments) => init::run(&arguments, global.json),
+        WorkflowsCommand::Check(arguments) => check::run(&arguments, global.json),
+        WorkflowsCommand::Client(command) => client(&Session::open(global)?, command).await,
+    }
+}
+
+async fn client(session: &Session, command: ClientCommand) -> Result<Exit> {
+    match command {
+        ClientCommand::Deploy(arguments) => deploy::run(session, &arguments.dir).await,
+        ClientCommand::Dev(arguments) => dev::run(session, &arguments.dir).await,
+        ClientCommand::List => list(session).await,
+        ClientCommand::Describe(arguments) => describe(session, &arguments.workflow).await,
+        ClientCommand::Runs(arguments) => runs::run(session, &arguments).await,
+        ClientCommand::Run(arguments) => run::run(session, &arguments).await,
+        ClientCommand::Replay(arguments) => replay::run(session, &arguments).await,
+        ClientCommand::Resume(arguments) => answers::resume(session, &arguments).await,
+        ClientCommand::Cancel(arguments) => answers::cancel(session, &arguments.run).await,
+        ClientCommand::Logs(arguments) => logs::run(session, &arguments.run).await,
+        ClientCommand::Delete(arguments) => delete(session, &arguments).await,
+    }
+}
+
+async fn list(session: &Session) -> Result<Exit> {
+    let workflows = session.client.list_scoped(&["workflows"]).await?;
+    if workflows.is_empty() && !session.json {
+        output::note(
+            "no workflows yet; create one with `headwater workflows init DIR`, and deploy it with `headwater workflows \
+             deploy DIR`",
+        );
+        return Ok(Exit::Success);
+    }
+    session.print(&Value::from(workflows.clone()), |_| {
+        show::listing(&workflows)
+    })?;
+    Ok(Exit::Success)
+}
+
+async fn describe(session: &Session, given: &str) -> Result<Exit> {
+    let workflow = workflow::find(&session.client, given).await?;
+    session.print(&workflow, show::full)?;
+    Ok(Exit::Success)
+}
+
+async fn delete(session: &Session, arguments: &DeleteWorkflowArguments) -> Result<Exit> {
+    let id = workflow::find_id(&session.client, &arguments.workflow).await?;
+    if !arguments.yes && std::io::stdin().is_terminal() {
+        let workflow = session.client.get(&["workflows", &id]).await?;
+        let name = text(&workflow, "name");
+        let asked = Confirm::new(&format!(
+            "Delete {id} ({name}) with its triggers and runs, also those that have not ended?"
+        ));
+        if !asked.with_default(false).prompt()? {
+            bail!("nothing was deleted");
+        }
+    }
+    session.client.delete(&["workflows", &id]).await?;
+    session.print(&json!({"id": id}), |_| id.clone())?;
+    output::note("deleted");
+    Ok(Exit::Success)
+}

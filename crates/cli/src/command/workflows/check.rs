@@ -1,0 +1,32 @@
+//! `workflows check`: everything that a folder tells without a node.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::arguments::CheckWorkflowArguments;
+use crate::exit::Exit;
+use crate::output;
+use crate::workflow::findings;
+use crate::workflow::folder::Folder;
+
+pub(super) fn run(arguments: &CheckWorkflowArguments, as_json: bool) -> Result<Exit> {
+    let folder = Folder::read(&arguments.dir)?;
+    let found = findings::of_folder(&folder, arguments.pipedream);
+    let errors = found.iter().filter(|finding| findings::is_error(finding));
+    let errors = errors.count();
+    match as_json {
+        true => output::json(&Value::from(found))?,
+        false => {
+            for finding in &found {
+                output::data(&findings::line(&folder.dir, finding))?;
+            }
+            if found.is_empty() {
+                output::note("nothing was found");
+            }
+        }
+    }
+    Ok(match errors {
+        0 => Exit::Success,
+        _ => Exit::Failure,
+    })
+}

@@ -1,0 +1,211 @@
+//! Following a run to its end: asks for it again and again, and prints each step once it has ended, and each wait
+//! when it begins. Steps go to standard output, their logs and errors to standard error.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::{run_card, step};
+use crate::client::ClientError;
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::timestamp;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A run, and the part of it that was printed.
+pub(super) struct Progress<'a> {
+    session: &'a Session,
+    id: String,
+    /// Begins each line, where several runs are followed.
+    prefix: String,
+    /// Steps that have ended, by their paths.
+    ended: HashSet<String>,
+    /// Waits, by the URLs that no two of them share.
+    waits: HashSet<String>,
+    connected: bool,
+}
+
+/// Whether a run has ended, by its status.
+pub(super) fn has_ended(run: &Value) -> bool {
+    matches!(text(run, "status"), "succeeded" | "failed" | "cancelled")
+}
+
+/// Follows a run and prints its end; with `--json` the run alone, once it has ended.
+pub(super) async fn follow(session: &Session, id: &str) -> Result<Exit> {
+    let run = Progress::new(session, id).to_the_end().await?;
+    match session.json {
+        true => output::json(&run)?,
+        false => output::data(&end(&run))?,
+    }
+    if text(&run, "status") == "succeeded" {
+        return Ok(Exit::Success);
+    }
+    output::note(&format!(
+        "error: run {id} has {}; `headwater runs describe {id}` shows it",
+        match text(&run, "status") {
+            "cancelled" => "been cancelled",
+            status => status,
+        }
+    ));
+    Ok(Exit::Failure)
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(session: &'a Session, id: &str) -> Self {
+        Self {
+            session,
+            id: id.to_owned(),
+            prefix: String::new(),
+            ended: HashSet::new(),
+            waits: HashSet::new(),
+            connected: true,
+        }
+    }
+
+    /// The same as one of several runs, which each line names.
+    pub(super) fn among_others(self) -> Self {
+        let prefix = format!("{}  ", self.id);
+        Self { prefix, ..self }
+    }
+
+    /// Prints until the run has ended, and returns it.
+    pub(super) async fn to_the_end(mut self) -> Result<Value> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.session.client.get(&["runs", &self.id]).await {
+                Ok(run) => {
+                    if !self.connected {
+                        output::note("connected again");
+                        self.connected = true;
+                    }
+                    if self.show(&run)? {
+                        pause = FIRST_PAUSE;
+                    }
+                    if has_ended(&run) {
+                        return Ok(run);
+                    }
+                }
+                Err(error) => self.survive(error)?,
+            }
+            tokio::time::sleep(pause).await;
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+
+    /// Prints the news, and tells whether there were any.
+    fn show(&mut self, run: &Value) -> Result<bool> {
+        let mut is_news = false;
+        for step in step::of(run) {
+            if !step::has_ended(step) || !self.ended.insert(text(step, "path").to_owned()) {
+                continue;
+            }
+            is_news = true;
+            if self.session.json {
+                continue;
+            }
+            for (_, line) in step::log_lines(step) {
+                output::note(&format!("{}{line}", self.prefix));
+            }
+            output::data(&format!("{}{}", self.prefix, step::line(step)))?;
+            if let Some(failure) = step::failure(step) {
+                output::note(&format!("{}{failure}", self.prefix));
+            }
+        }
+        for wait in run_card::waits(run) {
+            if self.waits.insert(text(wait, "resume_url").to_owned()) {
+                is_news = true;
+                output::note(&format!("{}{}", self.prefix, waiting(wait)));
+            }
+        }
+        Ok(is_news)
+    }
+
+    /// A node that restarts or is busy does not end the following; anything else does.
+    fn survive(&mut self, error: anyhow::Error) -> Result<()> {
+        let refused = error.downcast_ref::<ClientError>();
+        if !refused.is_some_and(ClientError::is_transient) {
+            return Err(error);
+        }
+        if self.connected {
+            output::note(&format!("{error:#}; still trying"));
+            self.connected = false;
+        }
+        Ok(())
+    }
+}
+
+/// The end of a run, as a line.
+pub(super) fn end(run: &Value) -> String {
+    let at = timestamp::from_millis(&run["ended_at_ms"]);
+    let line = format!(
+        "{at}  {status}  {took}  {why}",
+        status = text(run, "status"),
+        took = step::took(run),
+        why = step::beginning(why(run)),
+    );
+    line.trim_end().to_owned()
+}
+
+fn why(run: &Value) -> &str {
+    match text(run, "error") {
+        "" => text(run, "reason"),
+        error => error,
+    }
+}
+
+fn waiting(wait: &Value) -> String {
+    let until = match wait["expires_at_ms"].is_null() {
+        true => String::new(),
+        false => format!(" until {}", timestamp::from_millis(&wait["expires_at_ms"])),
+    };
+    let urls = run_card::urls(wait);
+    format!(
+        "{} waits ({}){until}\n{}",
+        text(wait, "path"),
+        text(wait, "kind"),
+        urls.iter()
+            .map(|(name, url)| format!("  {name:<8}{url}"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_end_says_why() {
+        let mut run = json!({
+            "status": "succeeded", "started_at_ms": 1_767_225_600_000_i64, "ended_at_ms": 1_767_225_600_100_i64,
+            "reason": "draft order",
+        });
+        let at = "2026-01-01T00:00:00.100Z";
+        assert_eq!(end(&run), format!("{at}  succeeded  100 ms  draft order"));
+        run["status"] = json!("failed");
+        run["error"] = json!("no such channel");
+        assert_eq!(end(&run), format!("{at}  failed  100 ms  no such channel"));
+    }
+
+    #[test]
+    fn a_wait_has_its_urls() {
+        let wait = json!({
+            "path": "approve", "kind": "suspend", "resume_url": "http://node/w/t/resume",
+            "cancel_url": "http://node/w/t/cancel", "expires_at_ms": 1_767_225_600_000_i64,
+        });
+        assert_eq!(
+            waiting(&wait),
+            "approve waits (suspend) until 2026-01-01T00:00:00.000Z\n\
+             \x20 resume  http://node/w/t/resume\n\
+             \x20 cancel  http://node/w/t/cancel"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! `workflows replay`: a run that has ended is done again, whole or from a step; and the same with many runs, whose
+//! number is told before.
+
+mod several;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::progress;
+use crate::arguments::ReplayRunArguments;
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::table;
+
+pub(super) async fn run(session: &Session, arguments: &ReplayRunArguments) -> Result<Exit> {
+    match &arguments.run {
+        Some(id) => one(session, id, arguments).await,
+        None => several::run(session, arguments).await,
+    }
+}
+
+async fn one(session: &Session, id: &str, arguments: &ReplayRunArguments) -> Result<Exit> {
+    let answer = send(session, id, arguments).await?;
+    if arguments.dry_run {
+        session.print(&answer, plan)?;
+        output::note("nothing was started");
+        return Ok(Exit::Success);
+    }
+    let replay = text(&answer, "id");
+    if !(session.json && arguments.wait) {
+        session.print(&answer, |_| replay.to_owned())?;
+    }
+    let kept = kept(&answer);
+    if !kept.is_empty() && !session.json {
+        output::note(&format!("results used again: {}", kept.join(", ")));
+    }
+    match arguments.wait {
+        true => progress::follow(session, replay).await,
+        false => Ok(Exit::Success),
+    }
+}
+
+/// Asks for a replay of one run.
+async fn send(session: &Session, id: &str, arguments: &ReplayRunArguments) -> Result<Value> {
+    let body = body(arguments);
+    session.client.post(&["runs", id, "replay"], &body).await
+}
+
+fn body(arguments: &ReplayRunArguments) -> Value {
+    let mut body = json!({});
+    if let Some(step) = &arguments.from {
+        body["from"] = step.as_str().into();
+    }
+    if arguments.same || arguments.latest {
+        let deployment = if arguments.same { "same" } else { "latest" };
+        body["deployment"] = deployment.into();
+    }
+    if arguments.dry_run {
+        body["dry_run"] = true.into();
+    }
+    body
+}
+
+/// The steps whose results are used again.
+fn kept(answer: &Value) -> Vec<&str> {
+    let paths = answer["skips"].as_array().into_iter().flatten();
+    paths.filter_map(Value::as_str).collect()
+}
+
+fn plan(answer: &Value) -> String {
+    let kept = kept(answer);
+    let used_again = match kept.is_empty() {
+        true => "nothing".to_owned(),
+        false => kept.join("\n"),
+    };
+    table::card(vec![
+        (
+            "deployment".to_owned(),
+            text(answer, "deployment_id").to_owned(),
+        ),
+        ("used again".to_owned(), used_again),
+    ])
+}

@@ -1,0 +1,118 @@
+//! A workflow's run in full: the card, its event, steps, waits, sends, log lines and failures.
+
+use serde_json::Value;
+
+use super::{logs, step};
+use crate::source::text;
+use crate::table;
+use crate::timestamp;
+
+/// Whether a run is a workflow's, as against a source's.
+pub(in crate::command) fn is_workflows(run: &Value) -> bool {
+    run["workflow_id"].is_string()
+}
+
+/// The run as text.
+pub(in crate::command) fn described(run: &Value) -> String {
+    let failures = step::of(run).iter().filter_map(step::failure);
+    let parts = [
+        Some(card(run)),
+        event(run),
+        steps(run),
+        waiting(run),
+        sends(run),
+        lines("LOG", logs::lines(run)),
+        lines("ERRORS", failures.collect()),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    parts.join("\n\n")
+}
+
+/// The waits that can be answered.
+pub(super) fn waits(run: &Value) -> &[Value] {
+    items(run, "waits")
+}
+
+/// The URLs of a wait, by what they do.
+pub(super) fn urls(wait: &Value) -> Vec<(&'static str, &str)> {
+    let urls = ["resume", "cancel", "rerun"].into_iter();
+    let urls = urls.map(|action| (action, text(wait, &format!("{action}_url"))));
+    urls.filter(|(_, url)| !url.is_empty()).collect()
+}
+
+fn card(run: &Value) -> String {
+    let mut rows: Vec<_> = [
+        ("id", "id"),
+        ("workflow", "workflow_id"),
+        ("deployment", "deployment_id"),
+        ("trigger", "trigger"),
+        ("status", "status"),
+        ("reason", "reason"),
+        ("error", "error"),
+        ("replay of", "replay_of"),
+    ]
+    .map(|(label, field)| (label.to_owned(), text(run, field).to_owned()))
+    .into();
+    for label in ["queued", "started", "ended"] {
+        let at_ms = &run[format!("{label}_at_ms")];
+        if !at_ms.is_null() {
+            rows.push((label.to_owned(), timestamp::from_millis(at_ms)));
+        }
+    }
+    rows.push(("took".to_owned(), step::took(run)));
+    rows.push(("trace".to_owned(), text(run, "trace_id").to_owned()));
+    rows.retain(|(_, value)| !matches!(value.as_str(), "" | "-"));
+    table::card(rows)
+}
+
+fn event(run: &Value) -> Option<String> {
+    let event = run.get("event").filter(|event| !event.is_null())?;
+    Some(format!("EVENT\n{event:#}"))
+}
+
+fn steps(run: &Value) -> Option<String> {
+    let rows: Vec<_> = step::of(run).iter().map(step::row).collect();
+    let headers = ["step", "status", "attempts", "took", "result"];
+    (!rows.is_empty()).then(|| table::listing(&headers, rows))
+}
+
+fn waiting(run: &Value) -> Option<String> {
+    let rows = waits(run).iter().map(|wait| {
+        let urls = urls(wait).into_iter().map(|(_, url)| url);
+        vec![
+            text(wait, "path").to_owned(),
+            text(wait, "kind").to_owned(),
+            timestamp::from_millis(&wait["expires_at_ms"]),
+            urls.collect::<Vec<_>>().join("\n"),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    (!rows.is_empty()).then(|| table::listing(&["wait", "kind", "until", "urls"], rows))
+}
+
+fn sends(run: &Value) -> Option<String> {
+    let rows = items(run, "sends").iter().map(|send| {
+        let result = match &send["result"] {
+            Value::Null => String::new(),
+            result => step::beginning(&result.to_string()),
+        };
+        vec![
+            text(send, "path").to_owned(),
+            text(send, "way").to_owned(),
+            text(send, "state").to_owned(),
+            send["attempts"].to_string(),
+            result,
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    let headers = ["send of", "way", "state", "attempts", "result"];
+    (!rows.is_empty()).then(|| table::listing(&headers, rows))
+}
+
+fn lines(title: &str, lines: Vec<String>) -> Option<String> {
+    (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
+}
+
+fn items<'a>(object: &'a Value, field: &str) -> &'a [Value] {
+    object[field].as_array().map_or(&[], Vec::as_slice)
+}

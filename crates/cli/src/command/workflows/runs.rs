@@ -1,0 +1,60 @@
+//! `workflows runs`: a workflow's runs, those that have ended or those that have not.
+
+use anyhow::Result;
+use clap::ValueEnum as _;
+use serde_json::Value;
+
+use super::step;
+use crate::arguments::{WorkflowRunStatus, WorkflowRunsArguments};
+use crate::exit::Exit;
+use crate::output;
+use crate::session::Session;
+use crate::source::text;
+use crate::table;
+use crate::timestamp;
+use crate::workflow;
+
+pub(super) async fn run(session: &Session, arguments: &WorkflowRunsArguments) -> Result<Exit> {
+    let given = &arguments.workflow;
+    let id = workflow::find_id(&session.client, given).await?;
+    let path = ["workflows", &id, "runs"];
+    let query: Vec<_> = arguments.status.map(parameter).into_iter().collect();
+    let page = session.client.first(&path, arguments.limit, &query);
+    let runs = page.await?.data;
+    if runs.is_empty() && !session.json {
+        output::note(&match arguments.status {
+            Some(_) => format!("no such runs; `headwater workflows runs {given}` shows those that have ended"),
+            None => format!(
+                "no runs have ended; `headwater workflows runs {given} --status open` shows those that have not, \
+                 `headwater workflows run {given}` starts one"
+            ),
+        });
+        return Ok(Exit::Success);
+    }
+    session.print(&Value::from(runs.clone()), |_| listing(&runs))?;
+    Ok(Exit::Success)
+}
+
+fn parameter(status: WorkflowRunStatus) -> (&'static str, String) {
+    if status == WorkflowRunStatus::Open {
+        return ("open", "true".to_owned());
+    }
+    let value = status.to_possible_value();
+    let name = value.map_or_else(String::new, |value| value.get_name().to_owned());
+    ("status", name)
+}
+
+pub(super) fn listing(runs: &[Value]) -> String {
+    let rows = runs.iter().map(|run| {
+        vec![
+            text(run, "id").to_owned(),
+            timestamp::from_millis(&run["queued_at_ms"]),
+            text(run, "trigger").to_owned(),
+            text(run, "status").to_owned(),
+            step::took(run),
+            step::beginning(text(run, "error")),
+        ]
+    });
+    let headers = ["id", "queued", "trigger", "status", "took", "error"];
+    table::listing(&headers, rows.collect())
+}

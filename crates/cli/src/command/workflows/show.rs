@@ -1,0 +1,111 @@
+//! The display of a workflow: the card after a change, the full one, and the list.
+
+use serde_json::Value;
+
+use super::super::show::active;
+use crate::source::{self, text};
+use crate::table;
+use crate::timestamp;
+
+/// The workflow and its triggers.
+pub(super) fn brief(workflow: &Value) -> String {
+    table::card(rows(workflow))
+}
+
+/// The same with everything that a person seldom needs.
+pub(super) fn full(workflow: &Value) -> String {
+    let mut rows = rows(workflow);
+    for (label, field) in [
+        ("slug", "name_slug"),
+        ("deployment", "deployment_id"),
+        ("owner", "owner_id"),
+    ] {
+        rows.push((label.to_owned(), text(workflow, field).to_owned()));
+    }
+    for event in ["created", "updated"] {
+        let seconds = &workflow[format!("{event}_at")];
+        rows.push((event.to_owned(), timestamp::from_seconds(seconds)));
+    }
+    table::card(rows)
+}
+
+/// A row for each workflow.
+pub(super) fn listing(workflows: &[Value]) -> String {
+    let rows = workflows.iter().map(|workflow| {
+        let triggers = triggers(workflow).map(|(_, place)| place);
+        vec![
+            text(workflow, "id").to_owned(),
+            text(workflow, "name").to_owned(),
+            active(workflow).to_owned(),
+            triggers.collect::<Vec<_>>().join(", "),
+            timestamp::from_seconds(&workflow["updated_at"]),
+        ]
+    });
+    table::listing(
+        &["id", "name", "active", "trigger", "updated"],
+        rows.collect(),
+    )
+}
+
+fn rows(workflow: &Value) -> Vec<(String, String)> {
+    let mut rows = vec![
+        ("id".to_owned(), text(workflow, "id").to_owned()),
+        ("name".to_owned(), text(workflow, "name").to_owned()),
+        ("active".to_owned(), active(workflow).to_owned()),
+    ];
+    rows.extend(triggers(workflow));
+    rows
+}
+
+/// The kind of each trigger, and where its events come from.
+fn triggers(workflow: &Value) -> impl Iterator<Item = (String, String)> {
+    let triggers = workflow["triggers"].as_array().into_iter().flatten();
+    triggers.map(|trigger| (text(trigger, "type").to_owned(), origin(trigger)))
+}
+
+fn origin(trigger: &Value) -> String {
+    let named = ["endpoint_url", "mailbox", "source_id", "emitter_id"];
+    let named = named.map(|field| text(trigger, field));
+    if let Some(origin) = named.into_iter().find(|origin| !origin.is_empty()) {
+        return origin.to_owned();
+    }
+    let schedule = &trigger["schedule"];
+    let Some(times) = source::timer(schedule) else {
+        return text(trigger, "id").to_owned();
+    };
+    match text(schedule, "timezone") {
+        "" => times,
+        timezone => format!("{times} ({timezone})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_trigger_tells_where_its_events_come_from() {
+        let workflow = json!({"id": "p_1", "name": "Orders", "active": true, "triggers": [
+            {"id": "hi_1", "type": "http", "endpoint_url": "http://node/e/t"},
+            {"id": "ti_1", "type": "schedule", "schedule": {"cron": "0 3 * * *", "timezone": "Europe/Berlin"}},
+            {"id": "ti_2", "type": "schedule", "schedule": {"interval_seconds": 900}},
+            {"id": "ei_1", "type": "email", "mailbox": "orders-x1"},
+            {"id": "dc_1", "type": "source", "source_id": "dc_1"},
+            {"id": "dc_2", "type": "events", "emitter_id": "dc_*"},
+        ]});
+        assert_eq!(
+            brief(&workflow),
+            "ID         p_1\n\
+             NAME       Orders\n\
+             ACTIVE     yes\n\
+             HTTP       http://node/e/t\n\
+             SCHEDULE   cron 0 3 * * * (Europe/Berlin)\n\
+             SCHEDULE   every 15 min\n\
+             EMAIL      orders-x1\n\
+             SOURCE     dc_1\n\
+             EVENTS     dc_*"
+        );
+    }
+}

@@ -1,0 +1,36 @@
+//! A workflow as commands name it: by its id, name, name slug or folder. Changes nothing.
+
+pub(crate) mod findings;
+pub(crate) mod folder;
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::source::{self, text};
+
+/// Finds a workflow by id, folder, exact name or name slug.
+pub(crate) async fn find(client: &Client, given: &str) -> Result<Value> {
+    let id = find_id(client, given).await?;
+    client.get(&["workflows", &id]).await
+}
+
+/// The id alone: an id, and that of a folder, is taken as it is, without asking for the workflow.
+pub(crate) async fn find_id(client: &Client, given: &str) -> Result<String> {
+    if given.starts_with("p_") {
+        return Ok(given.to_owned());
+    }
+    let dir = Path::new(given);
+    if folder::is_workflow(dir) {
+        return folder::workflow_id(dir);
+    }
+    let workflows = client.list_scoped(&["workflows"]).await?;
+    let Some(workflow) = source::named("workflows", workflows, given)? else {
+        bail!(
+            "no workflow is called {given}, and it is not the folder of one; `headwater workflows list` shows the workflows"
+        );
+    };
+    Ok(text(&workflow, "id").to_owned())
+}

@@ -322,6 +322,9 @@ impl Actor {
                     if self.context.endings.are_expected(id) {
                         self.context.endings.tell(id, run.run_result());
                     }
+                    if let Some(worker) = &run.worker {
+                        self.context.core.engine.forget_tmp(worker, run.tmp()).await;
+                    }
                     self.drop_run(id);
                     self.gave_place(id);
                 }

@@ -237,7 +237,7 @@ async fn load(context: &WorkflowContext, workflow: &Workflow, id: &DeploymentId)
     let content = Content::of(&deployment)?;
     let definition = Arc::new(content.definition()?);
     let mut steps = HashMap::new();
-    for node in definition.nodes() {
+    for node in definition.nodes().filter(|node| !node.is_disabled) {
         let NodeKind::Step(step) = &node.kind else { continue };
         let namespace = node.namespace.as_str();
         let component = content.steps.get(namespace).ok_or_else(|| missing("a step's component"))?;

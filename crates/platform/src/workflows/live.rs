@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, mem, sync::Arc, time::Duration};
 
+use headwater_engine::WorkerOwner;
 use headwater_model::{
     channel::Channel,
     event::NewEvent,
@@ -52,6 +53,8 @@ pub(super) struct LiveRun {
     pub(super) started_at_ms: EpochMs,
     pub(super) execution: InvocationId,
     pub(super) pending: Pending,
+    /// The place in a worker that it used last: its `/tmp` is in that worker.
+    pub(super) worker: Option<WorkerOwner>,
     /// Whether something happened that has to be durable before anything else begins.
     pub(super) is_dirty: bool,
     pub(super) is_committing: bool,

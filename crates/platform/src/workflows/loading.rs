@@ -76,6 +76,7 @@ impl WorkflowContext {
                 blobs,
                 ..Pending::default()
             },
+            worker: None,
             is_dirty: false,
             is_committing: false,
             is_admitted,

@@ -11,9 +11,10 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::{NewRun, Workflows, context::WorkflowContext};
+use crate::error::PlatformError;
 
 /// Runs that call one another at most.
-const HOPS_MAX: u32 = 16;
+pub(super) const HOPS_MAX: u32 = 16;
 /// The result type that has the exports of every step.
 const ALL_EXPORTS: &str = "all_exports";
 
@@ -58,6 +59,11 @@ impl Endings {
     }
 }
 
+/// The answer to a call in a circle.
+pub(super) fn too_many_calls() -> PlatformError {
+    PlatformError::Conflict(format!("{HOPS_MAX} runs have called one another already; end the circle"))
+}
+
 /// Arguments of `$.flow.trigger`.
 #[derive(Deserialize)]
 struct TriggerArguments {
@@ -84,7 +90,7 @@ pub(super) fn serve(context: &Arc<WorkflowContext>, asking: Asking, request: Ser
 async fn trigger(context: &Arc<WorkflowContext>, asking: &Asking, arguments: &RawValue) -> StoreReply {
     let arguments: TriggerArguments = serde_json::from_str(arguments.get()).map_err(|error| error.to_string())?;
     if asking.hops >= HOPS_MAX {
-        return Err(format!("{HOPS_MAX} runs have called one another already; end the circle"));
+        return Err(too_many_calls().to_string());
     }
     let workflow = context.find(&asking.owner, &arguments.workflow).await.map_err(|error| error.to_string())?;
     let run = context.core.env.id(InvocationId::new);

@@ -53,7 +53,9 @@ impl Platform {
         codes: &StepCodes<'_>,
         findings: &mut Vec<Finding>,
     ) -> Result<BTreeMap<String, ComponentId>, PlatformError> {
-        let steps = definition.paths().into_iter().filter_map(|(path, node)| match &node.kind {
+        // Those that are switched off need no code that can run.
+        let nodes = definition.paths().into_iter().filter(|(_, node)| !node.is_disabled);
+        let steps = nodes.filter_map(|(path, node)| match &node.kind {
             NodeKind::Step(step) => Some((path, node.namespace.to_string(), step)),
             _ => None,
         });

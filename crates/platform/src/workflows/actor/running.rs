@@ -21,11 +21,13 @@ use crate::{
     error::PlatformError,
     workflows::{
         context::WorkflowContext,
+        deployed::Deployed,
         effects::Sends,
         flight::{Executed, For},
         head::{CalledBy, Head},
         input::{self, BlobTexts},
         masking::Masks,
+        services::{HOPS_MAX, too_many_calls},
         tokens::WaitUrls,
     },
 };
@@ -80,10 +82,10 @@ impl Actor {
         };
         let (context, deployed) = (Arc::clone(&self.context), Arc::clone(&run.deployed));
         let blobs = input::blobs(run, &order.path);
-        let id = id.clone();
+        let (id, hops) = (id.clone(), run.claimed.hops);
         self.preparing.push(Box::pin(async move {
             let Order { path, work } = order;
-            let start = prepared(&context, &deployed, (&id, &path), work, blobs).await;
+            let start = prepared(&context, &deployed, (&id, &path, hops), work, blobs).await;
             (id, path, start)
         }));
     }
@@ -142,6 +144,7 @@ impl Actor {
                     path,
                 };
                 let text = of.masks.opened(text);
+                run.worker = Some(worker.owner.clone());
                 let wall = Some(run.time_limit(&of.path));
                 self.flight.start(of, *worker, |run| Invocation {
                     run,
@@ -217,8 +220,8 @@ impl Actor {
 
 async fn prepared(
     context: &WorkflowContext,
-    deployed: &Arc<crate::workflows::deployed::Deployed>,
-    (run_id, path): (&InvocationId, &Path),
+    deployed: &Arc<Deployed>,
+    (run_id, path, hops): (&InvocationId, &Path, u32),
     work: Work,
     blobs: Vec<Blob>,
 ) -> Result<Start, PlatformError> {
@@ -231,6 +234,7 @@ async fn prepared(
     let variables = context.variables.of(&deployed.workflow.owner).await?;
     let masks = Arc::clone(&variables.masks);
     match work {
+        Work::Call { .. } if hops >= HOPS_MAX => Err(too_many_calls()),
         Work::Call { workflow, event, waits } => {
             let runnable = context.find(&deployed.workflow.owner, &workflow).await?.into();
             let event = event.text().unwrap_or("null").to_owned();

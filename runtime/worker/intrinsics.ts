@@ -48,6 +48,17 @@ const read = Deno.stdin.read.bind(Deno.stdin);
 export const writeStdout = Deno.stdout.writeSync.bind(Deno.stdout);
 export const writeStderr = Deno.stderr.writeSync.bind(Deno.stderr);
 export const exitProcess: (code?: number) => never = Deno.exit;
+export const readTextFile = Deno.readTextFileSync;
+export const Address = URL;
+const { internal } = Deno as unknown as { internal: symbol };
+const { evalContext } = (Deno as any)[internal].core;
+
+/** The value of a script that has this URL, in stacks and for what it imports. Throws what the script throws. */
+export function evaluateScript(script: string, url: string): any {
+  const [value, failure] = evalContext(script, url);
+  if (failure !== null) throw failure.thrown;
+  return value;
+}
 
 export const toWellFormed = uncurry(String.prototype.toWellFormed);
 export const stringIncludes = uncurry(String.prototype.includes);

@@ -198,7 +198,7 @@ fn import<'a>(tokens: &mut Scanner<'a>, first: Token<'a>) -> Option<(usize, Vec<
             Kind::Literal if token.depth == 0 => {
                 is_shareable = is_shareable_specifier(token.text.trim_matches(['"', '\'']));
             }
-            // What the module is like comes behind its specifier.
+            // Attributes of the module come behind its specifier.
             Kind::Word | Kind::Mark if is_shareable => {}
             // Of `a as b` the name is the last word; `from` ends the names.
             Kind::Word if token.text != "from" => name = Some(token.text),

@@ -229,6 +229,17 @@ Deno.test("components of one factory share its module, and have all state in it 
   assert.equal(worker.logs().length, 1, "it was imported once");
 });
 
+Deno.test("stacks of a factory name the lines as they were written", async () => {
+  await using worker = await startComponents([EVALUATE]);
+  // Line 4 of the script is line 12 of `written.ts`.
+  const map = { version: 3, sources: ["written.ts"], names: [], mappings: ";;;AAWA" };
+  const files = { ...FACTORY, "component.mjs.map": JSON.stringify(map) };
+  const entry = await worker.place(2, files);
+  worker.startLoading(2, entry, { is_factory: true, env: { WRONG: "wrong" } });
+  const failed = await worker.frame(({ type }) => type === "load_failed");
+  assert.match(failed.error.stack, /^Error: it is wrong\n {4}at written\.ts:12:1$/);
+});
+
 Deno.test("what one component leaves is not taken from the others of its factory", async () => {
   await using worker = await startComponents([EVALUATE]);
   const entry = await worker.place(2, FACTORY);

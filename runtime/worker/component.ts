@@ -8,6 +8,7 @@
 
 import { Address, evaluateScript, OwnMap, readTextFile } from "./intrinsics.ts";
 import type { LoadFrame } from "./protocol.ts";
+import { translatePositions } from "./source_positions.ts";
 
 export type ComponentFunction = (this: unknown, ...args: unknown[]) => unknown;
 export type Definitions = Record<string, unknown>;
@@ -67,6 +68,7 @@ async function createFactory(entry: string): Promise<Factory> {
   const filename = `${dirname}${entry.slice(entry.lastIndexOf("/"))}`;
   const meta = { ...imports[META], url: entry, filename };
   const script = readTextFile(new Address(entry));
+  translatePositions(entry);
   return evaluateScript(script, entry)({ ...imports, [META]: meta });
 }
 

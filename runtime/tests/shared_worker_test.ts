@@ -184,20 +184,26 @@ Deno.test("a component that imports the module of another changes what that does
   assert.equal((await worker.run({ component: 2 })).outcome.value, "changed");
 });
 
-const FACTORY = `export default (0, async () => {
+const FACTORY = {
+  "component.mjs":
+    `(function () { "use strict"; const { fs, process, __headwater_meta } = arguments[0]; return (async () => {
   await 0;
   let calls = 0;
   if (process.env.WRONG) throw new Error("it is " + process.env.WRONG);
-  var component = { name: "T", version: "1", run() { return [++calls, typeof fs.existsSync]; } };
+  var component = { name: "T", version: "1", async run() { return [++calls, typeof fs.existsSync, __headwater_meta.url, (await import("fs")).existsSync === fs.existsSync]; } };
   return { default: component };
 });
-import fs from "node:fs";
+})`,
+  "imports.mjs": `import fs from "node:fs";
 import process from "node:process";
-console.log("imported");`;
+console.log("imported");
+const __headwater_meta = import.meta;
+export { fs, process, __headwater_meta };`,
+};
 
 Deno.test("components of one factory share its module, and have all state in it apart", async () => {
   await using worker = await startComponents([EVALUATE]);
-  const entry = await worker.place(2, { "component.mjs": FACTORY });
+  const entry = await worker.place(2, FACTORY);
   const envs = [{}, { WRONG: "wrong" }, {}];
   for (const [at, env] of envs.entries()) {
     worker.startLoading(at + 2, entry, { is_factory: true, env });
@@ -218,13 +224,25 @@ Deno.test("components of one factory share its module, and have all state in it 
   for (const component of [2, 4, 2]) {
     values.push((await worker.run({ component, event: 1 })).outcome.value);
   }
-  assert.deepEqual(values, [[1, "function"], [1, "function"], [2, "function"]]);
+  const seen = ["function", entry, true];
+  assert.deepEqual(values, [[1, ...seen], [1, ...seen], [2, ...seen]]);
   assert.equal(worker.logs().length, 1, "it was imported once");
+});
+
+Deno.test("stacks of a factory name the lines as they were written", async () => {
+  await using worker = await startComponents([EVALUATE]);
+  // Line 4 of the script is line 12 of `written.ts`.
+  const map = { version: 3, sources: ["written.ts"], names: [], mappings: ";;;AAWA" };
+  const files = { ...FACTORY, "component.mjs.map": JSON.stringify(map) };
+  const entry = await worker.place(2, files);
+  worker.startLoading(2, entry, { is_factory: true, env: { WRONG: "wrong" } });
+  const failed = await worker.frame(({ type }) => type === "load_failed");
+  assert.match(failed.error.stack, /^Error: it is wrong\n {4}at written\.ts:12:1$/);
 });
 
 Deno.test("what one component leaves is not taken from the others of its factory", async () => {
   await using worker = await startComponents([EVALUATE]);
-  const entry = await worker.place(2, { "component.mjs": FACTORY });
+  const entry = await worker.place(2, FACTORY);
   for (const component of [2, 3]) {
     worker.startLoading(component, entry, { is_factory: true });
     await worker.frame((frame) =>
@@ -233,9 +251,9 @@ Deno.test("what one component leaves is not taken from the others of its factory
   }
   worker.send({ type: "unload", component: 2 });
   const left = await worker.run({ component: 3 });
-  assert.deepEqual(left.outcome.value, [1, "function"]);
+  assert.deepEqual(left.outcome.value, [1, "function", entry, true]);
   const path = JSON.stringify(new URL(entry).pathname);
   const event = `fs.readFileSync(${path}, "utf8")`;
   const read = await worker.run({ component: 1, event });
-  assert.equal(read.outcome.value, FACTORY, read.outcome.error?.stack);
+  assert.equal(read.outcome.value, FACTORY["component.mjs"], read.outcome.error?.stack);
 });

@@ -6,7 +6,9 @@
  * (`describe.ts`) nor for running it.
  */
 
+import { Address, evaluateScript, OwnMap, readTextFile } from "./intrinsics.ts";
 import type { LoadFrame } from "./protocol.ts";
+import { translatePositions } from "./source_positions.ts";
 
 export type ComponentFunction = (this: unknown, ...args: unknown[]) => unknown;
 export type Definitions = Record<string, unknown>;
@@ -29,6 +31,8 @@ export interface Component {
   [property: string]: unknown;
 }
 
+/** The name of `import.meta` in the scripts (`factory.rs`). */
+const META = "__headwater_meta";
 const COMPONENT_FIELDS = ["run", "props", "hooks", "methods", "propDefinitions"];
 
 /** `defineComponent` and its kin only help editors; at run time they change nothing. */
@@ -46,10 +50,26 @@ export function installDefineFunctions(): void {
 export async function importComponent(
   { entry, is_factory }: Pick<LoadFrame, "entry" | "is_factory">,
 ): Promise<Component> {
-  const namespace = await import(entry);
-  if (!is_factory) return findComponent(namespace);
-  const { default: create } = namespace;
-  return findComponent(await create());
+  if (!is_factory) return findComponent(await import(entry));
+  let create = factories.get(entry);
+  if (create === undefined) factories.set(entry, create = createFactory(entry));
+  return findComponent(await (await create)());
+}
+
+type Factory = () => Promise<Record<string, unknown>>;
+
+/** By entry: what components of the same code share. */
+const factories = new OwnMap<string, Promise<Factory>>();
+
+/** The function of a script, with the imports of the module beside it. Its frames in stacks have the entry's name. */
+async function createFactory(entry: string): Promise<Factory> {
+  const imports = await import(new Address("imports.mjs", entry).href);
+  const { dirname } = imports[META];
+  const filename = `${dirname}${entry.slice(entry.lastIndexOf("/"))}`;
+  const meta = { ...imports[META], url: entry, filename };
+  const script = readTextFile(new Address(entry));
+  translatePositions(entry);
+  return evaluateScript(script, entry)({ ...imports, [META]: meta });
 }
 
 export function findComponent(namespace: Record<string, unknown>): Component {

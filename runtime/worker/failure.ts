@@ -10,6 +10,7 @@ import { withoutRequest } from "./axios_shapes.ts";
 import { inspect } from "./intrinsics.ts";
 import type { WireError } from "./protocol.ts";
 import { withoutAdvice } from "./refusals.ts";
+import { withWrittenPositions } from "./source_positions.ts";
 import { asTmp } from "./tmp_paths.ts";
 
 const RUNTIME_FOLDER = new URL(".", import.meta.url).href;
@@ -86,6 +87,7 @@ export class FailureFormat {
     }
     text = withoutAdvice(text);
     if (text.includes("\x1b[")) text = text.replace(COLOURS, "");
+    text = withWrittenPositions(text);
     text = asTmp(text).replace(SHARED_MODULE, "");
     for (const prefix of this.#prefixes) {
       if (text.includes(prefix)) text = text.replaceAll(prefix, "");

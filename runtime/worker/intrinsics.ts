@@ -56,6 +56,16 @@ export const readTextFile = Deno.readTextFileSync.bind(Deno);
 type FunctionConstructor = new (...texts: string[]) => (...args: any[]) => unknown;
 export const NativeFunction = Function as unknown as FunctionConstructor;
 export const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+export const Address = URL;
+const { internal } = Deno as unknown as { internal: symbol };
+const { evalContext } = (Deno as any)[internal].core;
+
+/** The value of a script that has this URL, in stacks and for what it imports. Throws what the script throws. */
+export function evaluateScript(script: string, url: string): any {
+  const [value, failure] = evalContext(script, url);
+  if (failure !== null) throw failure.thrown;
+  return value;
+}
 
 export const toWellFormed = uncurry(String.prototype.toWellFormed);
 export const stringIncludes = uncurry(String.prototype.includes);

@@ -32,6 +32,8 @@ const SHARED_PART: (u64, u64) = (3, 4);
 const PREPARED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Disk that a worker's temporary files may take.
 const TMP_MIB: u64 = 1024;
+/// Components as workers run them. Another name than that of another form, of which a node may have some.
+const UNPACKED: &str = "unpacked-2";
 
 /// The parts of an engine.
 #[derive(Debug, Clone)]
@@ -118,7 +120,7 @@ impl DenoEngine {
             worker_memory_bytes: (u64::from(config.limits.heap_mib) + BESIDES_HEAP_MIB) << 20,
             worker_tmp_bytes: TMP_MIB << 20,
             idle: config.worker_idle,
-            artifacts_dir: config.cache_dir.join("unpacked"),
+            artifacts_dir: config.cache_dir.join(UNPACKED),
         };
         let runtime_version = config.deno.version;
         // Sources that are there run without it, so the start does not wait.

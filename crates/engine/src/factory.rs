@@ -1,8 +1,9 @@
-//! A component's module as a function of one: imported once per worker, and called for each source, so that each has
+//! A component's module as a function of one: compiled once per worker, and called for each source, so that each has
 //! module state of its own at the price of a call (docs/guide/running-many-sources.md).
 //!
 //! Importing a module once more takes milliseconds, and tens of KiB, for each source; a call takes microseconds, and
-//! shares the compiled code. Nodes derive the function when they unpack an archive, which holds the module alone. It is
+//! shares the compiled code. The function is a script, which the worker reads and evaluates: Deno would parse a module
+//! before V8 does, which for large packages takes several times as long. Its imports are in a module beside it. Nodes derive the function when they unpack an archive, which holds the module alone. It is
 //! tried when a component is saved: if it fails where the module works, the archive has a mark, and nodes derive none.
 
 use std::{fmt::Write as _, fs, io, ops::Range, path::Path};
@@ -13,13 +14,17 @@ use crate::{artifact, shared_modules};
 
 /// The folder of the function, in that of the module.
 const FOLDER: &str = "factory";
+/// The module with the function's imports, in that folder.
+const IMPORTS: &str = "imports.mjs";
+/// The name of `import.meta` in the function: a script has none.
+const META: &str = "__headwater_meta";
 /// Packages, if they are not in the module.
 const PACKAGES: &str = "node_modules";
 /// The mark of an archive whose component works as a module only.
 const MODULE_ONLY: &str = "module-only";
 const SOURCE_MAP_LINK: &str = "//# sourceMappingURL=";
 
-/// The function's module, relative to the folder of the component's.
+/// The function's script, relative to the folder of the component's module.
 pub(crate) fn entry() -> String {
     format!("{FOLDER}/{}", artifact::ENTRY)
 }
@@ -46,12 +51,14 @@ pub(crate) fn derive(archive: &Path) -> io::Result<()> {
     if archive.join(PACKAGES).try_exists()? || archive.join(MODULE_ONLY).try_exists()? {
         return Ok(());
     }
-    let Some(function) = function_of(&fs::read_to_string(archive.join(artifact::ENTRY))?) else {
+    let module = fs::read_to_string(archive.join(artifact::ENTRY))?;
+    let Some(Function { script, imports }) = function_of(&module) else {
         return Ok(());
     };
     let folder = archive.join(FOLDER);
     fs::create_dir(&folder)?;
-    fs::write(folder.join(artifact::ENTRY), function)?;
+    fs::write(folder.join(artifact::ENTRY), script)?;
+    fs::write(folder.join(IMPORTS), imports)?;
     let map = archive.join(artifact::SOURCE_MAP);
     if map.try_exists()? {
         fs::copy(map, folder.join(artifact::SOURCE_MAP))?;
@@ -67,9 +74,19 @@ pub(crate) fn is_in(code: &Path) -> io::Result<bool> {
     code.join(entry()).try_exists()
 }
 
-/// A module whose default export returns, at each call, what the given one exports. Every line stays where it is.
-/// `None` if the module imports more than built-ins and modules that are shared anyway, or cannot be understood.
-fn function_of(module: &str) -> Option<String> {
+/// A module as a function.
+#[derive(Debug, PartialEq, Eq)]
+struct Function {
+    /// A script whose value is a function: given the imports, it returns one that returns, at each call, what the module
+    /// exports. Every line stays where it is.
+    script: String,
+    /// A module that exports what the given one imports, under the names that it has there.
+    imports: String,
+}
+
+/// A module as a function. `None` if the module imports more than built-ins and modules that are shared anyway, or cannot
+/// be understood.
+fn function_of(module: &str) -> Option<Function> {
     let (code, source_map_link) = match module.rfind(SOURCE_MAP_LINK) {
         Some(at) => module.split_at(at),
         None => (module, ""),
@@ -78,40 +95,58 @@ fn function_of(module: &str) -> Option<String> {
     if code.starts_with("#!") {
         return None;
     }
-    let Statements { imports, exports } = Statements::of(code)?;
-    // A function with a name would show it in stacks.
-    let mut function = String::from("export default (0, async () => {");
-    let mut moved = Vec::from_iter(imports.iter().chain(exports.iter().map(|export| &export.0)));
-    moved.sort_by_key(|range| range.start);
+    let Statements {
+        imports,
+        exports,
+        metas,
+    } = Statements::of(code)?;
+    let names = imports.iter().flat_map(|import| &import.1).copied();
+    let names: Vec<&str> = names.chain([META]).collect();
+    let names = names.join(", ");
+    // Parameters with a pattern forbid the directive.
+    let mut script = format!(
+        "(function () {{ \"use strict\"; const {{ {names} }} = arguments[0]; return (async () => {{"
+    );
+    let lists = exports.iter().map(|export| &export.0);
+    let moved = imports.iter().map(|import| &import.0).chain(lists);
+    let mut moved: Vec<(&Range<usize>, &str)> = moved.map(|range| (range, "")).collect();
+    moved.extend(metas.iter().map(|range| (range, META)));
+    moved.sort_by_key(|(range, _)| range.start);
     let mut at = 0;
-    for range in moved {
-        function += &code[at..range.start];
-        function.extend(code[range.clone()].chars().filter(|char| *char == '\n'));
+    for (range, instead) in moved {
+        script += &code[at..range.start];
+        script += instead;
+        script.extend(code[range.clone()].chars().filter(|char| *char == '\n'));
         at = range.end;
     }
-    function += &code[at..];
-    function += "\nreturn {";
+    script += &code[at..];
+    script += "\nreturn {";
     for (local, exported) in exports.iter().flat_map(|export| &export.1) {
         // Writing to a string cannot fail.
-        let _ = write!(function, " {exported}: {local},");
+        let _ = write!(script, " {exported}: {local},");
     }
-    function += " };\n});\n";
-    for import in imports {
-        function += &code[import];
-        function.push('\n');
-    }
-    function += source_map_link;
-    Some(function)
+    script += " };\n});\n})\n";
+    script += source_map_link;
+    let statements = imports.iter().map(|(range, _)| &code[range.clone()]);
+    let mut module: String = statements.flat_map(|import| [import, "\n"]).collect();
+    let _ = writeln!(module, "const {META} = import.meta;\nexport {{ {names} }};");
+    Some(Function {
+        script,
+        imports: module,
+    })
 }
 
 /// The names of an export statement: the module's own, and others'.
 type Names<'a> = Vec<(&'a str, &'a str)>;
 
-/// The statements that only a module can have.
+/// The parts that only a module can have.
 #[derive(Debug, Default)]
 struct Statements<'a> {
-    imports: Vec<Range<usize>>,
+    /// With the names that they give what they import.
+    imports: Vec<(Range<usize>, Vec<&'a str>)>,
     exports: Vec<(Range<usize>, Names<'a>)>,
+    /// The places of `import.meta`.
+    metas: Vec<Range<usize>>,
 }
 
 impl<'a> Statements<'a> {
@@ -120,13 +155,23 @@ impl<'a> Statements<'a> {
         let mut statements = Self::default();
         let (mut is_start, mut is_after_dot) = (true, false);
         while let Some(token) = tokens.token().ok()? {
-            let is_keyword = token.kind == Kind::Word && token.depth == 0 && !is_after_dot;
+            let is_word = token.kind == Kind::Word && !is_after_dot;
+            let is_keyword = is_word && token.depth == 0;
             match token.text {
-                "import" if is_keyword => {
+                "import" if is_word => {
                     let next = tokens.token().ok()??;
-                    if !matches!(next.text, "(" | ".") {
-                        let end = import(&mut tokens, next).filter(|_| is_start)?;
-                        statements.imports.push(token.start..end);
+                    match next.text {
+                        "." => {
+                            let meta = tokens.token().ok()?.filter(|meta| meta.text == "meta")?;
+                            statements.metas.push(token.start..meta.end());
+                        }
+                        // A call, or the name of a property.
+                        "(" => {}
+                        _ if !is_keyword => {}
+                        _ => {
+                            let (end, names) = import(&mut tokens, next).filter(|_| is_start)?;
+                            statements.imports.push((token.start..end, names));
+                        }
                     }
                 }
                 "export" if is_keyword => {
@@ -142,16 +187,26 @@ impl<'a> Statements<'a> {
     }
 }
 
-/// The end of an import statement after its first token, if what it imports may be shared.
-fn import(tokens: &mut Scanner<'_>, first: Token<'_>) -> Option<usize> {
+/// The end of an import statement after its first token, and the names that it gives, if what it imports may be shared.
+fn import<'a>(tokens: &mut Scanner<'a>, first: Token<'a>) -> Option<(usize, Vec<&'a str>)> {
     let (mut token, mut is_shareable) = (first, false);
+    let (mut names, mut name) = (Vec::new(), None);
     while token.text != ";" || token.depth > 0 {
-        if token.kind == Kind::Literal && token.depth == 0 {
-            is_shareable = is_shareable_specifier(token.text.trim_matches(['"', '\'']));
+        match token.kind {
+            Kind::Literal if token.depth == 0 => {
+                is_shareable = is_shareable_specifier(token.text.trim_matches(['"', '\'']));
+            }
+            // Attributes of the module come behind its specifier.
+            Kind::Word | Kind::Mark if is_shareable => {}
+            // Of `a as b` the name is the last word; `from` ends the names.
+            Kind::Word if token.text != "from" => name = Some(token.text),
+            Kind::Word => names.extend(name.take()),
+            Kind::Mark if matches!(token.text, "," | "}") => names.extend(name.take()),
+            Kind::Mark | Kind::Literal => {}
         }
         token = tokens.token().ok()??;
     }
-    is_shareable.then_some(token.end())
+    is_shareable.then_some((token.end(), names))
 }
 
 fn is_shareable_specifier(specifier: &str) -> bool {
@@ -187,16 +242,25 @@ fn export<'a>(tokens: &mut Scanner<'a>) -> Option<(usize, Names<'a>)> {
 mod tests {
     use std::fs;
 
-    use super::{artifact, derive, forbid, function_of, is_in};
+    use super::{Function, artifact, derive, forbid, function_of, is_in};
 
     #[test]
-    fn imports_go_behind_the_function_and_every_line_stays_where_it_is() {
-        let module = "import { a,\n  b } from \"node:fs\";\n// x.mjs\nvar x = { run: () => a`import c from \"d\";` };\n\
+    fn imports_go_beside_the_function_and_every_line_stays_where_it_is() {
+        let module = "import { a,\n  b as c } from \"node:fs\";\nimport d, * as e from 'node:os';\n// x.mjs\n\
+                      var x = { run: () => a`import c from \"d\";`, u: import.meta.url, import: 1 };\n\
                       export {\n  x as default,\n  a as \"module.exports\"\n};\n//# sourceMappingURL=component.mjs.map\n";
-        let function = "export default (0, async () => {\n\n// x.mjs\nvar x = { run: () => a`import c from \"d\";` };\n\
-                        \n\n\n\n\nreturn { default: x, \"module.exports\": a, };\n});\n\
-                        import { a,\n  b } from \"node:fs\";\n//# sourceMappingURL=component.mjs.map\n";
-        assert_eq!(function_of(module).as_deref(), Some(function));
+        let script = "(function () { \"use strict\"; const { a, c, d, e, __headwater_meta } = arguments[0]; \
+                      return (async () => {\n\n\n// x.mjs\n\
+                      var x = { run: () => a`import c from \"d\";`, u: __headwater_meta.url, import: 1 };\n\
+                      \n\n\n\n\nreturn { default: x, \"module.exports\": a, };\n});\n})\n\
+                      //# sourceMappingURL=component.mjs.map\n";
+        let imports = "import { a,\n  b as c } from \"node:fs\";\nimport d, * as e from 'node:os';\n\
+                       const __headwater_meta = import.meta;\nexport { a, c, d, e, __headwater_meta };\n";
+        let expected = Function {
+            script: script.to_owned(),
+            imports: imports.to_owned(),
+        };
+        assert_eq!(function_of(module), Some(expected));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The memory that the node and its workers may use: the machine's, or what their control group may take of it.
+//! The memory that the node and its workers may use: the machine's, or what their control group (of the second version)
+//! may take of it.
 
 use std::{fs, path::Path};
 

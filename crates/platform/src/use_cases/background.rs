@@ -18,8 +18,8 @@ use crate::{chore::Chore, platform::Platform, runner::Command};
 const BATCH: u32 = 500;
 /// A loop without a nudge or a due time looks again after this.
 const PERIOD: Duration = Duration::from_secs(5);
-/// The least time between two steps that fired timers. Ticks that come close together are fired together: a write, a
-/// wake-up and a turn of the worker cost several times as much for one tick as for one of many.
+/// The time between two steps that fired timers, unless a timer changes meanwhile. Ticks that come close together are
+/// fired together: a write, a wake-up and a turn of the worker cost several times as much for one tick as for one of many.
 const TIMERS_APART: Duration = Duration::from_millis(100);
 /// The time that a loop waits after an error of the store.
 const AFTER_ERROR: Duration = Duration::from_secs(1);

@@ -6,14 +6,11 @@
  * text once. Not responsible for finding expressions in text, which is the host's.
  */
 
-import {
-  AsyncFunction,
-  freeze,
-  NativeFunction,
-  OwnMap,
-  stringTrim,
-} from "./intrinsics.ts";
+import { evaluateScript, freeze, OwnMap, stringTrim } from "./intrinsics.ts";
 import type { Steps } from "./workflow_input.ts";
+
+/** Where expressions are in stacks, and for what they import: outside of the runtime. */
+const EXPRESSION_URL = "file:///workflow/expression.js";
 
 /** Bounds of the memory for functions that are used again. */
 const CACHED_MAX = 2000;
@@ -57,10 +54,10 @@ function compiledFrom(text: string): Expression {
   const isAsync = /\bawait\b/.test(text);
   const usesEvent = /\bevent\b/.test(text);
   if (isEmpty(text)) return freeze({ isAsync, usesEvent, call: () => undefined });
-  const Constructor = isAsync ? AsyncFunction : NativeFunction;
   // A line break ends a comment at the end of the text.
-  const body = `"use strict"; return (${text}\n);`;
-  const call: Compiled = new Constructor("steps", "event", body);
+  const body = `{ "use strict"; return (${text}\n); }`;
+  const script = `(${isAsync ? "async " : ""}function (steps, event) ${body})`;
+  const call: Compiled = evaluateScript(script, EXPRESSION_URL);
   // Code that imports this module could otherwise replace the functions of others.
   return freeze({ isAsync, usesEvent, call });
 }

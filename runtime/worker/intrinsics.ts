@@ -53,9 +53,6 @@ export const exitProcess: (code?: number) => never = Deno.exit;
 /** Reads any file that the sandbox allows, with paths as they are. */
 export const readTextFile = Deno.readTextFileSync.bind(Deno);
 
-type FunctionConstructor = new (...texts: string[]) => (...args: any[]) => unknown;
-export const NativeFunction = Function as unknown as FunctionConstructor;
-export const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
 export const Address = URL;
 const { internal } = Deno as unknown as { internal: symbol };
 const { evalContext } = (Deno as any)[internal].core;

@@ -231,6 +231,15 @@ impl Room {
         Ok(())
     }
 
+    /// Takes room for what the body unpacks to. That is as large as any other body.
+    ///
+    /// # Errors
+    /// `TooManyBodies` when there is none.
+    fn unpack(&mut self, more: usize) -> Result<(), ApiError> {
+        self.body_bytes += more;
+        self.grow(more)
+    }
+
     /// Gives back the room of the body itself: only its event is left.
     pub(crate) fn drop_body(&mut self) {
         let body_bytes = std::mem::take(&mut self.body_bytes);
@@ -274,6 +283,17 @@ impl RequestBody {
         let Arrived { bytes, room } = arrived;
         *self.room.lock() = Some(room);
         Ok(bytes)
+    }
+
+    /// Takes room for so many bytes that the body unpacks to, beside the body itself.
+    ///
+    /// # Errors
+    /// `TooManyBodies` when there is none.
+    pub(crate) fn unpack(&self, more: usize) -> Result<(), ApiError> {
+        match self.room.lock().as_mut() {
+            Some(room) => room.unpack(more),
+            None => Ok(()),
+        }
     }
 }
 
@@ -396,6 +416,20 @@ mod tests {
         assert_eq!(bodies.taken_bytes(), 0);
     }
 
+    #[tokio::test]
+    async fn what_unpacks_to_much_is_not_small() {
+        let bodies = bodies(8 * SMALL_BYTES);
+        let large = bodies.read(user(1), Body::from(vec![0; 3 * SMALL_BYTES]), usize::MAX);
+        let large = large.await.unwrap();
+        let request = RequestBody::new(&bodies);
+        request.read(user(2), Body::from("abc"), 100).await.unwrap();
+        request.unpack(SMALL_BYTES / 2).unwrap();
+        let refused = request.unpack(3 * SMALL_BYTES);
+        assert!(matches!(refused, Err(ApiError::TooManyBodies)));
+        drop((request, large));
+        assert_eq!(bodies.taken_bytes(), 0);
+    }
+
     #[test]
     fn the_largest_request_fits_into_the_least_room() {
         for memory_bytes in [
@@ -404,7 +438,7 @@ mod tests {
         ] {
             let bodies = bodies(memory_bytes);
             for (body, becomes) in [
-                (API_BODY_BYTES, 0),
+                (API_BODY_BYTES, API_BODY_BYTES),
                 (INGRESS_BODY_BYTES, INGRESS_EVENT_BYTES),
             ] {
                 let mut room = bodies.room(user(1));

@@ -18,6 +18,7 @@ use crate::{
     ingress::{self, EndpointDomain, IngressState, Place},
     metrics::Metrics,
     request_id::RequestId,
+    routes::waits,
 };
 
 /// The parts of the node that the edge needs.
@@ -150,10 +151,11 @@ fn log_answer(id: &RequestId, method: &Method, path: &str, status: StatusCode) {
     }
 }
 
-/// The path as it is logged: an endpoint's token is enough to call it, so it is left out.
+/// The path as it is logged: the token of an endpoint or of a wait is enough to call it, so it is left out.
 fn shown_path(path: &str, is_endpoint: bool) -> &str {
     match is_endpoint {
         true => "/e/{token}",
+        false if path.starts_with(waits::PREFIX) => "/w/{token}",
         false => path,
     }
 }
@@ -208,6 +210,7 @@ mod tests {
     #[test]
     fn tokens_are_not_logged() {
         assert_eq!(shown_path("/e/secret/a", true), "/e/{token}");
+        assert_eq!(shown_path("/w/secret/resume", false), "/w/{token}");
         assert_eq!(shown_path("/v1/users/me", false), "/v1/users/me");
     }
 }

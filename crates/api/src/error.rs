@@ -38,8 +38,10 @@ pub(crate) enum ApiError {
     NoRoute { method: Method },
     /// The path is served, by other methods.
     MethodNotAllowed { method: Method },
-    /// No active source has the endpoint.
+    /// No active source or workflow has the endpoint.
     NoEndpoint,
+    /// The endpoint wants a bearer token that the request does not have.
+    NoBearer,
     /// The run did not answer the request that triggered it.
     Unanswered(Unanswered),
     /// A handler panicked.
@@ -226,7 +228,12 @@ impl From<ApiError> for Problem {
             ApiError::NoEndpoint => problem(
                 StatusCode::NOT_FOUND,
                 ErrorCode::NotFound,
-                "no active source has this endpoint",
+                "no active source or workflow has this endpoint",
+            ),
+            ApiError::NoBearer => problem(
+                StatusCode::UNAUTHORIZED,
+                ErrorCode::Unauthenticated,
+                "this endpoint wants its bearer token: send `Authorization: Bearer <TOKEN>`",
             ),
             ApiError::Unanswered(why) => Self::from(why),
             ApiError::Panicked => {

@@ -2,7 +2,8 @@
 //! (`{token}.{domain}`), any method, no credentials but the token itself.
 //!
 //! Responsible for turning a request into the event that a component gets, and the run's answer into a
-//! response. Not responsible for queueing, running or deciding who answers.
+//! response. Not responsible for queueing, running or deciding who answers. Requests that answer waits of workflows
+//! become events in the same way.
 
 mod address;
 mod content;
@@ -156,7 +157,6 @@ impl IngressState {
             body: &bytes,
         };
         let event = arrived.event();
-        let unwritten = |error: serde_json::Error| PlatformError::Internal(error.to_string());
         if !room.is_small() {
             // Before there is memory for it. That of a small body is bounded by the body's own bound.
             room_for(event.json_bytes().map_err(unwritten)?, &mut room)?;
@@ -168,6 +168,38 @@ impl IngressState {
         room.drop_body();
         Ok((json, room))
     }
+}
+
+/// The event of a request that answers a wait, in the shape of a workflow's HTTP trigger. `make_room` is asked before
+/// memory is taken for it.
+///
+/// # Errors
+/// `EventTooLarge` beyond the bound of events, and that of `make_room`.
+pub(crate) fn answer_event(
+    platform: &Platform,
+    path: &str,
+    parts: &Parts,
+    body: &[u8],
+    make_room: impl FnOnce(usize) -> Result<(), ApiError>,
+) -> Result<Box<RawValue>, ApiError> {
+    let arrived = Arrived {
+        path,
+        url: &format!("{}{}", platform.config().public_url, whole_path(parts)),
+        parts,
+        client_ip: client_ip(platform, parts),
+        body,
+    };
+    let event = arrived.event().of_trigger();
+    let event_bytes = event.json_bytes().map_err(unwritten)?;
+    if event_bytes > INGRESS_EVENT_BYTES {
+        return Err(ApiError::EventTooLarge);
+    }
+    make_room(event_bytes)?;
+    Ok(event.json().map_err(unwritten)?)
+}
+
+fn unwritten(error: serde_json::Error) -> PlatformError {
+    PlatformError::Internal(error.to_string())
 }
 
 fn room_for(event_bytes: usize, room: &mut Room) -> Result<(), ApiError> {

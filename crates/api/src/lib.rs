@@ -4,6 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod archive;
 mod auth;
 mod body;
 mod connections;

@@ -35,7 +35,9 @@ use crate::{
     tags(
         (name = "Components", description = "Saved code of sources and actions."),
         (name = "Sources", description = "Deployed components."),
-        (name = "Runs", description = "Runs of sources' code that have ended, kept for a while. Not part of Pipedream's API."),
+        (name = "Workflows", description = "Deployed folders of steps, and their runs. Not part of Pipedream's API."),
+        (name = "Variables", description = "Values that steps of workflows read as `process.env`. Not part of Pipedream's API."),
+        (name = "Runs", description = "Runs of sources' code that have ended, kept for a while, and those of workflows. Not part of Pipedream's API."),
         (name = "Events", description = "Events that sources and workflows emitted."),
         (name = "Subscriptions", description = "Connections from emitters to listeners."),
         (name = "Webhooks", description = "URLs that events are delivered to, and the deliveries."),

@@ -16,8 +16,8 @@ use crate::{
     routes::{
         accounts, apps, auto_subscriptions, components, data_stores, deliveries,
         docs::{self, Described},
-        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, users, webhooks,
-        workflows, workspaces,
+        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, users, variables,
+        webhooks, workflow_runs, workflows, workspaces,
     },
 };
 
@@ -89,6 +89,16 @@ const CLIENTS: &[PathItem] = &[
     || routes!(sources::run),
     || routes!(runs::list),
     || routes!(runs::show),
+    // Workflows and their runs.
+    || routes!(workflows::list, workflows::deploy),
+    || routes!(workflows::show, workflows::patch, workflows::delete),
+    || routes!(workflows::run),
+    || routes!(workflow_runs::list),
+    || routes!(workflow_runs::replay),
+    || routes!(workflow_runs::cancel),
+    || routes!(workflow_runs::resume),
+    || routes!(variables::list),
+    || routes!(variables::set, variables::delete),
     // Events of sources and of workflows.
     || routes!(events::summaries),
     || routes!(events::delete),

@@ -5,6 +5,8 @@ use axum::{
     response::Response,
 };
 
+const STYLE: &str = include_str!("page/style.css");
+
 /// No script, nothing from elsewhere, and in no frame. The styles are the page's own.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
@@ -23,4 +25,13 @@ pub(crate) fn guarded(mut response: Response) -> Response {
         response.headers_mut().insert(name, value);
     }
     response
+}
+
+/// A page of a few lines. Title and content are HTML.
+pub(crate) fn html(title: &str, content: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{content}</main>\n</body>\n</html>\n"
+    )
 }

@@ -8,7 +8,7 @@ use axum::{
     Router,
     extract::Request,
     middleware::{from_fn, from_fn_with_state},
-    routing::get,
+    routing::{any, get},
 };
 use headwater_platform::Platform;
 use tower::Layer;
@@ -24,7 +24,7 @@ use crate::{
     metrics::{self, Metrics, Observed},
     openapi,
     operations::{self, V1},
-    routes::{connect, docs::Described},
+    routes::{connect, docs::Described, waits},
 };
 
 /// The node's settings for taking requests in.
@@ -63,6 +63,8 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
             get(connect::open).post(connect::submit_form),
         )
         .route("/connect/{app}/callback", get(connect::handle_callback))
+        // Whoever was given the URL of a wait.
+        .route("/w/{token}/{action}", any(waits::answer))
         // Clients of the API.
         .nest(V1, v1(&platform))
         .layer(from_fn(metrics::name_route))

@@ -21,7 +21,10 @@ mod run_record;
 mod source;
 mod subscription;
 mod user;
+mod variable;
 mod webhook;
+mod workflow;
+mod workflow_run;
 mod workspace;
 
 pub(crate) use self::{
@@ -35,7 +38,7 @@ pub(crate) use self::{
     delivery::{DeliveriesRequest, Delivery, DeliveryRequest, ReplayDeliveries, Replayed},
     envelope::{Data, Paged},
     error::{ErrorBody, ErrorCode},
-    event::{DeleteEvents, EventSummary, EventsRequest, LogsRequest},
+    event::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest},
     feed::{FeedRequest, HANDSHAKE, write_message},
     health::{
         BuilderCheck, Checks, Health, Readiness, RuntimeCheck, SecretKeyCheck, Status, StoreCheck,
@@ -43,10 +46,17 @@ pub(crate) use self::{
     key::{CreateKey, Key, KeysRequest, NewKey, SecretKeyRotation},
     registry::{PackageModules, PackageRequest, PublishComponent, PublishedComponent},
     run::{ActionReport, RunReport},
-    run_record::{Run, RunDetail, RunsRequest},
+    run_record::{Run, RunsRequest},
     source::{DeploySource, RunSource, Source, UpdateSource},
     subscription::{AutoSubscription, AutoSubscriptionRequest, Subscription, SubscriptionRequest},
     user::{CreateUser, Me, NewUser, User},
+    variable::{SetVariable, Variable},
     webhook::{CreateWebhook, RotateSecret, UpdateWebhook, Webhook},
+    workflow::{
+        DeployWorkflow, DeployedWorkflow, RunWorkflow, StartedRun, UpdateWorkflow, Workflow,
+    },
+    workflow_run::{
+        AnyRun, Replay, ReplayRun, ResumeRun, Resumed, RunSummary, WorkflowRunsRequest,
+    },
     workspace::{AddMember, CreateWorkspace, Workspace, WorkspaceScope},
 };

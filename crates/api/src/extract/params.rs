@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use axum::{
+    body::{Body, Bytes},
     extract::{FromRequest, Request},
-    http::{HeaderMap, Method, header::CONTENT_TYPE},
+    http::{HeaderMap, Method, header::CONTENT_TYPE, request::Parts},
 };
 use headwater_model::limits::API_BODY_BYTES;
 use headwater_platform::{Caller, PlatformError};
@@ -25,11 +26,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Params<T> {
         let (parts, body) = request.into_parts();
         let mut fields = query_fields(parts.uri.query().unwrap_or_default());
         if parts.method != Method::GET && parts.method != Method::HEAD {
-            let reading = parts.extensions.get::<RequestBody>();
-            let reading = reading.expect("every route but endpoints lets its handlers read");
-            let caller = parts.extensions.get::<Arc<Caller>>();
-            let holder = caller.map(|caller| caller.user_id().clone());
-            let bytes = reading.read(holder, body, API_BODY_BYTES).await?;
+            let bytes = whole_body(&parts, body).await?;
             let given = body_fields(&parts.headers, &bytes)?;
             if let Some(selection) = parts.extensions.get::<BodySelection>() {
                 selection.note(&given);
@@ -38,6 +35,24 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Params<T> {
         }
         Ok(Self(typed(fields)?))
     }
+}
+
+/// The body of a request of the API, in its caller's share of the room.
+pub(super) async fn whole_body(parts: &Parts, body: Body) -> Result<Bytes, ApiError> {
+    let caller = parts.extensions.get::<Arc<Caller>>();
+    let holder = caller.map(|caller| caller.user_id().clone());
+    request_body(parts).read(holder, body, API_BODY_BYTES).await
+}
+
+/// The request's way to the room of its body.
+pub(super) fn request_body(parts: &Parts) -> &RequestBody {
+    let reading = parts.extensions.get::<RequestBody>();
+    reading.expect("every route but endpoints lets its handlers read")
+}
+
+/// Parameters from the query alone.
+pub(super) fn query_params<T: DeserializeOwned>(parts: &Parts) -> Result<T, ApiError> {
+    typed(query_fields(parts.uri.query().unwrap_or_default()))
 }
 
 fn query_fields(query: &str) -> Map<String, Value> {
@@ -61,16 +76,19 @@ fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
         return Ok(());
     };
     let given = value.to_str().unwrap_or_default();
-    let essence = given
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+    let essence = media_type(headers);
     match essence == "application/json" || essence.ends_with("+json") {
         true => Ok(()),
         false => Err(ApiError::UnsupportedMediaType(given.to_owned())),
     }
+}
+
+/// The type of the body in lower case, without parameters; empty if none is given.
+pub(super) fn media_type(headers: &HeaderMap) -> String {
+    let given = headers.get(CONTENT_TYPE);
+    let given = given.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = given.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
 }
 
 fn object(text: &[u8]) -> Result<Map<String, Value>, ApiError> {
@@ -100,7 +118,7 @@ fn typed<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ApiError>
 
 #[cfg(test)]
 mod tests {
-    use axum::{body::Body, http::HeaderValue};
+    use axum::http::HeaderValue;
     use headwater_model::{id::WorkspaceId, prop::ConfiguredProps};
     use serde::Deserialize;
     use serde_json::json;

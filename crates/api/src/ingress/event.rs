@@ -70,7 +70,7 @@ impl Arrived<'_> {
     }
 }
 
-impl Event<'_> {
+impl<'a> Event<'a> {
     /// The event as JSON text.
     pub(super) fn json(&self) -> Result<Box<RawValue>, serde_json::Error> {
         to_raw_value(self)
@@ -78,10 +78,60 @@ impl Event<'_> {
 
     /// The bytes of that text, without the memory for it.
     pub(super) fn json_bytes(&self) -> Result<usize, serde_json::Error> {
-        let mut count = Count(0);
-        serde_json::to_writer(&mut count, self)?;
-        Ok(count.0)
+        json_bytes(self)
     }
+
+    /// The same as the HTTP trigger of a workflow has it.
+    pub(super) fn of_trigger(self) -> TriggerEvent<'a> {
+        let raw = Some(self.body_raw).filter(|raw| !raw.is_empty());
+        TriggerEvent {
+            body: self.body.map(Body::Parsed).or(raw.map(Body::Raw)),
+            client_ip: self.client_ip,
+            headers: self.headers,
+            method: self.method,
+            path: self.path,
+            query: self.query,
+            url: self.url,
+        }
+    }
+}
+
+/// A request as the HTTP trigger of a workflow has it: the body once, parsed if it can be.
+#[derive(Serialize)]
+pub(super) struct TriggerEvent<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<Body<'a>>,
+    client_ip: Option<IpAddr>,
+    headers: Headers<'a>,
+    method: &'a str,
+    path: &'a str,
+    query: Fields<'a, Cow<'a, str>>,
+    url: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Body<'a> {
+    Parsed(Content<'a>),
+    Raw(Cow<'a, str>),
+}
+
+impl TriggerEvent<'_> {
+    /// The event as JSON text.
+    pub(super) fn json(&self) -> Result<Box<RawValue>, serde_json::Error> {
+        to_raw_value(self)
+    }
+
+    /// The bytes of that text, without the memory for it.
+    pub(super) fn json_bytes(&self) -> Result<usize, serde_json::Error> {
+        json_bytes(self)
+    }
+}
+
+fn json_bytes(event: &impl Serialize) -> Result<usize, serde_json::Error> {
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, event)?;
+    Ok(count.0)
 }
 
 /// Counts the bytes written.
@@ -183,6 +233,43 @@ mod tests {
                 "inferred_body_type": "JSON",
             })
         );
+    }
+
+    fn trigger_event(request: axum::http::request::Builder, body: &[u8]) -> Value {
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let arrived = Arrived {
+            path: "/resume",
+            url: "http://node/w/tok/resume",
+            parts: &parts,
+            client_ip: None,
+            body,
+        };
+        let event = arrived.event().of_trigger();
+        let json = event.json().unwrap();
+        assert_eq!(event.json_bytes().unwrap(), json.get().len());
+        serde_json::from_str(json.get()).unwrap()
+    }
+
+    #[test]
+    fn a_workflow_gets_the_body_once() {
+        let request = Request::post("/w/tok/resume?a=1").header("x-a", "1");
+        assert_eq!(
+            trigger_event(request, br#"{"ok": true}"#),
+            json!({
+                "body": {"ok": true},
+                "client_ip": null,
+                "headers": {"x-a": "1"},
+                "method": "POST",
+                "path": "/resume",
+                "query": {"a": "1"},
+                "url": "http://node/w/tok/resume",
+            })
+        );
+        for (body, expected) in [(&b"yes"[..], json!("yes")), (&[0xFF, 0x00], json!("/wA="))] {
+            assert_eq!(trigger_event(Request::post("/"), body)["body"], expected);
+        }
+        let event = trigger_event(Request::get("/"), b"");
+        assert!(event.get("body").is_none());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use axum::{
         HeaderMap, HeaderName, HeaderValue, StatusCode,
         header::{self, CONTENT_TYPE},
     },
-    response::{IntoResponse, Response},
+    response::{Html, IntoResponse, Response},
 };
 use headwater_platform::Ingress;
 
@@ -14,6 +14,10 @@ use super::{Place, Sites};
 use crate::error::{ApiError, Unanswered};
 
 const ACCEPTED: &str = r#"{"success":true}"#;
+
+/// The page that browsers show who sent a form to a workflow.
+const SUCCESS: &str = "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Success!</title></head>\n\
+                       <body>\n<h1>Success!</h1>\n<p>The request has started a run of a workflow.</p>\n</body>\n</html>\n";
 
 /// The response that tells how the request was taken.
 pub(super) fn to(ingress: Ingress, sites: &Sites, place: Place<'_>) -> Response {
@@ -23,6 +27,10 @@ pub(super) fn to(ingress: Ingress, sites: &Sites, place: Place<'_>) -> Response 
         Ingress::NoResponse => StatusCode::OK.into_response(),
         Ingress::Threw => ApiError::Unanswered(Unanswered::Threw).into_response(),
         Ingress::TimedOut => ApiError::Unanswered(Unanswered::TimedOut).into_response(),
+        Ingress::AcceptedByWorkflow => Html(SUCCESS).into_response(),
+        // A text, which axum sends as `text/plain`: Pipedream's clients compare it.
+        Ingress::NoWorkflowResponse(text) => (StatusCode::BAD_REQUEST, text).into_response(),
+        Ingress::Unauthorized => ApiError::NoBearer.into_response(),
     }
 }
 
@@ -151,6 +159,22 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn a_workflow_answers_browsers_with_a_page_and_others_with_a_line() {
+        for (ingress, content_type, text) in [
+            (Ingress::AcceptedByWorkflow, "text/html; charset=utf-8", "<h1>Success!</h1>"),
+            (Ingress::NoWorkflowResponse("none"), "text/plain; charset=utf-8", "none"),
+        ] {
+            let response = to(ingress);
+            assert_eq!(response.headers()[CONTENT_TYPE], content_type);
+            let body = to_bytes(response.into_body(), 1000).await.unwrap();
+            let body = String::from_utf8(body.to_vec()).unwrap();
+            assert!(body.contains(text), "{body}");
+        }
+        let refused = to(Ingress::Unauthorized);
+        assert_eq!(refused.headers()[header::WWW_AUTHENTICATE], "Bearer");
+    }
+
     #[test]
     fn a_run_that_did_not_answer_gets_a_status_of_its_own() {
         for (ingress, status) in [
@@ -158,6 +182,8 @@ mod tests {
             (Ingress::NoResponse, 200),
             (Ingress::Threw, 500),
             (Ingress::TimedOut, 504),
+            (Ingress::NoWorkflowResponse("none"), 400),
+            (Ingress::Unauthorized, 401),
         ] {
             assert_eq!(to(ingress).status(), status);
         }

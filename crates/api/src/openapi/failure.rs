@@ -35,7 +35,7 @@ failures! {
     NotFound, "404",
         "`not_found`: the id is unknown, or belongs to another tenant.";
     Conflict, "409",
-        "`conflict`: the step does not apply now, such as running an inactive source.";
+        "`conflict`: the step does not apply now, such as running an inactive source or replaying a run that has not ended.";
     Unprocessable, "422",
         "`component_failed`: the component does not resolve or evaluate, or a hook threw; `message` \
          and `stack` are those of the error. `invalid_props`: configured values do not fit the \
@@ -69,7 +69,7 @@ const SHARED: &[(&str, &str, &str)] = &[
     (
         "415",
         "UnsupportedMediaType",
-        "`unsupported_media_type`: the body is not JSON.",
+        "`unsupported_media_type`: the body is neither JSON nor another type that the operation takes.",
     ),
     (
         "429",

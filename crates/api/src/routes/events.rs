@@ -18,7 +18,7 @@ use crate::{
     error::ApiError,
     extract::{Pages, Paging, Params, PathId, cursor},
     openapi::failure,
-    wire::{DeleteEvents, EventSummary, EventsRequest, LogsRequest, Paged, id},
+    wire::{ChannelRequest, DeleteEvents, EventSummary, EventsRequest, Paged, id},
 };
 
 /// Lists a source's events
@@ -53,7 +53,7 @@ pub(crate) async fn summaries(
     path = "/sources/{id}/logs",
     operation_id = "list_source_logs",
     tag = "Events",
-    params(("id" = id::Source, Path), Pages, LogsRequest),
+    params(("id" = id::Source, Path), Pages, ChannelRequest),
     responses((status = 200, description = "A page of log lines.", body = Paged<EventSummary>), failure::NotFound),
 )]
 pub(crate) async fn logs(
@@ -61,7 +61,7 @@ pub(crate) async fn logs(
     Extension(caller): CallerExtension,
     PathId(id): PathId<SourceId>,
     Paging(page): Paging<EventId>,
-    Params(request): Params<LogsRequest>,
+    Params(request): Params<ChannelRequest>,
 ) -> PageReply<EventSummary> {
     let channels = default_channels(Some(Channel::LOGS));
     let query = EventsQuery { channels, page };

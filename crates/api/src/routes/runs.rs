@@ -5,12 +5,13 @@ use axum::{
     extract::{Extension, State},
 };
 use headwater_model::id::{InvocationId, SourceId};
+use headwater_platform::PlatformError;
 
 use super::{ApiState, CallerExtension, DataReply, PageReply, data};
 use crate::{
     extract::{Pages, Paging, Params, PathId, cursor},
     openapi::failure,
-    wire::{Data, Paged, Run, RunDetail, RunsRequest, id},
+    wire::{AnyRun, Data, Paged, Run, RunsRequest, id},
 };
 
 /// Lists a source's runs
@@ -40,19 +41,27 @@ pub(crate) async fn list(
 
 /// Shows a run
 ///
-/// With its events, their deliveries, its log and its errors. Not part of Pipedream's API.
+/// That of a source with its events, their deliveries, its log and its errors; that of a workflow with its steps, waits and
+/// messages, also if it has not ended. Not part of Pipedream's API.
 #[utoipa::path(
     get,
     path = "/runs/{id}",
     operation_id = "show_run",
     tag = "Runs",
     params(("id" = id::Invocation, Path)),
-    responses((status = 200, description = "The run.", body = Data<RunDetail>), failure::NotFound),
+    responses((status = 200, description = "The run.", body = Data<AnyRun>), failure::NotFound),
 )]
 pub(crate) async fn show(
     State(platform): ApiState,
     Extension(caller): CallerExtension,
     PathId(id): PathId<InvocationId>,
-) -> DataReply<RunDetail> {
-    data(platform.run(&caller, &id).await?.into())
+) -> DataReply<AnyRun> {
+    match platform.run(&caller, &id).await {
+        Ok(run) => data(AnyRun::Source(run.into())),
+        Err(PlatformError::NotFound { .. }) => {
+            let run = platform.workflow_run(&caller, &id).await?;
+            data(AnyRun::Workflow(run.into()))
+        }
+        Err(error) => Err(error.into()),
+    }
 }

@@ -5,9 +5,8 @@ use axum::{
     http::StatusCode,
 };
 use headwater_model::id::SourceId;
-use headwater_platform::PlatformError;
 
-use super::{ApiState, CallerExtension, DataReply, data};
+use super::{ApiState, CallerExtension, DataReply, data, to_the_end};
 use crate::{
     error::ApiError,
     extract::{Params, PathId},
@@ -146,16 +145,4 @@ pub(crate) async fn run(
             .await?
             .into(),
     )
-}
-
-/// Carries a change of a source's life to its end even if the client goes away meanwhile: a handler
-/// is dropped then, and would leave the source between two states.
-async fn to_the_end<T: Send + 'static>(
-    change: impl Future<Output = Result<T, PlatformError>> + Send + 'static,
-) -> Result<T, PlatformError> {
-    let change = headwater_platform::on_behalf_of(headwater_platform::origin(), change);
-    match tokio::spawn(change).await {
-        Ok(changed) => changed,
-        Err(error) => Err(PlatformError::Internal(error.to_string())),
-    }
 }

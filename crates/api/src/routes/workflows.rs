@@ -1,18 +1,170 @@
-//! `/workflows/{id}` readers. This node has no workflows yet, so no id names one.
+//! `/workflows`: deploying, showing, changing and running them, and reading their events. Only the latter are part of
+//! Pipedream's API.
 
-use headwater_model::id::{EventId, WorkflowId};
-use headwater_platform::PlatformError;
+use axum::{
+    Json,
+    extract::{Extension, State},
+    http::StatusCode,
+};
+use headwater_model::{
+    channel::Channel,
+    id::{EventId, WorkflowId},
+};
+use headwater_platform::{EventsQuery, default_channels};
 
+use super::{ApiState, CallerExtension, DataReply, PageReply, data, to_the_end};
 use crate::{
     error::ApiError,
-    extract::{Pages, Paging, PathId},
+    extract::{Folder, Pages, Paging, Params, PathId, cursor},
     openapi::failure,
-    wire::{EventSummary, EventsRequest, Paged, id},
+    wire::{
+        ChannelRequest, Data, DeployWorkflow, DeployedWorkflow, EventSummary, EventsRequest, Paged,
+        RunWorkflow, StartedRun, UpdateWorkflow, Workflow, WorkspaceScope, id,
+    },
 };
+
+/// Lists the workflows
+///
+/// Those that the caller deployed first, or those of the given workspace, in creation order. Not part of
+/// Pipedream's API.
+#[utoipa::path(
+    get,
+    path = "/workflows",
+    operation_id = "list_workflows",
+    tag = "Workflows",
+    params(Pages, WorkspaceScope),
+    responses((status = 200, description = "A page of workflows.", body = Paged<Workflow>), failure::Forbidden, failure::NotFound),
+)]
+pub(crate) async fn list(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    Paging(page): Paging<WorkflowId>,
+    Params(scope): Params<WorkspaceScope>,
+) -> PageReply<Workflow> {
+    let workflows = platform.workflows(&caller, scope.workspace_id(), &page);
+    Ok(Json(Paged::new(
+        workflows.await?,
+        |view| cursor(&view.workflow.id),
+        Workflow::from,
+    )))
+}
+
+/// Deploys a workflow
+///
+/// Takes a folder: as JSON, or as a tar archive of its files, plain or with gzip; then `workspace_id` is in the query.
+/// Builds the code of its steps, deploys the sources of its triggers and starts these. All or nothing: a
+/// deployment that fails leaves the former one running. Runs that have begun go on with theirs. Not part of
+/// Pipedream's API.
+#[utoipa::path(
+    post,
+    path = "/workflows",
+    operation_id = "deploy_workflow",
+    tag = "Workflows",
+    request_body(content(
+        (DeployWorkflow = "application/json"),
+        (String = "application/x-tar"),
+        (String = "application/gzip"),
+    )),
+    responses((status = 200, description = "The workflow.", body = Data<DeployedWorkflow>), failure::Forbidden, failure::NotFound, failure::Conflict, failure::Unprocessable),
+)]
+pub(crate) async fn deploy(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    Folder(request): Folder,
+) -> DataReply<DeployedWorkflow> {
+    let request = request.into();
+    let deployed = to_the_end(async move { platform.deploy_workflow(&caller, request).await });
+    data(deployed.await?.into())
+}
+
+/// Shows a workflow
+///
+/// Not part of Pipedream's API.
+#[utoipa::path(
+    get,
+    path = "/workflows/{id}",
+    operation_id = "show_workflow",
+    tag = "Workflows",
+    params(("id" = id::Workflow, Path)),
+    responses((status = 200, description = "The workflow.", body = Data<Workflow>), failure::NotFound),
+)]
+pub(crate) async fn show(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WorkflowId>,
+) -> DataReply<Workflow> {
+    data(platform.workflow(&caller, &id).await?.into())
+}
+
+/// Changes a workflow
+///
+/// Turns its triggers on or off. Runs that have begun go on. Not part of Pipedream's API.
+#[utoipa::path(
+    patch,
+    path = "/workflows/{id}",
+    operation_id = "patch_workflow",
+    tag = "Workflows",
+    params(("id" = id::Workflow, Path)),
+    request_body = UpdateWorkflow,
+    responses((status = 200, description = "The workflow.", body = Data<Workflow>), failure::NotFound),
+)]
+pub(crate) async fn patch(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WorkflowId>,
+    Params(request): Params<UpdateWorkflow>,
+) -> DataReply<Workflow> {
+    let update = request.into();
+    let updated = to_the_end(async move { platform.update_workflow(&caller, &id, update).await });
+    data(updated.await?.into())
+}
+
+/// Deletes a workflow
+///
+/// With its deployments, runs and events, and the sources that it deployed. Runs that have not ended end without a trace.
+/// Not part of Pipedream's API.
+#[utoipa::path(
+    delete,
+    path = "/workflows/{id}",
+    operation_id = "delete_workflow",
+    tag = "Workflows",
+    params(("id" = id::Workflow, Path)),
+    responses((status = 204, description = "The workflow is deleted."), failure::NotFound),
+)]
+pub(crate) async fn delete(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WorkflowId>,
+) -> Result<StatusCode, ApiError> {
+    to_the_end(async move { platform.delete_workflow(&caller, &id).await }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Starts a run of a workflow
+///
+/// Answers when the run is durable, before it begins. Not part of Pipedream's API.
+#[utoipa::path(
+    post,
+    path = "/workflows/{id}/run",
+    operation_id = "run_workflow",
+    tag = "Workflows",
+    params(("id" = id::Workflow, Path)),
+    request_body = RunWorkflow,
+    responses((status = 200, description = "The run.", body = Data<StartedRun>), failure::NotFound, failure::Conflict),
+)]
+pub(crate) async fn run(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WorkflowId>,
+    Params(request): Params<RunWorkflow>,
+) -> DataReply<StartedRun> {
+    let id = platform.run_workflow(&caller, &id, request.event).await?;
+    data(StartedRun { id })
+}
 
 /// Lists a workflow's events
 ///
-/// This node has no workflows yet, so no id names one.
+/// Those that its steps sent with `$.send.emit`, newest first. Emitted data are shown as `raw_event`.
 #[utoipa::path(
     get,
     path = "/workflows/{id}/event_summaries",
@@ -21,21 +173,43 @@ use crate::{
     params(("id" = id::Workflow, Path), Pages, EventsRequest),
     responses((status = 200, description = "A page of events.", body = Paged<EventSummary>), failure::NotFound),
 )]
-pub(crate) async fn events(PathId(id): PathId<WorkflowId>, _: Paging<EventId>) -> ApiError {
-    PlatformError::not_found("workflow", id).into()
+pub(crate) async fn events(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WorkflowId>,
+    Paging(page): Paging<EventId>,
+    Params(request): Params<EventsRequest>,
+) -> PageReply<EventSummary> {
+    let channels = default_channels(request.event_name.as_deref());
+    let query = EventsQuery { channels, page };
+    let page = platform.workflow_events(&caller, &id, &query).await?;
+    let expands = request.expands_event();
+    let shown = |event| EventSummary::of_workflow(event, &id, expands);
+    Ok(Json(Paged::new(page, |event| cursor(&event.id), shown)))
 }
 
 /// Lists a workflow's errors
 ///
-/// This node has no workflows yet, so no id names one.
+/// The events of its channel `$errors`, one per failed run, newest first.
 #[utoipa::path(
     get,
     path = "/workflows/{id}/$errors/event_summaries",
     operation_id = "list_workflow_errors",
     tag = "Events",
-    params(("id" = id::Workflow, Path), Pages, EventsRequest),
+    params(("id" = id::Workflow, Path), Pages, ChannelRequest),
     responses((status = 200, description = "A page of errors.", body = Paged<EventSummary>), failure::NotFound),
 )]
-pub(crate) async fn errors(PathId(id): PathId<WorkflowId>, _: Paging<EventId>) -> ApiError {
-    PlatformError::not_found("workflow", id).into()
+pub(crate) async fn errors(
+    State(platform): ApiState,
+    Extension(caller): CallerExtension,
+    PathId(id): PathId<WorkflowId>,
+    Paging(page): Paging<EventId>,
+    Params(request): Params<ChannelRequest>,
+) -> PageReply<EventSummary> {
+    let channels = default_channels(Some(Channel::ERRORS));
+    let query = EventsQuery { channels, page };
+    let page = platform.workflow_events(&caller, &id, &query).await?;
+    let expands = request.expands_event();
+    let shown = |event| EventSummary::of_workflow(event, &id, expands);
+    Ok(Json(Paged::new(page, |event| cursor(&event.id), shown)))
 }

@@ -1,13 +1,16 @@
 //! Events of sources (docs/api-design.md, "Events").
 
 use headwater_model::{
-    channel::Channel,
+    channel::{Channel, ChannelClass},
     event::{EmitKey, Event, EventData},
-    id::{EmitterId, EventId, InvocationId},
+    id::{EmitterId, EventId, InvocationId, WorkflowId},
     time::EpochMs,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Number;
+use serde_json::{
+    Number,
+    value::{RawValue, to_raw_value},
+};
 use utoipa::{
     IntoParams, ToSchema,
     openapi::{
@@ -32,11 +35,11 @@ pub(crate) struct EventsRequest {
     pub(crate) event_name: Option<String>,
 }
 
-/// `GET /sources/{id}/logs`, besides pagination.
+/// Listings of one channel, such as `GET /sources/{id}/logs`, besides pagination.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct LogsRequest {
-    /// `event` shows lines whole that would be truncated beyond 1 KB.
+pub(crate) struct ChannelRequest {
+    /// `event` shows event data whole that would be truncated beyond 1 KB.
     expand: Option<String>,
 }
 
@@ -47,7 +50,7 @@ impl EventsRequest {
     }
 }
 
-impl LogsRequest {
+impl ChannelRequest {
     /// Whether events are to be shown whole.
     pub(crate) fn expands_event(&self) -> bool {
         expands_event(self.expand.as_deref())
@@ -140,6 +143,23 @@ impl EventSummary {
             },
         }
     }
+
+    /// The same for an event of a workflow: Pipedream shows emitted data as `raw_event`, and those of `$errors` as they are.
+    pub(crate) fn of_workflow(mut event: Event, id: &WorkflowId, expands_event: bool) -> Self {
+        if event.channel.class() == ChannelClass::Ordinary {
+            let wrapped = to_raw_value(&RawEvent {
+                raw_event: &event.event,
+            });
+            event.event = wrapped.expect("JSON within an object is JSON");
+        }
+        Self::new(event, EmitterId::Workflow(id.clone()), expands_event)
+    }
+}
+
+/// Emitted data of a workflow.
+#[derive(Serialize)]
+struct RawEvent<'a> {
+    raw_event: &'a RawValue,
 }
 
 /// Whole numbers without the `.0` that floats are written with.
@@ -153,26 +173,45 @@ fn number(value: f64) -> Option<Number> {
 #[cfg(test)]
 mod tests {
     use headwater_model::id::SourceId;
-    use serde_json::{json, value::to_raw_value};
+    use serde_json::json;
 
     use super::*;
 
-    fn summary(data: &serde_json::Value, expands_event: bool) -> serde_json::Value {
-        let event = Event {
+    fn event(channel: &str, data: &serde_json::Value) -> Event {
+        Event {
             id: EventId {
                 ms: EpochMs(17),
                 sequence: 3,
             },
             indexed_at_ms: EpochMs(17),
-            channel: Channel::named("new"),
+            channel: Channel::named(channel),
             event: to_raw_value(data).unwrap(),
             key: Some(EmitKey::Number(7.into())),
             summary: None,
             ts: Some(1_767_225_600_000.0),
             run_id: Some(InvocationId::new(EpochMs(0), 0)),
-        };
+        }
+    }
+
+    fn summary(data: &serde_json::Value, expands_event: bool) -> serde_json::Value {
         let emitter_id = EmitterId::from(SourceId::new(EpochMs(0), 0));
-        serde_json::to_value(EventSummary::new(event, emitter_id, expands_event)).unwrap()
+        let summary = EventSummary::new(event("new", data), emitter_id, expands_event);
+        serde_json::to_value(summary).unwrap()
+    }
+
+    #[test]
+    fn emitted_data_of_a_workflow_are_its_raw_event() {
+        let (id, data) = (WorkflowId::new(EpochMs(0), 0), json!([1.5]));
+        for (channel, expected) in [
+            ("", json!({"raw_event": [1.5]})),
+            ("news", json!({"raw_event": [1.5]})),
+            (Channel::ERRORS, data.clone()),
+        ] {
+            let summary = EventSummary::of_workflow(event(channel, &data), &id, false);
+            let shown = serde_json::to_value(summary).unwrap();
+            assert_eq!(shown["event"], expected, "{channel}");
+            assert_eq!(shown["metadata"]["emitter_id"], json!(id));
+        }
     }
 
     #[test]

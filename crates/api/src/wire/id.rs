@@ -11,6 +11,8 @@ use utoipa::{
 
 /// 22 base62 digits, as `headwater_model::id` creates them.
 const BODY: &str = "[0-9A-Za-z]{22}";
+/// The same in ids that files of workflows bring along.
+const FOREIGN_BODY: &str = "[0-9A-Za-z]{6,22}";
 const EXAMPLE: &str = "0DkqLtSyJ4yOMpWg5tVxNq";
 
 macro_rules! ids {
@@ -21,12 +23,8 @@ macro_rules! ids {
         impl PartialSchema for $name {
             fn schema() -> RefOr<Schema> {
                 let prefixes: &[&str] = &$prefixes;
-                let prefix = match prefixes {
-                    [only] => (*only).to_owned(),
-                    several => format!("({})", several.join("|")),
-                };
                 let example = format!("{}{EXAMPLE}", prefixes[0]);
-                text(&format!("^{prefix}{BODY}$"), &example, $description)
+                text(&pattern(prefixes), &example, $description)
             }
         }
 
@@ -50,12 +48,45 @@ ids! {
     Key, "KeyId", [id::KeyId::PREFIX], "Id of an API key.";
     Account, "AccountId", [id::AccountId::PREFIX], "Id of a connected account.";
     Connect, "ConnectId", [id::ConnectId::PREFIX], "Id of a connect: an account being connected in a browser.";
-    Invocation, "InvocationId", [id::InvocationId::PREFIX], "Id of one run of a component's code.";
+    Invocation, "InvocationId", [id::InvocationId::PREFIX], "Id of one run of a component's code, or of a workflow.";
+    Deployment, "DeploymentId", [id::DeploymentId::PREFIX], "Id of a deployment of a workflow, which never changes.";
+    Owner, "OwnerId", [id::UserId::PREFIX, id::WorkspaceId::PREFIX], "Id of an owner: a user or a workspace.";
     Emitter, "EmitterId", [id::SourceId::PREFIX, id::WorkflowId::PREFIX],
         "Id of an emitter of events: a source or a workflow.";
     Listener, "ListenerId",
         [id::SourceId::PREFIX, id::WorkflowId::PREFIX, id::WebhookId::PREFIX],
         "Id of a listener of events: a source, a workflow or a webhook.";
+}
+
+/// The pattern of ids with one of these prefixes.
+fn pattern(prefixes: &[&str]) -> String {
+    let patterns = prefixes.iter().map(|prefix| match *prefix {
+        id::WorkflowId::PREFIX => format!("{prefix}{FOREIGN_BODY}"),
+        _ => format!("{prefix}{BODY}"),
+    });
+    match patterns.collect::<Vec<_>>().as_slice() {
+        [only] => format!("^{only}$"),
+        several => format!("^({})$", several.join("|")),
+    }
+}
+
+/// Id of a trigger of a workflow.
+pub(crate) enum Trigger {}
+
+impl PartialSchema for Trigger {
+    fn schema() -> RefOr<Schema> {
+        text(
+            &format!("^(hi_|ti_|ei_|dc_|ev_){FOREIGN_BODY}$"),
+            &format!("hi_{EXAMPLE}"),
+            "Id of a trigger of a workflow. The prefix tells its type.",
+        )
+    }
+}
+
+impl ToSchema for Trigger {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("TriggerId")
+    }
 }
 
 /// Id of an event.
@@ -97,5 +128,13 @@ mod tests {
         let id = id::SourceId::new(EpochMs(1), 2).to_string();
         let digits = id.len() - id::SourceId::PREFIX.len();
         assert_eq!(BODY, format!("[0-9A-Za-z]{{{digits}}}"));
+    }
+
+    #[test]
+    fn the_pattern_of_foreign_ids_says_how_short_they_may_be() {
+        let shortest = (1..=22)
+            .find(|count| format!("p_{}", "a".repeat(*count)).parse::<id::WorkflowId>().is_ok());
+        let expected = format!("[0-9A-Za-z]{{{},22}}", shortest.unwrap());
+        assert_eq!(FOREIGN_BODY, expected);
     }
 }

@@ -209,7 +209,7 @@ enum RunOutcome {
     dead_code,
     reason = "stands for `RunTrigger` where a shape is described"
 )]
-enum Trigger {
+pub(super) enum Trigger {
     Timer,
     Http,
     Manual,

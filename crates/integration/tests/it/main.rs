@@ -33,3 +33,4 @@ mod tenants;
 mod timers;
 mod traces;
 mod webhooks;
+mod workflows;

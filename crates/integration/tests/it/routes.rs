@@ -86,7 +86,16 @@ mod readyz {
     mod get;
 }
 mod runs {
+    mod cancel {
+        mod post;
+    }
     mod get;
+    mod replay {
+        mod post;
+    }
+    mod resume {
+        mod post;
+    }
 }
 mod secret_key {
     mod rotate {
@@ -140,6 +149,11 @@ mod users {
     }
     mod post;
 }
+mod variables {
+    mod delete;
+    mod get;
+    mod put;
+}
 mod webhooks {
     mod delete;
     mod deliveries {
@@ -156,12 +170,22 @@ mod webhooks {
     }
 }
 mod workflows {
+    mod delete;
     mod errors {
         mod event_summaries {
             mod get;
         }
     }
     mod event_summaries {
+        mod get;
+    }
+    mod get;
+    mod patch;
+    mod post;
+    mod run {
+        mod post;
+    }
+    mod runs {
         mod get;
     }
     mod sse {

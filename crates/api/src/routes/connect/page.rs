@@ -5,9 +5,7 @@ use headwater_model::app::{AppField, AuthType};
 use headwater_platform::{Connected, FieldsForm};
 use serde_json::Value;
 
-use crate::docs::escape;
-
-const STYLE: &str = include_str!("style.css");
+use crate::{docs::escape, page::html};
 
 /// The fields to enter. They are sent to the address that the form came from, which has the token.
 pub(super) fn form(form: &FieldsForm) -> String {
@@ -40,7 +38,7 @@ pub(super) fn form(form: &FieldsForm) -> String {
     content.push_str(&format!(
         "<button>{button}</button>\n</form>\n<p class=\"note\">{note}</p>\n"
     ));
-    page(&format!("Connect {app}"), &content)
+    html(&format!("Connect {app}"), &content)
 }
 
 fn input(field: &AppField, known: Option<&Value>, is_kept: bool) -> String {
@@ -82,7 +80,7 @@ pub(super) fn connected(connected: &Connected) -> String {
             escape(warning)
         ),
     };
-    page(&format!("{app} is connected"), &content)
+    html(&format!("{app} is connected"), &content)
 }
 
 /// There is none.
@@ -91,13 +89,5 @@ pub(super) fn failed(reason: &str) -> String {
         "<h1>Nothing was connected</h1>\n<p>{}</p>\n",
         escape(reason)
     );
-    page("Nothing was connected", &content)
-}
-
-fn page(title: &str, content: &str) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{content}</main>\n</body>\n</html>\n"
-    )
+    html("Nothing was connected", &content)
 }

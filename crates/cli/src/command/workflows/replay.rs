@@ -1,11 +1,13 @@
 //! `workflows replay`: a run that has ended is done again, whole or from a step; and the same with many runs, whose
 //! number is told before.
 
+mod request;
 mod several;
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use self::request::send;
 use super::progress;
 use crate::arguments::ReplayRunArguments;
 use crate::exit::Exit;
@@ -40,27 +42,6 @@ async fn one(session: &Session, id: &str, arguments: &ReplayRunArguments) -> Res
         true => progress::follow(session, replay).await,
         false => Ok(Exit::Success),
     }
-}
-
-/// Asks for a replay of one run.
-async fn send(session: &Session, id: &str, arguments: &ReplayRunArguments) -> Result<Value> {
-    let body = body(arguments);
-    session.client.post(&["runs", id, "replay"], &body).await
-}
-
-fn body(arguments: &ReplayRunArguments) -> Value {
-    let mut body = json!({});
-    if let Some(step) = &arguments.from {
-        body["from"] = step.as_str().into();
-    }
-    if arguments.same || arguments.latest {
-        let deployment = if arguments.same { "same" } else { "latest" };
-        body["deployment"] = deployment.into();
-    }
-    if arguments.dry_run {
-        body["dry_run"] = true.into();
-    }
-    body
 }
 
 /// The steps whose results are used again.

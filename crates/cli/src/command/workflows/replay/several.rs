@@ -10,7 +10,7 @@ use inquire::Confirm;
 use serde_json::{Value, json};
 
 use super::super::runs;
-use super::send;
+use super::request::send;
 use crate::arguments::{EndedStatus, ReplayRunArguments};
 use crate::exit::{self, Exit};
 use crate::output;
@@ -79,7 +79,8 @@ fn confirm(count: &str) -> Result<()> {
     if !std::io::stdin().is_terminal() {
         bail!("nothing was started, as nobody can be asked; give --yes to replay {count}");
     }
-    let asked = Confirm::new(&format!("Replay {count}?"));
+    let question = format!("Replay {count}?");
+    let asked = Confirm::new(&question);
     match asked.with_default(false).prompt().context("cannot ask")? {
         true => Ok(()),
         false => bail!("nothing was started"),

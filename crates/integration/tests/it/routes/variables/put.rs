@@ -1,0 +1,41 @@
+//! `PUT /variables/{name}`.
+
+use headwater_integration::Node;
+use serde_json::json;
+
+use crate::workflows::{Folder, HTTP, step};
+
+#[tokio::test]
+async fn steps_see_the_value_that_was_set_last() {
+    let node = Node::start().await;
+    let folder = Folder::new(HTTP, &[("tell", "return process.env.PLACE?.length;")]);
+    let workflow = folder.deployed(&node).await;
+    let run = workflow.run(&node, json!({}), "succeeded").await;
+    assert_eq!(step(&run, "tell").get("return_value"), None);
+    for value in ["here", "elsewhere", ""] {
+        let set = node.put("/variables/PLACE", json!({"value": value})).await;
+        let set = set.is(200).data();
+        assert_eq!(set["name"], "PLACE");
+        assert_eq!(set.as_object().unwrap().len(), 2, "{set}");
+        let run = workflow.run(&node, json!({}), "succeeded").await;
+        assert_eq!(step(&run, "tell")["return_value"], value.len());
+    }
+}
+
+#[tokio::test]
+async fn wrong_names_and_values_are_told() {
+    let node = Node::start().await;
+    let long = "x".repeat(64 * 1024 + 1);
+    for (name, body, param) in [
+        ("1A", json!({"value": "1"}), "name"),
+        ("A-B", json!({"value": "1"}), "name"),
+        ("PIPEDREAM_WORKFLOW_ID", json!({"value": "1"}), "name"),
+        ("A", json!({}), "value"),
+        ("A", json!({"value": 7}), "value"),
+        ("A", json!({"value": long}), "value"),
+    ] {
+        let refused = node.put(&format!("/variables/{name}"), body).await.is(400);
+        assert_eq!(refused.error()["param"], param, "{name}");
+    }
+    assert!(node.get("/variables").await.is(200).items().is_empty());
+}

@@ -49,12 +49,14 @@ pub(crate) enum Chore {
     KeyUses,
     /// Records of data stores that have expired or were cleared.
     DataStores,
+    /// Files that have expired, and uploads that nobody continues.
+    Files,
     /// Tells the store that the node lives.
     Heartbeat,
 }
 
 impl Chore {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Timers,
         Self::Release,
         Self::Dispatch,
@@ -66,6 +68,7 @@ impl Chore {
         Self::Sends,
         Self::KeyUses,
         Self::DataStores,
+        Self::Files,
         Self::Heartbeat,
     ];
 
@@ -83,6 +86,7 @@ impl Chore {
             Self::Sends => "sends",
             Self::KeyUses => "key_uses",
             Self::DataStores => "data_stores",
+            Self::Files => "files",
             Self::Heartbeat => "heartbeat",
         }
     }

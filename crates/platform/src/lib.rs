@@ -20,6 +20,7 @@ mod endpoints;
 mod environment;
 mod error;
 mod feeds;
+mod files;
 mod key_uses;
 mod leases;
 mod lifecycles;
@@ -36,6 +37,7 @@ mod rate_limits;
 mod runner;
 mod secrets;
 mod sends;
+mod signing_key;
 mod spans;
 #[cfg(test)]
 mod testing;
@@ -48,6 +50,10 @@ pub use config::{DeliveryConfig, Plan, PlatformConfig, S3Config};
 pub use environment::{Clock, Environment, Random};
 pub use error::PlatformError;
 pub use feeds::{Follow, Portion};
+pub use files::{
+    FileContent, FileLink, FilePath, FileStorage, FileUsage, FileWriter, Files, FolderEntry,
+    FolderRange, InvalidFilePath, StoredFile,
+};
 pub use log_line::LogLine;
 pub use origin::{on_behalf_of, origin, request_id};
 pub use platform::{Parts, Platform, Readiness};

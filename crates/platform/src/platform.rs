@@ -18,6 +18,7 @@ use crate::{
     environment::Environment,
     error::PlatformError,
     feeds::Feeds,
+    files::{FileStorage, Files},
     key_uses::KeyUses,
     leases::Leases,
     lifecycles::Lifecycles,
@@ -28,8 +29,9 @@ use crate::{
     runner::{RunnerContext, Runners},
     secrets::{KeyFile, KeyRing, SecretKeys},
     sends::Sends,
+    signing_key::InstallationKey,
     spans::Tracer,
-    workflows::{OpenedVariables, WaitKey, WorkflowContext, Workflows, installation_key},
+    workflows::{OpenedVariables, WaitKey, WorkflowContext, Workflows},
 };
 
 /// The name of the only node of a store.
@@ -43,6 +45,8 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     /// The engine.
     pub engine: Arc<dyn Engine>,
+    /// The place of files.
+    pub files: Arc<dyn FileStorage>,
     /// Clock and randomness.
     pub env: Environment,
     /// The keys of everything encrypted.
@@ -68,6 +72,7 @@ pub struct Platform {
     pub(crate) data_stores: Arc<DataStores>,
     pub(crate) props: Arc<Props>,
     pub(crate) feeds: Feeds,
+    pub(crate) files: Arc<Files>,
     pub(crate) runners: Runners,
     pub(crate) workflows: Workflows,
     pub(crate) couriers: Couriers,
@@ -116,8 +121,9 @@ impl Platform {
             stopping: CancellationToken::new(),
             nudges: Nudges::default(),
         });
-        let wait_key = installation_key(&core, &secret_keys).await?;
-        let platform = Arc::new(Self::compose(core, secret_keys, wait_key)?);
+        let key = InstallationKey::load(&core, &secret_keys).await?;
+        let files = Arc::new(Files::new(Arc::clone(&core), parts.files, &key));
+        let platform = Arc::new(Self::compose(core, secret_keys, files, &key)?);
         platform.end_rotation().await?;
         platform.start_background();
         Ok(platform)
@@ -126,7 +132,8 @@ impl Platform {
     fn compose(
         core: Arc<Core>,
         secret_keys: Arc<SecretKeys>,
-        wait_key: WaitKey,
+        files: Arc<Files>,
+        key: &InstallationKey,
     ) -> Result<Self, PlatformError> {
         let leases = Arc::new(Leases::new(Arc::clone(&core)));
         let quotas = Arc::new(Quotas::new(Arc::clone(&core)));
@@ -145,7 +152,7 @@ impl Platform {
             components: Default::default(),
             residents: Default::default(),
         });
-        let wait_key = Arc::new(wait_key);
+        let wait_key = Arc::new(WaitKey(key.of("waits")));
         let variables = Arc::new(OpenedVariables::new(
             Arc::clone(&core),
             Arc::clone(&secret_keys),
@@ -155,6 +162,7 @@ impl Platform {
             core: Arc::clone(&core),
             leases: Arc::clone(&leases),
             data_stores: Arc::clone(&data_stores),
+            files: Arc::clone(&files),
             props: Arc::clone(&props),
             deployments: Default::default(),
             responders: Default::default(),
@@ -168,6 +176,7 @@ impl Platform {
             rate_limits: RateLimits::new(core.config.rate_limit),
             key_uses: KeyUses::new(Arc::clone(&core)),
             feeds: Feeds::new(Arc::clone(&core)),
+            files,
             runners,
             workflows,
             couriers: Couriers::new(Arc::clone(&core), Arc::clone(&secret_keys))?,
@@ -254,6 +263,11 @@ impl Platform {
     /// The node's clock and randomness.
     pub fn environment(&self) -> &Environment {
         &self.core.env
+    }
+
+    /// The files of owners.
+    pub fn files(&self) -> &Files {
+        &self.files
     }
 
     /// Begins a span, recorded if the node has a tracer.

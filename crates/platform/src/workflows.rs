@@ -49,7 +49,7 @@ pub(crate) use self::{
     input::wait_id,
     loading::place_of,
     responders::RunResponse,
-    tokens::{WaitKey, installation_key},
+    tokens::WaitKey,
     variables::OpenedVariables,
 };
 use crate::{error::PlatformError, origin};

@@ -79,8 +79,9 @@ async fn delete(session: &Session, arguments: &DeleteWorkflowArguments) -> Resul
     if !arguments.yes && std::io::stdin().is_terminal() {
         let workflow = session.client.get(&["workflows", &id]).await?;
         let name = text(&workflow, "name");
-        let question =
-            format!("Delete {id} ({name}) with its triggers and runs, also those that have not ended?");
+        let question = format!(
+            "Delete {id} ({name}) with its triggers and runs, also those that have not ended?"
+        );
         let asked = Confirm::new(&question);
         if !asked.with_default(false).prompt()? {
             bail!("nothing was deleted");

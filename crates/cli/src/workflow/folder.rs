@@ -56,7 +56,12 @@ impl Folder {
 
     /// Keeps the ids that a deployment has given.
     pub(crate) fn keep_state(&self, text: &str) -> Result<()> {
-        if text.is_empty() || self.files.get(STATE_FILE).is_some_and(|known| known == text) {
+        if text.is_empty()
+            || self
+                .files
+                .get(STATE_FILE)
+                .is_some_and(|known| known == text)
+        {
             return Ok(());
         }
         let path = self.dir.join(STATE_FILE);

@@ -14,9 +14,18 @@ async fn a_variable_is_set_from_the_command_line_a_file_or_one_argument() {
     let file = folder.path().join("token");
     std::fs::write(&file, "from a file\n").unwrap();
     let reference = format!("@{}", file.display());
-    for arguments in [&["TOKEN", "s3cr3t"][..], &["TOKEN", &reference], &["TOKEN=a=b"]] {
+    for arguments in [
+        &["TOKEN", "s3cr3t"][..],
+        &["TOKEN", &reference],
+        &["TOKEN=a=b"],
+    ] {
         let seen = node.run(&[&["variables", "set"], arguments].concat()).await;
-        assert_eq!((seen.code, &*seen.stdout), (0, "TOKEN\n"), "{}", seen.stderr);
+        assert_eq!(
+            (seen.code, &*seen.stdout),
+            (0, "TOKEN\n"),
+            "{}",
+            seen.stderr
+        );
     }
     let sent = node.received("PUT /v1/variables/TOKEN");
     let values: Vec<_> = sent.iter().map(|put| put.body.clone()).collect();
@@ -36,10 +45,13 @@ async fn variables_of_a_workspace_are_set_listed_and_deleted_there() {
     node.on("DELETE /v1/variables/A", |_| (204, Value::Null));
     let listed = json!([{"name": "A", "updated_at": 1_767_225_600}]);
     node.list("GET /v1/variables", listed);
-    node.run(&["variables", "set", "A", "1", "--workspace", "o_1"]).await;
+    node.run(&["variables", "set", "A", "1", "--workspace", "o_1"])
+        .await;
     let seen = node.run(&["variables", "list", "--workspace", "o_1"]).await;
     assert_eq!(seen.stdout, "NAME   SET\nA      2026-01-01T00:00:00Z\n");
-    let seen = node.run(&["variables", "delete", "A", "--workspace", "o_1"]).await;
+    let seen = node
+        .run(&["variables", "delete", "A", "--workspace", "o_1"])
+        .await;
     assert_eq!((&*seen.stdout, &*seen.stderr), ("A\n", "deleted\n"));
     let put = &node.received("PUT /v1/variables/A")[0].body;
     assert_eq!(put, &json!({"value": "1", "workspace_id": "o_1"}));

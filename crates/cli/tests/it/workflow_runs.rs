@@ -143,8 +143,15 @@ async fn a_run_that_fails_fails_the_command() {
         node.data(RUN, run(status, json!([failed_step()])));
         let seen = node.run(&["workflows", "run", "p_1", "--wait"]).await;
         assert_eq!(seen.code, 1);
-        assert!(seen.stdout.contains(&format!("  {status}  42 ms")), "{}", seen.stdout);
-        for told in ["tell: Error: no such channel\n    at x", "headwater runs describe inv_1"] {
+        assert!(
+            seen.stdout.contains(&format!("  {status}  42 ms")),
+            "{}",
+            seen.stdout
+        );
+        for told in [
+            "tell: Error: no such channel\n    at x",
+            "headwater runs describe inv_1",
+        ] {
             assert!(seen.stderr.contains(told), "{}", seen.stderr);
         }
     }
@@ -160,8 +167,10 @@ async fn runs_are_a_table_of_those_that_have_ended_or_have_not() {
         "ID      QUEUED                     TRIGGER   STATUS   TOOK    ERROR\n\
          inv_1   2026-01-01T00:00:00.000Z   http      failed   42 ms   no such channel\n"
     );
-    node.run(&["workflows", "runs", "p_1", "--status", "waiting"]).await;
-    node.run(&["workflows", "runs", "p_1", "--status", "open"]).await;
+    node.run(&["workflows", "runs", "p_1", "--status", "waiting"])
+        .await;
+    node.run(&["workflows", "runs", "p_1", "--status", "open"])
+        .await;
     let asked = node.received(RUNS);
     assert_eq!(asked[0].query["limit"], "3");
     assert!(!asked[0].query.contains_key("status"));
@@ -171,14 +180,19 @@ async fn runs_are_a_table_of_those_that_have_ended_or_have_not() {
     let seen = node.run(&["workflows", "runs", "p_1"]).await;
     assert_eq!((seen.code, &*seen.stdout), (0, ""));
     assert!(seen.stderr.contains("--status open"), "{}", seen.stderr);
-    let wrong = node.run(&["workflows", "runs", "p_1", "--status", "bad"]).await;
+    let wrong = node
+        .run(&["workflows", "runs", "p_1", "--status", "bad"])
+        .await;
     assert_eq!(wrong.code, 2);
 }
 
 #[tokio::test]
 async fn a_described_run_of_a_workflow_shows_steps_waits_sends_and_failures() {
     let node = Node::start().await;
-    let mut shown = run("failed", json!([step("enrich", "succeeded"), failed_step()]));
+    let mut shown = run(
+        "failed",
+        json!([step("enrich", "succeeded"), failed_step()]),
+    );
     shown["waits"] = json!([wait()]);
     shown["sends"] = json!([{
         "path": "enrich", "number": 0, "way": "http", "state": "sent", "attempts": 1, "result": {"status": 204},
@@ -223,7 +237,10 @@ async fn a_described_run_of_a_workflow_shows_steps_waits_sends_and_failures() {
     assert_eq!(seen.json(), shown);
     let seen = node.run(&["workflows", "logs", "inv_1"]).await;
     assert_eq!(seen.stdout.lines().count(), 2);
-    assert!(seen.stdout.starts_with("2026-01-01T00:00:00.005Z  enrich  info   hello\n"));
+    assert!(
+        seen.stdout
+            .starts_with("2026-01-01T00:00:00.005Z  enrich  info   hello\n")
+    );
 }
 
 #[tokio::test]
@@ -232,14 +249,19 @@ async fn a_replay_says_which_results_are_used_again() {
     node.on(REPLAY, |request| {
         let is_dry = request.body["dry_run"] == true;
         let id = if is_dry { Value::Null } else { json!("inv_2") };
-        (200, json!({"data": {"id": id, "deployment_id": "d_2", "skips": ["enrich", "route"]}}))
+        (
+            200,
+            json!({"data": {"id": id, "deployment_id": "d_2", "skips": ["enrich", "route"]}}),
+        )
     });
     let seen = node
         .run(&["workflows", "replay", "inv_1", "--from", "tell", "--same"])
         .await;
     assert_eq!((seen.code, &*seen.stdout), (0, "inv_2\n"));
     assert_eq!(seen.stderr, "results used again: enrich, route\n");
-    let seen = node.run(&["workflows", "replay", "inv_1", "--dry-run"]).await;
+    let seen = node
+        .run(&["workflows", "replay", "inv_1", "--dry-run"])
+        .await;
     assert_eq!(
         seen.stdout,
         "DEPLOYMENT   d_2\nUSED AGAIN   enrich\n             route\n"
@@ -267,7 +289,15 @@ async fn many_runs_are_counted_before_they_are_replayed() {
     node.list(RUNS, json!(found));
     node.data(REPLAY, json!({"id": "inv_3", "skips": []}));
     let all = [
-        "workflows", "replay", "--all", "--workflow", "p_1", "--status", "failed", "--since", "2025-12-31",
+        "workflows",
+        "replay",
+        "--all",
+        "--workflow",
+        "p_1",
+        "--status",
+        "failed",
+        "--since",
+        "2025-12-31",
     ];
     let seen = node.run(&all).await;
     assert_eq!((seen.code, &*seen.stdout), (1, ""));
@@ -282,7 +312,11 @@ async fn many_runs_are_counted_before_they_are_replayed() {
         (seen.code, &*seen.stdout),
         (1, "RUN     REPLAY\ninv_1   inv_3\n")
     );
-    assert!(seen.stderr.contains("inv_2 is not replayed"), "{}", seen.stderr);
+    assert!(
+        seen.stderr.contains("inv_2 is not replayed"),
+        "{}",
+        seen.stderr
+    );
     assert_eq!(node.received(RUNS)[0].query["status"], "failed");
 }
 
@@ -299,7 +333,10 @@ async fn a_run_is_resumed_with_data_or_cancelled() {
     let sent = &node.received("POST /v1/runs/inv_1/resume")[0].body;
     assert_eq!(sent, &json!({"path": "approve", "data": [1]}));
     node.on("POST /v1/runs/inv_1/resume", |_| {
-        (409, json!({"error": {"code": "conflict", "message": "the wait is over"}}))
+        (
+            409,
+            json!({"error": {"code": "conflict", "message": "the wait is over"}}),
+        )
     });
     let seen = node.run(&resume).await;
     assert_eq!((seen.code, &*seen.stderr), (1, "error: the wait is over\n"));

@@ -1,5 +1,5 @@
 //! Background work: timers, release of scheduled events, dispatch, due deliveries, the tail of feeds, deletion,
-//! retention, recovery, the use of keys, data stores.
+//! retention, recovery, the use of keys, data stores, files.
 //!
 //! Each loop is one idempotent step of the store, run on a period and on a nudge, in bounded
 //! batches. Nudges may be lost; then the period does it.
@@ -96,6 +96,10 @@ impl Platform {
                 ..Progress::default()
             }),
             Chore::DataStores => self.core.store.sweep_records(now_ms, BATCH).await,
+            Chore::Files => Ok(Progress {
+                done: self.files.sweep().await,
+                ..Progress::default()
+            }),
             Chore::Heartbeat => self.leases.heartbeat().await,
             Chore::Sends => self.sends.step().await,
             Chore::KeyUses => {

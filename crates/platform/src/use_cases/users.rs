@@ -142,7 +142,7 @@ impl Platform {
         Ok(self.core.store.users(page).await?)
     }
 
-    /// Deletes a user with its keys, accounts and subscriptions. Things that it created in a workspace
+    /// Deletes a user with its keys, accounts, files and subscriptions. Things that it created in a workspace
     /// pass to another member.
     ///
     /// # Errors
@@ -160,6 +160,7 @@ impl Platform {
         }
         self.owners_changed();
         self.feeds.disconnect(|key| key.user_id == *id);
+        self.files.delete_all(id.as_str()).await;
         Ok(())
     }
 

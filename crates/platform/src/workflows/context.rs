@@ -9,7 +9,7 @@ use super::{
     variables::OpenedVariables,
 };
 use crate::{
-    actor::Residents, core::Core, data_stores::DataStores, leases::Leases,
+    actor::Residents, core::Core, data_stores::DataStores, files::Files, leases::Leases,
     props::Props,
 };
 
@@ -17,6 +17,7 @@ pub(crate) struct WorkflowContext {
     pub(crate) core: Arc<Core>,
     pub(crate) leases: Arc<Leases>,
     pub(crate) data_stores: Arc<DataStores>,
+    pub(crate) files: Arc<Files>,
     pub(crate) props: Arc<Props>,
     pub(crate) deployments: Deployments,
     pub(crate) responders: Responders,

@@ -121,10 +121,11 @@ mod tests {
     use serde_json::{json, value::to_raw_value};
 
     use super::*;
+    use crate::signing_key::SigningKey;
 
     fn masks(variables: &[(&str, &str)]) -> Masks {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Masks::of(&WaitKey([7; 64]), "u_1", &variables.collect())
+        Masks::of(&WaitKey(SigningKey([7; 64])), "u_1", &variables.collect())
     }
 
     #[test]
@@ -143,7 +144,7 @@ mod tests {
     fn text_without_values_stays_and_marks_of_others_open_nothing() {
         let masks = masks(&[("A", "hunter2")]);
         assert!(masks.json(&to_raw_value(&json!("plain")).unwrap()).is_none());
-        let foreign = Masks::of(&WaitKey([8; 64]), "u_1", &BTreeMap::from([("A".to_owned(), "hunter2".to_owned())]));
+        let foreign = Masks::of(&WaitKey(SigningKey([8; 64])), "u_1", &BTreeMap::from([("A".to_owned(), "hunter2".to_owned())]));
         let mark = foreign.text("hunter2").into_owned();
         assert_eq!(masks.opened(format!("\"{mark}\"")), format!("\"{mark}\""));
         assert_eq!(masks.opened("\"***A:***\"".to_owned()), "\"***A:***\"");

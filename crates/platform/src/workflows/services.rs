@@ -78,13 +78,19 @@ pub(super) fn serve(context: &Arc<WorkflowContext>, asking: Asking, request: Ser
     let context = Arc::clone(context);
     let tasks = context.core.tasks.clone();
     tasks.spawn(async move {
-        let ServiceRequest { service, operation, arguments, reply } = request;
-        match (service, operation.as_str()) {
-            (Service::Workflows, "trigger") => reply.answer(trigger(&context, &asking, &arguments).await),
-            (Service::Workflows, other) => reply.answer(Err(format!("there is no operation `{other}` of workflows"))),
-            (Service::Files, _) => reply.answer(Err("FILES".to_owned())),
+        match request.service {
+            Service::Files => context.files.serve(&asking.owner, request).await,
+            Service::Workflows => serve_call(&context, &asking, request).await,
         }
     });
+}
+
+async fn serve_call(context: &Arc<WorkflowContext>, asking: &Asking, request: ServiceRequest) {
+    let answer = match request.operation.as_str() {
+        "trigger" => trigger(context, asking, &request.arguments).await,
+        other => Err(format!("there is no operation `{other}` of workflows")),
+    };
+    request.reply.answer(answer);
 }
 
 async fn trigger(context: &Arc<WorkflowContext>, asking: &Asking, arguments: &RawValue) -> StoreReply {

@@ -35,7 +35,10 @@ pub(super) async fn send(session: &Session, folder: &Folder) -> Result<Value> {
     match errors.as_slice() {
         [] => {}
         [_] => bail!("nothing was deployed because of this error"),
-        _ => bail!("nothing was deployed because of these {} errors", errors.len()),
+        _ => bail!(
+            "nothing was deployed because of these {} errors",
+            errors.len()
+        ),
     }
     for path in &folder.left_out {
         output::note(&format!("note: {path} is no text, and was not sent"));

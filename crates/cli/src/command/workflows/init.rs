@@ -35,7 +35,8 @@ pub(super) fn run(arguments: &InitWorkflowArguments, as_json: bool) -> Result<Ex
         None => name_of(dir)?,
     };
     if name.trim().is_empty() || name.chars().any(char::is_control) {
-        let complaint = format!("{name:?} is not a name for a workflow; give another one with --name");
+        let complaint =
+            format!("{name:?} is not a name for a workflow; give another one with --name");
         return Err(UsageError(complaint).into());
     }
     let paths = TEMPLATES.map(|(path, _)| dir.join(path));

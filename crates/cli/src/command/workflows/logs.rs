@@ -71,6 +71,9 @@ mod tests {
             ]
         );
         let json = with_paths(&run);
-        assert_eq!(json[1], json!({"level": "info", "message": "second", "ts": 1000, "path": "b"}));
+        assert_eq!(
+            json[1],
+            json!({"level": "info", "message": "second", "ts": 1000, "path": "b"})
+        );
     }
 }

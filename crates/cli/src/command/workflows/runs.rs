@@ -23,7 +23,9 @@ pub(super) async fn run(session: &Session, arguments: &WorkflowRunsArguments) ->
     let runs = page.await?.data;
     if runs.is_empty() && !session.json {
         output::note(&match arguments.status {
-            Some(_) => format!("no such runs; `headwater workflows runs {given}` shows those that have ended"),
+            Some(_) => format!(
+                "no such runs; `headwater workflows runs {given}` shows those that have ended"
+            ),
             None => format!(
                 "no runs have ended; `headwater workflows runs {given} --status open` shows those that have not, \
                  `headwater workflows run {given}` starts one"

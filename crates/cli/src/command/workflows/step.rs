@@ -55,7 +55,11 @@ pub(super) fn log_lines(step: &Value) -> impl Iterator<Item = (i64, String)> {
 /// The failure of a step, with its stack.
 pub(super) fn failure(step: &Value) -> Option<String> {
     let error = step.get("error").filter(|error| !error.is_null())?;
-    Some(format!("{}: {}", text(step, "path"), outcome::thrown(error)))
+    Some(format!(
+        "{}: {}",
+        text(step, "path"),
+        outcome::thrown(error)
+    ))
 }
 
 pub(super) fn took(timed: &Value) -> String {

@@ -118,17 +118,40 @@ async fn a_run_that_fails_is_found_mended_and_replayed_from_the_step() {
     let seen = desk.workflows(&failed).await.ok();
     assert!(seen.stdout.contains(&run), "{}", seen.stdout);
     let seen = desk.workflows(&["logs", &run]).await.ok();
-    assert!(seen.stdout.contains("enrich  info   enriching"), "{}", seen.stdout);
+    assert!(
+        seen.stdout.contains("enrich  info   enriching"),
+        "{}",
+        seen.stdout
+    );
 
     desk.save("tell/entry.js", MENDED);
     desk.workflows(&["deploy", "orders"]).await.ok();
     let from = ["replay", &run, "--from", "tell"];
-    let seen = desk.workflows(&[&from[..], &["--dry-run"]].concat()).await.ok();
-    assert!(seen.stdout.contains("USED AGAIN   enrich"), "{}", seen.stdout);
-    let seen = desk.workflows(&[&from[..], &["--wait"]].concat()).await.ok();
+    let seen = desk
+        .workflows(&[&from[..], &["--dry-run"]].concat())
+        .await
+        .ok();
+    assert!(
+        seen.stdout.contains("USED AGAIN   enrich"),
+        "{}",
+        seen.stdout
+    );
+    let seen = desk
+        .workflows(&[&from[..], &["--wait"]].concat())
+        .await
+        .ok();
     assert!(seen.stdout.contains("\"mended\""), "{}", seen.stdout);
 
-    let all = ["replay", "--all", "--workflow", "orders", "--status", "failed", "--since", "1h"];
+    let all = [
+        "replay",
+        "--all",
+        "--workflow",
+        "orders",
+        "--status",
+        "failed",
+        "--since",
+        "1h",
+    ];
     let seen = desk.workflows(&all).await;
     assert_eq!(seen.code, 1);
     assert!(seen.stderr.contains("1 run to replay"), "{}", seen.stderr);
@@ -160,15 +183,26 @@ async fn a_run_that_waits_goes_on_with_the_data_that_it_is_given() {
     let resume = ["resume", &id, "--data", "{\"ok\": 1}"];
     desk.workflows(&resume).await.ok();
     assert!(running.end().await.success(), "{}", running.transcript());
-    let seen = desk.node.cli(&["runs", "describe", &id, "--json"]).await.ok();
-    assert_eq!(seen.json()["steps"][1]["return_value"], json!([{"ok": 1}, "here"]));
+    let seen = desk
+        .node
+        .cli(&["runs", "describe", &id, "--json"])
+        .await
+        .ok();
+    assert_eq!(
+        seen.json()["steps"][1]["return_value"],
+        json!([{"ok": 1}, "here"])
+    );
     let again = desk.workflows(&resume).await;
     assert_eq!(again.code, 1, "{}", again.stdout);
 
     let seen = desk.workflows(&["run", "orders"]).await.ok();
     let id = seen.stdout.trim();
     desk.workflows(&["cancel", id]).await.ok();
-    let seen = desk.node.cli(&["runs", "describe", id, "--json"]).await.ok();
+    let seen = desk
+        .node
+        .cli(&["runs", "describe", id, "--json"])
+        .await
+        .ok();
     assert_eq!(seen.json()["status"], "cancelled");
 }
 

@@ -36,6 +36,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::super::Sends;
 use crate::{
     secrets::{KeyRing, SecretKeys},
+    signing_key::SigningKey,
     workflows::{OpenedVariables, WaitKey},
     chore::Nudges,
     config::{DeliveryConfig, Plan, PlatformConfig},
@@ -95,6 +96,7 @@ pub(super) fn config() -> PlatformConfig {
         daily_invocations_quota: None,
         rate_limit: None,
         trusted_proxies: TrustedProxies::default(),
+        file_bytes_per_owner: 0,
     }
 }
 
@@ -140,7 +142,7 @@ impl Bench {
         let variables = OpenedVariables::new(
             Arc::clone(&core),
             Arc::new(keys),
-            Arc::new(WaitKey([7; 64])),
+            Arc::new(WaitKey(SigningKey([7; 64]))),
         );
         Self {
             sends: Sends::new(Arc::clone(&core), Arc::new(variables)).unwrap(),

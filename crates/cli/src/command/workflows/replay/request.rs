@@ -7,7 +7,11 @@ use crate::arguments::ReplayRunArguments;
 use crate::session::Session;
 
 /// Asks for a replay of one run.
-pub(super) async fn send(session: &Session, id: &str, arguments: &ReplayRunArguments) -> Result<Value> {
+pub(super) async fn send(
+    session: &Session,
+    id: &str,
+    arguments: &ReplayRunArguments,
+) -> Result<Value> {
     let body = body(arguments);
     session.client.post(&["runs", id, "replay"], &body).await
 }

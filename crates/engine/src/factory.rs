@@ -22,6 +22,8 @@ const META: &str = "__headwater_meta";
 const PACKAGES: &str = "node_modules";
 /// The mark of an archive whose component works as a module only.
 const MODULE_ONLY: &str = "module-only";
+/// Marks that begin a comment in a script: the second one only at the beginning of a line.
+const HTML_COMMENTS: [&[&str]; 2] = [&["<", "!", "--"], &["--", ">"]];
 const SOURCE_MAP_LINK: &str = "//# sourceMappingURL=";
 
 /// The function's script, relative to the folder of the component's module.
@@ -95,6 +97,10 @@ fn function_of(module: &str) -> Option<Function> {
     if code.starts_with("#!") {
         return None;
     }
+    // Scripts have comments that begin so, modules have none.
+    if HTML_COMMENTS.iter().any(|mark| has_marks(code, mark)) {
+        return None;
+    }
     let Statements {
         imports,
         exports,
@@ -134,6 +140,27 @@ fn function_of(module: &str) -> Option<Function> {
         script,
         imports: module,
     })
+}
+
+/// Whether the code, not its texts and comments, has these marks side by side.
+fn has_marks(code: &str, marks: &[&str]) -> bool {
+    if !code.contains(&marks.concat()) {
+        return false;
+    }
+    let mut tokens = Scanner::new(code);
+    let (mut found, mut end) = (0, 0);
+    while let Ok(Some(token)) = tokens.next() {
+        let is_next = token.kind == Kind::Mark && (found == 0 || token.start == end);
+        found = match is_next && token.text == marks[found] {
+            true => found + 1,
+            false => usize::from(token.kind == Kind::Mark && token.text == marks[0]),
+        };
+        if found == marks.len() {
+            return true;
+        }
+        end = token.end();
+    }
+    false
 }
 
 /// The names of an export statement: the module's own, and others'.
@@ -273,6 +300,7 @@ mod tests {
             "import a from \"node:fs\" with { type: \"json\" };",
             "var a = await import(\"x\"), b = import.meta.url; a.import(b).export();\nexport { a as default };",
             "if (a) {\n}\nimport(\"x\");",
+            "var a = \"<!-- b -->\", c = d < !e, f = /<!--/; // <!-- g",
         ] {
             assert!(function_of(module).is_some(), "{module}");
         }
@@ -291,6 +319,8 @@ mod tests {
             "export { a b };",
             "var a = `",
             "#!/usr/bin/env node\nexport { a };",
+            "var a = b <!--c;",
+            "var a = b\n--> c;",
         ] {
             assert_eq!(function_of(module), None, "{module}");
         }

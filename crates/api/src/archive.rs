@@ -72,7 +72,9 @@ fn path(entry: &Entry<'_, impl Read>) -> Result<String, ApiError> {
     let bytes = entry.path_bytes();
     let Ok(path) = std::str::from_utf8(&bytes) else {
         let shown = String::from_utf8_lossy(&bytes);
-        return Err(invalid(&format!("the name of `{shown}` is not UTF-8; rename the file")));
+        return Err(invalid(&format!(
+            "the name of `{shown}` is not UTF-8; rename the file"
+        )));
     };
     Ok(path.strip_prefix("./").unwrap_or(path).to_owned())
 }
@@ -216,9 +218,16 @@ mod tests {
     fn memory_is_bounded_by_what_it_unpacks_to() {
         let zeros = vec![0; 1024 * 1024];
         let parts: Vec<_> = (0..21).map(|part| part.to_string()).collect();
-        let skipped = parts.iter().map(|part| (EntryType::Directory, part.as_str(), &zeros[..]));
-        let taken = parts.iter().map(|part| (EntryType::Regular, part.as_str(), &zeros[..]));
-        for bomb in [tar(&taken.collect::<Vec<_>>()), tar(&skipped.collect::<Vec<_>>())] {
+        let skipped = parts
+            .iter()
+            .map(|part| (EntryType::Directory, part.as_str(), &zeros[..]));
+        let taken = parts
+            .iter()
+            .map(|part| (EntryType::Regular, part.as_str(), &zeros[..]));
+        for bomb in [
+            tar(&taken.collect::<Vec<_>>()),
+            tar(&skipped.collect::<Vec<_>>()),
+        ] {
             let error = read(&gzip(&bomb), Packing::Gzip).unwrap_err();
             assert!(error.contains("more than 20971520 bytes"), "{error}");
         }

@@ -16,8 +16,8 @@ use crate::{
     routes::{
         accounts, apps, auto_subscriptions, components, data_stores, deliveries,
         docs::{self, Described},
-        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, users, variables,
-        webhooks, workflow_runs, workflows, workspaces,
+        events, feeds, health, keys, orgs, registry, runs, sources, subscriptions, users,
+        variables, webhooks, workflow_runs, workflows, workspaces,
     },
 };
 

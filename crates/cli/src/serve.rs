@@ -78,7 +78,10 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let stopping = CancellationToken::new();
     let server = server(&options, bodies, Arc::clone(&app), stopping.clone());
     if let Some(mail) = &mail {
-        notes.note(&format!("mail to workflows is taken on {}", mail.address()?));
+        notes.note(&format!(
+            "mail to workflows is taken on {}",
+            mail.address()?
+        ));
     }
     let mail = mail.map(|mail| mail.start(&app, stopping.clone()));
     let node = Node {

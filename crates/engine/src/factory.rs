@@ -149,7 +149,7 @@ fn has_marks(code: &str, marks: &[&str]) -> bool {
     }
     let mut tokens = Scanner::new(code);
     let (mut found, mut end) = (0, 0);
-    while let Ok(Some(token)) = tokens.next() {
+    while let Ok(Some(token)) = tokens.token() {
         let is_next = token.kind == Kind::Mark && (found == 0 || token.start == end);
         found = match is_next && token.text == marks[found] {
             true => found + 1,

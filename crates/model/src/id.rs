@@ -17,7 +17,9 @@ const FOREIGN_LEN_MIN: usize = 6;
 
 /// Why a text is not an id of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not {kind} id: expected `{prefix}` and letters or digits, as the platform gave it")]
+#[error(
+    "`{text}` is not {kind} id: expected `{prefix}` and letters or digits, as the platform gave it"
+)]
 pub struct InvalidId {
     text: String,
     kind: &'static str,
@@ -224,7 +226,10 @@ impl FromStr for TriggerId {
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         let mut bodies = TriggerKind::ALL.into_iter();
-        let is_known = bodies.any(|kind| text.strip_prefix(kind.prefix()).is_some_and(is_foreign_body));
+        let is_known = bodies.any(|kind| {
+            text.strip_prefix(kind.prefix())
+                .is_some_and(is_foreign_body)
+        });
         match is_known {
             true => Ok(Self(text.to_owned())),
             false => Err(InvalidId {

@@ -136,12 +136,19 @@ impl Schedule {
     pub fn workflow_tick_event(&self, due_ms: EpochMs) -> Value {
         let (seconds, expression, timezone) = match self {
             Self::Interval { seconds } => (Some(*seconds), None, Tz::UTC),
-            Self::Cron { expression, timezone } => {
-                (None, Some(expression), Tz::from_str(timezone).unwrap_or(Tz::UTC))
-            }
+            Self::Cron {
+                expression,
+                timezone,
+            } => (
+                None,
+                Some(expression),
+                Tz::from_str(timezone).unwrap_or(Tz::UTC),
+            ),
         };
         let due = i64::try_from(due_ms.0).ok();
-        let due = due.and_then(DateTime::<Utc>::from_timestamp_millis).unwrap_or_default();
+        let due = due
+            .and_then(DateTime::<Utc>::from_timestamp_millis)
+            .unwrap_or_default();
         json!({
             "timestamp": due_ms.to_seconds(),
             "interval_seconds": seconds,
@@ -280,12 +287,16 @@ mod tests {
 
     #[test]
     fn a_tick_of_a_workflow_tells_the_time_in_the_schedules_zone() {
-        let schedule = Schedule::parse(&json!({ "cron": "0 9 * * *", "timezone": "Europe/Berlin" })).unwrap();
+        let schedule =
+            Schedule::parse(&json!({ "cron": "0 9 * * *", "timezone": "Europe/Berlin" })).unwrap();
         let event = schedule.workflow_tick_event(EpochMs(1_785_999_600_000));
         assert_eq!(event["timestamp"], 1_785_999_600);
         assert_eq!(event["cron"], "0 9 * * *");
         assert_eq!(event["interval_seconds"], Value::Null);
-        assert_eq!(event["timezone_configured"]["iso8601"], "2026-08-06T09:00:00+02:00");
+        assert_eq!(
+            event["timezone_configured"]["iso8601"],
+            "2026-08-06T09:00:00+02:00"
+        );
         assert_eq!(event["timezone_configured"]["timezone"], "Europe/Berlin");
         assert_eq!(event["timezone_utc"]["time"], "07:00:00");
         let event = Schedule::Interval { seconds: 60 }.workflow_tick_event(EpochMs(0));

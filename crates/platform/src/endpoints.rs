@@ -37,10 +37,7 @@ pub(crate) struct EndpointFacts {
 /// The runnable that an endpoint leads to.
 #[derive(Debug, Clone)]
 pub(crate) enum EndpointTarget {
-    Source {
-        id: SourceId,
-        custom_response: bool,
-    },
+    Source { id: SourceId, custom_response: bool },
     Workflow(Arc<HttpTriggerFacts>),
 }
 
@@ -62,7 +59,8 @@ impl EndpointFacts {
             user_id: source.owner.user_id.clone(),
             target: EndpointTarget::Source {
                 id: source.id.clone(),
-                custom_response: definition.is_some_and(|definition| definition.flag("customResponse")),
+                custom_response: definition
+                    .is_some_and(|definition| definition.flag("customResponse")),
             },
         }
     }
@@ -112,7 +110,10 @@ impl Endpoints {
         Ok(facts)
     }
 
-    async fn source_facts(&self, token: &EndpointToken) -> Result<Option<EndpointFacts>, PlatformError> {
+    async fn source_facts(
+        &self,
+        token: &EndpointToken,
+    ) -> Result<Option<EndpointFacts>, PlatformError> {
         let source = self.core.store.source_by_endpoint(token).await?;
         let Some(source) = source.filter(accepts) else {
             return Ok(None);
@@ -124,7 +125,10 @@ impl Endpoints {
         Ok(Some(EndpointFacts::of_source(&source, &component, prop)))
     }
 
-    async fn workflow_facts(&self, token: &EndpointToken) -> Result<Option<EndpointFacts>, PlatformError> {
+    async fn workflow_facts(
+        &self,
+        token: &EndpointToken,
+    ) -> Result<Option<EndpointFacts>, PlatformError> {
         let found = self.core.store.workflow_by_endpoint(token).await?;
         let is_open = |(workflow, endpoint): &(Workflow, WorkflowEndpoint)| {
             workflow.state == WorkflowState::Active && endpoint.kind == EndpointKind::Http

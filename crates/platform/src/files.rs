@@ -31,7 +31,9 @@ use self::{
 };
 pub use self::{
     path::{FilePath, InvalidFilePath},
-    storage::{FileContent, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange, StoredFile},
+    storage::{
+        FileContent, FileStorage, FileUsage, FileWriter, FolderEntry, FolderRange, StoredFile,
+    },
 };
 use crate::{core::Core, error::PlatformError, signing_key::InstallationKey};
 
@@ -74,7 +76,11 @@ pub enum FileLink {
 }
 
 impl Files {
-    pub(crate) fn new(core: Arc<Core>, storage: Arc<dyn FileStorage>, key: &InstallationKey) -> Self {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        storage: Arc<dyn FileStorage>,
+        key: &InstallationKey,
+    ) -> Self {
         Self {
             core,
             storage,
@@ -130,7 +136,9 @@ impl Files {
         );
         let path: FilePath = path.parse().map_err(Fault::from)?;
         let tenant = owner.tenant();
-        let mut draft = self.begin(tenant, path.clone(), Some(expires_at_ms)).await?;
+        let mut draft = self
+            .begin(tenant, path.clone(), Some(expires_at_ms))
+            .await?;
         self.append(&mut draft, tenant, bytes).await?;
         draft.commit(now_ms).await?;
         Ok(self.link(Link {
@@ -170,7 +178,11 @@ impl Files {
     }
 
     /// The file at a path, unless it has expired.
-    async fn found(&self, tenant: &str, path: &FilePath) -> Result<Option<Box<dyn FileContent>>, Fault> {
+    async fn found(
+        &self,
+        tenant: &str,
+        path: &FilePath,
+    ) -> Result<Option<Box<dyn FileContent>>, Fault> {
         let now_ms = self.core.env.now_ms();
         let content = self.storage.open(tenant, path).await?;
         Ok(content.filter(|content| {
@@ -193,7 +205,11 @@ impl Files {
     }
 
     fn link(&self, link: Link) -> String {
-        format!("{}/f/{}", self.core.config.public_url, self.key.token(&link))
+        format!(
+            "{}/f/{}",
+            self.core.config.public_url,
+            self.key.token(&link)
+        )
     }
 
     /// Begins a file within its owner's share.
@@ -235,7 +251,9 @@ impl Files {
 
 /// The date in UTC.
 fn day(now_ms: EpochMs) -> String {
-    let now = i64::try_from(now_ms.0).ok().and_then(DateTime::from_timestamp_millis);
+    let now = i64::try_from(now_ms.0)
+        .ok()
+        .and_then(DateTime::from_timestamp_millis);
     now.unwrap_or_default().date_naive().to_string()
 }
 
@@ -265,7 +283,11 @@ mod tests {
             assert_eq!(event_name(name), kept, "{name}");
         }
         let long = "ü".repeat(2_000);
-        assert_eq!(event_name(&long), "file", "a path that is too long has no name to keep");
+        assert_eq!(
+            event_name(&long),
+            "file",
+            "a path that is too long has no name to keep"
+        );
         let long = format!("x{}", "ü".repeat(300));
         assert_eq!(event_name(&long).len(), EVENT_NAME_BYTES - 1);
     }

@@ -60,7 +60,6 @@ pub use platform::{Parts, Platform, Readiness};
 pub use proxies::TrustedProxies;
 pub use runner::RunReport;
 pub use secrets::{KeyFile, KeyRing};
-pub use workflows::WaitUrls;
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
 pub use use_cases::{
     accounts::{AccountView, DeletedAccount, NewAccount},
@@ -92,6 +91,7 @@ pub use use_cases::{
     },
     workspaces::{NewWorkspace, WorkspaceView},
 };
+pub use workflows::WaitUrls;
 
 // The types of store, engine and mail that use cases give and take, for crates that may not know those.
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};

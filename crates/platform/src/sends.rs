@@ -45,7 +45,10 @@ impl Sends {
     ///
     /// # Errors
     /// The TLS stack cannot be set up.
-    pub(crate) fn new(core: Arc<Core>, variables: Arc<OpenedVariables>) -> Result<Self, PlatformError> {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        variables: Arc<OpenedVariables>,
+    ) -> Result<Self, PlatformError> {
         let context = Arc::new(SendContext::new(core, variables)?);
         Ok(Self { context })
     }

@@ -37,9 +37,9 @@ impl InstallationKey {
         let purpose = variable_purpose(INSTALLATION, SIGNING_KEY);
         if let Some(known) = known {
             return match secret_keys.open(&purpose, &known.value) {
-                Ok(key) => <[u8; 64]>::try_from(&key[..])
-                    .map(Self)
-                    .map_err(|_| PlatformError::Internal("the key that signs URLs has another length".to_owned())),
+                Ok(key) => <[u8; 64]>::try_from(&key[..]).map(Self).map_err(|_| {
+                    PlatformError::Internal("the key that signs URLs has another length".to_owned())
+                }),
                 Err(error) => {
                     tracing::error!(%error, "the key that signs URLs cannot be opened: URLs of waits and files do not work until the node has the secret key that it was sealed with");
                     Ok(Self(random(core)))
@@ -98,7 +98,10 @@ impl SigningKey {
 
     /// A mark that nobody else can state, for a name.
     pub(crate) fn mark(&self, name: &str) -> String {
-        let mac = self.mac(format!("mark {name}").as_bytes()).finalize().into_bytes();
+        let mac = self
+            .mac(format!("mark {name}").as_bytes())
+            .finalize()
+            .into_bytes();
         hex::encode(&mac[..MARK_BYTES])
     }
 
@@ -118,7 +121,11 @@ mod tests {
         let key = SigningKey([7; 64]);
         let token = key.token("run_1 2 each[3].ü");
         assert_eq!(key.name(&token).as_deref(), Some("run_1 2 each[3].ü"));
-        assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+        assert!(
+            token
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        );
     }
 
     #[test]
@@ -129,7 +136,11 @@ mod tests {
         let mut bytes = URL_SAFE_NO_PAD.decode(&token).unwrap();
         for index in 0..bytes.len() {
             bytes[index] ^= 1;
-            assert_eq!(key.name(&URL_SAFE_NO_PAD.encode(&bytes)), None, "byte {index}");
+            assert_eq!(
+                key.name(&URL_SAFE_NO_PAD.encode(&bytes)),
+                None,
+                "byte {index}"
+            );
             bytes[index] ^= 1;
         }
         for text in ["", "x", "%%%", "AAAAAAAAAAAAAAAAAAAAAA"] {
@@ -142,6 +153,9 @@ mod tests {
         let installation = InstallationKey([7; 64]);
         let token = installation.of("waits").token("name");
         assert_eq!(installation.of("files").name(&token), None);
-        assert_eq!(installation.of("waits").name(&token).as_deref(), Some("name"));
+        assert_eq!(
+            installation.of("waits").name(&token).as_deref(),
+            Some("name")
+        );
     }
 }

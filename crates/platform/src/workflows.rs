@@ -37,8 +37,11 @@ use headwater_workflow::{path::Path, run::Resolution};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
-use self::{actor::Actor, command::{Command, Handle}};
 pub use self::tokens::WaitUrls;
+use self::{
+    actor::Actor,
+    command::{Command, Handle},
+};
 pub(crate) use self::{
     admission::is_limited,
     committing::RunDetails,
@@ -178,8 +181,8 @@ impl Workflows {
         applied: Option<oneshot::Sender<()>>,
     ) -> Result<WaitResolved, PlatformError> {
         let run_id = wait.run_id.clone();
-        let resolution = to_raw_value(resolution)
-            .map_err(|error| PlatformError::Internal(error.to_string()))?;
+        let resolution =
+            to_raw_value(resolution).map_err(|error| PlatformError::Internal(error.to_string()))?;
         let core = &self.context.core;
         let answer = WaitResolution { wait, resolution };
         let resolved = core.store.resolve_wait(answer, core.env.now_ms()).await?;
@@ -200,7 +203,8 @@ impl Workflows {
             generation: 0,
         };
         let (applied, done) = oneshot::channel();
-        self.answer(wait, &Resolution::Cancel, Some(applied)).await?;
+        self.answer(wait, &Resolution::Cancel, Some(applied))
+            .await?;
         // Dropped if the run is not in memory: then it is cancelled as it is claimed.
         let _ = done.await;
         Ok(())
@@ -223,4 +227,3 @@ impl Workflows {
         }
     }
 }
-

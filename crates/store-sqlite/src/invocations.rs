@@ -302,10 +302,12 @@ pub(crate) fn end(
             true => Ok(false),
             false => delete_counted(connection, runnable, &end.lease),
         },
-        AfterRun::GoesOn { state } => match note(connection, runnable, &end.lease, state, has_scheduled)? {
-            true => Ok(false),
-            false => Err(Conflict::LeaseLost.into()),
-        },
+        AfterRun::GoesOn { state } => {
+            match note(connection, runnable, &end.lease, state, has_scheduled)? {
+                true => Ok(false),
+                false => Err(Conflict::LeaseLost.into()),
+            }
+        }
         AfterRun::Checkpoint { state, due_at_ms } => {
             let lease = &end.lease;
             match leave(

@@ -192,7 +192,10 @@ fn open_run_of(row: &Row<'_>) -> Result<OpenRun, StoreError> {
     })
 }
 
-pub(crate) fn open_run(connection: &Connection, run_id: &str) -> Result<Option<OpenRun>, StoreError> {
+pub(crate) fn open_run(
+    connection: &Connection,
+    run_id: &str,
+) -> Result<Option<OpenRun>, StoreError> {
     let failed = failed("reading a run");
     let mut statement = connection
         .prepare_cached(&format!("{OPEN} WHERE id = ?"))
@@ -216,8 +219,7 @@ pub(crate) fn open_runs(
         Position::After(after) => ("id < ?2", "DESC", after.as_str()),
         Position::Before(before) => ("id > ?2", "ASC", before.as_str()),
     };
-    let sql =
-        format!("{OPEN} WHERE runnable_id = ?1 AND {bound} ORDER BY id {order} LIMIT ?3");
+    let sql = format!("{OPEN} WHERE runnable_id = ?1 AND {bound} ORDER BY id {order} LIMIT ?3");
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
     let mut rows = statement
         .query(params![runnable, from, page.limit])
@@ -350,7 +352,8 @@ pub(crate) fn delete_some_runs(
     runnable: &str,
     limit: usize,
 ) -> Result<usize, StoreError> {
-    const OPEN: &str = "SELECT id FROM invocations WHERE runnable_id = ?1 ORDER BY position LIMIT ?2";
+    const OPEN: &str =
+        "SELECT id FROM invocations WHERE runnable_id = ?1 ORDER BY position LIMIT ?2";
     const ENDED: &str = "SELECT id FROM runs WHERE runnable_id = ?1 ORDER BY failed, id LIMIT ?2";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     delete_with(connection, OPEN, params![runnable, limit])?;

@@ -112,7 +112,9 @@ fn delete_beyond(
     }
     let deleted = connection
         .execute_prepared(
-            &format!("DELETE FROM runs WHERE runnable_id = ?1 AND failed = ?2 AND id IN ({BEYOND})"),
+            &format!(
+                "DELETE FROM runs WHERE runnable_id = ?1 AND failed = ?2 AND id IN ({BEYOND})"
+            ),
             params,
         )
         .map_err(failed("trimming runs"))?;

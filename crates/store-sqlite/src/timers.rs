@@ -132,9 +132,15 @@ pub(crate) fn write_unscheduled(
     source: &Source,
 ) -> Result<(), StoreError> {
     let timers = &source.spec.timers;
-    timers
-        .iter()
-        .try_for_each(|timer| write(connection, source.id.as_str(), &timer.prop, &timer.schedule, None))
+    timers.iter().try_for_each(|timer| {
+        write(
+            connection,
+            source.id.as_str(),
+            &timer.prop,
+            &timer.schedule,
+            None,
+        )
+    })
 }
 
 /// Replaces the timers of a source: those that are unchanged keep their phase, none is scheduled when it is inactive.
@@ -182,7 +188,9 @@ pub(crate) fn settle_workflow(
     let id = deploy.deployment.workflow_id.as_str();
     let phases: Vec<(String, String, Option<i64>)> = {
         let mut statement = connection
-            .prepare_cached("SELECT prop, schedule, next_fire_at_ms FROM timers WHERE runnable_id = ?")
+            .prepare_cached(
+                "SELECT prop, schedule, next_fire_at_ms FROM timers WHERE runnable_id = ?",
+            )
             .map_err(&failed)?;
         let rows = statement
             .query_map([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
@@ -195,13 +203,23 @@ pub(crate) fn settle_workflow(
     for timer in &deploy.timers {
         let schedule = timer.schedule.to_value().to_string();
         let mut former = phases.iter();
-        let phase = former.find(|(prop, former, _)| *prop == timer.trigger.as_str() && *former == schedule);
+        let phase =
+            former.find(|(prop, former, _)| *prop == timer.trigger.as_str() && *former == schedule);
         let next = match (deploy.is_active, phase) {
             (false, _) => None,
             (true, Some((_, _, Some(next)))) => Some(*next),
-            (true, _) => timer.schedule.first_after(deploy.deployment.created_at_ms).map(signed),
+            (true, _) => timer
+                .schedule
+                .first_after(deploy.deployment.created_at_ms)
+                .map(signed),
         };
-        write(connection, id, timer.trigger.as_str(), &timer.schedule, next)?;
+        write(
+            connection,
+            id,
+            timer.trigger.as_str(),
+            &timer.schedule,
+            next,
+        )?;
     }
     Ok(())
 }

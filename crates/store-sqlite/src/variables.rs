@@ -57,7 +57,9 @@ fn set(connection: &Connection, tenant: &str, variable: &Variable) -> Result<(),
 fn all(connection: &Connection, tenant: &str) -> Result<Vec<Variable>, StoreError> {
     let failed = failed("reading variables");
     let mut statement = connection
-        .prepare_cached("SELECT name, sealed, updated_at FROM variables WHERE tenant = ? ORDER BY name")
+        .prepare_cached(
+            "SELECT name, sealed, updated_at FROM variables WHERE tenant = ? ORDER BY name",
+        )
         .map_err(&failed)?;
     let mut rows = statement.query([tenant]).map_err(&failed)?;
     let mut found = Vec::new();

@@ -361,7 +361,9 @@ pub(crate) fn endpoints(
 ) -> Result<Vec<WorkflowEndpoint>, StoreError> {
     let failed = failed("reading a workflow's endpoints");
     let mut statement = connection
-        .prepare_cached("SELECT * FROM workflow_endpoints WHERE workflow_id = ? ORDER BY trigger_id")
+        .prepare_cached(
+            "SELECT * FROM workflow_endpoints WHERE workflow_id = ? ORDER BY trigger_id",
+        )
         .map_err(&failed)?;
     let mut rows = statement.query([id]).map_err(&failed)?;
     let mut found = Vec::new();
@@ -455,7 +457,10 @@ pub(crate) fn deleting(
 }
 
 /// Whether the workflow takes triggers; `None`: it is not there.
-pub(crate) fn state(connection: &Connection, id: &str) -> Result<Option<WorkflowState>, StoreError> {
+pub(crate) fn state(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<WorkflowState>, StoreError> {
     let state: Option<String> = connection
         .prepare_cached("SELECT state FROM workflows WHERE id = ?")
         .and_then(|mut statement| {

@@ -432,7 +432,10 @@ mod tests {
         ("tenants", include_str!("conformance/tenants.rs")),
         ("history", include_str!("conformance/history.rs")),
         ("workflows", include_str!("conformance/workflows.rs")),
-        ("workflow_runs", include_str!("conformance/workflow_runs.rs")),
+        (
+            "workflow_runs",
+            include_str!("conformance/workflow_runs.rs"),
+        ),
     ];
     const CONTRACT: &[&str] = &[
         include_str!("account.rs"),

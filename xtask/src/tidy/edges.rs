@@ -11,7 +11,10 @@ use crate::command::{cargo, output, root};
 const EDGES: &[(&str, &[&str])] = &[
     ("headwater-model", &[]),
     ("headwater-store", &["headwater-model"]),
-    ("headwater-engine", &["headwater-javascript", "headwater-model"]),
+    (
+        "headwater-engine",
+        &["headwater-javascript", "headwater-model"],
+    ),
     ("headwater-javascript", &[]),
     ("headwater-mail", &[]),
     (

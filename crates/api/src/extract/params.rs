@@ -86,7 +86,9 @@ fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
 /// The type of the body in lower case, without parameters; empty if none is given.
 pub(super) fn media_type(headers: &HeaderMap) -> String {
     let given = headers.get(CONTENT_TYPE);
-    let given = given.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let given = given
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let essence = given.split(';').next().unwrap_or_default();
     essence.trim().to_ascii_lowercase()
 }

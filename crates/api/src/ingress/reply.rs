@@ -162,8 +162,16 @@ mod tests {
     #[tokio::test]
     async fn a_workflow_answers_browsers_with_a_page_and_others_with_a_line() {
         for (ingress, content_type, text) in [
-            (Ingress::AcceptedByWorkflow, "text/html; charset=utf-8", "<h1>Success!</h1>"),
-            (Ingress::NoWorkflowResponse("none"), "text/plain; charset=utf-8", "none"),
+            (
+                Ingress::AcceptedByWorkflow,
+                "text/html; charset=utf-8",
+                "<h1>Success!</h1>",
+            ),
+            (
+                Ingress::NoWorkflowResponse("none"),
+                "text/plain; charset=utf-8",
+                "none",
+            ),
         ] {
             let response = to(ingress);
             assert_eq!(response.headers()[CONTENT_TYPE], content_type);

@@ -99,12 +99,16 @@ fn answered(action: WaitAction, answer: WaitAnswer) -> Told {
         (WaitAnswer::Taken, WaitAction::Resume) => {
             (StatusCode::OK, "Success!", "The workflow goes on.")
         }
-        (WaitAnswer::Taken, WaitAction::Cancel) => {
-            (StatusCode::OK, "Success!", "The run of the workflow is cancelled.")
-        }
-        (WaitAnswer::Taken, WaitAction::Rerun) => {
-            (StatusCode::OK, "Success!", "The step of the workflow runs again.")
-        }
+        (WaitAnswer::Taken, WaitAction::Cancel) => (
+            StatusCode::OK,
+            "Success!",
+            "The run of the workflow is cancelled.",
+        ),
+        (WaitAnswer::Taken, WaitAction::Rerun) => (
+            StatusCode::OK,
+            "Success!",
+            "The step of the workflow runs again.",
+        ),
         (WaitAnswer::Before, _) => (
             StatusCode::CONFLICT,
             "Already answered",
@@ -122,7 +126,9 @@ fn page((status, title, text): Told) -> Response {
     let content = format!("<h1>{title}</h1>\n<p>{text}</p>\n");
     let mut response = guarded((status, Html(html(title, &content))).into_response());
     let no_store = HeaderValue::from_static("no-store");
-    response.headers_mut().insert(header::CACHE_CONTROL, no_store);
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_store);
     response
 }
 

@@ -132,8 +132,11 @@ mod tests {
 
     #[test]
     fn the_pattern_of_foreign_ids_says_how_short_they_may_be() {
-        let shortest = (1..=22)
-            .find(|count| format!("p_{}", "a".repeat(*count)).parse::<id::WorkflowId>().is_ok());
+        let shortest = (1..=22).find(|count| {
+            format!("p_{}", "a".repeat(*count))
+                .parse::<id::WorkflowId>()
+                .is_ok()
+        });
         let expected = format!("[0-9A-Za-z]{{{},22}}", shortest.unwrap());
         assert_eq!(FOREIGN_BODY, expected);
     }

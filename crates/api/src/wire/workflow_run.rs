@@ -460,7 +460,11 @@ mod tests {
 
     #[test]
     fn a_replay_follows_the_current_deployment_unless_told_otherwise() {
-        for (deployment, is_same) in [(json!(null), false), (json!("latest"), false), (json!("same"), true)] {
+        for (deployment, is_same) in [
+            (json!(null), false),
+            (json!("latest"), false),
+            (json!("same"), true),
+        ] {
             let request: ReplayRun =
                 serde_json::from_value(json!({ "deployment": deployment })).unwrap();
             assert_eq!(RunReplay::from(request).is_same, is_same, "{deployment}");

@@ -21,8 +21,7 @@ use super::{
     data_dir::DataDir,
     descriptors, environment, memory,
     network::Network,
-    receiving,
-    sending,
+    receiving, sending,
 };
 use crate::{launcher, runtime, usage_error::UsageError};
 

@@ -26,7 +26,10 @@ pub(super) async fn bind(options: &ServeArguments) -> Result<Option<MailListener
     let tls = match (&options.smtp_tls_cert, &options.smtp_tls_key) {
         (None, None) => None,
         (Some(cert), Some(key)) => {
-            let tls = tls_config(&read("--smtp-tls-cert", cert)?, &read("--smtp-tls-key", key)?);
+            let tls = tls_config(
+                &read("--smtp-tls-cert", cert)?,
+                &read("--smtp-tls-key", key)?,
+            );
             Some(tls.map_err(|error| UsageError(format!("--smtp-tls-cert: {error}")))?)
         }
         (Some(_), None) => return missing("--smtp-tls-key", "--smtp-tls-cert"),
@@ -39,7 +42,8 @@ pub(super) async fn bind(options: &ServeArguments) -> Result<Option<MailListener
         };
     };
     let listener = TcpListener::bind(address).await;
-    let listener = listener.with_context(|| format!("--smtp-listen: cannot listen on {address}"))?;
+    let listener =
+        listener.with_context(|| format!("--smtp-listen: cannot listen on {address}"))?;
     Ok(Some(MailListener {
         listener,
         settings: Settings {
@@ -63,7 +67,12 @@ impl MailListener {
             ..self.settings
         };
         let mailboxes = WorkflowMail::new(Arc::clone(app), host_name);
-        tokio::spawn(serve(self.listener, settings, Arc::new(mailboxes), stopping))
+        tokio::spawn(serve(
+            self.listener,
+            settings,
+            Arc::new(mailboxes),
+            stopping,
+        ))
     }
 }
 
@@ -71,7 +80,9 @@ impl MailListener {
 pub(super) fn host(options: &ServeArguments, public_url: &str) -> String {
     let given = options.smtp_host.clone().filter(|host| !host.is_empty());
     let of_url = || Url::parse(public_url).ok()?.host_str().map(str::to_owned);
-    given.or_else(of_url).unwrap_or_else(|| "localhost".to_owned())
+    given
+        .or_else(of_url)
+        .unwrap_or_else(|| "localhost".to_owned())
 }
 
 fn read(option: &str, path: &Path) -> Result<Vec<u8>> {

@@ -66,7 +66,9 @@ impl<'a> FilesBeside<'a> {
         let imported = imported.map(|import| (import.specifier.clone(), false));
         let required = required_specifiers(&code).into_iter();
         let required = required.map(|written| (written, true));
-        let base = importer.parent().and_then(|base| base.strip_prefix(self.folder).ok());
+        let base = importer
+            .parent()
+            .and_then(|base| base.strip_prefix(self.folder).ok());
         let base = base.unwrap_or_else(|| Path::new(""));
         let mut found = Vec::new();
         for (written, is_required) in imported.chain(required) {
@@ -105,7 +107,9 @@ pub(super) fn places(path: &Path, is_required: bool) -> Vec<PathBuf> {
         false => endings::of_import(&text),
     };
     let places = endings.into_iter();
-    places.map(|ending| PathBuf::from(ending.apply(&text))).collect()
+    places
+        .map(|ending| PathBuf::from(ending.apply(&text)))
+        .collect()
 }
 
 /// The path without `.` and `..`; `None` if it leads out of the folder.

@@ -21,14 +21,16 @@ pub(crate) struct Folder(pub(crate) BTreeMap<String, String>);
 
 impl Folder {
     pub(crate) fn new(triggers: &str, steps: &[(&str, &str)]) -> Self {
-        let names = steps.iter().map(|(name, _)| format!("- namespace: {name}\n"));
+        let names = steps
+            .iter()
+            .map(|(name, _)| format!("- namespace: {name}\n"));
         let names: String = names.collect();
-        let definition = format!(
-            "schema: workflow/2022.04\nname: Orders\ntriggers:\n{triggers}steps:\n{names}"
-        );
+        let definition =
+            format!("schema: workflow/2022.04\nname: Orders\ntriggers:\n{triggers}steps:\n{names}");
         let mut folder = Self(BTreeMap::new()).with("workflow.yaml", &definition);
         for (name, body) in steps {
-            let code = format!("export default {{\n  async run({{ steps, $ }}) {{ {body} }},\n}};\n");
+            let code =
+                format!("export default {{\n  async run({{ steps, $ }}) {{ {body} }},\n}};\n");
             folder = folder.with(&format!("{name}/entry.js"), &code);
         }
         folder
@@ -70,7 +72,8 @@ impl Workflow {
     /// The URL of its first trigger.
     pub(crate) fn endpoint(&self) -> &str {
         let url = &self.record["triggers"][0]["endpoint_url"];
-        url.as_str().unwrap_or_else(|| panic!("no endpoint in {}", self.record))
+        url.as_str()
+            .unwrap_or_else(|| panic!("no endpoint in {}", self.record))
     }
 
     /// Starts a run by hand and returns its path.

@@ -31,7 +31,9 @@ impl Fault {
     pub(super) fn told(self) -> String {
         match self {
             Self::Path(invalid) => invalid.to_string(),
-            Self::Missing(path) => format!("there is no file `{path}`; list its folder with `$.files.dir()`"),
+            Self::Missing(path) => {
+                format!("there is no file `{path}`; list its folder with `$.files.dir()`")
+            }
             Self::Refused(reason) => reason,
             Self::Storage(error) => {
                 tracing::warn!(%error, "a step could not use its files");
@@ -66,7 +68,9 @@ impl From<Fault> for PlatformError {
             Fault::Path(invalid) => Self::invalid("path", invalid),
             Fault::Missing(path) => Self::not_found("file", path),
             Fault::Refused(reason) => Self::Conflict(reason),
-            Fault::Storage(error) => Self::Unavailable(format!("{}: {error}", told_of_storage(&error))),
+            Fault::Storage(error) => {
+                Self::Unavailable(format!("{}: {error}", told_of_storage(&error)))
+            }
         }
     }
 }

@@ -24,7 +24,8 @@ impl LinkKey {
             path,
             expires_at_ms,
         } = link;
-        self.0.token(&format!("{} {tenant} {path}", expires_at_ms.0))
+        self.0
+            .token(&format!("{} {tenant} {path}", expires_at_ms.0))
     }
 
     /// The link that a token names; `None` for one that this installation did not create.

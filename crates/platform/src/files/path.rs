@@ -105,7 +105,11 @@ mod tests {
     #[test]
     fn a_path_that_names_no_file_is_refused() {
         for text in ["", "/", "..", "a/..", "./."] {
-            assert_eq!(text.parse::<FilePath>(), Err(InvalidFilePath::Empty), "{text}");
+            assert_eq!(
+                text.parse::<FilePath>(),
+                Err(InvalidFilePath::Empty),
+                "{text}"
+            );
             assert_eq!(FilePath::folder(text), Ok(None), "{text}");
         }
         assert_eq!("a\0b".parse::<FilePath>(), Err(InvalidFilePath::Nul));

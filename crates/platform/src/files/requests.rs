@@ -134,7 +134,9 @@ impl Files {
             ..
         } = request;
         reply.room().await;
-        let answer = self.answer(owner.tenant(), &operation, arguments.get()).await;
+        let answer = self
+            .answer(owner.tenant(), &operation, arguments.get())
+            .await;
         let answer: StoreReply = answer.map(Some).map_err(Fault::told);
         reply.answer(answer);
     }
@@ -158,7 +160,9 @@ impl Files {
                 let url = self.link_to(tenant, &path).await?;
                 json(&Url { url })
             }
-            other => Err(Fault::Refused(format!("there is no operation `{other}` of files"))),
+            other => Err(Fault::Refused(format!(
+                "there is no operation `{other}` of files"
+            ))),
         }
     }
 
@@ -180,7 +184,9 @@ impl Files {
             return Err(Fault::Refused(reason));
         }
         let _in_memory = self.pieces.acquire().await;
-        let bytes = content.read(read.offset, read.length.min(PIECE_BYTES_MAX)).await?;
+        let bytes = content
+            .read(read.offset, read.length.min(PIECE_BYTES_MAX))
+            .await?;
         let end = read.offset.saturating_add(bytes.len() as u64);
         json(&Piece {
             data: STANDARD.encode(&bytes),
@@ -193,7 +199,8 @@ impl Files {
         let draft = self.begin(tenant, path.parse()?, None).await?;
         let env = &self.core.env;
         let upload = env.token();
-        self.uploads.add(upload.clone(), tenant, draft, env.now_ms())?;
+        self.uploads
+            .add(upload.clone(), tenant, draft, env.now_ms())?;
         json(&Begun { upload })
     }
 
@@ -201,11 +208,14 @@ impl Files {
         let _in_memory = self.pieces.acquire().await;
         let Write { upload: name, data } = parsed(arguments)?;
         if data.len() > PIECE_BYTES_MAX {
-            let reason = format!("a piece has more than {PIECE_BYTES_MAX} bytes of base64; send smaller ones");
+            let reason = format!(
+                "a piece has more than {PIECE_BYTES_MAX} bytes of base64; send smaller ones"
+            );
             return Err(Fault::Refused(reason));
         }
         let bytes = STANDARD.decode(data);
-        let bytes = bytes.map_err(|error| Fault::Refused(format!("`data` is not base64: {error}")))?;
+        let bytes =
+            bytes.map_err(|error| Fault::Refused(format!("`data` is not base64: {error}")))?;
         let upload = self.uploads.get(&name, tenant, self.core.env.now_ms())?;
         let mut draft = upload.lock().await;
         let Some(open) = draft.as_mut() else {
@@ -222,7 +232,10 @@ impl Files {
     }
 
     async fn commit(&self, tenant: &str, OfUpload { upload: name }: OfUpload) -> Answer {
-        let upload = self.uploads.remove(&name, tenant).ok_or_else(uploads::gone)?;
+        let upload = self
+            .uploads
+            .remove(&name, tenant)
+            .ok_or_else(uploads::gone)?;
         let draft = upload.lock().await.take().ok_or_else(uploads::gone)?;
         let size = draft.commit(self.core.env.now_ms()).await?;
         json(&Committed { size })

@@ -81,7 +81,10 @@ mod tests {
         let mut first = Room::share(&room, "u_1", 2).unwrap();
         let mut second = Room::share(&room, "u_1", 2).unwrap();
         assert!(Room::share(&room, "u_1", 2).is_none());
-        assert!(Room::share(&room, "u_2", 2).is_some(), "another has its own");
+        assert!(
+            Room::share(&room, "u_2", 2).is_some(),
+            "another has its own"
+        );
         assert!(first.grow(60, 100));
         assert!(!second.grow(41, 100));
         assert!(second.grow(40, 100));

@@ -15,7 +15,8 @@ pub trait FileStorage: Send + Sync + 'static {
     ///
     /// # Errors
     /// The storage does not work.
-    async fn open(&self, tenant: &str, path: &FilePath) -> io::Result<Option<Box<dyn FileContent>>>;
+    async fn open(&self, tenant: &str, path: &FilePath)
+    -> io::Result<Option<Box<dyn FileContent>>>;
 
     /// Entries of a folder in their order, none for one that does not exist.
     ///

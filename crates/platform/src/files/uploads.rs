@@ -27,7 +27,13 @@ struct Entry {
 
 impl Uploads {
     /// Adds an upload under a new name that nobody guesses.
-    pub(super) fn add(&self, name: String, tenant: &str, draft: Draft, now_ms: EpochMs) -> Result<(), Fault> {
+    pub(super) fn add(
+        &self,
+        name: String,
+        tenant: &str,
+        draft: Draft,
+        now_ms: EpochMs,
+    ) -> Result<(), Fault> {
         let mut by_name = self.by_name.lock();
         let theirs = by_name.values().filter(|entry| entry.tenant == tenant);
         if theirs.count() >= UPLOADS_MAX {
@@ -70,7 +76,9 @@ impl Uploads {
 
     /// Gives up those of a tenant.
     pub(super) fn forget(&self, tenant: &str) {
-        self.by_name.lock().retain(|_, entry| entry.tenant != tenant);
+        self.by_name
+            .lock()
+            .retain(|_, entry| entry.tenant != tenant);
     }
 }
 

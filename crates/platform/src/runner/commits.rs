@@ -392,7 +392,9 @@ mod tests {
         id::{ComponentId, InvocationId, SourceId},
         origin::Origin,
     };
-    use headwater_store::{RunVersion, Dropped, EndedRun, NodeEpoch, RunOutcome, RunTrigger, Usage};
+    use headwater_store::{
+        Dropped, EndedRun, NodeEpoch, RunOutcome, RunTrigger, RunVersion, Usage,
+    };
     use parking_lot::Mutex;
 
     use super::*;

@@ -58,7 +58,10 @@ pub(super) struct SendContext {
 impl SendContext {
     /// # Errors
     /// The TLS stack cannot be set up.
-    pub(super) fn new(core: Arc<Core>, variables: Arc<OpenedVariables>) -> Result<Self, PlatformError> {
+    pub(super) fn new(
+        core: Arc<Core>,
+        variables: Arc<OpenedVariables>,
+    ) -> Result<Self, PlatformError> {
         let config = &core.config.deliveries;
         let s3 = core.config.s3.clone();
         Ok(Self {
@@ -91,7 +94,9 @@ impl SendContext {
             // Without the variables nobody knows what is to be masked: nothing is shown then.
             let result = attempt.result.take();
             attempt.result = match (result, variables) {
-                (Some(result), Ok(variables)) => Some(variables.masks.json(&result).unwrap_or(result)),
+                (Some(result), Ok(variables)) => {
+                    Some(variables.masks.json(&result).unwrap_or(result))
+                }
                 (_, Err(_)) | (None, _) => None,
             };
             records.push(attempt);

@@ -34,7 +34,8 @@ impl Platform {
         }
         let platform = Arc::clone(self);
         self.core.tasks.spawn(async move {
-            let recovered = futures::future::try_join(platform.recover_sources(), platform.recover_workflows());
+            let recovered =
+                futures::future::try_join(platform.recover_sources(), platform.recover_workflows());
             if let Err(error) = recovered.await {
                 tracing::error!(%error, "cannot settle the leftovers of a former start");
             }

@@ -87,8 +87,13 @@ impl Platform {
         request: IngressRequest,
     ) -> Result<Ingress, PlatformError> {
         let (id, custom_response) = match &facts.target {
-            EndpointTarget::Source { id, custom_response } => (id, *custom_response),
-            EndpointTarget::Workflow(facts) => return self.accept_for_workflow(facts, &request.event).await,
+            EndpointTarget::Source {
+                id,
+                custom_response,
+            } => (id, *custom_response),
+            EndpointTarget::Workflow(facts) => {
+                return self.accept_for_workflow(facts, &request.event).await;
+            }
         };
         if custom_response {
             return self.answer(id, request.event).await;
@@ -112,7 +117,11 @@ impl Platform {
     ) -> Result<Ingress, PlatformError> {
         let event = HttpEvent::read(event)?;
         if let Some(bearer) = &facts.bearer
-            && !self.workflows.context().is_borne(&facts.workflow, bearer, event.authorization()).await?
+            && !self
+                .workflows
+                .context()
+                .is_borne(&facts.workflow, bearer, event.authorization())
+                .await?
         {
             return Ok(Ingress::Unauthorized);
         }
@@ -134,7 +143,9 @@ impl Platform {
         Ok(match self.workflows.respond(new).await? {
             RunResponse::Responded(response) => Ingress::Responded(response),
             RunResponse::None => Ingress::NoWorkflowResponse("No $.respond called in workflow"),
-            RunResponse::Paused => Ingress::NoWorkflowResponse("$.respond() not called for this invocation"),
+            RunResponse::Paused => {
+                Ingress::NoWorkflowResponse("$.respond() not called for this invocation")
+            }
         })
     }
 

@@ -26,7 +26,10 @@ pub struct WorkflowMail {
 impl WorkflowMail {
     /// The mailboxes of this platform's workflows.
     pub fn new(platform: Arc<Platform>, host_name: String) -> Self {
-        Self { platform, host_name }
+        Self {
+            platform,
+            host_name,
+        }
     }
 
     async fn find(&self, address: &str) -> Result<Option<(Workflow, WorkflowEndpoint)>, Refused> {
@@ -38,13 +41,19 @@ impl WorkflowMail {
         }))
     }
 
-    async fn queue(&self, workflow: Workflow, trigger: WorkflowEndpoint, received: &Received) -> Result<(), PlatformError> {
+    async fn queue(
+        &self,
+        workflow: Workflow,
+        trigger: WorkflowEndpoint,
+        received: &Received,
+    ) -> Result<(), PlatformError> {
         let platform = &self.platform;
         let id = platform.core.env.id(InvocationId::new);
         let options = Options::new(id.as_str(), &self.host_name, platform.core.env.now_ms().0);
         let mut parsed = parse(received, &options);
         self.keep_files(&workflow, &mut parsed, &options).await?;
-        let event = to_raw_value(&parsed.event).map_err(|error| PlatformError::Internal(error.to_string()))?;
+        let event = to_raw_value(&parsed.event)
+            .map_err(|error| PlatformError::Internal(error.to_string()))?;
         let user_id = &workflow.owner.user_id;
         platform.quotas.take_invocation(user_id).await?;
         let new = NewRun {
@@ -61,18 +70,28 @@ impl WorkflowMail {
     }
 
     /// Keeps attachments, and a message that is not wholly in its event, where steps can fetch them.
-    async fn keep_files(&self, workflow: &Workflow, parsed: &mut Parsed, options: &Options) -> Result<(), PlatformError> {
-        #[cfg(any())] {
-        let files = &self.platform.workflows.context().files;
-        for index in 0..parsed.attachments.len() {
-            let attachment = &parsed.attachments[index];
-            let kept = files.put_for_event(&workflow.owner, &attachment.filename, attachment.bytes.clone());
-            parsed.set_attachment_url(index, &kept.await?);
-        }
-        if parsed.raw.len() > options.text_bytes_max {
-            let kept = files.put_for_event(&workflow.owner, MESSAGE_FILE, parsed.raw.clone());
-            parsed.set_raw_url(&kept.await?);
-        }
+    async fn keep_files(
+        &self,
+        workflow: &Workflow,
+        parsed: &mut Parsed,
+        options: &Options,
+    ) -> Result<(), PlatformError> {
+        #[cfg(any())]
+        {
+            let files = &self.platform.workflows.context().files;
+            for index in 0..parsed.attachments.len() {
+                let attachment = &parsed.attachments[index];
+                let kept = files.put_for_event(
+                    &workflow.owner,
+                    &attachment.filename,
+                    attachment.bytes.clone(),
+                );
+                parsed.set_attachment_url(index, &kept.await?);
+            }
+            if parsed.raw.len() > options.text_bytes_max {
+                let kept = files.put_for_event(&workflow.owner, MESSAGE_FILE, parsed.raw.clone());
+                parsed.set_raw_url(&kept.await?);
+            }
         }
         Ok(())
     }
@@ -90,7 +109,9 @@ impl Mailboxes for WorkflowMail {
             let Some((workflow, trigger)) = self.find(address).await? else {
                 continue;
             };
-            self.queue(workflow, trigger, &received).await.map_err(|error| later(&error))?;
+            self.queue(workflow, trigger, &received)
+                .await
+                .map_err(|error| later(&error))?;
         }
         Ok(())
     }

@@ -3,9 +3,7 @@
 use headwater_model::{id::WorkspaceId, time::EpochSeconds};
 use headwater_store::Variable;
 
-use crate::{
-    caller::Caller, error::PlatformError, platform::Platform, secrets::variable_purpose,
-};
+use crate::{caller::Caller, error::PlatformError, platform::Platform, secrets::variable_purpose};
 
 /// Characters of a name, bytes of a value, and variables of an owner.
 const NAME_CHARS: usize = 100;
@@ -69,7 +67,9 @@ impl Platform {
         let purpose = variable_purpose(tenant, name);
         let variable = Variable {
             name: name.to_owned(),
-            value: self.secret_keys.seal(&self.core.env, &purpose, value.as_bytes())?,
+            value: self
+                .secret_keys
+                .seal(&self.core.env, &purpose, value.as_bytes())?,
             updated_at: self.core.env.now_at(),
         };
         let updated_at = variable.updated_at;
@@ -92,7 +92,11 @@ impl Platform {
         name: &str,
     ) -> Result<(), PlatformError> {
         let owner = self.owner(caller, workspace_id).await?;
-        let is_deleted = self.core.store.delete_variable(owner.tenant(), name).await?;
+        let is_deleted = self
+            .core
+            .store
+            .delete_variable(owner.tenant(), name)
+            .await?;
         self.workflows.context().variables.forget(owner.tenant());
         match is_deleted {
             true => Ok(()),
@@ -105,13 +109,20 @@ fn check_name(name: &str) -> Result<(), PlatformError> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = name.len() <= NAME_CHARS
         && name.chars().all(is_word)
-        && name.chars().next().is_some_and(|first| !first.is_ascii_digit());
+        && name
+            .chars()
+            .next()
+            .is_some_and(|first| !first.is_ascii_digit());
     if !is_name {
-        let reason = format!("`{name}` is not a name of at most {NAME_CHARS} letters, digits and `_`, such as API_KEY");
+        let reason = format!(
+            "`{name}` is not a name of at most {NAME_CHARS} letters, digits and `_`, such as API_KEY"
+        );
         return Err(PlatformError::invalid("name", reason));
     }
     if name.starts_with(RESERVED) {
-        let reason = format!("`{name}`: names that begin with {RESERVED} are the platform's; use another one");
+        let reason = format!(
+            "`{name}`: names that begin with {RESERVED} are the platform's; use another one"
+        );
         return Err(PlatformError::invalid("name", reason));
     }
     Ok(())
@@ -126,7 +137,15 @@ mod tests {
         for name in ["A", "_a1", "API_KEY", &"a".repeat(100)] {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        for name in ["", "1A", "A-B", "A B", "Ä", "PIPEDREAM_WORKFLOW_ID", &"a".repeat(101)] {
+        for name in [
+            "",
+            "1A",
+            "A-B",
+            "A B",
+            "Ä",
+            "PIPEDREAM_WORKFLOW_ID",
+            &"a".repeat(101),
+        ] {
             assert!(check_name(name).is_err(), "{name}");
         }
     }

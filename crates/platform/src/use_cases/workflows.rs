@@ -108,9 +108,8 @@ impl Platform {
         id: &WorkflowId,
     ) -> Result<Workflow, PlatformError> {
         let found = self.core.store.workflow(id).await?;
-        let found = found.filter(|found| {
-            caller.may_see(&found.owner) && found.state != WorkflowState::Deleting
-        });
+        let found = found
+            .filter(|found| caller.may_see(&found.owner) && found.state != WorkflowState::Deleting);
         found.ok_or_else(|| PlatformError::not_found("workflow", id))
     }
 

@@ -5,16 +5,22 @@ mod running;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use futures::{StreamExt as _, future::BoxFuture, stream::{FuturesOrdered, FuturesUnordered}};
+use futures::{
+    StreamExt as _,
+    future::BoxFuture,
+    stream::{FuturesOrdered, FuturesUnordered},
+};
 use headwater_model::id::{InvocationId, WorkflowId};
-use headwater_store::{AfterRun, Claimed, Lease, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit};
+use headwater_store::{
+    AfterRun, Claimed, Lease, RunCommit, RunnableLease, StoreError, WaitResolution, WorkLimit,
+};
 use headwater_workflow::{path::Path, run::State};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{command::Command, context::WorkflowContext, flight::Flight, live::LiveRun};
 use crate::{
-    chore::Chore,
     actor::{Batches, Heartbeat, InFlight, store_returns},
+    chore::Chore,
     error::PlatformError,
 };
 
@@ -205,7 +211,11 @@ impl Actor {
         self.claiming.start(async move {
             let lease = context.leases.of(&id.into()).await?;
             let (term, now_ms) = (context.core.lease_term(), context.core.env.now_ms());
-            let claimed = context.core.store.claim(&lease, term, now_ms, CLAIMED).await?;
+            let claimed = context
+                .core
+                .store
+                .claim(&lease, term, now_ms, CLAIMED)
+                .await?;
             Ok((lease, claimed))
         });
     }
@@ -252,7 +262,12 @@ impl Actor {
             Err(error) => {
                 tracing::error!(workflow_id = %self.id, run_id = %lease.invocation_id, %error, "a run cannot be loaded; it waits");
                 let later_ms = self.context.core.env.now_ms() + Duration::from_secs(60);
-                let released = self.context.core.store.release(&lease, Some(later_ms)).await;
+                let released = self
+                    .context
+                    .core
+                    .store
+                    .release(&lease, Some(later_ms))
+                    .await;
                 if let Err(error) = released {
                     tracing::debug!(%error, "cannot give a lease back; it will expire");
                 }
@@ -260,7 +275,14 @@ impl Actor {
         }
     }
 
-    fn answered(&mut self, Answers { run: id, read, applied }: Answers) {
+    fn answered(
+        &mut self,
+        Answers {
+            run: id,
+            read,
+            applied,
+        }: Answers,
+    ) {
         let now_ms = self.context.core.env.now_ms();
         match read {
             Ok(answers) => {
@@ -285,16 +307,29 @@ impl Actor {
             let batch: Arc<[_]> = batch.into();
             loop {
                 let results = context.core.store.commit_runs(Arc::clone(&batch)).await;
-                let is_away = |result: &Result<(), StoreError>| matches!(result, Err(StoreError::Unavailable { .. }));
+                let is_away = |result: &Result<(), StoreError>| {
+                    matches!(result, Err(StoreError::Unavailable { .. }))
+                };
                 // Commits that were written are refused or change nothing when they are tried again.
                 if !results.iter().any(is_away) || !store_returns(&context.core.stopping).await {
-                    return Committed { woken, runs, results };
+                    return Committed {
+                        woken,
+                        runs,
+                        results,
+                    };
                 }
             }
         });
     }
 
-    async fn committed(&mut self, Committed { woken, runs, results }: Committed) {
+    async fn committed(
+        &mut self,
+        Committed {
+            woken,
+            runs,
+            results,
+        }: Committed,
+    ) {
         for (id, result) in runs.iter().zip(results) {
             let Some(run) = self.runs.get_mut(id) else {
                 continue;
@@ -343,12 +378,22 @@ impl Actor {
     }
 
     async fn prolong_leases(&mut self) {
-        let leases: Vec<Lease> = self.runs.values().map(|run| run.claimed.lease.clone()).collect();
+        let leases: Vec<Lease> = self
+            .runs
+            .values()
+            .map(|run| run.claimed.lease.clone())
+            .collect();
         let until_ms = self.context.core.lease_term().expires_at_ms;
         if leases.is_empty() {
             return;
         }
-        if let Err(error) = self.context.core.store.extend_leases(&leases, until_ms).await {
+        if let Err(error) = self
+            .context
+            .core
+            .store
+            .extend_leases(&leases, until_ms)
+            .await
+        {
             tracing::warn!(workflow_id = %self.id, %error, "leases could not be prolonged");
         }
     }
@@ -362,7 +407,8 @@ fn woken_by(batch: &[RunCommit]) -> Vec<Chore> {
         end.is_some_and(|end| matches!(end.then, AfterRun::Checkpoint { .. }))
     };
     let has_events = batch.iter().any(|commit| !commit.events.is_empty());
-    let has_queued = progress().any(|progress| !progress.calls.is_empty() || !progress.resolves.is_empty());
+    let has_queued =
+        progress().any(|progress| !progress.calls.is_empty() || !progress.resolves.is_empty());
     let has_sends = progress().any(|progress| !progress.sends.is_empty());
     [
         (has_events, Chore::Dispatch),

@@ -53,7 +53,13 @@ pub(crate) fn is_limited(settings: &Settings) -> bool {
 
 impl Admission {
     /// Lets a run begin if it may.
-    pub(super) fn ask(&mut self, settings: &Settings, run: &InvocationId, keys: &Keys, now_ms: EpochMs) -> Verdict {
+    pub(super) fn ask(
+        &mut self,
+        settings: &Settings,
+        run: &InvocationId,
+        keys: &Keys,
+        now_ms: EpochMs,
+    ) -> Verdict {
         if let Some(concurrency) = &settings.concurrency {
             let running = self.running.get(&keys.concurrency).map_or(0, HashSet::len);
             if concurrency.limit == 0 {
@@ -65,7 +71,10 @@ impl Admission {
         }
         if let Some(throttle) = &settings.throttle {
             let window = window(now_ms, throttle.per);
-            let begun = self.windows.get(&keys.throttle).filter(|(number, _)| *number == window);
+            let begun = self
+                .windows
+                .get(&keys.throttle)
+                .filter(|(number, _)| *number == window);
             if throttle.limit == 0 {
                 return Verdict::Paused;
             }
@@ -78,9 +87,18 @@ impl Admission {
     }
 
     /// Counts a run that begins, or began before this node had the workflow.
-    pub(super) fn begins(&mut self, settings: &Settings, run: &InvocationId, keys: &Keys, began_at_ms: EpochMs) {
+    pub(super) fn begins(
+        &mut self,
+        settings: &Settings,
+        run: &InvocationId,
+        keys: &Keys,
+        began_at_ms: EpochMs,
+    ) {
         if settings.concurrency.is_some() {
-            self.running.entry(keys.concurrency.clone()).or_default().insert(run.clone());
+            self.running
+                .entry(keys.concurrency.clone())
+                .or_default()
+                .insert(run.clone());
             self.key_of.insert(run.clone(), keys.concurrency.clone());
         }
         if let Some(throttle) = &settings.throttle {
@@ -157,7 +175,11 @@ mod tests {
     fn throttle(limit: u32) -> Settings {
         let per = Duration::from_secs(10);
         Settings {
-            throttle: Some(Throttle { limit, per, key: None }),
+            throttle: Some(Throttle {
+                limit,
+                per,
+                key: None,
+            }),
             ..Settings::default()
         }
     }
@@ -165,7 +187,9 @@ mod tests {
     #[test]
     fn so_many_run_at_once_per_key() {
         let (mut admission, settings) = (Admission::default(), concurrency(2));
-        let mut ask = |admission: &mut Admission, number, key: &str| admission.ask(&settings, &run(number), &of_key(key), EpochMs(5));
+        let mut ask = |admission: &mut Admission, number, key: &str| {
+            admission.ask(&settings, &run(number), &of_key(key), EpochMs(5))
+        };
         assert_eq!(ask(&mut admission, 1, "a"), Verdict::Begins);
         assert_eq!(ask(&mut admission, 2, "a"), Verdict::Begins);
         assert_eq!(ask(&mut admission, 3, "a"), Verdict::WaitsForAnother);
@@ -179,11 +203,16 @@ mod tests {
     #[test]
     fn so_many_begin_within_a_window() {
         let (mut admission, settings) = (Admission::default(), throttle(2));
-        let ask = |admission: &mut Admission, number, at| admission.ask(&settings, &run(number), &of_key(""), EpochMs(at));
+        let ask = |admission: &mut Admission, number, at| {
+            admission.ask(&settings, &run(number), &of_key(""), EpochMs(at))
+        };
         assert_eq!(ask(&mut admission, 1, 12_000), Verdict::Begins);
         admission.ended(&run(1));
         assert_eq!(ask(&mut admission, 2, 19_999), Verdict::Begins);
-        assert_eq!(ask(&mut admission, 3, 19_999), Verdict::WaitsUntil(EpochMs(20_000)));
+        assert_eq!(
+            ask(&mut admission, 3, 19_999),
+            Verdict::WaitsUntil(EpochMs(20_000))
+        );
         assert_eq!(ask(&mut admission, 3, 20_000), Verdict::Begins);
     }
 
@@ -191,17 +220,27 @@ mod tests {
     fn runs_of_before_count() {
         let (mut admission, settings) = (Admission::default(), throttle(1));
         admission.began(&settings, &of_key("a"), EpochMs(11_000));
-        assert_eq!(admission.ask(&settings, &run(1), &of_key("a"), EpochMs(12_000)), Verdict::WaitsUntil(EpochMs(20_000)));
-        assert_eq!(admission.ask(&settings, &run(1), &of_key("b"), EpochMs(12_000)), Verdict::Begins);
+        assert_eq!(
+            admission.ask(&settings, &run(1), &of_key("a"), EpochMs(12_000)),
+            Verdict::WaitsUntil(EpochMs(20_000))
+        );
+        assert_eq!(
+            admission.ask(&settings, &run(1), &of_key("b"), EpochMs(12_000)),
+            Verdict::Begins
+        );
         let (mut admission, settings) = (Admission::default(), concurrency(1));
         admission.begins(&settings, &run(1), &of_key("a"), EpochMs(1));
-        assert_eq!(admission.ask(&settings, &run(2), &of_key("a"), EpochMs(2)), Verdict::WaitsForAnother);
+        assert_eq!(
+            admission.ask(&settings, &run(2), &of_key("a"), EpochMs(2)),
+            Verdict::WaitsForAnother
+        );
     }
 
     #[test]
     fn a_limit_of_none_pauses() {
         for settings in [concurrency(0), throttle(0)] {
-            let verdict = Admission::default().ask(&settings, &run(1), &Keys::default(), EpochMs(1));
+            let verdict =
+                Admission::default().ask(&settings, &run(1), &Keys::default(), EpochMs(1));
             assert_eq!(verdict, Verdict::Paused);
         }
     }

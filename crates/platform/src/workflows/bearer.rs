@@ -27,8 +27,12 @@ impl Bearer {
             let is_plain = !text.is_empty() && !text.contains("{{");
             return is_plain.then_some(Self::Token(text));
         };
-        let name = expression.strip_suffix("}}")?.trim().strip_prefix(VARIABLE)?;
-        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty();
+        let name = expression
+            .strip_suffix("}}")?
+            .trim()
+            .strip_prefix(VARIABLE)?;
+        let is_name =
+            name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty();
         is_name.then(|| Self::Variable(name.to_owned()))
     }
 }
@@ -57,9 +61,21 @@ mod tests {
     fn a_token_is_a_text_or_a_variable() {
         let bearer = |text: &str| Bearer::of(&Template::compile(&json!(text)));
         assert_eq!(bearer("abc"), Some(Bearer::Token("abc".to_owned())));
-        assert_eq!(bearer("{{process.env.TOKEN}}"), Some(Bearer::Variable("TOKEN".to_owned())));
-        assert_eq!(bearer("{{ process.env.TOKEN }}"), Some(Bearer::Variable("TOKEN".to_owned())));
-        for text in ["", "a {{process.env.A}}", "{{process.env.A + 1}}", "{{steps.trigger.event}}", "{{process.env.}}"] {
+        assert_eq!(
+            bearer("{{process.env.TOKEN}}"),
+            Some(Bearer::Variable("TOKEN".to_owned()))
+        );
+        assert_eq!(
+            bearer("{{ process.env.TOKEN }}"),
+            Some(Bearer::Variable("TOKEN".to_owned()))
+        );
+        for text in [
+            "",
+            "a {{process.env.A}}",
+            "{{process.env.A + 1}}",
+            "{{steps.trigger.event}}",
+            "{{process.env.}}",
+        ] {
             assert_eq!(bearer(text), None, "{text}");
         }
     }

@@ -1,13 +1,8 @@
 //! The commit of a run's progress: places, effects, and what becomes of its invocation.
 
-use headwater_model::{
-    channel::Channel,
-    id::CellId,
-    outcome::Limit,
-    time::EpochMs,
-};
+use headwater_model::{channel::Channel, id::CellId, outcome::Limit, time::EpochMs};
 use headwater_store::{
-    AfterRun, Dropped, EndedRun, InvocationEnd, PlaceWrite, RunCommit, RunBlob, RunOutcome,
+    AfterRun, Dropped, EndedRun, InvocationEnd, PlaceWrite, RunBlob, RunCommit, RunOutcome,
     RunProgress, RunVersion, RunnableLease, WaitResolution,
 };
 use headwater_workflow::{
@@ -15,11 +10,17 @@ use headwater_workflow::{
     run::{Blob, Cause, Exported, Failure, Kept, Place, Resolution, RunEnd, State},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{json, value::{RawValue, to_raw_value}};
+use serde_json::{
+    json,
+    value::{RawValue, to_raw_value},
+};
 use sha2::{Digest, Sha256};
 
 use super::{head::Head, input, live::LiveRun, services::RunResult};
-use crate::{log_line::LogLine, platform_event::{iso_8601, platform_event}};
+use crate::{
+    log_line::LogLine,
+    platform_event::{iso_8601, platform_event},
+};
 
 /// A value of more bytes is a blob beside its place.
 const INLINE_MAX: u64 = 256 * 1024;
@@ -147,13 +148,23 @@ impl LiveRun {
         if let Some(called_by) = &self.head.called_by {
             let resolution = match end {
                 RunEnd::Succeeded { .. } => Resolution::Returned(self.result()),
-                RunEnd::Failed { failure, .. } => Resolution::Failed(failure.error.line().into_owned()),
-                RunEnd::Cancelled { reason } => Resolution::Failed(format!("the called run was cancelled: {reason}")),
+                RunEnd::Failed { failure, .. } => {
+                    Resolution::Failed(failure.error.line().into_owned())
+                }
+                RunEnd::Cancelled { reason } => {
+                    Resolution::Failed(format!("the called run was cancelled: {reason}"))
+                }
             };
-            progress.resolves.extend(to_raw_value(&resolution).ok().map(|resolution| WaitResolution {
-                wait: called_by.wait(),
-                resolution,
-            }));
+            progress
+                .resolves
+                .extend(
+                    to_raw_value(&resolution)
+                        .ok()
+                        .map(|resolution| WaitResolution {
+                            wait: called_by.wait(),
+                            resolution,
+                        }),
+                );
         }
         let reason = match end {
             RunEnd::Succeeded { reason } => reason.as_deref(),
@@ -171,7 +182,10 @@ impl LiveRun {
     }
 
     fn error_event(&self, at: &Path, failure: &Failure) -> headwater_model::event::NewEvent {
-        let cell = self.tree.node(at).and_then(|node| self.deployed.step(node.namespace.as_str()));
+        let cell = self
+            .tree
+            .node(at)
+            .and_then(|node| self.deployed.step(node.namespace.as_str()));
         let cell = cell.map(|step| CellId::of_component(&step.component.id));
         let error = &failure.error;
         let event = json!({
@@ -199,11 +213,18 @@ impl LiveRun {
     pub(super) fn run_result(&self) -> RunResult {
         let last = match &self.standing {
             State::Ended(RunEnd::Failed { failure, .. }) => Err(failure.error.line().into_owned()),
-            State::Ended(RunEnd::Cancelled { reason }) => Err(format!("the run was cancelled: {reason}")),
-            State::Ended(RunEnd::Succeeded { .. }) | State::Running | State::Waiting(_) => Ok(self.result_text()),
+            State::Ended(RunEnd::Cancelled { reason }) => {
+                Err(format!("the run was cancelled: {reason}"))
+            }
+            State::Ended(RunEnd::Succeeded { .. }) | State::Running | State::Waiting(_) => {
+                Ok(self.result_text())
+            }
         };
         let mut exports = self.tree.scope(&Path::root().join(AFTER_ALL));
-        exports.push(("$context".to_owned(), Exported::Json(serde_json::Value::Null)));
+        exports.push((
+            "$context".to_owned(),
+            Exported::Json(serde_json::Value::Null),
+        ));
         RunResult {
             last,
             all: written(&Exported::Object(exports)),
@@ -225,7 +246,9 @@ impl LiveRun {
                     Cause::OutOfMemory => RunOutcome::LimitExceeded(Limit::Memory),
                     Cause::TooMuchOutput => RunOutcome::LimitExceeded(Limit::Output),
                     Cause::WorkerLost => RunOutcome::Lost,
-                    Cause::Thrown | Cause::Configuration | Cause::WaitTimedOut | Cause::Called => RunOutcome::Threw,
+                    Cause::Thrown | Cause::Configuration | Cause::WaitTimedOut | Cause::Called => {
+                        RunOutcome::Threw
+                    }
                 };
                 (outcome, Some(failure.error.line().into_owned()))
             }
@@ -249,7 +272,8 @@ impl LiveRun {
 /// A result as JSON, with `null` for what is in blobs of the run, which another run cannot read.
 fn written(result: &Exported) -> Box<RawValue> {
     let mut text = String::new();
-    let none = |_: &Blob| -> Result<std::sync::Arc<str>, std::convert::Infallible> { Ok("null".into()) };
+    let none =
+        |_: &Blob| -> Result<std::sync::Arc<str>, std::convert::Infallible> { Ok("null".into()) };
     let Ok(()) = result.write(&mut text, &none);
     RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -20,7 +20,13 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{bearer::Bearer, context::WorkflowContext, evaluator::{self, EvaluatorState}, step_state::StepState, variables::Opened};
+use super::{
+    bearer::Bearer,
+    context::WorkflowContext,
+    evaluator::{self, EvaluatorState},
+    step_state::StepState,
+    variables::Opened,
+};
 use crate::{artifact::ArtifactState, error::PlatformError, props::FinalProps};
 
 /// The place of expressions; no hash and no namespace is like it.
@@ -79,10 +85,15 @@ impl Content {
     ///
     /// # Errors
     /// As [`Content::definition`].
-    pub(crate) fn http_trigger(&self, id: &TriggerId) -> Result<Option<HttpTrigger>, PlatformError> {
+    pub(crate) fn http_trigger(
+        &self,
+        id: &TriggerId,
+    ) -> Result<Option<HttpTrigger>, PlatformError> {
         let definition = self.definition()?;
         let mut triggers = definition.triggers.iter().zip(&self.triggers);
-        let found = triggers.find(|(_, known)| *known == id).map(|(trigger, _)| &trigger.config);
+        let found = triggers
+            .find(|(_, known)| *known == id)
+            .map(|(trigger, _)| &trigger.config);
         let Some(TriggerConfig::Http(http)) = found else {
             return Ok(None);
         };
@@ -101,7 +112,10 @@ impl Content {
         definition.nodes().any(|node| match &node.kind {
             NodeKind::Step(step) => match &step.code {
                 StepCode::Inline(text) => text.contains(RESPOND),
-                StepCode::File(path) => self.files.get(path).is_some_and(|text| text.contains(RESPOND)),
+                StepCode::File(path) => self
+                    .files
+                    .get(path)
+                    .is_some_and(|text| text.contains(RESPOND)),
                 StepCode::Component(reference) => reference.key == RESPONDING_ACTION,
                 StepCode::Foreign { .. } => false,
             },
@@ -135,7 +149,12 @@ impl Deployed {
     }
 
     /// The worker that runs a step's code.
-    pub(crate) fn worker(&self, context: &WorkflowContext, step: &DeployedStep, variables: &Opened) -> WorkerSpec {
+    pub(crate) fn worker(
+        &self,
+        context: &WorkflowContext,
+        step: &DeployedStep,
+        variables: &Opened,
+    ) -> WorkerSpec {
         let hash = step.component.artifact_hash.clone();
         let definitions = &step.component.description.props;
         match definitions.iter().any(|prop| prop.kind() == PropKind::Db) {
@@ -158,7 +177,12 @@ impl Deployed {
         self.spec(EVALUATOR, hash, Arc::new(EvaluatorState), variables)
     }
 
-    fn stateless(&self, context: &WorkflowContext, hash: ArtifactHash, variables: &Opened) -> WorkerSpec {
+    fn stateless(
+        &self,
+        context: &WorkflowContext,
+        hash: ArtifactHash,
+        variables: &Opened,
+    ) -> WorkerSpec {
         let state = ArtifactState {
             store: Arc::clone(&context.core.store),
             artifact_hash: hash.clone(),
@@ -175,7 +199,10 @@ impl Deployed {
         variables: &Opened,
     ) -> WorkerSpec {
         let mut env = variables.values.clone();
-        env.insert("PIPEDREAM_WORKFLOW_ID".to_owned(), self.workflow.id.to_string());
+        env.insert(
+            "PIPEDREAM_WORKFLOW_ID".to_owned(),
+            self.workflow.id.to_string(),
+        );
         WorkerSpec {
             owner: WorkerOwner::Step {
                 deployment: self.id.clone(),
@@ -196,7 +223,10 @@ impl DeployedStep {
     ///
     /// # Errors
     /// As [`crate::props::Props::finals`].
-    pub(crate) async fn finals(&self, context: &WorkflowContext) -> Result<FinalProps, PlatformError> {
+    pub(crate) async fn finals(
+        &self,
+        context: &WorkflowContext,
+    ) -> Result<FinalProps, PlatformError> {
         let definitions = &self.component.description.props;
         context.props.finals(definitions, &self.configured).await
     }
@@ -230,19 +260,41 @@ impl Deployments {
     }
 }
 
-async fn load(context: &WorkflowContext, workflow: &Workflow, id: &DeploymentId) -> Result<Deployed, PlatformError> {
+async fn load(
+    context: &WorkflowContext,
+    workflow: &Workflow,
+    id: &DeploymentId,
+) -> Result<Deployed, PlatformError> {
     let store = &context.core.store;
-    let missing = |what: &str| PlatformError::Internal(format!("{what} of workflow `{}` is missing from the store", workflow.id));
-    let deployment = store.deployment(id).await?.ok_or_else(|| missing("a deployment"))?;
+    let missing = |what: &str| {
+        PlatformError::Internal(format!(
+            "{what} of workflow `{}` is missing from the store",
+            workflow.id
+        ))
+    };
+    let deployment = store
+        .deployment(id)
+        .await?
+        .ok_or_else(|| missing("a deployment"))?;
     let content = Content::of(&deployment)?;
     let definition = Arc::new(content.definition()?);
     let mut steps = HashMap::new();
     for node in definition.nodes().filter(|node| !node.is_disabled) {
-        let NodeKind::Step(step) = &node.kind else { continue };
+        let NodeKind::Step(step) = &node.kind else {
+            continue;
+        };
         let namespace = node.namespace.as_str();
-        let component = content.steps.get(namespace).ok_or_else(|| missing("a step's component"))?;
-        let component = store.component(component).await?.ok_or_else(|| missing("a step's component"))?;
-        let literal = |(name, value): (&String, &Value)| Some((name.clone(), named(compiled_literal(value)?)));
+        let component = content
+            .steps
+            .get(namespace)
+            .ok_or_else(|| missing("a step's component"))?;
+        let component = store
+            .component(component)
+            .await?
+            .ok_or_else(|| missing("a step's component"))?;
+        let literal = |(name, value): (&String, &Value)| {
+            Some((name.clone(), named(compiled_literal(value)?)))
+        };
         let deployed = DeployedStep {
             namespace: namespace.to_owned(),
             component,

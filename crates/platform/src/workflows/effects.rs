@@ -55,7 +55,8 @@ pub(super) struct Sends {
 impl StepEffects {
     pub(super) fn export(&mut self, export: Export) {
         let value = export.value.unwrap_or_else(|| RawValue::NULL.to_owned());
-        self.exports.push((export.name, Kept::Here(Arc::from(value))));
+        self.exports
+            .push((export.name, Kept::Here(Arc::from(value))));
     }
 
     pub(super) fn exit(&mut self, reason: String) {
@@ -97,7 +98,9 @@ impl StepEffects {
     ) -> (StepEnd, Sends, Vec<LogLine>) {
         let failure = Failure::of(&outcome);
         let mut sends = Sends {
-            first: execution.saturating_sub(1).saturating_mul(SENDS_OF_AN_EXECUTION),
+            first: execution
+                .saturating_sub(1)
+                .saturating_mul(SENDS_OF_AN_EXECUTION),
             ..Sends::default()
         };
         if failure.is_none() {
@@ -129,7 +132,10 @@ impl Sends {
     pub(super) fn hide(&mut self, masks: &Masks) {
         let queued = self.queued.iter_mut().map(|send| &mut send.value);
         let emitted = self.emitted.iter_mut().map(|emitted| &mut emitted.event);
-        let streamed = self.streamed.iter_mut().map(|streamed| &mut streamed.payload);
+        let streamed = self
+            .streamed
+            .iter_mut()
+            .map(|streamed| &mut streamed.payload);
         for value in queued.chain(emitted).chain(streamed) {
             if let Some(masked) = masks.json(value) {
                 *value = masked;
@@ -140,11 +146,13 @@ impl Sends {
     fn add(&mut self, path: &str, sent: Sent) {
         let way = match sent.kind {
             SendKind::Emit => {
-                self.emitted.extend(serde_json::from_str::<Emitted>(sent.value.get()));
+                self.emitted
+                    .extend(serde_json::from_str::<Emitted>(sent.value.get()));
                 return;
             }
             SendKind::Sse => {
-                self.streamed.extend(serde_json::from_str::<Streamed>(sent.value.get()));
+                self.streamed
+                    .extend(serde_json::from_str::<Streamed>(sent.value.get()));
                 return;
             }
             SendKind::Http => SendWay::Http,
@@ -153,7 +161,9 @@ impl Sends {
         };
         self.queued.push(NewSend {
             path: path.to_owned(),
-            number: self.first.saturating_add(u32::try_from(self.queued.len()).unwrap_or(u32::MAX)),
+            number: self
+                .first
+                .saturating_add(u32::try_from(self.queued.len()).unwrap_or(u32::MAX)),
             way,
             value: sent.value,
         });

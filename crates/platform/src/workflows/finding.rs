@@ -19,19 +19,34 @@ impl WorkflowContext {
     ///
     /// # Errors
     /// `NotFound`, or `Conflict` when several have the name.
-    pub(super) async fn find(&self, owner: &Owner, named: &str) -> Result<WorkflowId, PlatformError> {
+    pub(super) async fn find(
+        &self,
+        owner: &Owner,
+        named: &str,
+    ) -> Result<WorkflowId, PlatformError> {
         if let Ok(id) = named.parse() {
             let found = self.core.store.workflow(&id).await?;
             let found = found.filter(|found| found.owner.tenant() == owner.tenant());
-            return found.map(|found| found.id).ok_or_else(|| PlatformError::not_found("workflow", named));
+            return found
+                .map(|found| found.id)
+                .ok_or_else(|| PlatformError::not_found("workflow", named));
         }
         let mut found = Vec::new();
         let mut page = PageRequest::first(PAGE);
         loop {
-            let workflows = self.core.store.workflows(&filter(owner), &page).await?.items;
+            let workflows = self
+                .core
+                .store
+                .workflows(&filter(owner), &page)
+                .await?
+                .items;
             let is_last = workflows.len() < PAGE as usize;
             let last = workflows.last().map(|last| last.id.clone());
-            found.extend(workflows.into_iter().filter(|one| one.name == named || one.name_slug == named));
+            found.extend(
+                workflows
+                    .into_iter()
+                    .filter(|one| one.name == named || one.name_slug == named),
+            );
             match last.filter(|_| !is_last) {
                 Some(last) => page.position = Position::After(last),
                 None => break,
@@ -41,7 +56,8 @@ impl WorkflowContext {
             [one] => Ok(one.id.clone()),
             [] => Err(PlatformError::not_found("workflow", named)),
             _ => Err(PlatformError::Conflict(format!(
-                "{} workflows have the name `{named}`; name one by its id", found.len()
+                "{} workflows have the name `{named}`; name one by its id",
+                found.len()
             ))),
         }
     }
@@ -58,13 +74,21 @@ impl WorkflowContext {
     ) -> Result<bool, PlatformError> {
         let token = match wanted {
             Bearer::Token(token) => Some(token.clone()),
-            Bearer::Variable(name) => self.variables.of(&workflow.owner).await?.values.get(name).cloned(),
+            Bearer::Variable(name) => self
+                .variables
+                .of(&workflow.owner)
+                .await?
+                .values
+                .get(name)
+                .cloned(),
         };
         let borne = authorization.and_then(|header| header.split_once(' '));
         let borne = borne.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         // Of hashes, because comparing the texts themselves tells by its time how much of them is right.
         Ok(match (token, borne) {
-            (Some(token), Some((_, borne))) => Sha256::digest(&token) == Sha256::digest(borne.trim()),
+            (Some(token), Some((_, borne))) => {
+                Sha256::digest(&token) == Sha256::digest(borne.trim())
+            }
             _ => false,
         })
     }

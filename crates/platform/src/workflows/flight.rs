@@ -3,7 +3,9 @@
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
-use headwater_engine::{Engine, EngineError, Invocation, RunId, RunMessage, RunSink, StepMessage, WorkerSpec};
+use headwater_engine::{
+    Engine, EngineError, Invocation, RunId, RunMessage, RunSink, StepMessage, WorkerSpec,
+};
 use headwater_model::{id::InvocationId, outcome::Outcome};
 use headwater_store::{Owner, Usage};
 use headwater_workflow::path::Path;
@@ -84,7 +86,12 @@ impl Flight {
     }
 
     /// Starts an execution.
-    pub(super) fn start(&mut self, of: For, worker: WorkerSpec, invocation: impl FnOnce(RunId) -> Invocation) {
+    pub(super) fn start(
+        &mut self,
+        of: For,
+        worker: WorkerSpec,
+        invocation: impl FnOnce(RunId) -> Invocation,
+    ) {
         let id = self.next;
         self.next += 1;
         let invocation = invocation(id);
@@ -100,7 +107,8 @@ impl Flight {
             began: Instant::now(),
         };
         self.executions.insert(id, execution);
-        let (engine, sink): (Arc<dyn Engine>, _) = (Arc::clone(&self.context.core.engine), self.sink.clone());
+        let (engine, sink): (Arc<dyn Engine>, _) =
+            (Arc::clone(&self.context.core.engine), self.sink.clone());
         self.starting.push(Box::pin(async move {
             (id, engine.invoke(&worker, invocation, sink).await)
         }));
@@ -140,7 +148,9 @@ impl Flight {
             RunMessage::Exited(reason) => execution.effects.exit(reason),
             RunMessage::Log { level, text } => execution.effects.log(level, text, now_ms),
             RunMessage::StoreAsked(request) => {
-                execution.store_requests.take(&self.context.data_stores, request);
+                execution
+                    .store_requests
+                    .take(&self.context.data_stores, request);
             }
             RunMessage::Step(message) => {
                 let execution = self.executions.get_mut(&id)?;
@@ -148,7 +158,10 @@ impl Flight {
             }
             RunMessage::KvChanged(change) => {
                 let namespace = execution.path.name().unwrap_or_default();
-                execution.effects.kv_writes.push(step_state::write(namespace, change));
+                execution
+                    .effects
+                    .kv_writes
+                    .push(step_state::write(namespace, change));
             }
             // `$emit` of a step is a send, and only sources respond by themselves.
             RunMessage::Emit(_) | RunMessage::Respond(_) => {}

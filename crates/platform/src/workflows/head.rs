@@ -83,7 +83,10 @@ impl Head {
     /// # Errors
     /// The stored text is not a head.
     pub(crate) fn read(state: Option<&RawValue>) -> Result<Self, serde_json::Error> {
-        state.map_or_else(|| Ok(Self::default()), |state| serde_json::from_str(state.get()))
+        state.map_or_else(
+            || Ok(Self::default()),
+            |state| serde_json::from_str(state.get()),
+        )
     }
 
     /// Whether a step of the run has been committed.

@@ -45,7 +45,8 @@ impl<'a> HttpEvent<'a> {
     /// # Errors
     /// `Internal` when it is none.
     pub(crate) fn read(event: &'a RawValue) -> Result<Self, PlatformError> {
-        serde_json::from_str(event.get()).map_err(|error| PlatformError::Internal(format!("a request as an event: {error}")))
+        serde_json::from_str(event.get())
+            .map_err(|error| PlatformError::Internal(format!("a request as an event: {error}")))
     }
 
     /// The header with credentials.
@@ -94,13 +95,18 @@ mod tests {
             "method": "POST", "path": "/a\"b", "query": { "q": "1" }, "headers": { "authorization": "Bearer x", "x-pd-notrigger": "1" },
             "url": "https://example.com/a", "client_ip": "127.0.0.1",
         });
-        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        request
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         request
     }
 
     #[test]
     fn the_body_comes_once_and_parsed_if_it_can_be() {
-        let event = trigger_event(&request(json!({ "bodyRaw": "{\"a\":1}", "body": { "a": 1 } })));
+        let event = trigger_event(&request(
+            json!({ "bodyRaw": "{\"a\":1}", "body": { "a": 1 } }),
+        ));
         assert_eq!(event["body"], json!({ "a": 1 }));
         assert_eq!(event.get("bodyRaw"), None);
         assert_eq!(event["path"], "/a\"b");

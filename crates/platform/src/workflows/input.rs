@@ -24,7 +24,13 @@ pub(super) fn blobs(run: &LiveRun, path: &Path) -> Vec<Blob> {
 }
 
 /// The input of a step, as JSON text.
-pub(super) fn step(run: &LiveRun, path: &Path, urls: &WaitUrls, now_ms: EpochMs, texts: &BlobTexts) -> String {
+pub(super) fn step(
+    run: &LiveRun,
+    path: &Path,
+    urls: &WaitUrls,
+    now_ms: EpochMs,
+    texts: &BlobTexts,
+) -> String {
     let Some(node) = run.tree.node(path) else {
         return "{}".to_owned();
     };
@@ -49,7 +55,13 @@ pub(super) fn step(run: &LiveRun, path: &Path, urls: &WaitUrls, now_ms: EpochMs,
 }
 
 /// The input of an evaluation, as JSON text.
-pub(super) fn evaluation(run: &LiveRun, path: &Path, questions: &[Question], now_ms: EpochMs, texts: &BlobTexts) -> String {
+pub(super) fn evaluation(
+    run: &LiveRun,
+    path: &Path,
+    questions: &[Question],
+    now_ms: EpochMs,
+    texts: &BlobTexts,
+) -> String {
     let mut text = String::from("{\"steps\":");
     steps(run, path, texts, &mut text);
     let ask: Vec<Value> = questions.iter().map(question).collect();
@@ -71,7 +83,13 @@ fn question(question: &Question) -> Value {
 fn steps(run: &LiveRun, path: &Path, texts: &BlobTexts, to: &mut String) {
     to.push_str("{\"trigger\":{\"event\":");
     let (sequence, _) = run.deployed.definition.sequence_at_root(path);
-    match run.tree.root().failed.as_ref().filter(|_| sequence != Path::root()) {
+    match run
+        .tree
+        .root()
+        .failed
+        .as_ref()
+        .filter(|_| sequence != Path::root())
+    {
         Some((at, failure)) => {
             let error = json!({
                 "code": failure.error.code.clone().unwrap_or_else(|| failure.error.name.clone().into()),
@@ -95,7 +113,10 @@ fn steps(run: &LiveRun, path: &Path, texts: &BlobTexts, to: &mut String) {
     to.push_str(&Value::Object(trigger_context(run)).to_string());
     to.push('}');
     let blob = |blob: &Blob| -> Result<Arc<str>, std::convert::Infallible> {
-        Ok(texts.get(&blob.hash).cloned().unwrap_or_else(|| Arc::from("null")))
+        Ok(texts
+            .get(&blob.hash)
+            .cloned()
+            .unwrap_or_else(|| Arc::from("null")))
     };
     for (name, entry) in run.tree.scope(path) {
         to.push(',');

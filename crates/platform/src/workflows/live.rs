@@ -79,7 +79,10 @@ impl LiveRun {
 
     /// The same for everything that goes on as this run, and for its replays.
     pub(super) fn trace_id(&self) -> &str {
-        self.head.trace_id.as_deref().unwrap_or_else(|| self.id().as_str())
+        self.head
+            .trace_id
+            .as_deref()
+            .unwrap_or_else(|| self.id().as_str())
     }
 
     /// The folder of its `/tmp`.
@@ -126,9 +129,18 @@ impl LiveRun {
         };
         let exports = end.exports.iter().map(|(_, value)| value);
         let bytes: u64 = exports.chain(returned).map(Kept::bytes).sum();
-        let limit = match (bytes > STEP_BYTES_MAX, self.head.kept_bytes + bytes > RUN_BYTES_MAX) {
-            (true, _) => format!("a step returns and exports at most {} MiB", STEP_BYTES_MAX >> 20),
-            (false, true) => format!("the steps of a run return and export at most {} MiB together", RUN_BYTES_MAX >> 20),
+        let limit = match (
+            bytes > STEP_BYTES_MAX,
+            self.head.kept_bytes + bytes > RUN_BYTES_MAX,
+        ) {
+            (true, _) => format!(
+                "a step returns and exports at most {} MiB",
+                STEP_BYTES_MAX >> 20
+            ),
+            (false, true) => format!(
+                "the steps of a run return and export at most {} MiB together",
+                RUN_BYTES_MAX >> 20
+            ),
             (false, false) => {
                 self.head.kept_bytes += bytes;
                 return true;
@@ -136,14 +148,20 @@ impl LiveRun {
         };
         let text = format!("{limit}; keep large data in files (`$.files`) or in a data store");
         end.exports.clear();
-        end.outcome = StepOutcome::Failed(Failure::stated(Cause::TooMuchOutput, "TooMuchOutputError", text));
+        end.outcome = StepOutcome::Failed(Failure::stated(
+            Cause::TooMuchOutput,
+            "TooMuchOutputError",
+            text,
+        ));
         false
     }
 
     /// Adds what a step emitted and streamed to the events of the next commit.
     pub(super) fn emit(&mut self, emitted: Vec<Emitted>, streamed: Vec<Streamed>) {
         let emitted = emitted.into_iter().map(|emit| (emit.channel, emit.event));
-        let streamed = streamed.into_iter().map(|streamed| (Some(streamed.channel), streamed.payload));
+        let streamed = streamed
+            .into_iter()
+            .map(|streamed| (Some(streamed.channel), streamed.payload));
         let (hops, trace) = (self.claimed.hops, self.claimed.origin.trace);
         let events = emitted.chain(streamed).map(|(channel, event)| NewEvent {
             channel: channel.map(Channel::named).unwrap_or_default(),

@@ -32,11 +32,22 @@ impl WorkflowContext {
     ///
     /// # Errors
     /// The store cannot be read, or what it has makes no sense.
-    pub(super) async fn load(&self, id: &WorkflowId, claimed: Claimed) -> Result<LiveRun, PlatformError> {
+    pub(super) async fn load(
+        &self,
+        id: &WorkflowId,
+        claimed: Claimed,
+    ) -> Result<LiveRun, PlatformError> {
         let workflow = self.workflow(id).await?;
-        let mut head = Head::read(claimed.state.as_deref()).map_err(|error| PlatformError::Internal(error.to_string()))?;
-        let deployment_id = head.deployment_id.get_or_insert(workflow.deployment_id.clone()).clone();
-        let deployed = self.deployments.get(self, &workflow, &deployment_id).await?;
+        let mut head = Head::read(claimed.state.as_deref())
+            .map_err(|error| PlatformError::Internal(error.to_string()))?;
+        let deployment_id = head
+            .deployment_id
+            .get_or_insert(workflow.deployment_id.clone())
+            .clone();
+        let deployed = self
+            .deployments
+            .get(self, &workflow, &deployment_id)
+            .await?;
         let definition = Arc::clone(&deployed.definition);
         let run_id = &claimed.lease.invocation_id;
         let now_ms = self.core.env.now_ms();
@@ -46,7 +57,13 @@ impl WorkflowContext {
                 let places = self.places(run_id).await?;
                 RunTree::load(definition, head.root.clone(), places)
             }
-            (false, Some(ReplayOf { run_id, from: Some(from) })) => {
+            (
+                false,
+                Some(ReplayOf {
+                    run_id,
+                    from: Some(from),
+                }),
+            ) => {
                 let (tree, kept) = self.replayed(definition, run_id, from).await?;
                 blobs = kept;
                 tree
@@ -99,7 +116,8 @@ impl WorkflowContext {
     ) -> Result<(RunTree, Vec<RunBlob>), PlatformError> {
         let places = self.places(old).await?;
         let replay = match from.parse::<Path>() {
-            Ok(from) => Replay::from_step(Arc::clone(&definition), &places, &from).map_err(|error| error.to_string()),
+            Ok(from) => Replay::from_step(Arc::clone(&definition), &places, &from)
+                .map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };
         let tree = match replay {
@@ -114,7 +132,10 @@ impl WorkflowContext {
         for place in tree.places().values() {
             for blob in place.blobs() {
                 let bytes = self.core.store.run_blob(old, &blob.hash).await?;
-                blobs.extend(bytes.map(|bytes| RunBlob { hash: blob.hash.clone(), bytes }));
+                blobs.extend(bytes.map(|bytes| RunBlob {
+                    hash: blob.hash.clone(),
+                    bytes,
+                }));
             }
         }
         Ok((tree, blobs))
@@ -128,7 +149,9 @@ impl WorkflowContext {
 
 /// A place as it was written.
 pub(crate) fn place_of(written: &PlaceWrite) -> Result<(Path, Place), PlatformError> {
-    let broken = |error: &dyn std::fmt::Display| PlatformError::Internal(format!("place `{}`: {error}", written.path));
+    let broken = |error: &dyn std::fmt::Display| {
+        PlatformError::Internal(format!("place `{}`: {error}", written.path))
+    };
     let path = written.path.parse().map_err(|error| broken(&error))?;
     let place = serde_json::from_str(written.body.get()).map_err(|error| broken(&error))?;
     Ok((path, place))
@@ -136,7 +159,11 @@ pub(crate) fn place_of(written: &PlaceWrite) -> Result<(Path, Place), PlatformEr
 
 impl LiveRun {
     /// Takes in answers to its waits. Each is noted as applied, whatever it could still change.
-    pub(super) fn resolve(&mut self, answers: Vec<WaitResolution>, now_ms: headwater_model::time::EpochMs) {
+    pub(super) fn resolve(
+        &mut self,
+        answers: Vec<WaitResolution>,
+        now_ms: headwater_model::time::EpochMs,
+    ) {
         for answer in answers {
             if self.pending.applied.contains(&answer.wait) {
                 continue;
@@ -147,7 +174,8 @@ impl LiveRun {
             let path = answer.wait.path.parse::<Path>();
             let resolution = serde_json::from_str::<Resolution>(answer.resolution.get());
             if let (Ok(path), Ok(resolution)) = (path, resolution) {
-                self.tree.resolve(&path, answer.wait.generation, resolution, now_ms);
+                self.tree
+                    .resolve(&path, answer.wait.generation, resolution, now_ms);
             }
             self.pending.applied.push(answer.wait);
             self.is_dirty = true;

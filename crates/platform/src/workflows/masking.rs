@@ -28,7 +28,9 @@ struct Mask {
 impl Masks {
     /// The masks of these variables, longest value first: one may be part of another.
     pub(crate) fn of(key: &WaitKey, tenant: &str, variables: &BTreeMap<String, String>) -> Self {
-        let secret = variables.iter().filter(|(_, value)| value.chars().count() >= VALUE_CHARS_MIN);
+        let secret = variables
+            .iter()
+            .filter(|(_, value)| value.chars().count() >= VALUE_CHARS_MIN);
         let mut masks: Vec<Mask> = secret
             .map(|(name, value)| Mask {
                 escaped: escaped(value),
@@ -124,18 +126,28 @@ mod tests {
     use crate::signing_key::SigningKey;
 
     fn masks(variables: &[(&str, &str)]) -> Masks {
-        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         Masks::of(&WaitKey(SigningKey([7; 64])), "u_1", &variables.collect())
     }
 
     #[test]
     fn values_are_marked_and_put_back() {
-        let masks = masks(&[("A", "hunter2\"x"), ("B", "hunter2\"x and more"), ("SHORT", "true")]);
+        let masks = masks(&[
+            ("A", "hunter2\"x"),
+            ("B", "hunter2\"x and more"),
+            ("SHORT", "true"),
+        ]);
         let value = json!({ "a": "Bearer hunter2\"x", "b": "hunter2\"x and more", "c": true });
         let masked = masks.json(&to_raw_value(&value).unwrap()).unwrap();
         assert!(!masked.get().contains("hunter2"), "{masked}");
-        assert!(masked.get().contains("***A:") && masked.get().contains("***B:"), "{masked}");
-        let opened: serde_json::Value = serde_json::from_str(&masks.opened(masked.get().to_owned())).unwrap();
+        assert!(
+            masked.get().contains("***A:") && masked.get().contains("***B:"),
+            "{masked}"
+        );
+        let opened: serde_json::Value =
+            serde_json::from_str(&masks.opened(masked.get().to_owned())).unwrap();
         assert_eq!(opened, value);
         assert_eq!(masks.text("log hunter2\"x").matches("hunter2").count(), 0);
     }
@@ -143,8 +155,16 @@ mod tests {
     #[test]
     fn text_without_values_stays_and_marks_of_others_open_nothing() {
         let masks = masks(&[("A", "hunter2")]);
-        assert!(masks.json(&to_raw_value(&json!("plain")).unwrap()).is_none());
-        let foreign = Masks::of(&WaitKey(SigningKey([8; 64])), "u_1", &BTreeMap::from([("A".to_owned(), "hunter2".to_owned())]));
+        assert!(
+            masks
+                .json(&to_raw_value(&json!("plain")).unwrap())
+                .is_none()
+        );
+        let foreign = Masks::of(
+            &WaitKey(SigningKey([8; 64])),
+            "u_1",
+            &BTreeMap::from([("A".to_owned(), "hunter2".to_owned())]),
+        );
         let mark = foreign.text("hunter2").into_owned();
         assert_eq!(masks.opened(format!("\"{mark}\"")), format!("\"{mark}\""));
         assert_eq!(masks.opened("\"***A:***\"".to_owned()), "\"***A:***\"");

@@ -172,7 +172,9 @@ mod tests {
 
     fn sent(receiver: &mut oneshot::Receiver<RunResponse>) -> String {
         match receiver.try_recv() {
-            Ok(RunResponse::Responded(response)) => String::from_utf8(response.body.to_vec()).unwrap(),
+            Ok(RunResponse::Responded(response)) => {
+                String::from_utf8(response.body.to_vec()).unwrap()
+            }
             Ok(RunResponse::None) => "none".to_owned(),
             Ok(RunResponse::Paused) => "paused".to_owned(),
             Err(_) => "waits".to_owned(),

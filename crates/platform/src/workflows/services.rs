@@ -61,7 +61,9 @@ impl Endings {
 
 /// The answer to a call in a circle.
 pub(super) fn too_many_calls() -> PlatformError {
-    PlatformError::Conflict(format!("{HOPS_MAX} runs have called one another already; end the circle"))
+    PlatformError::Conflict(format!(
+        "{HOPS_MAX} runs have called one another already; end the circle"
+    ))
 }
 
 /// Arguments of `$.flow.trigger`.
@@ -93,12 +95,20 @@ async fn serve_call(context: &Arc<WorkflowContext>, asking: &Asking, request: Se
     request.reply.answer(answer);
 }
 
-async fn trigger(context: &Arc<WorkflowContext>, asking: &Asking, arguments: &RawValue) -> StoreReply {
-    let arguments: TriggerArguments = serde_json::from_str(arguments.get()).map_err(|error| error.to_string())?;
+async fn trigger(
+    context: &Arc<WorkflowContext>,
+    asking: &Asking,
+    arguments: &RawValue,
+) -> StoreReply {
+    let arguments: TriggerArguments =
+        serde_json::from_str(arguments.get()).map_err(|error| error.to_string())?;
     if asking.hops >= HOPS_MAX {
         return Err(too_many_calls().to_string());
     }
-    let workflow = context.find(&asking.owner, &arguments.workflow).await.map_err(|error| error.to_string())?;
+    let workflow = context
+        .find(&asking.owner, &arguments.workflow)
+        .await
+        .map_err(|error| error.to_string())?;
     let run = context.core.env.id(InvocationId::new);
     let ended = context.endings.expect(&run);
     let new = NewRun {
@@ -109,9 +119,16 @@ async fn trigger(context: &Arc<WorkflowContext>, asking: &Asking, arguments: &Ra
         head: None,
         hops: asking.hops + 1,
     };
-    let workflows = Workflows { context: Arc::clone(context) };
-    workflows.queue_as(run, new).await.map_err(|error| error.to_string())?;
-    let result = ended.await.map_err(|_| "the node is stopping; the workflow that was called goes on".to_owned())?;
+    let workflows = Workflows {
+        context: Arc::clone(context),
+    };
+    workflows
+        .queue_as(run, new)
+        .await
+        .map_err(|error| error.to_string())?;
+    let result = ended
+        .await
+        .map_err(|_| "the node is stopping; the workflow that was called goes on".to_owned())?;
     let result = match arguments.result_type.as_deref() {
         Some(ALL_EXPORTS) => result.last.map(|_| result.all),
         _ => result.last,

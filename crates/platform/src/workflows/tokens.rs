@@ -40,7 +40,10 @@ pub(crate) struct WaitKey(pub(crate) SigningKey);
 impl WaitKey {
     /// The token of a wait, which names it as `<run id> <generation> <path>`.
     pub(crate) fn token(&self, wait: &WaitId) -> String {
-        self.0.token(&format!("{} {} {}", wait.run_id, wait.generation, wait.path))
+        self.0.token(&format!(
+            "{} {} {}",
+            wait.run_id, wait.generation, wait.path
+        ))
     }
 
     /// The wait that a token names; `None` for one that this installation did not create.

@@ -40,7 +40,11 @@ pub(crate) struct OpenedVariables {
 }
 
 impl OpenedVariables {
-    pub(crate) fn new(core: Arc<Core>, secret_keys: Arc<SecretKeys>, mark_key: Arc<WaitKey>) -> Self {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        secret_keys: Arc<SecretKeys>,
+        mark_key: Arc<WaitKey>,
+    ) -> Self {
         Self {
             core,
             secret_keys,
@@ -63,7 +67,9 @@ impl OpenedVariables {
         let mut values = BTreeMap::new();
         let mut hash = Sha256::new();
         for variable in self.core.store.variables(tenant).await? {
-            let value = self.secret_keys.open(&variable_purpose(tenant, &variable.name), &variable.value)?;
+            let value = self
+                .secret_keys
+                .open(&variable_purpose(tenant, &variable.name), &variable.value)?;
             for part in [variable.name.as_bytes(), &value] {
                 hash.update((part.len() as u64).to_le_bytes());
                 hash.update(part);

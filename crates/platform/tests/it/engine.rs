@@ -15,8 +15,8 @@ use bytes::Bytes;
 use headwater_engine::{
     Artifact, Build, BuildRequest, BuildStage, ComponentCode, Engine, EngineError, EngineStatus,
     Entry, Export, Hook, Invocation, KvChange, LogLevel, PackageModules, Rejection, Replier,
-    Response, RunId, RunMessage, RunSink, StepMessage, StoreOperation, StoreReply, StoreRequest, WorkerOwner,
-    WorkerSpec,
+    Response, RunId, RunMessage, RunSink, StepMessage, StoreOperation, StoreReply, StoreRequest,
+    WorkerOwner, WorkerSpec,
 };
 use headwater_model::{
     component::Description,

@@ -8,7 +8,10 @@ use crate::engine::{Run, returned_with, thrown};
 /// The outcome of evaluating the questions of a workflow.
 pub(crate) fn answer(run: &Run) -> Outcome {
     let questions = run.event["ask"].as_array().unwrap();
-    let answers: Result<Vec<Value>, String> = questions.iter().map(|question| answer_to(question, &run.event)).collect();
+    let answers: Result<Vec<Value>, String> = questions
+        .iter()
+        .map(|question| answer_to(question, &run.event))
+        .collect();
     match answers {
         Ok(answers) => returned_with(json!(answers)),
         Err(error) => thrown(&error),
@@ -32,7 +35,9 @@ fn answer_to(question: &Value, input: &Value) -> Result<Value, String> {
 
 fn holds(condition: &Value, input: &Value) -> Result<bool, String> {
     let value = match condition.get("op").and_then(Value::as_str) {
-        Some("equals") => return Ok(value(&condition["a"], input)? == value(&condition["b"], input)?),
+        Some("equals") => {
+            return Ok(value(&condition["a"], input)? == value(&condition["b"], input)?);
+        }
         Some(other) => return Err(format!("the scripted engine knows no operator {other}")),
         None => expression(condition["expression"].as_str().unwrap_or_default(), input)?,
     };

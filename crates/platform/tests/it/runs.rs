@@ -8,8 +8,8 @@ use headwater_model::{
     webhook::DeliveryState,
 };
 use headwater_platform::{
-    EventRange, OutcomeFilter, PlatformError, RunFilter, RunOutcome, RunRecord, RunTrigger, RunVersion,
-    default_channels, on_behalf_of,
+    EventRange, OutcomeFilter, PlatformError, RunFilter, RunOutcome, RunRecord, RunTrigger,
+    RunVersion, default_channels, on_behalf_of,
 };
 use serde_json::json;
 

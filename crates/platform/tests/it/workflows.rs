@@ -10,7 +10,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use headwater_model::id::{InvocationId, WorkflowId};
 use headwater_platform::{
-    DeployWorkflow, DeployedWorkflow, PlatformError, UpdateWorkflow, WorkflowRunStatus, WorkflowRunView,
+    DeployWorkflow, DeployedWorkflow, PlatformError, UpdateWorkflow, WorkflowRunStatus,
+    WorkflowRunView,
 };
 use serde_json::{Value, json};
 
@@ -36,7 +37,10 @@ pub(crate) fn step(name: &str, more: &[&str]) -> String {
 /// The same lines further to the right.
 pub(crate) fn indented(lines: &str, by: usize) -> String {
     let indent = " ".repeat(by);
-    lines.lines().map(|line| format!("{indent}{line}\n")).collect()
+    lines
+        .lines()
+        .map(|line| format!("{indent}{line}\n"))
+        .collect()
 }
 
 impl Flow {
@@ -60,10 +64,20 @@ impl Flow {
         self
     }
 
-    pub(crate) async fn try_deploy(&self, world: &World) -> Result<DeployedWorkflow, PlatformError> {
+    pub(crate) async fn try_deploy(
+        &self,
+        world: &World,
+    ) -> Result<DeployedWorkflow, PlatformError> {
         let mut files = BTreeMap::from([("workflow.yaml".to_owned(), self.yaml.clone())]);
-        files.extend(self.state.clone().map(|state| (".workflow.state".to_owned(), state)));
-        let request = DeployWorkflow { files, workspace_id: None };
+        files.extend(
+            self.state
+                .clone()
+                .map(|state| (".workflow.state".to_owned(), state)),
+        );
+        let request = DeployWorkflow {
+            files,
+            workspace_id: None,
+        };
         world.platform.deploy_workflow(&world.caller, request).await
     }
 
@@ -78,7 +92,10 @@ impl Flow {
 
 impl World {
     pub(crate) async fn start_run(&self, id: &WorkflowId, event: Value) -> InvocationId {
-        self.platform.run_workflow(&self.caller, id, Some(event)).await.unwrap()
+        self.platform
+            .run_workflow(&self.caller, id, Some(event))
+            .await
+            .unwrap()
     }
 
     pub(crate) async fn run_of(&self, id: &InvocationId) -> WorkflowRunView {
@@ -93,7 +110,11 @@ impl World {
     }
 
     /// The run once it has come to this.
-    pub(crate) async fn run_that(&self, id: &InvocationId, status: WorkflowRunStatus) -> WorkflowRunView {
+    pub(crate) async fn run_that(
+        &self,
+        id: &InvocationId,
+        status: WorkflowRunStatus,
+    ) -> WorkflowRunView {
         let looking = async {
             loop {
                 let run = self.run_of(id).await;
@@ -118,7 +139,10 @@ impl World {
     pub(crate) async fn later(&self, workflow: &WorkflowId, time: Duration) {
         self.clock.advance(u64::try_from(time.as_millis()).unwrap());
         let update = UpdateWorkflow { active: Some(true) };
-        self.platform.update_workflow(&self.caller, workflow, update).await.unwrap();
+        self.platform
+            .update_workflow(&self.caller, workflow, update)
+            .await
+            .unwrap();
     }
 }
 
@@ -126,7 +150,10 @@ impl World {
 pub(crate) fn returned(run: &WorkflowRunView, path: &str) -> Value {
     let step = run.steps.iter().find(|step| step.path.to_string() == path);
     let step = step.unwrap_or_else(|| panic!("no step {path} in {run:?}"));
-    let value = step.return_value.as_ref().map(|value| serde_json::from_str(value.get()).unwrap());
+    let value = step
+        .return_value
+        .as_ref()
+        .map(|value| serde_json::from_str(value.get()).unwrap());
     value.unwrap_or_default()
 }
 

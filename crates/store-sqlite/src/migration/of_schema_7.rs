@@ -18,8 +18,8 @@ use headwater_model::{
 };
 use headwater_store::{
     Catalog, ChannelFilter, Claimed, Deliveries, Dropped, EndedRun, EventLog, InvocationEnd,
-    KeyValue, LeaseTerm, NodeEpoch, NodeName, Nodes, RunCommit, RunOutcome, RunTrigger,
-    RunVersion, RunnableLease, Runs, SourceState, Spender, Tenants, Trigger, Usage, WorkLimit, WorkQueue,
+    KeyValue, LeaseTerm, NodeEpoch, NodeName, Nodes, RunCommit, RunOutcome, RunTrigger, RunVersion,
+    RunnableLease, Runs, SourceState, Spender, Tenants, Trigger, Usage, WorkLimit, WorkQueue,
 };
 use tempfile::TempDir;
 

@@ -1,7 +1,9 @@
 //! Sealed values, found and sealed anew.
 
 use super::{Factory, fixture::*};
-use crate::{Account, NodeEpoch, Resealed, Sealed, SealedRecord, SettledSource, Store, Variable, Webhook};
+use crate::{
+    Account, NodeEpoch, Resealed, Sealed, SealedRecord, SettledSource, Store, Variable, Webhook,
+};
 
 /// One record of each kind, of two owners.
 struct World {

@@ -32,7 +32,9 @@ async fn begun(store: &dyn Store, of: &Workflow, epoch: crate::NodeEpoch) -> Wor
 fn place(path: &str, status: &str, generation: u32) -> PlaceWrite {
     PlaceWrite {
         path: path.to_owned(),
-        body: json(&format!(r#"{{"status":"{status}","generation":{generation}}}"#)),
+        body: json(&format!(
+            r#"{{"status":"{status}","generation":{generation}}}"#
+        )),
     }
 }
 
@@ -107,17 +109,33 @@ pub async fn a_run_goes_on_from_its_last_step(factory: &dyn Factory) {
         hash: "b10b".to_owned(),
         bytes: Bytes::from_static(b"[1]"),
     });
-    commit(&*store, step(&run, goes_on("1"), progress)).await.unwrap();
-    commit(&*store, step(&run, goes_on("2"), with_place(place("b", "running", 0)))).await.unwrap();
+    commit(&*store, step(&run, goes_on("1"), progress))
+        .await
+        .unwrap();
+    commit(
+        &*store,
+        step(&run, goes_on("2"), with_place(place("b", "running", 0))),
+    )
+    .await
+    .unwrap();
     let store = factory.reopen(store).await;
-    let epoch = store.start_node(&crate::NodeName::new("node"), T0).await.unwrap();
+    let epoch = store
+        .start_node(&crate::NodeName::new("node"), T0)
+        .await
+        .unwrap();
     let again = claim_runs(&*store, &of.id, epoch, T0).await;
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].state.as_ref().map(|state| state.get()), Some("2"));
     assert_eq!(again[0].event.get(), r#"{"n":1}"#);
     assert_eq!(again[0].starts, 2, "a start is counted since its last step");
     let id = &run.lease.invocation_id;
-    let mut places: Vec<_> = store.run_places(id).await.unwrap().into_iter().map(|place| place.path).collect();
+    let mut places: Vec<_> = store
+        .run_places(id)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|place| place.path)
+        .collect();
     places.sort();
     assert_eq!(places, ["a", "b"]);
     let blob = store.run_blob(id, "b10b").await.unwrap();
@@ -133,32 +151,60 @@ pub async fn a_wait_is_answered_once(factory: &dyn Factory) {
     let first = wait(&run, "a", 0);
     let waiting = step(&run, waits("{}"), with_place(place("a", "waiting", 0)));
     commit(&*store, waiting).await.unwrap();
-    assert_eq!(claim_runs(&*store, &of.id, epoch, T0).await.len(), 0, "it waits");
+    assert_eq!(
+        claim_runs(&*store, &of.id, epoch, T0).await.len(),
+        0,
+        "it waits"
+    );
     let resolved = store.resolve_wait(answer(&first), T0).await.unwrap();
     assert_eq!(resolved, WaitResolved::Now(of.id.clone().into()));
     let twice = store.resolve_wait(answer(&first), T0).await.unwrap();
     assert_eq!(twice, WaitResolved::Before);
-    let old = store.resolve_wait(answer(&wait(&run, "a", 7)), T0).await.unwrap();
+    let old = store
+        .resolve_wait(answer(&wait(&run, "a", 7)), T0)
+        .await
+        .unwrap();
     assert_eq!(old, WaitResolved::Before, "that is not its wait");
     let again = claim_runs(&*store, &of.id, epoch, T0).await;
     assert_eq!(again.len(), 1, "it is due");
     let open = store.resolutions(&run.lease.invocation_id).await.unwrap();
-    assert_eq!(open.iter().map(|open| &open.wait).collect::<Vec<_>>(), [&first]);
+    assert_eq!(
+        open.iter().map(|open| &open.wait).collect::<Vec<_>>(),
+        [&first]
+    );
     let mut applied = with_place(place("a", "succeeded", 1));
     applied.applied.push(first.clone());
-    commit(&*store, step(&again[0], goes_on("{}"), applied)).await.unwrap();
-    assert_eq!(store.resolutions(&run.lease.invocation_id).await.unwrap().len(), 0);
-    let over = store.resolve_wait(answer(&wait(&run, "a", 1)), T0).await.unwrap();
+    commit(&*store, step(&again[0], goes_on("{}"), applied))
+        .await
+        .unwrap();
+    assert_eq!(
+        store
+            .resolutions(&run.lease.invocation_id)
+            .await
+            .unwrap()
+            .len(),
+        0
+    );
+    let over = store
+        .resolve_wait(answer(&wait(&run, "a", 1)), T0)
+        .await
+        .unwrap();
     assert_eq!(over, WaitResolved::Before, "its place has ended");
     let mut end = step(&again[0], AfterRun::Ended, RunProgress::default());
     end.ended = Some(ended(&of));
     commit(&*store, end).await.unwrap();
-    assert_eq!(store.resolve_wait(answer(&first), T0).await.unwrap(), WaitResolved::Ended);
+    assert_eq!(
+        store.resolve_wait(answer(&first), T0).await.unwrap(),
+        WaitResolved::Ended
+    );
     let unknown = WaitId {
         run_id: call_of(&of.id, "1").id,
         ..first
     };
-    assert_eq!(store.resolve_wait(answer(&unknown), T0).await.unwrap(), WaitResolved::Unknown);
+    assert_eq!(
+        store.resolve_wait(answer(&unknown), T0).await.unwrap(),
+        WaitResolved::Unknown
+    );
 }
 
 pub async fn an_answer_before_the_checkpoint_is_not_lost(factory: &dyn Factory) {
@@ -166,7 +212,10 @@ pub async fn an_answer_before_the_checkpoint_is_not_lost(factory: &dyn Factory) 
     let of = workflow(&*store, &owner()).await;
     let run = begun(&*store, &of, epoch).await;
     // The step still runs: nothing of it is written yet.
-    let early = store.resolve_wait(answer(&wait(&run, "a", 0)), T0).await.unwrap();
+    let early = store
+        .resolve_wait(answer(&wait(&run, "a", 0)), T0)
+        .await
+        .unwrap();
     assert_eq!(early, WaitResolved::Now(of.id.clone().into()));
     let waiting = step(&run, waits("{}"), with_place(place("a", "waiting", 0)));
     commit(&*store, waiting).await.unwrap();
@@ -190,7 +239,9 @@ pub async fn a_run_that_waits_does_not_stop_the_clock(factory: &dyn Factory) {
             due_at_ms: T0 + 100 * MINUTE,
         };
         let progress = with_place(place("a", "waiting", 0));
-        commit(&*store, step(&runs[0], waiting, progress)).await.unwrap();
+        commit(&*store, step(&runs[0], waiting, progress))
+            .await
+            .unwrap();
     }
 }
 
@@ -206,7 +257,10 @@ pub async fn places_go_with_their_run(factory: &dyn Factory) {
     let id = run.lease.invocation_id.clone();
     assert_eq!(store.run_places(&id).await.unwrap().len(), 1);
     let details = store.run_details(&id).await.unwrap();
-    assert_eq!(details.map(|details| details.get().to_owned()).as_deref(), Some(r#"{"deployment":"d"}"#));
+    assert_eq!(
+        details.map(|details| details.get().to_owned()).as_deref(),
+        Some(r#"{"deployment":"d"}"#)
+    );
     let record = store.run(&id).await.unwrap().unwrap();
     assert_eq!(record.ended, ended(&of));
     let none = KeptRuns {
@@ -222,28 +276,55 @@ pub async fn open_runs_are_listed_newest_first(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let of = workflow(&*store, &owner()).await;
     let run = begun(&*store, &of, epoch).await;
-    commit(&*store, step(&run, waits("7"), RunProgress::default())).await.unwrap();
+    commit(&*store, step(&run, waits("7"), RunProgress::default()))
+        .await
+        .unwrap();
     let queued = call_of(&of.id, "2");
     store.enqueue(queued.clone(), None).await.unwrap();
-    let page = store.open_runs(&of.id.clone().into(), &PageRequest::first(10)).await.unwrap();
+    let page = store
+        .open_runs(&of.id.clone().into(), &PageRequest::first(10))
+        .await
+        .unwrap();
     assert_eq!(page.total_count, 2);
-    let shown: Vec<_> = page.items.iter().map(|one| (&one.id, one.due_at_ms)).collect();
-    assert_eq!(shown, [(&queued.id, queued.due_at_ms), (&run.lease.invocation_id, T0 + MINUTE)]);
-    let one = store.open_run(&run.lease.invocation_id).await.unwrap().unwrap();
-    assert_eq!(one.state.map(|state| state.get().to_owned()).as_deref(), Some("7"));
+    let shown: Vec<_> = page
+        .items
+        .iter()
+        .map(|one| (&one.id, one.due_at_ms))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (&queued.id, queued.due_at_ms),
+            (&run.lease.invocation_id, T0 + MINUTE)
+        ]
+    );
+    let one = store
+        .open_run(&run.lease.invocation_id)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        one.state.map(|state| state.get().to_owned()).as_deref(),
+        Some("7")
+    );
     assert!(!one.is_leased);
 }
 
 pub async fn called_runs_begin_with_the_commit_that_calls_them(factory: &dyn Factory) {
     let (store, epoch) = start(factory).await;
     let owner = owner();
-    let (of, other) = (workflow(&*store, &owner).await, workflow(&*store, &owner).await);
+    let (of, other) = (
+        workflow(&*store, &owner).await,
+        workflow(&*store, &owner).await,
+    );
     let run = begun(&*store, &of, epoch).await;
     let mut progress = with_place(place("a", "waiting", 0));
     let mut called = call_of(&other.id, r#"{"called":true}"#);
     called.trigger = crate::Trigger::Call;
     progress.calls.push(called.clone());
-    commit(&*store, step(&run, waits("{}"), progress)).await.unwrap();
+    commit(&*store, step(&run, waits("{}"), progress))
+        .await
+        .unwrap();
     let theirs = claim_runs(&*store, &other.id, epoch, T0).await;
     assert_eq!(theirs.len(), 1);
     assert_eq!(theirs[0].lease.invocation_id, called.id);
@@ -252,7 +333,11 @@ pub async fn called_runs_begin_with_the_commit_that_calls_them(factory: &dyn Fac
     let answered = answer(&wait(&run, "a", 0));
     end.progress.as_mut().unwrap().resolves.push(answered);
     commit(&*store, end).await.unwrap();
-    assert_eq!(claim_runs(&*store, &of.id, epoch, T0).await.len(), 1, "the caller goes on");
+    assert_eq!(
+        claim_runs(&*store, &of.id, epoch, T0).await.len(),
+        1,
+        "the caller goes on"
+    );
 }
 
 pub async fn a_send_has_one_lease(factory: &dyn Factory) {
@@ -272,7 +357,10 @@ pub async fn a_send_has_one_lease(factory: &dyn Factory) {
     commit(&*store, queued).await.unwrap();
     let claimed = store.claim_sends(term(epoch), T0, 10).await.unwrap();
     assert_eq!(claimed.len(), 1, "a send is queued once");
-    assert_eq!(store.claim_sends(term(epoch), T0, 10).await.unwrap().len(), 0);
+    assert_eq!(
+        store.claim_sends(term(epoch), T0, 10).await.unwrap().len(),
+        0
+    );
     let ended = |attempt, state| SendAttempt {
         id: claimed[0].id.clone(),
         attempt,
@@ -281,15 +369,31 @@ pub async fn a_send_has_one_lease(factory: &dyn Factory) {
         result: Some(json(r#"{"status":500}"#)),
         now_ms: T0,
     };
-    store.end_sends(vec![ended(1, SendState::Pending)]).await.unwrap();
+    store
+        .end_sends(vec![ended(1, SendState::Pending)])
+        .await
+        .unwrap();
     assert_eq!(store.next_send_due().await.unwrap(), Some(T0 + SECOND));
-    assert_eq!(store.claim_sends(term(epoch), T0, 10).await.unwrap().len(), 0, "it waits");
-    let again = store.claim_sends(term(epoch), T0 + SECOND, 10).await.unwrap();
+    assert_eq!(
+        store.claim_sends(term(epoch), T0, 10).await.unwrap().len(),
+        0,
+        "it waits"
+    );
+    let again = store
+        .claim_sends(term(epoch), T0 + SECOND, 10)
+        .await
+        .unwrap();
     assert_eq!(again[0].attempt, 2);
-    store.end_sends(vec![ended(1, SendState::Failed)]).await.unwrap();
+    store
+        .end_sends(vec![ended(1, SendState::Failed)])
+        .await
+        .unwrap();
     let shown = store.run_sends(&run.lease.invocation_id).await.unwrap();
     assert_eq!(shown[0].state, SendState::Pending, "that lease was lost");
-    store.end_sends(vec![ended(2, SendState::Sent)]).await.unwrap();
+    store
+        .end_sends(vec![ended(2, SendState::Sent)])
+        .await
+        .unwrap();
     let shown = store.run_sends(&run.lease.invocation_id).await.unwrap();
     assert_eq!((shown[0].state, shown[0].attempts), (SendState::Sent, 2));
     assert_eq!(store.next_send_due().await.unwrap(), None);

@@ -10,8 +10,8 @@ use headwater_model::{
 use super::{
     Factory,
     fixture::{
-        MINUTE, SECOND, T0, assert_conflict, call_of, claim_runs, deploy, deployment,
-        emit, emitter, endpoint, entropy, given, owner, start, timer_of, trigger, workflow,
+        MINUTE, SECOND, T0, assert_conflict, call_of, claim_runs, deploy, deployment, emit,
+        emitter, endpoint, entropy, given, owner, start, timer_of, trigger, workflow,
     },
 };
 use crate::{Conflict, SourceFilter, StoreError, Trigger, WorkflowFeed, WorkflowState};
@@ -29,9 +29,17 @@ pub async fn a_workflow_reads_back_as_it_was_written(factory: &dyn Factory) {
     assert_eq!(read.as_ref(), Some(&written));
     assert_eq!((&*written.name, &*written.name_slug), ("Orders", "orders"));
     assert_eq!(written.state, WorkflowState::Active);
-    let kept = store.deployment(&written.deployment_id).await.unwrap().unwrap();
+    let kept = store
+        .deployment(&written.deployment_id)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(kept.content.get(), wanted.deployment.content.get());
-    let found = store.workflow_by_endpoint(&way.token).await.unwrap().unwrap();
+    let found = store
+        .workflow_by_endpoint(&way.token)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(found, (written, way));
     let unknown = EndpointToken::new("another");
     assert_eq!(store.workflow_by_endpoint(&unknown).await.unwrap(), None);
@@ -55,7 +63,9 @@ pub async fn a_taken_slug_of_a_workflow_is_numbered(factory: &dyn Factory) {
 pub async fn an_id_of_another_owner_is_taken(factory: &dyn Factory) {
     let (store, _) = start(factory).await;
     let mine = workflow(&*store, &owner()).await;
-    let stolen = store.deploy_workflow(deployment(&mine.id, &owner(), T0)).await;
+    let stolen = store
+        .deploy_workflow(deployment(&mine.id, &owner(), T0))
+        .await;
     assert_conflict(stolen);
     let still = store.workflow(&mine.id).await.unwrap().unwrap();
     assert_eq!(still.owner, mine.owner);
@@ -68,8 +78,17 @@ pub async fn former_deployments_stay(factory: &dyn Factory) {
     let later = deployment(&first.id, &owner, T0 + SECOND);
     let second = store.deploy_workflow(later).await.unwrap();
     assert_ne!(first.deployment_id, second.deployment_id);
-    assert!(store.deployment(&first.deployment_id).await.unwrap().is_some());
-    let page = store.deployments(&first.id, &PageRequest::first(10)).await.unwrap();
+    assert!(
+        store
+            .deployment(&first.deployment_id)
+            .await
+            .unwrap()
+            .is_some()
+    );
+    let page = store
+        .deployments(&first.id, &PageRequest::first(10))
+        .await
+        .unwrap();
     let ids: Vec<_> = page.items.into_iter().map(|one| one.id).collect();
     assert_eq!(ids, [first.deployment_id, second.deployment_id]);
 }
@@ -93,7 +112,10 @@ pub async fn an_unchanged_timer_keeps_its_phase(factory: &dyn Factory) {
     store.set_workflow_active(&id, false, later).await.unwrap();
     let progress = store.fire_timers(T0 + 10 * MINUTE, 10).await.unwrap();
     assert_eq!((progress.done, progress.next_due_ms), (0, None));
-    store.set_workflow_active(&id, true, T0 + 10 * MINUTE).await.unwrap();
+    store
+        .set_workflow_active(&id, true, T0 + 10 * MINUTE)
+        .await
+        .unwrap();
     let progress = store.fire_timers(T0 + 11 * MINUTE, 10).await.unwrap();
     assert_eq!(progress.done, 2);
 }
@@ -102,15 +124,26 @@ pub async fn turning_off_drops_ticks_and_events_that_have_not_begun(factory: &dy
     let (store, epoch) = start(factory).await;
     let owner = owner();
     let id = workflow(&*store, &owner).await.id;
-    for (text, cause) in [("1", Trigger::Http), ("2", Trigger::Timer), ("3", Trigger::Event)] {
+    for (text, cause) in [
+        ("1", Trigger::Http),
+        ("2", Trigger::Timer),
+        ("3", Trigger::Event),
+    ] {
         let mut queued = call_of(&id, text);
         queued.trigger = cause;
         store.enqueue(queued, None).await.unwrap();
     }
     assert!(store.set_workflow_active(&id, false, T0).await.unwrap());
     let refused = store.enqueue(call_of(&id, "4"), None).await;
-    assert!(matches!(refused, Err(StoreError::Conflict(Conflict::Inactive(_)))));
-    assert_eq!(claim_runs(&*store, &id, epoch, T0).await.len(), 0, "it has not begun");
+    assert!(matches!(
+        refused,
+        Err(StoreError::Conflict(Conflict::Inactive(_)))
+    ));
+    assert_eq!(
+        claim_runs(&*store, &id, epoch, T0).await.len(),
+        0,
+        "it has not begun"
+    );
     assert!(store.set_workflow_active(&id, true, T0).await.unwrap());
     assert_eq!(given(&claim_runs(&*store, &id, epoch, T0).await), ["1"]);
 }
@@ -139,8 +172,14 @@ pub async fn events_of_its_feeds_reach_a_workflow(factory: &dyn Factory) {
     store.dispatch(T0, 10, 100).await.unwrap();
     let runs = claim_runs(&*store, &id, epoch, T0).await;
     assert_eq!(given(&runs), ["1", "2"]);
-    assert!(runs.iter().all(|run| run.via.as_deref() == Some(source.id.as_str())));
-    store.deploy_workflow(deployment(&id, &owner, T0 + MINUTE)).await.unwrap();
+    assert!(
+        runs.iter()
+            .all(|run| run.via.as_deref() == Some(source.id.as_str()))
+    );
+    store
+        .deploy_workflow(deployment(&id, &owner, T0 + MINUTE))
+        .await
+        .unwrap();
     emit(&*store, &source, &["3"], T0).await;
     let progress = store.dispatch(T0, 10, 100).await.unwrap();
     assert_eq!(progress.woken, []);
@@ -157,7 +196,10 @@ pub async fn deleting_a_workflow_removes_everything_of_it(factory: &dyn Factory)
         .await
         .unwrap();
     assert_eq!(page.total_count, 0);
-    let lease = store.lease_runnable(&id.clone().into(), epoch, T0).await.unwrap();
+    let lease = store
+        .lease_runnable(&id.clone().into(), epoch, T0)
+        .await
+        .unwrap();
     while store.empty_workflow(&lease, 1).await.unwrap().more {}
     store.delete_workflow(&lease).await.unwrap();
     store.delete_workflow(&lease).await.unwrap();

@@ -23,10 +23,7 @@ pub(super) struct Selection {
 
 impl Selection {
     /// The page of runs with that status; without one, the page as it is.
-    pub(super) fn new(
-        status: Option<WorkflowRunStatus>,
-        page: PageRequest<InvocationId>,
-    ) -> Self {
+    pub(super) fn new(status: Option<WorkflowRunStatus>, page: PageRequest<InvocationId>) -> Self {
         Self {
             status,
             limit: page.limit as usize,

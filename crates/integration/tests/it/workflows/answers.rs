@@ -3,7 +3,7 @@
 use headwater_integration::{Method, Node};
 use serde_json::json;
 
-use super::{Folder, HTTP, step, until, path_of};
+use super::{Folder, HTTP, path_of, step, until};
 
 /// A trigger whose requests wait for `$.respond`.
 const RESPONDING: &str = "- type: http\n  respond: workflow\n";
@@ -16,7 +16,11 @@ async fn a_request_starts_a_run_and_sees_a_page() {
     let folder = Folder::new(HTTP, &[("double", double), ("more", more)]);
     let workflow = folder.deployed(&node).await;
     let url = format!("{}/in/box?source=shop", workflow.endpoint());
-    let answer = node.send(node.with_key(None).request(Method::POST, &url).json(&json!({"n": 20})));
+    let answer = node.send(
+        node.with_key(None)
+            .request(Method::POST, &url)
+            .json(&json!({"n": 20})),
+    );
     let answer = answer.await.is(200);
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
     assert!(answer.text.contains("Success!"), "{}", answer.text);
@@ -75,8 +79,14 @@ async fn a_request_that_waits_in_vain_is_told_why() {
     let node = Node::start().await;
     for (code, told) in [
         ("return 1;", "No $.respond called in workflow"),
-        ("throw new Error('early');", "No $.respond called in workflow"),
-        ("$.flow.suspend();", "$.respond() not called for this invocation"),
+        (
+            "throw new Error('early');",
+            "No $.respond called in workflow",
+        ),
+        (
+            "$.flow.suspend();",
+            "$.respond() not called for this invocation",
+        ),
     ] {
         let folder = Folder::new(RESPONDING, &[("silent", code)]);
         let workflow = folder.deployed(&node).await;
@@ -91,10 +101,14 @@ async fn a_trigger_may_ask_for_a_token() {
     let node = Node::start().await;
     let trigger = "- type: http\n  auth: { bearer: \"{{process.env.TOKEN}}\" }\n";
     let folder = Folder::new(trigger, &[("one", "return 1;")]);
-    node.put("/variables/TOKEN", json!({"value": "open sesame"})).await.is(200);
+    node.put("/variables/TOKEN", json!({"value": "open sesame"}))
+        .await
+        .is(200);
     let workflow = folder.deployed(&node).await;
     for token in [None, Some("open")] {
-        let request = node.with_key(token).request(Method::POST, workflow.endpoint());
+        let request = node
+            .with_key(token)
+            .request(Method::POST, workflow.endpoint());
         let refused = node.send(request).await.is(401);
         assert_eq!(refused.header("www-authenticate"), "Bearer");
         assert_eq!(refused.error()["code"], "unauthenticated");
@@ -108,7 +122,10 @@ async fn a_trigger_may_ask_for_a_token() {
 async fn a_workflow_without_triggers_has_no_endpoint_and_runs_by_hand() {
     let node = Node::start().await;
     let folder = Folder::new("[]\n", &[("one", "return steps.trigger.event;")]);
-    let folder = folder.with("workflow.yaml", "name: By hand\ntriggers: []\nsteps:\n- namespace: one\n");
+    let folder = folder.with(
+        "workflow.yaml",
+        "name: By hand\ntriggers: []\nsteps:\n- namespace: one\n",
+    );
     let workflow = folder.deployed(&node).await;
     assert_eq!(workflow.record["triggers"], json!([]));
     let run = workflow.start(&node, json!([1, "two"])).await;

@@ -28,12 +28,15 @@ fn packed(flags: &str, folder: &Path) -> Vec<u8> {
 
 async fn send(node: &Node, content_type: &str, path: &str, archive: Vec<u8>) -> Answer {
     let request = node.request(Method::POST, path);
-    node.send(request.header("content-type", content_type).body(archive)).await
+    node.send(request.header("content-type", content_type).body(archive))
+        .await
 }
 
 fn files(folder: &Folder) -> Vec<(&str, &[u8])> {
     let files = folder.0.iter();
-    files.map(|(path, text)| (path.as_str(), text.as_bytes())).collect()
+    files
+        .map(|(path, text)| (path.as_str(), text.as_bytes()))
+        .collect()
 }
 
 #[tokio::test]
@@ -53,7 +56,9 @@ async fn a_folder_may_come_as_an_archive() {
     let id = workspace["id"].as_str().unwrap();
     let archive = tar("-cf", &files(&folder));
     let path = format!("/workflows?workspace_id={id}");
-    let deployed = send(&node, "application/x-tar", &path, archive).await.is(200);
+    let deployed = send(&node, "application/x-tar", &path, archive)
+        .await
+        .is(200);
     assert_eq!(deployed.data()["owner_id"], id);
 }
 
@@ -64,18 +69,36 @@ async fn an_archive_that_cannot_be_deployed_is_told_why() {
     std::os::unix::fs::symlink("/etc/passwd", folder.path().join("entry.js")).unwrap();
     let binary: &[(&str, &[u8])] = &[("logo.png", &[0x89, 0xFF])];
     for (content_type, archive, told) in [
-        ("application/x-tar", b"not at all".to_vec(), "cannot be read"),
+        (
+            "application/x-tar",
+            b"not at all".to_vec(),
+            "cannot be read",
+        ),
         ("application/gzip", tar("-cf", binary), "cannot be read"),
-        ("application/x-tar", tar("-cf", binary), "`logo.png` is not text"),
-        ("application/x-tar", packed("-cf", folder.path()), "`entry.js` is a link"),
-        ("application/x-tar", tar("-cf", &[("a.js", b"1")]), "`workflow.yaml`"),
+        (
+            "application/x-tar",
+            tar("-cf", binary),
+            "`logo.png` is not text",
+        ),
+        (
+            "application/x-tar",
+            packed("-cf", folder.path()),
+            "`entry.js` is a link",
+        ),
+        (
+            "application/x-tar",
+            tar("-cf", &[("a.js", b"1")]),
+            "`workflow.yaml`",
+        ),
     ] {
         let refused = send(&node, content_type, "/workflows", archive).await;
         let error = refused.is(400).error();
         assert_eq!(error["param"], "files", "{error}");
         assert!(error["message"].as_str().unwrap().contains(told), "{error}");
     }
-    let refused = send(&node, "text/plain", "/workflows", b"x".to_vec()).await.is(415);
+    let refused = send(&node, "text/plain", "/workflows", b"x".to_vec())
+        .await
+        .is(415);
     assert_eq!(refused.error()["code"], "unsupported_media_type");
 }
 
@@ -83,20 +106,30 @@ async fn an_archive_that_cannot_be_deployed_is_told_why() {
 async fn an_archive_may_not_unpack_to_more_than_a_request_may_have() {
     let node = Node::start().await;
     let zeros = vec![b'0'; 21 * 1024 * 1024];
-    let archive = tar("-czf", &[("workflow.yaml", b"name: A\n"), ("bomb.txt", &zeros)]);
+    let archive = tar(
+        "-czf",
+        &[("workflow.yaml", b"name: A\n"), ("bomb.txt", &zeros)],
+    );
     assert!(archive.len() < 64 * 1024);
     let refused = send(&node, "application/gzip", "/workflows", archive).await;
     let error = refused.is(400).error();
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("20971520 bytes when it is unpacked"), "{error}");
+    assert!(
+        message.contains("20971520 bytes when it is unpacked"),
+        "{error}"
+    );
     let plain = tar("-cf", &[("bomb.txt", &zeros)]);
-    send(&node, "application/x-tar", "/workflows", plain).await.is(413);
+    send(&node, "application/x-tar", "/workflows", plain)
+        .await
+        .is(413);
 }
 
 #[tokio::test]
 async fn a_deployment_goes_on_without_its_client() {
     let node = Node::start().await;
-    let body = Folder::new(HTTP, &[("one", "return 1;")]).body().to_string();
+    let body = Folder::new(HTTP, &[("one", "return 1;")])
+        .body()
+        .to_string();
     let request = format!(
         "POST /v1/workflows HTTP/1.1\r\nhost: node\r\nauthorization: Bearer {}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",

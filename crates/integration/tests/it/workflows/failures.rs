@@ -10,7 +10,10 @@ async fn a_step_that_throws_fails_its_run_and_is_shown_with_its_error() {
     let node = Node::start().await;
     let steps = [
         ("fine", "return 1;"),
-        ("broken", "console.warn('about to'); throw new TypeError(`no ${steps.trigger.event.thing}`);"),
+        (
+            "broken",
+            "console.warn('about to'); throw new TypeError(`no ${steps.trigger.event.thing}`);",
+        ),
         ("never", "return 2;"),
     ];
     let workflow = Folder::new(HTTP, &steps).deployed(&node).await;
@@ -22,15 +25,24 @@ async fn a_step_that_throws_fails_its_run_and_is_shown_with_its_error() {
     assert!(broken.get("return_value").is_none(), "{broken}");
     assert_eq!(broken["logs"][0]["level"], "warn");
     let error = &broken["error"];
-    assert_eq!((&error["name"], &error["message"]), (&json!("TypeError"), &json!("no tea")));
-    assert!(error["stack"].as_str().unwrap().contains("entry.js"), "{error}");
+    assert_eq!(
+        (&error["name"], &error["message"]),
+        (&json!("TypeError"), &json!("no tea"))
+    );
+    assert!(
+        error["stack"].as_str().unwrap().contains("entry.js"),
+        "{error}"
+    );
     let told = run["error"].as_str().unwrap();
     assert!(told.contains("TypeError: no tea"), "{told}");
 
     let errors = format!("{}/$errors/event_summaries", workflow.path());
     let errors = node.get(&errors).await.is(200).items();
     assert_eq!(errors.len(), 1);
-    assert_eq!(errors[0]["event"]["original_event"], json!({"thing": "tea"}));
+    assert_eq!(
+        errors[0]["event"]["original_event"],
+        json!({"thing": "tea"})
+    );
     assert_eq!(errors[0]["event"]["error"]["message"], "no tea");
 }
 
@@ -43,7 +55,10 @@ async fn emitted_events_are_listed() {
     let path = format!("{}/event_summaries", workflow.path());
     let listed = node.get(&path).await.is(200).items();
     let shown: Vec<_> = listed.iter().map(|item| &item["event"]).collect();
-    assert_eq!(shown, [&json!({"raw_event": 2}), &json!({"raw_event": {"n": 1}})]);
+    assert_eq!(
+        shown,
+        [&json!({"raw_event": 2}), &json!({"raw_event": {"n": 1}})]
+    );
     assert_eq!(listed[0]["metadata"]["emitter_id"], workflow.id());
     let news = node.get(&format!("{path}?event_name=news")).await.is(200);
     assert_eq!(news.items().len(), 1);

@@ -57,8 +57,13 @@ async fn what_a_user_has_is_not_there_for_another() {
     let state = workflow.record["state_file"].as_str().unwrap();
     let theirs = folder.with(".workflow.state", state).body();
     bob.post("/workflows", theirs).await.is(404);
-    node.put("/variables/MINE", json!({"value": "1"})).await.is(200);
-    assert_eq!(bob.get("/variables").await.is(200).items(), [Value::Null; 0]);
+    node.put("/variables/MINE", json!({"value": "1"}))
+        .await
+        .is(200);
+    assert_eq!(
+        bob.get("/variables").await.is(200).items(),
+        [Value::Null; 0]
+    );
     bob.delete("/variables/MINE").await.is(404);
 
     assert_eq!(waiting(&node, &run).await, wait);
@@ -76,11 +81,15 @@ async fn a_workspace_shares_its_workflows_with_its_members() {
     let mut body = Folder::new(HTTP, &[("ask", "$.flow.suspend();")]).body();
     body["workspace_id"] = json!(id);
     bob.post("/workflows", body.clone()).await.is(403);
-    bob.get(&format!("/workflows?workspace_id={id}")).await.is(403);
+    bob.get(&format!("/workflows?workspace_id={id}"))
+        .await
+        .is(403);
     bob.get(&format!("/variables?org_id={id}")).await.is(403);
     let shared = node.post("/workflows", body).await.is(200).data();
     let members = format!("/workspaces/{id}/members");
-    node.post(&members, json!({"username": "bob"})).await.is(200);
+    node.post(&members, json!({"username": "bob"}))
+        .await
+        .is(200);
     let listed = bob.get(&format!("/workflows?org_id={id}")).await.is(200);
     assert_eq!(listed.items()[0]["id"], shared["id"]);
     let path = format!("/workflows/{}", shared["id"].as_str().unwrap());

@@ -9,7 +9,10 @@ use super::{Folder, HTTP, step, until, waiting};
 const ASKING: &[(&str, &str)] = &[
     ("first", "$.flow.suspend();"),
     ("second", "$.flow.suspend();"),
-    ("tell", "return [steps.first.$resume_data, steps.second.$resume_data];"),
+    (
+        "tell",
+        "return [steps.first.$resume_data, steps.second.$resume_data];",
+    ),
 ];
 
 fn url<'a>(wait: &'a Value, action: &str) -> &'a str {
@@ -23,7 +26,10 @@ async fn a_url_counts_once_and_not_after_the_end() {
     let workflow = Folder::new(HTTP, ASKING).deployed(&node).await;
     let run = workflow.start(&node, json!({})).await;
     let first = waiting(&node, &run).await;
-    assert_eq!((&first["path"], &first["kind"]), (&json!("first"), &json!("suspend")));
+    assert_eq!(
+        (&first["path"], &first["kind"]),
+        (&json!("first"), &json!("suspend"))
+    );
     assert!(first["expires_at_ms"].is_u64(), "{first}");
     assert!(first.get("rerun_url").is_none(), "{first}");
 
@@ -99,7 +105,10 @@ async fn a_url_that_nobody_was_given_leads_nowhere() {
         assert!(!page.text.contains("nonsense"), "{}", page.text);
     }
     let elsewhere = resume.replace("/resume", "/sideways");
-    assert_eq!(node.get(&elsewhere).await.is(404).error()["code"], "not_found");
+    assert_eq!(
+        node.get(&elsewhere).await.is(404).error()["code"],
+        "not_found"
+    );
     assert_eq!(waiting(&node, &run).await, wait);
 }
 
@@ -113,7 +122,9 @@ async fn a_step_runs_again_as_soon_as_its_rerun_url_is_called() {
     let run = workflow.start(&node, json!({})).await;
     let wait = waiting(&node, &run).await;
     assert_eq!(wait["kind"], "rerun");
-    node.post(url(&wait, "rerun"), json!({"done": 1})).await.is(200);
+    node.post(url(&wait, "rerun"), json!({"done": 1}))
+        .await
+        .is(200);
     let ended = until(&node, &run, "succeeded").await;
     let ask = step(&ended, "ask");
     assert_eq!(ask["return_value"], json!([2, {"job": 7}, {"done": 1}]));

@@ -35,16 +35,16 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::super::Sends;
 use crate::{
-    secrets::{KeyRing, SecretKeys},
-    signing_key::SigningKey,
-    workflows::{OpenedVariables, WaitKey},
     chore::Nudges,
     config::{DeliveryConfig, Plan, PlatformConfig},
     core::Core,
     environment::{Clock, Environment},
     metrics::Metrics,
     proxies::TrustedProxies,
+    secrets::{KeyRing, SecretKeys},
+    signing_key::SigningKey,
     testing::environment,
+    workflows::{OpenedVariables, WaitKey},
 };
 
 /// A test that waits longer has failed.

@@ -40,7 +40,11 @@ impl Platform {
     ///
     /// # Errors
     /// `NotFound` when the caller can see no such run.
-    pub async fn cancel_run(&self, caller: &Caller, id: &InvocationId) -> Result<(), PlatformError> {
+    pub async fn cancel_run(
+        &self,
+        caller: &Caller,
+        id: &InvocationId,
+    ) -> Result<(), PlatformError> {
         match self.found_run(caller, id).await? {
             FoundRun::Open(..) => self.workflows.cancel(id).await,
             FoundRun::Ended(..) => Ok(()),

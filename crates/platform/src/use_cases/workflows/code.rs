@@ -54,7 +54,10 @@ impl Platform {
         findings: &mut Vec<Finding>,
     ) -> Result<BTreeMap<String, ComponentId>, PlatformError> {
         // Those that are switched off need no code that can run.
-        let nodes = definition.paths().into_iter().filter(|(_, node)| !node.is_disabled);
+        let nodes = definition
+            .paths()
+            .into_iter()
+            .filter(|(_, node)| !node.is_disabled);
         let steps = nodes.filter_map(|(path, node)| match &node.kind {
             NodeKind::Step(step) => Some((path, node.namespace.to_string(), step)),
             _ => None,
@@ -102,14 +105,18 @@ impl Platform {
             }
             StepCode::Component(reference) => self.action(codes, reference).await?,
             StepCode::Foreign { runtime, file } => {
-                let reason = format!("`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here");
+                let reason = format!(
+                    "`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here"
+                );
                 return Err(PlatformError::invalid("uses", reason));
             }
         };
         let values = step.props.iter();
-        let values = values.filter_map(|(name, value)| Some((name.clone(), compiled_literal(value)?)));
+        let values =
+            values.filter_map(|(name, value)| Some((name.clone(), compiled_literal(value)?)));
         let apps = apps(&component.description.props);
-        self.check_accounts(codes.caller, &apps, &values.collect()).await?;
+        self.check_accounts(codes.caller, &apps, &values.collect())
+            .await?;
         let Some(artifact) = artifact else {
             return Ok((component.id, remark));
         };
@@ -146,12 +153,17 @@ impl Platform {
         };
         let former = self.core.store.component(id).await?;
         let same = former.filter(|former| {
-            former.artifact_hash == component.artifact_hash && former.code_hash == component.code_hash
+            former.artifact_hash == component.artifact_hash
+                && former.code_hash == component.code_hash
         });
         Ok(same.map(|same| same.id))
     }
 
-    async fn action(&self, codes: &StepCodes<'_>, reference: &ComponentReference) -> Result<Found, PlatformError> {
+    async fn action(
+        &self,
+        codes: &StepCodes<'_>,
+        reference: &ComponentReference,
+    ) -> Result<Found, PlatformError> {
         if let Some(saved) = self.action_here(codes, reference).await? {
             return Ok((saved, None, None));
         }
@@ -194,7 +206,9 @@ impl Platform {
         }
         for key in wanted {
             let workspace = codes.owner.workspace_id.clone();
-            let found = self.component(codes.caller, &ComponentRef::Key(key), workspace).await;
+            let found = self
+                .component(codes.caller, &ComponentRef::Key(key), workspace)
+                .await;
             match found {
                 Ok(component) if is_wanted(&component, reference) => return Ok(Some(component)),
                 Ok(_) | Err(PlatformError::NotFound { .. }) => {}
@@ -205,19 +219,28 @@ impl Platform {
     }
 
     /// An action of a public package: its key is that of its app, a dash, and the name of its folder.
-    async fn packaged_action(&self, owner: &Owner, key: &str) -> Result<Option<Found>, PlatformError> {
+    async fn packaged_action(
+        &self,
+        owner: &Owner,
+        key: &str,
+    ) -> Result<Option<Found>, PlatformError> {
         let Some((app, name)) = key.split_once('-') else {
             return Ok(None);
         };
         let package = format!("{SCOPE}/{app}");
         let usual = format!("actions/{name}/{name}.mjs");
-        for path in [Some(usual), self.listed_module(&package, name).await].into_iter().flatten() {
+        for path in [Some(usual), self.listed_module(&package, name).await]
+            .into_iter()
+            .flatten()
+        {
             let input = ComponentInput {
                 component_url: Some(format!("npm:{package}/{path}")),
                 ..ComponentInput::default()
             };
             match self.built_component(owner.clone(), &input).await {
-                Ok((mut component, artifact)) if component.description.key.as_deref() == Some(key) => {
+                Ok((mut component, artifact))
+                    if component.description.key.as_deref() == Some(key) =>
+                {
                     component.description.key = None;
                     return Ok(Some((component, Some(artifact), None)));
                 }
@@ -231,7 +254,13 @@ impl Platform {
     /// The path of the component of that name in a package, as the package lists it.
     async fn listed_module(&self, package: &str, name: &str) -> Option<String> {
         let package = format!("npm:{package}").parse().ok()?;
-        let listed = self.core.engine.package_modules(&package, "").await.ok()?.ok()?;
+        let listed = self
+            .core
+            .engine
+            .package_modules(&package, "")
+            .await
+            .ok()?
+            .ok()?;
         let is_named = |path: &String| {
             let file = path.rsplit('/').next().unwrap_or(path);
             file.rsplit_once('.').is_some_and(|(stem, _)| stem == name) && path.contains("actions/")
@@ -245,9 +274,18 @@ fn is_wanted(component: &SavedComponent, reference: &ComponentReference) -> bool
 }
 
 fn shown(reference: &ComponentReference) -> String {
-    let version = reference.version.as_ref().map(|version| format!("@{version}"));
-    let workspace = reference.workspace.as_ref().map(|workspace| format!("@{workspace}/"));
-    [workspace, Some(reference.key.clone()), version].into_iter().flatten().collect()
+    let version = reference
+        .version
+        .as_ref()
+        .map(|version| format!("@{version}"));
+    let workspace = reference
+        .workspace
+        .as_ref()
+        .map(|workspace| format!("@{workspace}/"));
+    [workspace, Some(reference.key.clone()), version]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The error of a step's code, naming the step.

@@ -44,7 +44,8 @@ impl Platform {
             None => self.owner(caller, request.workspace_id).await?,
         };
         folder.state.id = Some(id.clone());
-        self.deploy_folder(caller, folder, (id, owner, current)).await
+        self.deploy_folder(caller, folder, (id, owner, current))
+            .await
     }
 
     async fn deploy_folder(
@@ -61,17 +62,23 @@ impl Platform {
             former: former.as_ref(),
         };
         let definition = &folder.definition;
-        let steps = self.step_components(definition, &codes, &mut folder.findings).await?;
+        let steps = self
+            .step_components(definition, &codes, &mut folder.findings)
+            .await?;
         let triggers = self.trigger_ids(definition, &mut folder.state);
         let workspace_id = owner.workspace_id.as_ref();
-        let sources = self.owned_sources(caller, &folder, &triggers, former.as_ref(), workspace_id).await?;
+        let sources = self
+            .owned_sources(caller, &folder, &triggers, former.as_ref(), workspace_id)
+            .await?;
         let content = Content {
             files: Arc::clone(&folder.files),
             steps,
             triggers,
             sources: sources.by_trigger.clone(),
         };
-        let deployed = self.store_deployment(caller, &folder, (id, owner), &content).await;
+        let deployed = self
+            .store_deployment(caller, &folder, (id, owner), &content)
+            .await;
         let workflow = match deployed {
             Ok(workflow) => workflow,
             Err(error) => {
@@ -98,7 +105,8 @@ impl Platform {
         let planned = self
             .planned_triggers(caller, &id, definition, &content.triggers, &content.sources)
             .await?;
-        let text = to_raw_value(content).map_err(|error| PlatformError::Internal(error.to_string()))?;
+        let text =
+            to_raw_value(content).map_err(|error| PlatformError::Internal(error.to_string()))?;
         let deploy = WorkflowDeploy {
             deployment: Deployment {
                 id: self.core.env.id(DeploymentId::new),
@@ -128,7 +136,10 @@ impl Platform {
         }
     }
 
-    async fn current_content(&self, workflow: Option<&Workflow>) -> Result<Option<Content>, PlatformError> {
+    async fn current_content(
+        &self,
+        workflow: Option<&Workflow>,
+    ) -> Result<Option<Content>, PlatformError> {
         let Some(workflow) = workflow else {
             return Ok(None);
         };
@@ -147,7 +158,12 @@ impl Platform {
         if let Some(is_active) = update.active {
             let _turn = self.lifecycles.lock(&id.clone().into()).await;
             let now_ms = self.core.env.now_ms();
-            if !self.core.store.set_workflow_active(id, is_active, now_ms).await? {
+            if !self
+                .core
+                .store
+                .set_workflow_active(id, is_active, now_ms)
+                .await?
+            {
                 return Err(PlatformError::not_found("workflow", id));
             }
             self.changed(id);
@@ -157,7 +173,11 @@ impl Platform {
 
     /// Deletes a workflow with its deployments, runs and events, and the sources that it deployed. Runs that have not ended
     /// end without a trace.
-    pub async fn delete_workflow(self: &Arc<Self>, caller: &Caller, id: &WorkflowId) -> Result<(), PlatformError> {
+    pub async fn delete_workflow(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &WorkflowId,
+    ) -> Result<(), PlatformError> {
         self.visible_workflow(caller, id).await?;
         let _turn = self.lifecycles.lock(&id.clone().into()).await;
         let workflow = self.visible_workflow(caller, id).await?;
@@ -165,8 +185,11 @@ impl Platform {
         self.core.store.begin_workflow_deletion(id).await?;
         self.changed(id);
         self.finish_workflow_deletion(id).await?;
-        let sources = content.into_iter().flat_map(|content| content.sources.into_values());
-        self.delete_sources(caller, &sources.collect::<Vec<_>>()).await;
+        let sources = content
+            .into_iter()
+            .flat_map(|content| content.sources.into_values());
+        self.delete_sources(caller, &sources.collect::<Vec<_>>())
+            .await;
         Ok(())
     }
 
@@ -174,7 +197,11 @@ impl Platform {
     pub(crate) async fn recover_workflows(&self) -> Result<(), PlatformError> {
         loop {
             let (epoch, now_ms) = (self.core.epoch, self.core.env.now_ms());
-            let deleting = self.core.store.deleting_workflows(epoch, now_ms, EMPTIED_AT_ONCE).await?;
+            let deleting = self
+                .core
+                .store
+                .deleting_workflows(epoch, now_ms, EMPTIED_AT_ONCE)
+                .await?;
             if deleting.is_empty() {
                 return Ok(());
             }
@@ -190,7 +217,13 @@ impl Platform {
         self.workflows.close(id).await;
         let runnable = RunnableId::from(id.clone());
         let lease = self.leases.of(&runnable).await?;
-        while self.core.store.empty_workflow(&lease, EMPTIED_AT_ONCE).await?.more {}
+        while self
+            .core
+            .store
+            .empty_workflow(&lease, EMPTIED_AT_ONCE)
+            .await?
+            .more
+        {}
         self.core.store.delete_workflow(&lease).await?;
         self.leases.forget(&runnable);
         self.core.nudges.nudge(Chore::Retention);

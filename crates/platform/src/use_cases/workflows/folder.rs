@@ -36,23 +36,34 @@ impl Folder {
     pub(super) fn read(mut files: BTreeMap<String, String>) -> Result<Self, PlatformError> {
         let refused = |reason: String| Err(PlatformError::invalid("files", reason));
         if files.len() > FILES_MAX {
-            return refused(format!("has more than {FILES_MAX} files; deploy one workflow's folder"));
+            return refused(format!(
+                "has more than {FILES_MAX} files; deploy one workflow's folder"
+            ));
         }
         if files.values().map(String::len).sum::<usize>() > BYTES_MAX {
-            return refused(format!("has more than {BYTES_MAX} bytes; leave out what no step imports"));
+            return refused(format!(
+                "has more than {BYTES_MAX} bytes; leave out what no step imports"
+            ));
         }
         for path in files.keys() {
-            let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0']);
+            let is_plain =
+                |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0']);
             if !path.split('/').all(is_plain) {
-                return refused(format!("`{path}` is not a path within a folder, such as `step/entry.js`"));
+                return refused(format!(
+                    "`{path}` is not a path within a folder, such as `step/entry.js`"
+                ));
             }
         }
         let state = match files.remove(STATE_FILE) {
-            Some(text) => text.parse().map_err(|error| PlatformError::invalid(STATE_FILE, error))?,
+            Some(text) => text
+                .parse()
+                .map_err(|error| PlatformError::invalid(STATE_FILE, error))?,
             None => StateFile::default(),
         };
         let Some(text) = files.get(DEFINITION_FILE) else {
-            return refused(format!("has no `{DEFINITION_FILE}`; deploy the folder of a workflow"));
+            return refused(format!(
+                "has no `{DEFINITION_FILE}`; deploy the folder of a workflow"
+            ));
         };
         let names: Vec<&str> = files.keys().map(String::as_str).collect();
         let definition = Definition::read(text, &names)
@@ -69,7 +80,9 @@ impl Folder {
 }
 
 fn refuse_errors(findings: &[Finding]) -> Result<(), PlatformError> {
-    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let errors = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error);
     let errors: Vec<String> = errors.map(ToString::to_string).collect();
     match errors.is_empty() {
         true => Ok(()),
@@ -82,7 +95,9 @@ mod tests {
     use super::*;
 
     fn read(files: &[(&str, &str)]) -> Result<Folder, String> {
-        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        let files = files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         Folder::read(files.collect()).map_err(|error| error.to_string())
     }
 
@@ -90,7 +105,10 @@ mod tests {
 
     #[test]
     fn a_folder_needs_a_definition_and_the_files_of_its_steps() {
-        let whole = read(&[("workflow.yaml", YAML), ("one/entry.js", "export default {}")]);
+        let whole = read(&[
+            ("workflow.yaml", YAML),
+            ("one/entry.js", "export default {}"),
+        ]);
         assert_eq!(whole.unwrap().definition.name, "A");
         let error = read(&[("one/entry.js", "")]).err().unwrap();
         assert!(error.contains("workflow.yaml"), "{error}");
@@ -109,7 +127,11 @@ mod tests {
     #[test]
     fn a_state_file_with_a_merge_conflict_is_refused() {
         let state = "schema: workflow.state/2022.04\n<<<<<<< HEAD\nid: p_1\n";
-        let files = [("workflow.yaml", YAML), ("one/entry.js", ""), (".workflow.state", state)];
+        let files = [
+            ("workflow.yaml", YAML),
+            ("one/entry.js", ""),
+            (".workflow.state", state),
+        ];
         assert!(read(&files).is_err());
     }
 }

@@ -50,7 +50,10 @@ impl Platform {
         if is_open {
             let now = self.moment_of(&workflow).await?;
             let open = store.open_runs(&runnable, page).await?;
-            let items = open.items.iter().map(|run| WorkflowRunSummary::of_open(run, now));
+            let items = open
+                .items
+                .iter()
+                .map(|run| WorkflowRunSummary::of_open(run, now));
             return Ok(Page {
                 items: items.collect(),
                 total_count: open.total_count,

@@ -66,8 +66,15 @@ impl Platform {
         id: &InvocationId,
         request: &ReplayRequest,
     ) -> Result<(InvocationId, ReplayPlan), PlatformError> {
-        let Prepared { run, plan, head, event } = self.prepared_replay(caller, id, request).await?;
-        let started = self.start_run(run.workflow(), Trigger::Manual, event, Some(head)).await?;
+        let Prepared {
+            run,
+            plan,
+            head,
+            event,
+        } = self.prepared_replay(caller, id, request).await?;
+        let started = self
+            .start_run(run.workflow(), Trigger::Manual, event, Some(head))
+            .await?;
         Ok((started, plan))
     }
 
@@ -82,8 +89,11 @@ impl Platform {
             let reason = format!("run `{id}` has not ended; wait for its end, or cancel it first");
             return Err(PlatformError::Conflict(reason));
         }
-        let gone = || PlatformError::Conflict(format!("the event of run `{id}` is not kept any more"));
-        let RunDetails { head: old, event, .. } = self.details_of(id).await?.ok_or_else(gone)?;
+        let gone =
+            || PlatformError::Conflict(format!("the event of run `{id}` is not kept any more"));
+        let RunDetails {
+            head: old, event, ..
+        } = self.details_of(id).await?.ok_or_else(gone)?;
         let deployment_id = match (request.is_same, old.deployment_id) {
             (true, Some(id)) => id,
             _ => run.workflow().deployment_id.clone(),
@@ -101,8 +111,16 @@ impl Platform {
             }),
             ..Head::default()
         };
-        let plan = ReplayPlan { deployment_id, kept };
-        Ok(Prepared { run, plan, head, event })
+        let plan = ReplayPlan {
+            deployment_id,
+            kept,
+        };
+        Ok(Prepared {
+            run,
+            plan,
+            head,
+            event,
+        })
     }
 
     async fn kept_by(
@@ -119,9 +137,16 @@ impl Platform {
         })?;
         let definition = Content::of(&deployment)?.definition()?;
         let places = self.core.store.run_places(id).await?;
-        let places = places.iter().map(place_of).collect::<Result<BTreeMap<_, _>, _>>()?;
-        let from: Path = from.parse().map_err(|error| PlatformError::invalid("from", error))?;
+        let places = places
+            .iter()
+            .map(place_of)
+            .collect::<Result<BTreeMap<_, _>, _>>()?;
+        let from: Path = from
+            .parse()
+            .map_err(|error| PlatformError::invalid("from", error))?;
         let replay = Replay::from_step(Arc::new(definition), &places, &from);
-        Ok(replay.map_err(|error| PlatformError::Conflict(error.to_string()))?.kept)
+        Ok(replay
+            .map_err(|error| PlatformError::Conflict(error.to_string()))?
+            .kept)
     }
 }

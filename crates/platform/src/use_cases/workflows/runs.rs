@@ -236,7 +236,9 @@ impl Platform {
             places.push((path, place, written));
         }
         places.sort_by_key(|(_, place, _)| place.position);
-        let tree = self.tree_of(run.deployment_id.as_ref(), &head, &places).await?;
+        let tree = self
+            .tree_of(run.deployment_id.as_ref(), &head, &places)
+            .await?;
         let mut steps = Vec::new();
         let mut waits = Vec::new();
         for (path, place, written) in places {
@@ -262,7 +264,10 @@ impl Platform {
     }
 
     /// The details of a run that has ended, if they are kept.
-    pub(super) async fn details_of(&self, id: &InvocationId) -> Result<Option<RunDetails>, PlatformError> {
+    pub(super) async fn details_of(
+        &self,
+        id: &InvocationId,
+    ) -> Result<Option<RunDetails>, PlatformError> {
         let details = self.core.store.run_details(id).await?;
         Ok(details.and_then(|details| RunDetails::read(&details)))
     }
@@ -270,7 +275,9 @@ impl Platform {
     /// What tells the status of a workflow's runs that have not ended.
     pub(super) async fn moment_of(&self, workflow: &Workflow) -> Result<Moment, PlatformError> {
         let deployment = self.core.store.deployment(&workflow.deployment_id).await?;
-        let definition = deployment.map(|deployment| Content::of(&deployment)?.definition()).transpose()?;
+        let definition = deployment
+            .map(|deployment| Content::of(&deployment)?.definition())
+            .transpose()?;
         Ok(Moment {
             now_ms: self.core.env.now_ms(),
             is_limited: definition.is_some_and(|definition| is_limited(&definition.settings)),
@@ -330,29 +337,52 @@ impl Platform {
             return Ok(None);
         };
         let definition = Arc::new(Content::of(&deployment)?.definition()?);
-        let places = places.iter().map(|(path, place, _)| (path.clone(), place.clone()));
-        Ok(Some(RunTree::load(definition, head.root.clone(), places.collect())))
+        let places = places
+            .iter()
+            .map(|(path, place, _)| (path.clone(), place.clone()));
+        Ok(Some(RunTree::load(
+            definition,
+            head.root.clone(),
+            places.collect(),
+        )))
     }
 
     /// A value of a run as JSON, with what is in blobs.
-    async fn written(&self, id: &InvocationId, value: &Exported) -> Result<Option<Box<RawValue>>, PlatformError> {
+    async fn written(
+        &self,
+        id: &InvocationId,
+        value: &Exported,
+    ) -> Result<Option<Box<RawValue>>, PlatformError> {
         let mut texts = HashMap::new();
         for blob in value.blobs() {
             let bytes = self.core.store.run_blob(id, &blob.hash).await?;
             let text = bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
-            texts.insert(blob.hash.clone(), Arc::<str>::from(text.unwrap_or_else(|| "null".to_owned())));
+            texts.insert(
+                blob.hash.clone(),
+                Arc::<str>::from(text.unwrap_or_else(|| "null".to_owned())),
+            );
         }
-        let blob = |blob: &Blob| texts.get(&blob.hash).cloned().ok_or_else(|| blob.hash.clone());
+        let blob = |blob: &Blob| {
+            texts
+                .get(&blob.hash)
+                .cloned()
+                .ok_or_else(|| blob.hash.clone())
+        };
         let mut text = String::new();
         let written = value.write(&mut text, &blob);
-        let missing = |hash| PlatformError::Internal(format!("blob {hash} of run `{id}` is missing"));
+        let missing =
+            |hash| PlatformError::Internal(format!("blob {hash} of run `{id}` is missing"));
         written.map_err(missing)?;
         Ok(RawValue::from_string(text).ok())
     }
 
     fn wait_view(&self, id: &InvocationId, path: &Path, place: &Place) -> Option<WaitView> {
         let wait = place.wait.as_ref()?;
-        let token = self.workflows.context().wait_key.token(&wait_id(id, path, place));
+        let token = self
+            .workflows
+            .context()
+            .wait_key
+            .token(&wait_id(id, path, place));
         Some(WaitView {
             path: path.clone(),
             kind: wait.kind,

@@ -46,7 +46,9 @@ impl Platform {
     ) -> Result<OwnedSources, PlatformError> {
         let mut owned = OwnedSources::default();
         let wanted = source_triggers(&folder.definition, ids);
-        let known = former.map(|former| former.sources.clone()).unwrap_or_default();
+        let known = former
+            .map(|former| former.sources.clone())
+            .unwrap_or_default();
         let former = former.map(|former| (former, former.definition()));
         for (index, id, trigger) in wanted {
             let source = match known.get(id) {
@@ -54,10 +56,14 @@ impl Platform {
                     let before = former.as_ref().and_then(|(content, definition)| {
                         let definition = definition.as_ref().ok()?;
                         let triggers = source_triggers(definition, &content.triggers);
-                        triggers.into_iter().find(|(_, known, _)| *known == id).map(|(_, _, before)| before.clone())
+                        triggers
+                            .into_iter()
+                            .find(|(_, known, _)| *known == id)
+                            .map(|(_, _, before)| before.clone())
                     });
                     let is_same = before.as_ref() == Some(trigger) && is_registered(trigger);
-                    self.kept_source(caller, source, trigger, (folder, is_same)).await
+                    self.kept_source(caller, source, trigger, (folder, is_same))
+                        .await
                 }
                 None => Ok(None),
             };
@@ -80,7 +86,10 @@ impl Platform {
             }
         }
         let kept: HashSet<&SourceId> = owned.by_trigger.values().collect();
-        owned.left = known.into_values().filter(|source| !kept.contains(source)).collect();
+        owned.left = known
+            .into_values()
+            .filter(|source| !kept.contains(source))
+            .collect();
         Ok(owned)
     }
 
@@ -98,7 +107,9 @@ impl Platform {
         for id in sources {
             match self.delete_source(caller, id).await {
                 Ok(()) | Err(PlatformError::NotFound { .. }) => {}
-                Err(error) => tracing::error!(source_id = %id, %error, "a workflow's source cannot be deleted"),
+                Err(error) => {
+                    tracing::error!(source_id = %id, %error, "a workflow's source cannot be deleted")
+                }
             }
         }
     }
@@ -170,18 +181,25 @@ fn component(trigger: &SourceTrigger, folder: &Folder) -> Result<ComponentInput,
         StepCode::Inline(text) => Ok(code(text)),
         StepCode::File(path) => {
             let text = folder.files.get(path);
-            let text = text.ok_or_else(|| PlatformError::invalid("uses", format!("the folder has no file `{path}`")))?;
+            let text = text.ok_or_else(|| {
+                PlatformError::invalid("uses", format!("the folder has no file `{path}`"))
+            })?;
             Ok(code(text))
         }
         StepCode::Component(reference) => {
-            let version = reference.version.as_ref().map(|version| format!("@{version}"));
+            let version = reference
+                .version
+                .as_ref()
+                .map(|version| format!("@{version}"));
             Ok(ComponentInput {
                 component_id: Some(format!("{}{}", reference.key, version.unwrap_or_default())),
                 ..ComponentInput::default()
             })
         }
         StepCode::Foreign { runtime, file } => {
-            let reason = format!("`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here");
+            let reason = format!(
+                "`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here"
+            );
             Err(PlatformError::invalid("uses", reason))
         }
     }

@@ -15,7 +15,10 @@ use headwater_workflow::{
 
 use super::{TriggerView, WorkflowView};
 use crate::{
-    caller::Caller, error::PlatformError, platform::Platform, workflows::{Content, bearer},
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+    workflows::{Content, bearer},
 };
 
 /// The triggers of a deployment, as the store takes them.
@@ -29,20 +32,33 @@ pub(super) struct Planned {
 impl Platform {
     /// The ids of all triggers, in the order of the file: those that the files have, and new ones, which go into the
     /// state file. Ids of triggers that are no longer there leave it.
-    pub(super) fn trigger_ids(&self, definition: &Definition, state: &mut StateFile) -> Vec<TriggerId> {
+    pub(super) fn trigger_ids(
+        &self,
+        definition: &Definition,
+        state: &mut StateFile,
+    ) -> Vec<TriggerId> {
         let mut ids = Vec::new();
         for trigger in &definition.triggers {
-            let known = trigger.id.clone().or_else(|| state.triggers.get(&trigger.key).cloned());
+            let known = trigger
+                .id
+                .clone()
+                .or_else(|| state.triggers.get(&trigger.key).cloned());
             let id = known.unwrap_or_else(|| {
                 let kind = kind(&trigger.config);
-                self.core.env.id(|now_ms, entropy| TriggerId::new(kind, now_ms, entropy))
+                self.core
+                    .env
+                    .id(|now_ms, entropy| TriggerId::new(kind, now_ms, entropy))
             });
             if trigger.id.is_none() {
                 state.triggers.insert(trigger.key.clone(), id.clone());
             }
             ids.push(id);
         }
-        let keys: HashSet<&str> = definition.triggers.iter().map(|trigger| trigger.key.as_str()).collect();
+        let keys: HashSet<&str> = definition
+            .triggers
+            .iter()
+            .map(|trigger| trigger.key.as_str())
+            .collect();
         state.triggers.retain(|key, _| keys.contains(key.as_str()));
         ids
     }
@@ -63,7 +79,9 @@ impl Platform {
         let mut planned = Planned::default();
         for (trigger, id) in definition.triggers.iter().zip(ids) {
             let endpoint = |kind| {
-                let known = there.iter().find(|endpoint| endpoint.trigger == *id && endpoint.kind == kind);
+                let known = there
+                    .iter()
+                    .find(|endpoint| endpoint.trigger == *id && endpoint.kind == kind);
                 known.cloned().unwrap_or_else(|| WorkflowEndpoint {
                     trigger: id.clone(),
                     kind,
@@ -82,13 +100,16 @@ impl Platform {
                 }),
                 TriggerConfig::Source(_) => {
                     let emitter = sources.get(id).cloned().map(EmitterId::from);
-                    let feed = emitter.map(|emitter| self.feed(id, EmitterPattern::One(emitter), None));
+                    let feed =
+                        emitter.map(|emitter| self.feed(id, EmitterPattern::One(emitter), None));
                     planned.feeds.extend(feed);
                 }
                 TriggerConfig::Events(events) => {
                     self.check_emitter(caller, &events.emitter).await?;
                     let channel = events.channel.as_deref();
-                    planned.feeds.push(self.feed(id, events.emitter.clone(), channel));
+                    planned
+                        .feeds
+                        .push(self.feed(id, events.emitter.clone(), channel));
                 }
                 // The check of the definition refuses it.
                 TriggerConfig::NotInFile => {}
@@ -97,7 +118,12 @@ impl Platform {
         Ok(planned)
     }
 
-    fn feed(&self, trigger: &TriggerId, emitter: EmitterPattern, channel: Option<&str>) -> WorkflowFeed {
+    fn feed(
+        &self,
+        trigger: &TriggerId,
+        emitter: EmitterPattern,
+        channel: Option<&str>,
+    ) -> WorkflowFeed {
         WorkflowFeed {
             subscription: self.core.env.id(SubscriptionId::new),
             trigger: trigger.clone(),
@@ -113,13 +139,17 @@ impl Platform {
     ) -> Result<WorkflowView, PlatformError> {
         let deployment = self.core.store.deployment(&workflow.deployment_id).await?;
         let deployment = deployment.ok_or_else(|| {
-            PlatformError::Internal(format!("the deployment of workflow `{}` is gone", workflow.id))
+            PlatformError::Internal(format!(
+                "the deployment of workflow `{}` is gone",
+                workflow.id
+            ))
         })?;
         let content = Content::of(&deployment)?;
         let definition = content.definition()?;
         let endpoints = self.core.store.workflow_endpoints(&workflow.id).await?;
         let triggers = definition.triggers.iter().zip(&content.triggers);
-        let triggers = triggers.map(|(trigger, id)| self.trigger_view(trigger, id, &content, &endpoints));
+        let triggers =
+            triggers.map(|(trigger, id)| self.trigger_view(trigger, id, &content, &endpoints));
         Ok(WorkflowView {
             triggers: triggers.collect(),
             workflow,
@@ -134,16 +164,22 @@ impl Platform {
         endpoints: &[WorkflowEndpoint],
     ) -> TriggerView {
         let endpoint = endpoints.iter().find(|endpoint| endpoint.trigger == *id);
-        let token = |kind| endpoint.filter(|endpoint| endpoint.kind == kind).map(|endpoint| &endpoint.token);
+        let token = |kind| {
+            endpoint
+                .filter(|endpoint| endpoint.kind == kind)
+                .map(|endpoint| &endpoint.token)
+        };
         let url = token(EndpointKind::Http).map(|token| self.core.config.endpoint_url(token));
         let mail_host = &self.core.config.mail_host;
-        let mailbox = token(EndpointKind::Email).map(|token| format!("{}@{mail_host}", token.as_str()));
+        let mailbox =
+            token(EndpointKind::Email).map(|token| format!("{}@{mail_host}", token.as_str()));
         let (schedule, emitter) = match &trigger.config {
             TriggerConfig::Schedule(schedule) => (Some(schedule.to_value()), None),
             TriggerConfig::Events(events) => (None, Some(events.emitter.to_string())),
-            TriggerConfig::Http(_) | TriggerConfig::Email | TriggerConfig::Source(_) | TriggerConfig::NotInFile => {
-                (None, None)
-            }
+            TriggerConfig::Http(_)
+            | TriggerConfig::Email
+            | TriggerConfig::Source(_)
+            | TriggerConfig::NotInFile => (None, None),
         };
         TriggerView {
             id: id.clone(),

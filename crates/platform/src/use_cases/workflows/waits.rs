@@ -76,18 +76,34 @@ impl Platform {
         request: &ResumeRequest,
     ) -> Result<WaitAnswer, PlatformError> {
         let run = self.workflow_run(caller, id).await?;
-        let is_meant = |path: &Path| request.path.as_ref().is_none_or(|named| *named == path.to_string());
-        let mut waits = run.waits.iter().filter(|wait| is_meant(&wait.path) && wait.kind != WaitKind::Call);
+        let is_meant = |path: &Path| {
+            request
+                .path
+                .as_ref()
+                .is_none_or(|named| *named == path.to_string())
+        };
+        let mut waits = run
+            .waits
+            .iter()
+            .filter(|wait| is_meant(&wait.path) && wait.kind != WaitKind::Call);
         let (Some(wait), None) = (waits.next(), waits.next()) else {
-            let paths: Vec<String> = run.waits.iter().map(|wait| format!("`{}`", wait.path)).collect();
+            let paths: Vec<String> = run
+                .waits
+                .iter()
+                .map(|wait| format!("`{}`", wait.path))
+                .collect();
             let reason = match paths.is_empty() {
                 true => format!("run `{id}` does not wait"),
-                false => format!("run `{id}` waits at {}; name one as `path`", paths.join(", ")),
+                false => format!(
+                    "run `{id}` waits at {}; name one as `path`",
+                    paths.join(", ")
+                ),
             };
             return Err(PlatformError::Conflict(reason));
         };
         let data = serde_json::value::to_raw_value(&request.data)
             .map_err(|error| PlatformError::Internal(error.to_string()))?;
-        self.answer_wait(&wait.urls.token, WaitAction::Resume, data).await
+        self.answer_wait(&wait.urls.token, WaitAction::Resume, data)
+            .await
     }
 }

@@ -72,7 +72,9 @@ impl Actor {
         if !self.held.is_counted && self.held.counting.is_idle() {
             let (context, id) = (Arc::clone(&self.context), self.id.clone());
             let counting = settings.clone();
-            self.held.counting.start(async move { counted(&context, &id, &counting).await });
+            self.held
+                .counting
+                .start(async move { counted(&context, &id, &counting).await });
         }
         let questions = key_questions(&settings);
         if questions.is_empty() || run.head.keys.is_some() {
@@ -88,7 +90,11 @@ impl Actor {
     }
 
     /// The keys of a run were evaluated.
-    pub(super) fn keyed(&mut self, id: &InvocationId, answers: Result<Vec<Box<RawValue>>, Failure>) {
+    pub(super) fn keyed(
+        &mut self,
+        id: &InvocationId,
+        answers: Result<Vec<Box<RawValue>>, Failure>,
+    ) {
         let Some(run) = self.runs.get_mut(id) else {
             return;
         };
@@ -105,10 +111,17 @@ impl Actor {
             }
         };
         let mut answers = answers.iter().map(|answer| key_text(answer));
-        let mut key = |template: Option<&Template>| template.and_then(|_| answers.next()).unwrap_or_default();
+        let mut key =
+            |template: Option<&Template>| template.and_then(|_| answers.next()).unwrap_or_default();
         run.head.keys = Some(Keys {
-            concurrency: key(settings.concurrency.as_ref().and_then(|limit| limit.key.as_ref())),
-            throttle: key(settings.throttle.as_ref().and_then(|limit| limit.key.as_ref())),
+            concurrency: key(settings
+                .concurrency
+                .as_ref()
+                .and_then(|limit| limit.key.as_ref())),
+            throttle: key(settings
+                .throttle
+                .as_ref()
+                .and_then(|limit| limit.key.as_ref())),
         });
         self.admit_held();
     }
@@ -156,7 +169,10 @@ impl Actor {
                 is_behind_unknown = true;
                 return true;
             };
-            match held.admission.ask(&run.deployed.definition.settings, id, keys, now_ms) {
+            match held
+                .admission
+                .ask(&run.deployed.definition.settings, id, keys, now_ms)
+            {
                 Verdict::Begins => {
                     run.begin(now_ms);
                     // Its place has to be durable before anything of it runs.
@@ -164,7 +180,9 @@ impl Actor {
                     begin.push(id.clone());
                     return false;
                 }
-                Verdict::WaitsUntil(until_ms) => next_ms = Some(next_ms.map_or(until_ms, |next| next.min(until_ms))),
+                Verdict::WaitsUntil(until_ms) => {
+                    next_ms = Some(next_ms.map_or(until_ms, |next| next.min(until_ms)))
+                }
                 Verdict::WaitsForAnother | Verdict::Paused => {}
             }
             true
@@ -192,7 +210,9 @@ impl Actor {
     /// The time until one of the held runs may begin by the clock.
     pub(super) fn until_next(&self) -> Option<Duration> {
         let env = &self.context.core.env;
-        self.held.next_ms.map(|next_ms| env.lasting(next_ms.since(env.now_ms())))
+        self.held
+            .next_ms
+            .map(|next_ms| env.lasting(next_ms.since(env.now_ms())))
     }
 
     fn settings_of_held(&self) -> Option<Settings> {
@@ -203,8 +223,14 @@ impl Actor {
 
 fn key_questions(settings: &Settings) -> Vec<Question> {
     let keys = [
-        settings.concurrency.as_ref().and_then(|limit| limit.key.clone()),
-        settings.throttle.as_ref().and_then(|limit| limit.key.clone()),
+        settings
+            .concurrency
+            .as_ref()
+            .and_then(|limit| limit.key.clone()),
+        settings
+            .throttle
+            .as_ref()
+            .and_then(|limit| limit.key.clone()),
     ];
     keys.into_iter().flatten().map(Question::Value).collect()
 }
@@ -218,18 +244,27 @@ fn key_text(answer: &RawValue) -> String {
 }
 
 /// The runs that have begun: all that have not ended, and those of the throttle's present window.
-async fn counted(context: &WorkflowContext, id: &WorkflowId, settings: &Settings) -> Result<Counted, PlatformError> {
+async fn counted(
+    context: &WorkflowContext,
+    id: &WorkflowId,
+    settings: &Settings,
+) -> Result<Counted, PlatformError> {
     let runnable = RunnableId::from(id.clone());
     let store = &context.core.store;
     let mut counted = Counted::default();
     let mut page = PageRequest::first(PAGE);
     loop {
         let open = store.open_runs(&runnable, &page).await?.items;
-        let last = open.last().map(|last| last.id.clone()).filter(|_| open.len() == PAGE as usize);
+        let last = open
+            .last()
+            .map(|last| last.id.clone())
+            .filter(|_| open.len() == PAGE as usize);
         for run in open {
             let head = Head::read(run.state.as_deref()).unwrap_or_default();
             if let Some(began_at_ms) = head.started_at_ms {
-                counted.running.push((run.id, head.keys.unwrap_or_default(), began_at_ms));
+                counted
+                    .running
+                    .push((run.id, head.keys.unwrap_or_default(), began_at_ms));
             }
         }
         match last {
@@ -247,11 +282,16 @@ async fn counted(context: &WorkflowContext, id: &WorkflowId, settings: &Settings
     let mut page = PageRequest::first(PAGE);
     loop {
         let ended = store.runs(&runnable, of_window, &page).await?.items;
-        let last = ended.last().map(|last| last.id.clone()).filter(|_| ended.len() == PAGE as usize);
+        let last = ended
+            .last()
+            .map(|last| last.id.clone())
+            .filter(|_| ended.len() == PAGE as usize);
         for run in ended {
             let details = store.run_details(&run.id).await?;
             let keys = details.and_then(|details| RunDetails::read(&details)?.head.keys);
-            counted.began.push((keys.unwrap_or_default(), run.ended.started_at_ms));
+            counted
+                .began
+                .push((keys.unwrap_or_default(), run.ended.started_at_ms));
         }
         match last {
             Some(last) => page.position = Position::After(last),

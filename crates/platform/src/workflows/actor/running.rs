@@ -14,7 +14,10 @@ use headwater_workflow::{
     path::Path,
     run::{Blob, Cause, Failure, Order, Work},
 };
-use serde_json::{Map, Value, value::{RawValue, to_raw_value}};
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
 
 use super::{Actor, Prepared};
 use crate::{
@@ -101,7 +104,11 @@ impl Actor {
             Err(error) => return self.not_prepared(&id, &path, &error),
         };
         match start {
-            Start::Call { runnable, event, waits } => {
+            Start::Call {
+                runnable,
+                event,
+                waits,
+            } => {
                 let called = self.context.core.env.id(InvocationId::new);
                 let wait = input::wait_of(run, &path);
                 let head = Head {
@@ -128,12 +135,24 @@ impl Actor {
                 run.is_dirty = true;
                 self.advance(&id);
             }
-            Start::Execute { worker, entry, props, masks, texts, work } => {
+            Start::Execute {
+                worker,
+                entry,
+                props,
+                masks,
+                texts,
+                work,
+            } => {
                 let token = self.context.wait_key.token(&input::wait_of(run, &path));
                 let urls = WaitUrls::of(&self.context.core.config.public_url, &token);
                 let (is_step, text) = match &work {
-                    Work::Evaluate(questions) => (false, input::evaluation(run, &path, questions, now_ms, &texts)),
-                    Work::Step | Work::Call { .. } => (true, input::step(run, &path, &urls, now_ms, &texts)),
+                    Work::Evaluate(questions) => (
+                        false,
+                        input::evaluation(run, &path, questions, now_ms, &texts),
+                    ),
+                    Work::Step | Work::Call { .. } => {
+                        (true, input::step(run, &path, &urls, now_ms, &texts))
+                    }
                 };
                 let of = For {
                     run: id,
@@ -165,7 +184,11 @@ impl Actor {
                 ..Default::default()
             },
         };
-        let is_step = self.runs.get(id).and_then(|run| run.tree.node(path)).is_some_and(|node| matches!(node.kind, NodeKind::Step(_)));
+        let is_step = self
+            .runs
+            .get(id)
+            .and_then(|run| run.tree.node(path))
+            .is_some_and(|node| matches!(node.kind, NodeKind::Step(_)));
         self.executed(Executed {
             run: id.clone(),
             path: path.clone(),
@@ -195,18 +218,27 @@ impl Actor {
             }
             true => {
                 let path = executed.path.to_string();
-                run.pending.kv_writes.append(&mut executed.effects.kv_writes);
+                run.pending
+                    .kv_writes
+                    .append(&mut executed.effects.kv_writes);
                 let chance = self.context.core.env.chance();
                 let place = run.tree.places().get(&executed.path);
-                let execution = place.and_then(|place| place.rerun.as_ref()).map_or(1, |rerun| rerun.runs);
-                let ended = executed.effects.ended((&path, execution), executed.outcome, chance);
+                let execution = place
+                    .and_then(|place| place.rerun.as_ref())
+                    .map_or(1, |rerun| rerun.runs);
+                let ended = executed
+                    .effects
+                    .ended((&path, execution), executed.outcome, chance);
                 let (mut end, mut sends, mut logs) = ended;
                 executed.masks.hide(&mut end, &mut logs);
                 if !run.measure(&mut end) {
                     sends = Sends::default();
                 }
                 sends.hide(&executed.masks);
-                run.logs.entry(executed.path.clone()).or_default().extend(logs);
+                run.logs
+                    .entry(executed.path.clone())
+                    .or_default()
+                    .extend(logs);
                 run.pending.sends.extend(sends.queued);
                 run.emit(sends.emitted, sends.streamed);
                 run.tree.step_ended(&executed.path, end, now_ms);
@@ -235,10 +267,21 @@ async fn prepared(
     let masks = Arc::clone(&variables.masks);
     match work {
         Work::Call { .. } if hops >= HOPS_MAX => Err(too_many_calls()),
-        Work::Call { workflow, event, waits } => {
-            let runnable = context.find(&deployed.workflow.owner, &workflow).await?.into();
+        Work::Call {
+            workflow,
+            event,
+            waits,
+        } => {
+            let runnable = context
+                .find(&deployed.workflow.owner, &workflow)
+                .await?
+                .into();
             let event = event.text().unwrap_or("null").to_owned();
-            Ok(Start::Call { runnable, event: input::raw(event), waits })
+            Ok(Start::Call {
+                runnable,
+                event: input::raw(event),
+                waits,
+            })
         }
         Work::Evaluate(_) => Ok(Start::Execute {
             worker: Box::new(deployed.evaluator(&variables)),
@@ -249,7 +292,10 @@ async fn prepared(
             work,
         }),
         Work::Step => {
-            let namespace = deployed.definition.node(path).map(|node| node.namespace.as_str().to_owned());
+            let namespace = deployed
+                .definition
+                .node(path)
+                .map(|node| node.namespace.as_str().to_owned());
             let step = namespace.and_then(|namespace| deployed.step(&namespace));
             let step = step.ok_or_else(|| PlatformError::not_found("step", path))?;
             let finals = step.finals(context).await?;
@@ -274,7 +320,10 @@ fn answers_of(outcome: Outcome, masks: &Masks) -> Result<Vec<Box<RawValue>>, Fai
         failure.error.message = masks.text(&failure.error.message).into_owned();
         return Err(failure);
     }
-    let Outcome::Returned { value: Some(Value::Array(answers)) } = outcome else {
+    let Outcome::Returned {
+        value: Some(Value::Array(answers)),
+    } = outcome
+    else {
         let text = "the worker did not answer the workflow's expressions";
         return Err(Failure::stated(Cause::WorkerLost, "WorkerLostError", text));
     };

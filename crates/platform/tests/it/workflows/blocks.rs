@@ -14,13 +14,21 @@ async fn a_branch_is_taken_by_what_an_earlier_step_returned() {
         indented(&step("a", &[]), 4),
         indented(&step("b", &[]), 2),
     );
-    let flow = Flow::of(&[step("one", &[]), route, step("last", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), route, step("last", &[])])
+        .id(&world)
+        .await;
     for (ok, taken, path) in [(true, "a", "route.yes.a"), (false, "b", "route.else.b")] {
         let run = world.start_run(&flow, json!(1)).await;
-        world.step("one").await.ends(returned_with(json!({ "ok": ok })));
+        world
+            .step("one")
+            .await
+            .ends(returned_with(json!({ "ok": ok })));
         world.step(taken).await.ends(returned_with(json!(taken)));
         let last = world.step("last").await;
-        assert_eq!(last.event["steps"]["route"]["$return_value"], json!({ "$return_value": taken }));
+        assert_eq!(
+            last.event["steps"]["route"]["$return_value"],
+            json!({ "$return_value": taken })
+        );
         last.returns();
         let run = world.succeeded(&run).await;
         assert_eq!(paths(&run), ["one", "route", path, "last"]);
@@ -52,8 +60,15 @@ async fn a_loop_runs_its_steps_for_each_item_and_keeps_their_order() {
 #[tokio::test]
 async fn handlers_of_steps_and_of_the_workflow_run_once() {
     let world = World::new().await;
-    let handled = format!("{}  on_error:\n{}", step("one", &[]), indented(&step("mend", &[]), 2));
-    let flow = Flow::with(&format!("on_error:\n{}", step("alarm", &[])), &[handled, step("two", &[])]);
+    let handled = format!(
+        "{}  on_error:\n{}",
+        step("one", &[]),
+        indented(&step("mend", &[]), 2)
+    );
+    let flow = Flow::with(
+        &format!("on_error:\n{}", step("alarm", &[])),
+        &[handled, step("two", &[])],
+    );
     let flow = flow.id(&world).await;
     let run = world.start_run(&flow, json!({ "n": 1 })).await;
     world.step("one").await.throws("broken");
@@ -74,14 +89,18 @@ async fn handlers_of_steps_and_of_the_workflow_run_once() {
 async fn a_call_waits_for_the_other_workflow() {
     let world = World::new().await;
     let called = Flow::of(&[step("inner", &[])]).id(&world).await;
-    let call = format!("- namespace: other\n  type: call\n  workflow: {called}\n  event: {{ a: 1 }}\n");
+    let call =
+        format!("- namespace: other\n  type: call\n  workflow: {called}\n  event: {{ a: 1 }}\n");
     let flow = Flow::of(&[call, step("after", &[])]).id(&world).await;
     let run = world.start_run(&flow, json!(1)).await;
     let inner = world.step("inner").await;
     assert_eq!(inner.event["steps"]["trigger"]["event"], json!({ "a": 1 }));
     inner.ends(returned_with(json!("result")));
     let after = world.step("after").await;
-    assert_eq!(after.event["steps"]["other"]["$return_value"]["$return_value"], "result");
+    assert_eq!(
+        after.event["steps"]["other"]["$return_value"]["$return_value"],
+        "result"
+    );
     after.returns();
     world.succeeded(&run).await;
 }

@@ -31,13 +31,19 @@ fn token(run: &Run) -> String {
 }
 
 async fn answer(world: &World, token: &str, action: WaitAction, data: Value) -> WaitAnswer {
-    world.platform.answer_wait(token, action, raw(&data)).await.unwrap()
+    world
+        .platform
+        .answer_wait(token, action, raw(&data))
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
 async fn a_delay_goes_on_with_the_next_step() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!(1)).await;
     let one = world.step("one").await;
     pauses(&one, FlowOperation::Delay, 60_000, None);
@@ -56,7 +62,9 @@ async fn a_delay_goes_on_with_the_next_step() {
 #[tokio::test]
 async fn a_suspended_run_goes_on_with_the_data_of_its_resume_url() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!(1)).await;
     let one = world.step("one").await;
     let token = token(&one);
@@ -64,26 +72,49 @@ async fn a_suspended_run_goes_on_with_the_data_of_its_resume_url() {
     one.returns();
     world.run_that(&run, WorkflowRunStatus::Waiting).await;
     let data = json!({ "body": { "approved": true } });
-    assert_eq!(answer(&world, &token, WaitAction::Resume, data.clone()).await, WaitAnswer::Taken);
-    assert_eq!(answer(&world, &token, WaitAction::Resume, json!(2)).await, WaitAnswer::Before);
+    assert_eq!(
+        answer(&world, &token, WaitAction::Resume, data.clone()).await,
+        WaitAnswer::Taken
+    );
+    assert_eq!(
+        answer(&world, &token, WaitAction::Resume, json!(2)).await,
+        WaitAnswer::Before
+    );
     let two = world.step("two").await;
     assert_eq!(two.event["steps"]["one"]["$resume_data"], data);
     two.returns();
     world.succeeded(&run).await;
-    assert_eq!(answer(&world, &token, WaitAction::Resume, json!(3)).await, WaitAnswer::Ended);
+    assert_eq!(
+        answer(&world, &token, WaitAction::Resume, json!(3)).await,
+        WaitAnswer::Ended
+    );
 }
 
 #[tokio::test]
 async fn a_resume_before_the_step_has_ended_is_kept() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!(1)).await;
     let one = world.step("one").await;
     pauses(&one, FlowOperation::Suspend, 60_000, None);
-    assert_eq!(answer(&world, &token(&one), WaitAction::Resume, json!({ "early": 1 })).await, WaitAnswer::Taken);
+    assert_eq!(
+        answer(
+            &world,
+            &token(&one),
+            WaitAction::Resume,
+            json!({ "early": 1 })
+        )
+        .await,
+        WaitAnswer::Taken
+    );
     one.returns();
     let two = world.step("two").await;
-    assert_eq!(two.event["steps"]["one"]["$resume_data"], json!({ "early": 1 }));
+    assert_eq!(
+        two.event["steps"]["one"]["$resume_data"],
+        json!({ "early": 1 })
+    );
     two.returns();
     world.succeeded(&run).await;
 }
@@ -91,14 +122,19 @@ async fn a_resume_before_the_step_has_ended_is_kept() {
 #[tokio::test]
 async fn a_suspended_run_is_cancelled_by_its_url_and_by_its_timeout() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!(1)).await;
     let one = world.step("one").await;
     let token = token(&one);
     pauses(&one, FlowOperation::Suspend, 60_000, None);
     one.returns();
     world.run_that(&run, WorkflowRunStatus::Waiting).await;
-    assert_eq!(answer(&world, &token, WaitAction::Cancel, json!(null)).await, WaitAnswer::Taken);
+    assert_eq!(
+        answer(&world, &token, WaitAction::Cancel, json!(null)).await,
+        WaitAnswer::Taken
+    );
     world.run_that(&run, WorkflowRunStatus::Cancelled).await;
     let run = world.start_run(&flow, json!(2)).await;
     let one = world.step("one").await;
@@ -113,21 +149,39 @@ async fn a_suspended_run_is_cancelled_by_its_url_and_by_its_timeout() {
 #[tokio::test]
 async fn a_step_that_reruns_keeps_its_context_and_its_url() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!(1)).await;
     let one = world.step("one").await;
     let first = token(&one);
-    pauses(&one, FlowOperation::Rerun, 60_000, Some(json!({ "job": 7 })));
+    pauses(
+        &one,
+        FlowOperation::Rerun,
+        60_000,
+        Some(json!({ "job": 7 })),
+    );
     one.returns();
     world.run_that(&run, WorkflowRunStatus::Waiting).await;
     world.later(&flow, Duration::from_secs(60)).await;
     let again = world.step("one").await;
-    assert_eq!(again.event["context"]["run"], json!({ "runs": 2, "context": { "job": 7 } }));
-    pauses(&again, FlowOperation::Rerun, 60_000, Some(json!({ "job": 7 })));
+    assert_eq!(
+        again.event["context"]["run"],
+        json!({ "runs": 2, "context": { "job": 7 } })
+    );
+    pauses(
+        &again,
+        FlowOperation::Rerun,
+        60_000,
+        Some(json!({ "job": 7 })),
+    );
     again.returns();
     world.run_that(&run, WorkflowRunStatus::Waiting).await;
     let callback = json!({ "body": { "done": true } });
-    assert_eq!(answer(&world, &first, WaitAction::Resume, callback.clone()).await, WaitAnswer::Taken);
+    assert_eq!(
+        answer(&world, &first, WaitAction::Resume, callback.clone()).await,
+        WaitAnswer::Taken
+    );
     let last = world.step("one").await;
     assert_eq!(last.event["context"]["run"]["callback_request"], callback);
     last.ends(returned_with(json!("done")));
@@ -140,7 +194,9 @@ async fn a_step_that_reruns_keeps_its_context_and_its_url() {
 async fn a_failed_step_is_tried_again_and_says_so() {
     let world = World::new().await;
     let retry = "retry: { attempts: 2, initial: 10s, jitter: false }";
-    let flow = Flow::of(&[step("one", &[retry]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[retry]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!(1)).await;
     world.step("one").await.throws("not yet");
     let waiting = world.run_that(&run, WorkflowRunStatus::Waiting).await;
@@ -155,7 +211,9 @@ async fn a_failed_step_is_tried_again_and_says_so() {
 #[tokio::test]
 async fn a_run_is_cancelled_wherever_it_is() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let cancel = async |run| world.platform.cancel_run(&world.caller, run).await.unwrap();
     // At work: the step comes to its end, and nothing further begins.
     let run = world.start_run(&flow, json!(1)).await;
@@ -180,7 +238,13 @@ async fn a_run_is_cancelled_wherever_it_is() {
 async fn nobody_guesses_the_url_of_a_wait() {
     let world = World::new().await;
     for token in ["", "x", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
-        let answered = world.platform.answer_wait(token, WaitAction::Resume, raw(&json!(1))).await;
-        assert!(matches!(answered, Err(PlatformError::NotFound { .. })), "{token}: {answered:?}");
+        let answered = world
+            .platform
+            .answer_wait(token, WaitAction::Resume, raw(&json!(1)))
+            .await;
+        assert!(
+            matches!(answered, Err(PlatformError::NotFound { .. })),
+            "{token}: {answered:?}"
+        );
     }
 }

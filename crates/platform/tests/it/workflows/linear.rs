@@ -13,7 +13,9 @@ use crate::{
 #[tokio::test]
 async fn a_step_sees_the_trigger_and_what_earlier_steps_returned() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!({ "n": 1 })).await;
     let one = world.step("one").await;
     assert_eq!(one.event["steps"]["trigger"]["event"], json!({ "n": 1 }));
@@ -26,7 +28,10 @@ async fn a_step_sees_the_trigger_and_what_earlier_steps_returned() {
     one.export("named", json!([1, 2]));
     one.ends(returned_with(json!({ "ok": true })));
     let two = world.step("two").await;
-    assert_eq!(two.event["steps"]["one"], json!({ "named": [1, 2], "$return_value": { "ok": true } }));
+    assert_eq!(
+        two.event["steps"]["one"],
+        json!({ "named": [1, 2], "$return_value": { "ok": true } })
+    );
     two.returns();
     let run = world.succeeded(&run).await;
     assert_eq!(run.run.trigger, RunTrigger::Manual);
@@ -39,7 +44,9 @@ async fn a_step_sees_the_trigger_and_what_earlier_steps_returned() {
 #[tokio::test]
 async fn a_step_that_throws_fails_the_run_and_tells_of_it() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!(1)).await;
     world.step("one").await.throws("no");
     let run = world.run_that(&run, WorkflowRunStatus::Failed).await;
@@ -50,7 +57,12 @@ async fn a_step_that_throws_fails_the_run_and_tells_of_it() {
         channels: headwater_platform::default_channels(Some("$errors")),
         page: headwater_model::page::PageRequest::first(10),
     };
-    let errors = world.platform.workflow_events(&world.caller, &flow, &query).await.unwrap().items;
+    let errors = world
+        .platform
+        .workflow_events(&world.caller, &flow, &query)
+        .await
+        .unwrap()
+        .items;
     let error: serde_json::Value = serde_json::from_str(errors[0].event.get()).unwrap();
     assert_eq!(error["original_event"], 1);
     assert_eq!(error["error"]["message"], "no");
@@ -60,7 +72,9 @@ async fn a_step_that_throws_fails_the_run_and_tells_of_it() {
 #[tokio::test]
 async fn an_exit_ends_the_run_with_its_reason() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!(1)).await;
     let one = world.step("one").await;
     one.exit("nothing to do");
@@ -75,7 +89,9 @@ fn a_killed_node_goes_on_at_the_step_that_had_not_ended() {
     let store = memory();
     let run = life(async {
         let world = World::on(&store).await;
-        let flow = Flow::of(&[step("one", &[]), step("two", &[]), step("three", &[])]).id(&world).await;
+        let flow = Flow::of(&[step("one", &[]), step("two", &[]), step("three", &[])])
+            .id(&world)
+            .await;
         let run = world.start_run(&flow, json!(1)).await;
         world.step("one").await.ends(returned_with(json!("first")));
         // Killed while it runs.
@@ -96,17 +112,28 @@ fn a_killed_node_goes_on_at_the_step_that_had_not_ended() {
 #[tokio::test]
 async fn a_deployment_does_not_change_runs_that_have_begun() {
     let world = World::new().await;
-    let first = Flow::of(&[step("one", &[]), step("two", &[])]).deploy(&world).await;
+    let first = Flow::of(&[step("one", &[]), step("two", &[])])
+        .deploy(&world)
+        .await;
     let flow = &first.workflow.workflow.id;
     let run = world.start_run(flow, json!(1)).await;
     let one = world.step("one").await;
-    let second = Flow::of(&[step("one", &[]), step("other", &[])]).again(&first).deploy(&world).await;
+    let second = Flow::of(&[step("one", &[]), step("other", &[])])
+        .again(&first)
+        .deploy(&world)
+        .await;
     assert_eq!(&second.workflow.workflow.id, flow);
-    assert_ne!(second.workflow.workflow.deployment_id, first.workflow.workflow.deployment_id);
+    assert_ne!(
+        second.workflow.workflow.deployment_id,
+        first.workflow.workflow.deployment_id
+    );
     one.returns();
     world.step("two").await.returns();
     let old = world.succeeded(&run).await;
-    assert_eq!(old.run.deployment_id.as_ref(), Some(&first.workflow.workflow.deployment_id));
+    assert_eq!(
+        old.run.deployment_id.as_ref(),
+        Some(&first.workflow.workflow.deployment_id)
+    );
     let run = world.start_run(flow, json!(2)).await;
     world.step("one").await.returns();
     world.step("other").await.returns();
@@ -120,7 +147,11 @@ async fn a_folder_that_cannot_run_is_refused_and_nothing_is_deployed() {
     let error = broken.try_deploy(&world).await.unwrap_err();
     assert!(matches!(error, PlatformError::Invalid(_)), "{error}");
     let page = headwater_model::page::PageRequest::first(10);
-    let workflows = world.platform.workflows(&world.caller, None, &page).await.unwrap();
+    let workflows = world
+        .platform
+        .workflows(&world.caller, None, &page)
+        .await
+        .unwrap();
     assert_eq!(workflows.total_count, 0);
 }
 
@@ -137,23 +168,37 @@ async fn a_workflow_is_its_owners_alone() {
     assert_not_found(platform.workflow(&stranger, flow).await);
     assert_not_found(platform.workflow_run(&stranger, &run).await);
     assert_not_found(platform.run_workflow(&stranger, flow, None).await);
-    assert_not_found(platform.replay_run(&stranger, &run, &Default::default()).await);
+    assert_not_found(
+        platform
+            .replay_run(&stranger, &run, &Default::default())
+            .await,
+    );
     assert_not_found(platform.cancel_run(&stranger, &run).await);
     assert_not_found(platform.delete_workflow(&stranger, flow).await);
-    assert_not_found(platform.workflow_events(&stranger, flow, &all_events()).await);
+    assert_not_found(
+        platform
+            .workflow_events(&stranger, flow, &all_events())
+            .await,
+    );
 }
 
 #[tokio::test]
 async fn deleting_a_workflow_takes_everything_of_it() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let ended = world.start_run(&flow, json!(1)).await;
     world.step("one").await.returns();
     world.step("two").await.returns();
     world.succeeded(&ended).await;
     let open = world.start_run(&flow, json!(2)).await;
     let one = world.step("one").await;
-    world.platform.delete_workflow(&world.caller, &flow).await.unwrap();
+    world
+        .platform
+        .delete_workflow(&world.caller, &flow)
+        .await
+        .unwrap();
     one.returns();
     assert_not_found(world.platform.workflow(&world.caller, &flow).await);
     for run in [&ended, &open] {
@@ -169,5 +214,8 @@ fn all_events() -> headwater_platform::EventsQuery {
 }
 
 fn assert_not_found<T: std::fmt::Debug>(result: Result<T, PlatformError>) {
-    assert!(matches!(result, Err(PlatformError::NotFound { .. })), "{result:?}");
+    assert!(
+        matches!(result, Err(PlatformError::NotFound { .. })),
+        "{result:?}"
+    );
 }

@@ -9,15 +9,34 @@ use crate::{engine::returned_with, world::World};
 #[tokio::test]
 async fn a_replay_from_a_step_runs_that_step_and_what_follows() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[]), step("three", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[]), step("three", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!({ "n": 1 })).await;
     world.step("one").await.ends(returned_with(json!("first")));
     world.step("two").await.throws("no");
     world.run_that(&run, WorkflowRunStatus::Failed).await;
-    let request = RunReplay { from: Some("two".to_owned()), is_same: false };
-    let plan = world.platform.replay_plan(&world.caller, &run, &request).await.unwrap();
-    assert_eq!(plan.kept.iter().map(ToString::to_string).collect::<Vec<_>>(), ["one"]);
-    let (again, _) = world.platform.replay_run(&world.caller, &run, &request).await.unwrap();
+    let request = RunReplay {
+        from: Some("two".to_owned()),
+        is_same: false,
+    };
+    let plan = world
+        .platform
+        .replay_plan(&world.caller, &run, &request)
+        .await
+        .unwrap();
+    assert_eq!(
+        plan.kept
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
+        ["one"]
+    );
+    let (again, _) = world
+        .platform
+        .replay_run(&world.caller, &run, &request)
+        .await
+        .unwrap();
     let two = world.step("two").await;
     assert_eq!(two.event["steps"]["one"]["$return_value"], "first");
     assert_eq!(two.event["steps"]["trigger"]["event"], json!({ "n": 1 }));
@@ -38,10 +57,20 @@ async fn a_replay_follows_the_deployment_that_it_is_told_to() {
     let run = world.start_run(flow, json!(1)).await;
     world.step("old").await.throws("no");
     world.run_that(&run, WorkflowRunStatus::Failed).await;
-    Flow::of(&[step("new", &[])]).again(&first).deploy(&world).await;
+    Flow::of(&[step("new", &[])])
+        .again(&first)
+        .deploy(&world)
+        .await;
     for (is_same, name) in [(true, "old"), (false, "new")] {
-        let request = RunReplay { from: None, is_same };
-        let (again, _) = world.platform.replay_run(&world.caller, &run, &request).await.unwrap();
+        let request = RunReplay {
+            from: None,
+            is_same,
+        };
+        let (again, _) = world
+            .platform
+            .replay_run(&world.caller, &run, &request)
+            .await
+            .unwrap();
         world.step(name).await.returns();
         world.succeeded(&again).await;
     }
@@ -50,17 +79,31 @@ async fn a_replay_follows_the_deployment_that_it_is_told_to() {
 #[tokio::test]
 async fn a_run_that_has_not_ended_and_a_step_that_never_began_are_not_replayed() {
     let world = World::new().await;
-    let flow = Flow::of(&[step("one", &[]), step("two", &[])]).id(&world).await;
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])])
+        .id(&world)
+        .await;
     let run = world.start_run(&flow, json!(1)).await;
     let one = world.step("one").await;
     let replay = async |from: Option<&str>| {
-        let request = RunReplay { from: from.map(str::to_owned), is_same: false };
-        world.platform.replay_run(&world.caller, &run, &request).await
+        let request = RunReplay {
+            from: from.map(str::to_owned),
+            is_same: false,
+        };
+        world
+            .platform
+            .replay_run(&world.caller, &run, &request)
+            .await
     };
-    assert!(matches!(replay(None).await, Err(PlatformError::Conflict(_))));
+    assert!(matches!(
+        replay(None).await,
+        Err(PlatformError::Conflict(_))
+    ));
     one.throws("no");
     world.run_that(&run, WorkflowRunStatus::Failed).await;
     for from in ["two", "none"] {
-        assert!(matches!(replay(Some(from)).await, Err(PlatformError::Conflict(_))), "{from}");
+        assert!(
+            matches!(replay(Some(from)).await, Err(PlatformError::Conflict(_))),
+            "{from}"
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::workflows::{Folder, HTTP, waiting};
 #[tokio::test]
 async fn a_deleted_workflow_is_gone_with_its_runs_and_endpoints() {
     let node = Node::start().await;
-    let workflow = Folder::new(HTTP, &[("ask", "$.flow.suspend();")]).deployed(&node).await;
+    let workflow = Folder::new(HTTP, &[("ask", "$.flow.suspend();")])
+        .deployed(&node)
+        .await;
     let run = workflow.start(&node, json!({})).await;
     let wait = waiting(&node, &run).await;
     let path = format!("/workflows/{}", workflow.id());
@@ -30,7 +32,9 @@ async fn the_sources_of_its_triggers_go_with_it() {
     let triggers = "- type: source\n  uses: ./ticks.js\n";
     let folder = Folder::new(triggers, &[("one", "return 1;")]).with("ticks.js", source);
     let workflow = folder.deployed(&node).await;
-    let source = workflow.record["triggers"][0]["source_id"].as_str().unwrap();
+    let source = workflow.record["triggers"][0]["source_id"]
+        .as_str()
+        .unwrap();
     let source = format!("/sources/{source}");
     node.post(&format!("{source}/run"), json!({})).await.is(200);
     workflow.ended(&node, 1).await;

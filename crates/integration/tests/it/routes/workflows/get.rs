@@ -29,7 +29,9 @@ async fn workflows_are_listed_and_shown_as_they_were_deployed() {
     let after = page.json()["page_info"]["end_cursor"].clone();
     let rest = format!("/workflows?after={}", after.as_str().unwrap());
     assert_eq!(node.get(&rest).await.is(200).items(), deployed[2..]);
-    let chosen = node.get("/workflows?limit=1&include=name,triggers.type").await;
+    let chosen = node
+        .get("/workflows?limit=1&include=name,triggers.type")
+        .await;
     let expected = json!([{"name": "Orders", "triggers": [{"type": "http"}]}]);
     assert_eq!(json!(chosen.is(200).items()), expected);
 }

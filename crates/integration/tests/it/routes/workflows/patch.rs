@@ -8,14 +8,27 @@ use crate::workflows::{Folder, HTTP};
 #[tokio::test]
 async fn an_inactive_workflow_takes_no_requests_until_it_is_active_again() {
     let node = Node::start().await;
-    let workflow = Folder::new(HTTP, &[("one", "return 1;")]).deployed(&node).await;
+    let workflow = Folder::new(HTTP, &[("one", "return 1;")])
+        .deployed(&node)
+        .await;
     let path = format!("/workflows/{}", workflow.id());
-    let off = node.patch(&path, json!({"active": false})).await.is(200).data();
-    assert_eq!((&off["id"], &off["active"]), (&json!(workflow.id()), &json!(false)));
+    let off = node
+        .patch(&path, json!({"active": false}))
+        .await
+        .is(200)
+        .data();
+    assert_eq!(
+        (&off["id"], &off["active"]),
+        (&json!(workflow.id()), &json!(false))
+    );
     node.get(workflow.endpoint()).await.is(404);
     let unchanged = node.patch(&path, json!({})).await.is(200).data();
     assert_eq!(unchanged["active"], false);
-    let on = node.patch(&path, json!({"active": "true"})).await.is(200).data();
+    let on = node
+        .patch(&path, json!({"active": "true"}))
+        .await
+        .is(200)
+        .data();
     assert_eq!(on["active"], true);
     node.get(workflow.endpoint()).await.is(200);
     workflow.ended(&node, 1).await;

@@ -27,7 +27,10 @@ async fn a_deployed_folder_is_a_workflow_with_triggers() {
     let types: Vec<_> = triggers.iter().map(|trigger| &trigger["type"]).collect();
     assert_eq!(types, ["http", "schedule", "events"]);
     let endpoint = triggers[0]["endpoint_url"].as_str().unwrap();
-    assert!(endpoint.starts_with(&format!("{}/e/", node.url())), "{endpoint}");
+    assert!(
+        endpoint.starts_with(&format!("{}/e/", node.url())),
+        "{endpoint}"
+    );
     let schedule = json!({"cron": "0 9 * * 1", "timezone": "Europe/Vienna"});
     assert_eq!(triggers[1]["schedule"], schedule);
     assert_eq!(triggers[2]["emitter_id"], "dc_*");
@@ -62,20 +65,49 @@ async fn a_folder_that_cannot_run_is_told_file_place_and_remedy() {
     let good = || Folder::new(HTTP, &[("one", "return 1;")]);
     let yaml = |text: &str| good().with("workflow.yaml", text);
     for (folder, param, told) in [
-        (Folder(Default::default()), "files", "has no `workflow.yaml`"),
-        (good().with("../a.js", ""), "files", "`../a.js` is not a path within a folder"),
-        (yaml("name: A\nsteps:\n- namespace: [\n"), "workflow.yaml", "line "),
-        (yaml("name: A\nsteps:\n- namespace: two\n"), "workflow.yaml", "line 3"),
-        (yaml("name: A\nsteps:\n- namespace: one\n- namespace: one\n"), "workflow.yaml", "line 4"),
+        (
+            Folder(Default::default()),
+            "files",
+            "has no `workflow.yaml`",
+        ),
+        (
+            good().with("../a.js", ""),
+            "files",
+            "`../a.js` is not a path within a folder",
+        ),
+        (
+            yaml("name: A\nsteps:\n- namespace: [\n"),
+            "workflow.yaml",
+            "line ",
+        ),
+        (
+            yaml("name: A\nsteps:\n- namespace: two\n"),
+            "workflow.yaml",
+            "line 3",
+        ),
+        (
+            yaml("name: A\nsteps:\n- namespace: one\n- namespace: one\n"),
+            "workflow.yaml",
+            "line 4",
+        ),
         (yaml("steps:\n- namespace: one\n"), "workflow.yaml", "name"),
-        (good().with(".workflow.state", "id: dc_1\n"), ".workflow.state", "dc_1"),
+        (
+            good().with(".workflow.state", "id: dc_1\n"),
+            ".workflow.state",
+            "dc_1",
+        ),
     ] {
         let refused = node.post("/workflows", folder.body()).await;
         let error = refused.is(400).error();
         assert_eq!(error["param"], param, "{error}");
-        assert!(error["message"].as_str().unwrap().contains(told), "{told}: {error}");
+        assert!(
+            error["message"].as_str().unwrap().contains(told),
+            "{told}: {error}"
+        );
     }
-    let wrong = node.post("/workflows", json!({"files": {"workflow.yaml": 7}})).await;
+    let wrong = node
+        .post("/workflows", json!({"files": {"workflow.yaml": 7}}))
+        .await;
     assert_eq!(wrong.is(400).error()["param"], "files.workflow.yaml");
     assert!(node.get("/workflows").await.is(200).items().is_empty());
 }
@@ -105,7 +137,10 @@ async fn what_is_hardly_meant_so_is_told() {
     let folder = Folder::new(HTTP, &[("one", "return 1;")]).with("workflow.yaml", text);
     let deployed = node.post("/workflows", folder.body()).await.is(200).data();
     let finding = &deployed["findings"][0];
-    assert_eq!((&finding["severity"], &finding["line"]), (&json!("warning"), &json!(2)));
+    assert_eq!(
+        (&finding["severity"], &finding["line"]),
+        (&json!("warning"), &json!(2))
+    );
     let message = finding["message"].as_str().unwrap();
     assert!(message.contains("colour"), "{message}");
 }

@@ -30,7 +30,9 @@ async fn a_run_that_waits_is_cancelled_and_begins_nothing_more() {
 #[tokio::test]
 async fn a_run_that_has_ended_stays_as_it_is() {
     let node = Node::start().await;
-    let workflow = Folder::new(HTTP, &[("one", "return 1;")]).deployed(&node).await;
+    let workflow = Folder::new(HTTP, &[("one", "return 1;")])
+        .deployed(&node)
+        .await;
     let run = workflow.start(&node, json!({})).await;
     until(&node, &run, "succeeded").await;
     node.post(&format!("{run}/cancel"), json!({})).await.is(204);

@@ -25,11 +25,17 @@ async fn failing(node: &Node) -> (Workflow, String) {
 async fn mended(node: &Node, workflow: &Workflow) -> Workflow {
     let steps = [
         ("roll", "return 'rolled again';"),
-        ("broken", "return ['mended', steps.roll.$return_value, $.context.replay];"),
+        (
+            "broken",
+            "return ['mended', steps.roll.$return_value, $.context.replay];",
+        ),
         ("tell", "return steps.broken.$return_value;"),
     ];
     let state = workflow.record["state_file"].as_str().unwrap();
-    Folder::new(HTTP, &steps).with(".workflow.state", state).deployed(node).await
+    Folder::new(HTTP, &steps)
+        .with(".workflow.state", state)
+        .deployed(node)
+        .await
 }
 
 #[tokio::test]
@@ -45,14 +51,21 @@ async fn a_replay_from_a_step_uses_the_results_before_it() {
     assert_eq!(plan, expected);
     assert_eq!(workflow.ended(&node, 1).await.len(), 1);
 
-    let started = node.post(&replay, json!({"from": "broken"})).await.is(200).data();
+    let started = node
+        .post(&replay, json!({"from": "broken"}))
+        .await
+        .is(200)
+        .data();
     assert_eq!(started["skips"], json!(["roll"]));
     let run = until(&node, &path_of(&started), "succeeded").await;
     let first = node.get(&failed).await.is(200).data();
     let rolled = &step(&first, "roll")["return_value"];
     assert!(rolled.is_number(), "{first:#}");
     assert_eq!(&step(&run, "roll")["return_value"], rolled);
-    assert_eq!(step(&run, "tell")["return_value"], json!(["mended", rolled, true]));
+    assert_eq!(
+        step(&run, "tell")["return_value"],
+        json!(["mended", rolled, true])
+    );
     for (field, expected) in [
         ("replay_of", &first["id"]),
         ("trace_id", &first["trace_id"]),
@@ -69,11 +82,19 @@ async fn a_replay_follows_the_deployment_that_is_asked_for() {
     let (workflow, failed) = failing(&node).await;
     mended(&node, &workflow).await;
     let replay = format!("{failed}/replay");
-    let same = node.post(&replay, json!({"deployment": "same"})).await.is(200).data();
+    let same = node
+        .post(&replay, json!({"deployment": "same"}))
+        .await
+        .is(200)
+        .data();
     assert_eq!(same["deployment_id"], workflow.record["deployment_id"]);
     assert_eq!(same["skips"], json!([]));
     until(&node, &path_of(&same), "failed").await;
-    let latest = node.post(&replay, json!({"deployment": "latest"})).await.is(200).data();
+    let latest = node
+        .post(&replay, json!({"deployment": "latest"}))
+        .await
+        .is(200)
+        .data();
     let run = until(&node, &path_of(&latest), "succeeded").await;
     assert_eq!(step(&run, "roll")["return_value"], "rolled again");
 }
@@ -92,11 +113,20 @@ async fn what_cannot_be_replayed_is_told() {
         let error = node.post(&replay, body).await.is(status).error();
         assert!(error["message"].as_str().unwrap().contains(told), "{error}");
     }
-    let asking = Folder::new(HTTP, &[("ask", "$.flow.suspend();")]).deployed(&node).await;
+    let asking = Folder::new(HTTP, &[("ask", "$.flow.suspend();")])
+        .deployed(&node)
+        .await;
     let open = asking.start(&node, json!({})).await;
     waiting(&node, &open).await;
-    let error = node.post(&format!("{open}/replay"), json!({})).await.is(409).error();
-    assert!(error["message"].as_str().unwrap().contains("has not ended"), "{error}");
+    let error = node
+        .post(&format!("{open}/replay"), json!({}))
+        .await
+        .is(409)
+        .error();
+    assert!(
+        error["message"].as_str().unwrap().contains("has not ended"),
+        "{error}"
+    );
     let unknown = format!("/runs/{}/replay", unknown("inv_"));
     node.post(&unknown, json!({})).await.is(404);
 }

@@ -32,8 +32,12 @@ async fn an_unknown_or_inactive_workflow_does_not_run() {
     let node = Node::start().await;
     let path = format!("/workflows/{}/run", unknown("p_"));
     node.post(&path, json!({})).await.is(404);
-    let workflow = Folder::new(HTTP, &[("one", "return 1;")]).deployed(&node).await;
-    node.patch(&workflow.path(), json!({"active": false})).await.is(200);
+    let workflow = Folder::new(HTTP, &[("one", "return 1;")])
+        .deployed(&node)
+        .await;
+    node.patch(&workflow.path(), json!({"active": false}))
+        .await
+        .is(200);
     let path = format!("/workflows/{}/run", workflow.id());
     let error = node.post(&path, json!({})).await.is(409).error();
     assert_eq!(error["code"], "conflict");

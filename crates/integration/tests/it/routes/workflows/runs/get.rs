@@ -17,14 +17,18 @@ fn ids(runs: &[Value]) -> Vec<String> {
 #[tokio::test]
 async fn runs_are_listed_by_their_status() {
     let node = Node::start().await;
-    let workflow = Folder::new(HTTP, &[("obey", OBEDIENT)]).deployed(&node).await;
+    let workflow = Folder::new(HTTP, &[("obey", OBEDIENT)])
+        .deployed(&node)
+        .await;
     let succeeded = workflow.start(&node, json!("end")).await;
     until(&node, &succeeded, "succeeded").await;
     let failed = workflow.start(&node, json!("throw")).await;
     until(&node, &failed, "failed").await;
     let cancelled = workflow.start(&node, json!("wait")).await;
     waiting(&node, &cancelled).await;
-    node.post(&format!("{cancelled}/cancel"), json!({})).await.is(204);
+    node.post(&format!("{cancelled}/cancel"), json!({}))
+        .await
+        .is(204);
     until(&node, &cancelled, "cancelled").await;
     let open = workflow.start(&node, json!("wait")).await;
     waiting(&node, &open).await;
@@ -42,9 +46,17 @@ async fn runs_are_listed_by_their_status() {
         ("?status=running", vec![]),
     ] {
         let listed = node.get(&format!("{path}{query}")).await.is(200).items();
-        assert_eq!(ids(&listed), expected.into_iter().cloned().collect::<Vec<_>>(), "{query}");
+        assert_eq!(
+            ids(&listed),
+            expected.into_iter().cloned().collect::<Vec<_>>(),
+            "{query}"
+        );
     }
-    let listed = node.get(&format!("{path}?status=failed")).await.is(200).items();
+    let listed = node
+        .get(&format!("{path}?status=failed"))
+        .await
+        .is(200)
+        .items();
     assert_eq!(listed[0]["error"], "Error: told to");
     let listed = node.get(&format!("{path}?open=true")).await.is(200).items();
     assert_eq!(listed[0]["status"], "waiting");
@@ -54,7 +66,9 @@ async fn runs_are_listed_by_their_status() {
 #[tokio::test]
 async fn a_page_with_a_status_is_followed_by_the_next() {
     let node = Node::start().await;
-    let workflow = Folder::new(HTTP, &[("obey", OBEDIENT)]).deployed(&node).await;
+    let workflow = Folder::new(HTTP, &[("obey", OBEDIENT)])
+        .deployed(&node)
+        .await;
     let mut expected = Vec::new();
     for number in 0..3 {
         let failed = workflow.start(&node, json!("throw")).await;
@@ -62,7 +76,9 @@ async fn a_page_with_a_status_is_followed_by_the_next() {
         expected.insert(0, failed);
         let cancelled = workflow.start(&node, json!("wait")).await;
         waiting(&node, &cancelled).await;
-        node.post(&format!("{cancelled}/cancel"), json!({})).await.is(204);
+        node.post(&format!("{cancelled}/cancel"), json!({}))
+            .await
+            .is(204);
         let cancelled = until(&node, &cancelled, "cancelled").await;
         assert!(cancelled["ended_at_ms"].is_u64(), "{number}: {cancelled:#}");
     }
@@ -75,15 +91,23 @@ async fn a_page_with_a_status_is_followed_by_the_next() {
     assert_eq!(ids(&second.items()), expected[2..]);
     let before = second.json()["page_info"]["start_cursor"].clone();
     let before = format!("{path}&limit=1&before={}", before.as_str().unwrap());
-    assert_eq!(ids(&node.get(&before).await.is(200).items()), expected[1..2]);
+    assert_eq!(
+        ids(&node.get(&before).await.is(200).items()),
+        expected[1..2]
+    );
 }
 
 #[tokio::test]
 async fn a_wrong_status_names_those_that_are() {
     let node = Node::start().await;
-    let workflow = Folder::new(HTTP, &[("obey", OBEDIENT)]).deployed(&node).await;
+    let workflow = Folder::new(HTTP, &[("obey", OBEDIENT)])
+        .deployed(&node)
+        .await;
     let path = format!("/workflows/{}/runs?status=paused", workflow.id());
     let error = node.get(&path).await.is(400).error();
     assert_eq!(error["param"], "status");
-    assert!(error["message"].as_str().unwrap().contains("`waiting`"), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("`waiting`"),
+        "{error}"
+    );
 }

@@ -18,7 +18,7 @@ use crate::{
     ingress::{self, EndpointDomain, IngressState, Place},
     metrics::Metrics,
     request_id::RequestId,
-    routes::waits,
+    routes::{files, waits},
 };
 
 /// The parts of the node that the edge needs.
@@ -151,11 +151,12 @@ fn log_answer(id: &RequestId, method: &Method, path: &str, status: StatusCode) {
     }
 }
 
-/// The path as it is logged: the token of an endpoint or of a wait is enough to call it, so it is left out.
+/// The path as it is logged: the token of an endpoint, of a wait or of a file is enough to call it, so it is left out.
 fn shown_path(path: &str, is_endpoint: bool) -> &str {
     match is_endpoint {
         true => "/e/{token}",
         false if path.starts_with(waits::PREFIX) => "/w/{token}",
+        false if path.starts_with(files::PREFIX) => "/f/{token}",
         false => path,
     }
 }

@@ -1,8 +1,8 @@
 //! Answers that a browser shows as pages of the node itself, and the rights of the browser with them.
 
 use axum::{
-    http::{HeaderName, HeaderValue, header},
-    response::Response,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse as _, Response},
 };
 
 const STYLE: &str = include_str!("page/style.css");
@@ -24,6 +24,20 @@ pub(crate) fn guarded(mut response: Response) -> Response {
         let value = HeaderValue::from_static(value);
         response.headers_mut().insert(name, value);
     }
+    response
+}
+
+/// Status, title and text of a page that says one thing.
+pub(crate) type Told = (StatusCode, &'static str, &'static str);
+
+/// A page that says one thing, to whoever has a token. It is different later, so that nobody keeps it.
+pub(crate) fn told((status, title, text): Told) -> Response {
+    let content = format!("<h1>{title}</h1>\n<p>{text}</p>\n");
+    let mut response = guarded((status, Html(html(title, &content))).into_response());
+    let no_store = HeaderValue::from_static("no-store");
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, no_store);
     response
 }
 

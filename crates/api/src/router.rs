@@ -24,7 +24,7 @@ use crate::{
     metrics::{self, Metrics, Observed},
     openapi,
     operations::{self, V1},
-    routes::{connect, docs::Described, waits},
+    routes::{connect, docs::Described, files, waits},
 };
 
 /// The node's settings for taking requests in.
@@ -65,6 +65,8 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
         .route("/connect/{app}/callback", get(connect::handle_callback))
         // Whoever was given the URL of a wait.
         .route("/w/{token}/{action}", any(waits::answer))
+        // Whoever was given the URL of a file.
+        .route("/f/{token}", get(files::download))
         // Clients of the API.
         .nest(V1, v1(&platform))
         .layer(from_fn(metrics::name_route))

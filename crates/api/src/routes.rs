@@ -10,6 +10,7 @@ pub(crate) mod deliveries;
 pub(crate) mod docs;
 pub(crate) mod events;
 pub(crate) mod feeds;
+pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod orgs;

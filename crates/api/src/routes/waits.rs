@@ -4,7 +4,7 @@
 use axum::{
     extract::{Extension, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
-    response::{Html, IntoResponse, Response},
+    response::{IntoResponse, Response},
 };
 use headwater_model::limits::INGRESS_BODY_BYTES;
 use headwater_platform::{Platform, PlatformError, WaitAction, WaitAnswer};
@@ -15,7 +15,7 @@ use crate::{
     error::ApiError,
     extract::PathText,
     ingress::answer_event,
-    page::{guarded, html},
+    page::{Told, told},
 };
 
 /// Below this path every segment is a token.
@@ -46,9 +46,9 @@ pub(crate) async fn answer(
         return StatusCode::NO_CONTENT.into_response();
     }
     match take(&platform, (&token, action), &reading, request).await {
-        Ok(answer) => page(answered(action, answer)),
+        Ok(answer) => told(answered(action, answer)),
         // Callers without credentials are not told which token was looked for.
-        Err(ApiError::Platform(PlatformError::NotFound { .. })) => page(NOT_FOUND),
+        Err(ApiError::Platform(PlatformError::NotFound { .. })) => told(NOT_FOUND),
         Err(error) => error.into_response(),
     }
 }
@@ -85,9 +85,6 @@ fn is_prefetch(headers: &HeaderMap) -> bool {
     texts.any(|text| text.to_ascii_lowercase().contains("prefetch"))
 }
 
-/// Status, title and text of a page.
-type Told = (StatusCode, &'static str, &'static str);
-
 const NOT_FOUND: Told = (
     StatusCode::NOT_FOUND,
     "Unknown link",
@@ -120,16 +117,6 @@ fn answered(action: WaitAction, answer: WaitAnswer) -> Told {
             "The workflow needs no answer any more. Nothing has changed.",
         ),
     }
-}
-
-fn page((status, title, text): Told) -> Response {
-    let content = format!("<h1>{title}</h1>\n<p>{text}</p>\n");
-    let mut response = guarded((status, Html(html(title, &content))).into_response());
-    let no_store = HeaderValue::from_static("no-store");
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, no_store);
-    response
 }
 
 #[cfg(test)]

@@ -156,6 +156,10 @@ options! {
     /// not queued [default: 10000]
     #[arg(long, env = "HEADWATER_QUEUED_EVENTS_PER_OWNER", value_name = "N")]
     queued_events_per_owner: u32,
+    /// Bytes that the files of one user or workspace may take together, in GB: those of `$.files`, and those that came
+    /// with events [default: 10]
+    #[arg(long, env = "HEADWATER_FILES_PER_OWNER_GB", value_name = "GB")]
+    files_per_owner_gb: u64,
     /// Waits after the failed attempts of a delivery, up to a tenth longer; then it becomes a dead
     /// letter [default: 5s,5m,30m,2h,5h,10h,10h]
     #[arg(long, env = "HEADWATER_WEBHOOK_BACKOFF", value_name = "TIME,…")]

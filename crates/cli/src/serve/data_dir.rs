@@ -72,6 +72,11 @@ impl DataDir {
         self.root.join("cache")
     }
 
+    /// Files of workflows, and those of events.
+    pub(crate) fn files(&self) -> PathBuf {
+        self.root.join("files")
+    }
+
     /// The operator's definitions of apps.
     pub(crate) fn apps(&self) -> PathBuf {
         self.root.join("apps")

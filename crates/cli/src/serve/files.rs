@@ -66,7 +66,11 @@ impl FolderOfFiles {
 
     fn tenant(&self, id: &str) -> io::Result<Arc<Tenant>> {
         // Ids come from the platform; a token's signature must not be all that keeps a path out.
-        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        if id.is_empty()
+            || !id
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
             let reason = format!("`{id}` is not the id of a tenant");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
@@ -80,12 +84,18 @@ impl FolderOfFiles {
 async fn on_disk<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(io::Error::other)?
 }
 
 #[async_trait]
 impl FileStorage for FolderOfFiles {
-    async fn open(&self, tenant: &str, path: &FilePath) -> io::Result<Option<Box<dyn FileContent>>> {
+    async fn open(
+        &self,
+        tenant: &str,
+        path: &FilePath,
+    ) -> io::Result<Option<Box<dyn FileContent>>> {
         let (tenant, path) = (self.tenant(tenant)?, path.clone());
         on_disk(move || {
             let file = tenant.open(&path)?;

@@ -19,7 +19,9 @@ use super::{
     arguments::{self, ServeArguments},
     connections::ConnectionLimits,
     data_dir::DataDir,
-    descriptors, environment, memory,
+    descriptors, environment,
+    files::FolderOfFiles,
+    memory,
     network::Network,
     receiving, sending,
 };
@@ -34,6 +36,8 @@ const WORKER_IDLE: Duration = Duration::from_secs(300);
 /// Of those that returned and of those that failed.
 const RETAINED_RUNS: u32 = 100;
 const QUEUED_EVENTS_PER_OWNER: u32 = 10_000;
+const FILES_PER_OWNER_GB: u64 = 10;
+const GB: u64 = 1_000_000_000;
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longer than clients that keep connections for later usually do: it is for them to close.
@@ -94,11 +98,13 @@ pub(super) async fn start(
         refuse_to_replace_key(data_dir, &store).await?;
     }
     let secret_keys = data_dir.secret_keys(given.as_deref())?;
+    let files = FolderOfFiles::open(data_dir.files()).context("cannot open the folder of files")?;
     let engine = DenoEngine::start(engine_config(options, data_dir, network).await?).await?;
     let parts = Parts {
         store: Arc::new(store),
         engine,
         env: environment::system()?,
+        files: Arc::new(files),
         secret_keys,
         key_file: given.is_none().then(|| data_dir.key_file()),
         tracer,
@@ -166,6 +172,10 @@ fn app_config(
             None | Some(arguments::Plan::Free) => Plan::Free,
             Some(arguments::Plan::Paid) => Plan::Paid,
         },
+        file_bytes_per_owner: options
+            .files_per_owner_gb
+            .unwrap_or(FILES_PER_OWNER_GB)
+            .saturating_mul(GB),
         daily_invocations_quota: options.daily_invocations_quota,
         rate_limit: options.rate_limit,
         trusted_proxies: options

@@ -76,22 +76,19 @@ impl WorkflowMail {
         parsed: &mut Parsed,
         options: &Options,
     ) -> Result<(), PlatformError> {
-        #[cfg(any())]
-        {
-            let files = &self.platform.workflows.context().files;
-            for index in 0..parsed.attachments.len() {
-                let attachment = &parsed.attachments[index];
-                let kept = files.put_for_event(
-                    &workflow.owner,
-                    &attachment.filename,
-                    attachment.bytes.clone(),
-                );
-                parsed.set_attachment_url(index, &kept.await?);
-            }
-            if parsed.raw.len() > options.text_bytes_max {
-                let kept = files.put_for_event(&workflow.owner, MESSAGE_FILE, parsed.raw.clone());
-                parsed.set_raw_url(&kept.await?);
-            }
+        let files = self.platform.files();
+        for index in 0..parsed.attachments.len() {
+            let attachment = &parsed.attachments[index];
+            let kept = files.put_for_event(
+                &workflow.owner,
+                &attachment.filename,
+                attachment.bytes.clone(),
+            );
+            parsed.set_attachment_url(index, &kept.await?);
+        }
+        if parsed.raw.len() > options.text_bytes_max {
+            let kept = files.put_for_event(&workflow.owner, MESSAGE_FILE, parsed.raw.clone());
+            parsed.set_raw_url(&kept.await?);
         }
         Ok(())
     }

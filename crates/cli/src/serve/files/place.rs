@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use headwater_model::time::EpochMs;
 use headwater_platform::FilePath;
+use sha2::{Digest as _, Sha256};
 
 pub(super) const KEPT: &str = "kept";
 pub(super) const EXPIRING: &str = "expiring";
@@ -18,7 +19,7 @@ pub(super) struct Place {
 impl Place {
     /// The place of the file at a path.
     pub(super) fn of(path: &FilePath, expires_at_ms: Option<EpochMs>) -> Self {
-        let hash = path.hash();
+        let hash = hex::encode(Sha256::digest(path.as_str()));
         match expires_at_ms {
             None => Self {
                 folder: KEPT,

@@ -47,7 +47,9 @@ pub(super) fn write(to: &mut impl Write, file: &StoredFile) -> io::Result<()> {
 /// `InvalidData` for a file that has none.
 pub(super) fn read(file: &File) -> io::Result<StoredFile> {
     let total = file.metadata()?.len();
-    let end_at = total.checked_sub(END_BYTES).ok_or_else(|| damaged("it is too short"))?;
+    let end_at = total
+        .checked_sub(END_BYTES)
+        .ok_or_else(|| damaged("it is too short"))?;
     let mut end = [0; END_BYTES as usize];
     file.read_exact_at(&mut end, end_at)?;
     let [a, b, c, d, mark @ ..] = end;
@@ -55,12 +57,16 @@ pub(super) fn read(file: &File) -> io::Result<StoredFile> {
     if mark != *MARK || length > JSON_BYTES_MAX {
         return Err(damaged("it does not end as a stored file does"));
     }
-    let json_at = end_at.checked_sub(length.into()).ok_or_else(|| damaged("it is too short"))?;
+    let json_at = end_at
+        .checked_sub(length.into())
+        .ok_or_else(|| damaged("it is too short"))?;
     let mut json = vec![0; length as usize];
     file.read_exact_at(&mut json, json_at)?;
     let trailer: Trailer = serde_json::from_slice(&json).map_err(damaged)?;
     if trailer.size != json_at {
-        return Err(damaged("its content has another size than its description says"));
+        return Err(damaged(
+            "its content has another size than its description says",
+        ));
     }
     Ok(StoredFile {
         path: trailer.path.parse::<FilePath>().map_err(damaged)?,

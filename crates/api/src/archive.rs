@@ -161,12 +161,12 @@ mod tests {
     }
 
     fn read(bytes: &[u8], packing: Packing) -> Result<BTreeMap<String, String>, String> {
-        files(bytes, packing, |_| Ok(())).map_err(|error| match error {
-            ApiError::Platform(PlatformError::Invalid(invalid)) => {
-                assert_eq!(invalid.field, PARAM);
-                invalid.reason
-            }
-            other => panic!("{other:?}"),
+        files(bytes, packing, |_| Ok(())).map_err(|error| {
+            let ApiError::Platform(PlatformError::Invalid(invalid)) = error else {
+                panic!("{error:?}");
+            };
+            assert_eq!(invalid.field, PARAM);
+            invalid.reason
         })
     }
 

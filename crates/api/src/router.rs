@@ -63,9 +63,9 @@ pub fn router(platform: Arc<Platform>, settings: Settings) -> Router {
             get(connect::open).post(connect::submit_form),
         )
         .route("/connect/{app}/callback", get(connect::handle_callback))
-        // Whoever was given the URL of a wait.
+        // People and programs that were given the URL of a wait.
         .route("/w/{token}/{action}", any(waits::answer))
-        // Whoever was given the URL of a file.
+        // Those that were given the URL of a file.
         .route("/f/{token}", get(files::download))
         // Clients of the API.
         .nest(V1, v1(&platform))

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, value::RawValue};
 use tokio::sync::mpsc;
 use url::Url;
 
-use crate::{data_store::StoreRequest, step::StepMessage};
+use crate::{data_store::StoreRequest, response::Response, step::StepMessage};
 
 /// An error of the host. A component's own fault is an [`Outcome`] or a [`Rejection`], never this.
 #[derive(Debug, thiserror::Error)]
@@ -254,17 +254,6 @@ pub struct WorkerSpec {
     pub env: BTreeMap<String, String>,
     /// Loads the rest.
     pub state: Arc<dyn WorkerState>,
-}
-
-/// An answer to the HTTP request that triggered a run.
-#[derive(Debug, Clone)]
-pub struct Response {
-    /// 100 to 599, as the component gave it.
-    pub status: u16,
-    /// Header names and values, repeated names allowed.
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Bytes,
 }
 
 /// The seriousness of a log line.

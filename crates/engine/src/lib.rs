@@ -19,6 +19,7 @@ mod host_failure;
 mod lock;
 pub mod network;
 mod pool;
+pub mod response;
 mod runtime_files;
 mod sandbox;
 mod shared_modules;
@@ -31,6 +32,7 @@ pub use data_store::{Replier, StoreOperation, StoreReply, StoreRequest};
 pub use deno_engine::{DenoEngine, EngineConfig};
 pub use lock::{LockedPackage, locked_packages};
 pub use pool::{Isolation, WorkerRoom};
+pub use response::Response;
 pub use step::{
     Flow, FlowOperation, SendKind, Sent, Service, ServiceRequest, StepMessage, StepResponse,
 };

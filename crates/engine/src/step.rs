@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{api::Response, data_store::Replier};
+use crate::{data_store::Replier, response::Response};
 
 /// A message of a step, in the order of its code's calls.
 #[derive(Debug)]

@@ -92,6 +92,21 @@ pub enum PlatformError {
 }
 
 impl PlatformError {
+    /// The same error, about a part of a workflow: its place in `workflow.yaml`, and how it is called there.
+    pub(crate) fn of_part(self, place: &str, called: &str) -> Self {
+        if let Self::Component { stage, error } = self {
+            let stage = format!("{called}: {stage}");
+            return Self::Component { stage, error };
+        }
+        if let Self::Invalid(invalid) = self {
+            return Self::Invalid(invalid.within(place));
+        }
+        if let Self::InvalidProps(invalid) = self {
+            return Self::InvalidProps(invalid.within(place));
+        }
+        self
+    }
+
     /// A failure because the thing does not exist.
     pub fn not_found(kind: &'static str, id: impl ToString) -> Self {
         Self::NotFound {

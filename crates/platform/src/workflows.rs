@@ -6,15 +6,18 @@
 mod actor;
 mod admission;
 pub(crate) mod bearer;
+mod calls;
 mod command;
 mod committing;
 mod context;
 mod deployed;
 mod effects;
+mod endings;
 mod evaluator;
 mod finding;
 mod flight;
 mod head;
+mod held;
 mod http_event;
 mod input;
 mod live;
@@ -22,19 +25,17 @@ mod loading;
 mod masking;
 mod responders;
 mod services;
+mod start;
 mod step_state;
 mod tokens;
 mod variables;
 
 use std::sync::Arc;
 
-use headwater_model::{
-    id::{InvocationId, RunnableId, WorkflowId},
-    time::EpochMs,
-};
-use headwater_store::{NewInvocation, Trigger, WaitId, WaitResolution, WaitResolved};
+use headwater_model::id::{InvocationId, RunnableId, WorkflowId};
+use headwater_store::{WaitId, WaitResolution, WaitResolved};
 use headwater_workflow::{path::Path, run::Resolution};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 use tokio::sync::{mpsc, oneshot};
 
 pub use self::tokens::WaitUrls;
@@ -44,6 +45,7 @@ use self::{
 };
 pub(crate) use self::{
     admission::is_limited,
+    calls::NewRun,
     committing::RunDetails,
     context::WorkflowContext,
     deployed::Content,
@@ -55,25 +57,12 @@ pub(crate) use self::{
     tokens::WaitKey,
     variables::OpenedVariables,
 };
-use crate::{error::PlatformError, origin};
+use crate::error::PlatformError;
 
 /// The runs of workflows on this node.
 #[derive(Clone)]
 pub(crate) struct Workflows {
     context: Arc<WorkflowContext>,
-}
-
-/// A run to queue.
-pub(crate) struct NewRun {
-    pub(crate) workflow: WorkflowId,
-    pub(crate) trigger: Trigger,
-    /// The workflow's trigger.
-    pub(crate) via: Option<String>,
-    pub(crate) event: Box<RawValue>,
-    /// How it is to begin, if not with the first step of the current deployment.
-    pub(crate) head: Option<Head>,
-    /// Runs and sources that its event has passed through.
-    pub(crate) hops: u32,
 }
 
 impl Workflows {
@@ -83,14 +72,9 @@ impl Workflows {
         }
     }
 
-    /// What the runs share.
+    /// The things that runs share.
     pub(crate) fn context(&self) -> &WorkflowContext {
         &self.context
-    }
-
-    /// The number of workflows with an actor.
-    pub(crate) fn len(&self) -> usize {
-        self.context.residents.len()
     }
 
     /// There may be runs to claim.
@@ -137,24 +121,12 @@ impl Workflows {
     }
 
     async fn queue_as(&self, id: InvocationId, new: NewRun) -> Result<(), PlatformError> {
-        let core = &self.context.core;
-        let invocation = NewInvocation {
-            id,
-            runnable: new.workflow.clone().into(),
-            trigger: new.trigger,
-            via: new.via,
-            event: new.event.into(),
-            hops: new.hops,
-            now_ms: core.env.now_ms(),
-            due_at_ms: EpochMs(0),
-            origin: origin::origin(),
-            state: new.head.as_ref().and_then(|head| to_raw_value(head).ok()),
-        };
         let workflows = self.clone();
+        let core = &self.context.core;
         core.to_the_end(async move {
-            let store = &workflows.context.core.store;
-            store.enqueue(invocation, None).await?;
-            workflows.wake(&new.workflow);
+            let workflow = new.workflow.clone();
+            workflows.context.enqueue(id, new).await?;
+            workflows.wake(&workflow);
             Ok(())
         })
         .await

@@ -16,7 +16,7 @@ use crate::{
     living::{Living, as_json},
     queued_events,
     row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
-    workflow_rows,
+    workflow_state,
 };
 
 /// An invocation that may be claimed: it is not leased, or its lease has expired.
@@ -79,7 +79,7 @@ pub(crate) fn enqueue(
 
 fn check_takes_triggers(connection: &Connection, runnable: &RunnableId) -> Result<(), StoreError> {
     if let RunnableId::Workflow(id) = runnable {
-        return match workflow_rows::state(connection, id.as_str())? {
+        return match workflow_state::state(connection, id.as_str())? {
             None | Some(WorkflowState::Deleting) => Err(emitters::gone(runnable)),
             Some(WorkflowState::Inactive) => {
                 Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
@@ -107,7 +107,7 @@ fn is_inactive_workflow(connection: &Connection, id: &RunnableId) -> Result<bool
     match id {
         RunnableId::Source(_) => Ok(false),
         RunnableId::Workflow(id) => {
-            let state = workflow_rows::state(connection, id.as_str())?;
+            let state = workflow_state::state(connection, id.as_str())?;
             Ok(state == Some(WorkflowState::Inactive))
         }
     }

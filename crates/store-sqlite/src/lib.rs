@@ -70,6 +70,7 @@ mod webhook_rows;
 mod webhooks;
 mod workflow_rows;
 mod workflow_runs;
+mod workflow_state;
 mod workflows;
 mod workspaces;
 mod writer;

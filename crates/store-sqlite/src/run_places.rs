@@ -17,7 +17,7 @@ use crate::{
     connection::{ExecutePrepared as _, failed},
     queued_events,
     row::{get, name_of, named, parsed, raw, raw_opt, signed, unsigned},
-    send_rows, workflow_rows,
+    send_rows, workflow_state,
 };
 
 /// Writes a commit's effects on its run. Runnables that get work are added to `woken`.
@@ -68,7 +68,7 @@ pub(crate) fn write(
 
 /// Queues a called run; one whose workflow takes none is passed over.
 fn queue_call(connection: &Connection, call: &NewInvocation) -> Result<(), StoreError> {
-    if workflow_rows::state(connection, call.runnable.as_str())?.is_none() {
+    if workflow_state::state(connection, call.runnable.as_str())?.is_none() {
         return Ok(());
     }
     connection

@@ -10,7 +10,7 @@ use headwater_store::{
     Conflict, Deployment, NodeEpoch, Owner, Progress, RunnableLease, SourceFilter, StoreError,
     Taken, Workflow, WorkflowDeploy, WorkflowEndpoint, WorkflowState,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::{
     connection::{ExecutePrepared as _, failed},
@@ -454,19 +454,4 @@ pub(crate) fn deleting(
         found.push(parsed(row, "id")?);
     }
     Ok(found)
-}
-
-/// Whether the workflow takes triggers; `None`: it is not there.
-pub(crate) fn state(
-    connection: &Connection,
-    id: &str,
-) -> Result<Option<WorkflowState>, StoreError> {
-    let state: Option<String> = connection
-        .prepare_cached("SELECT state FROM workflows WHERE id = ?")
-        .and_then(|mut statement| {
-            let state = statement.query_row([id], |row| row.get(0));
-            state.optional()
-        })
-        .map_err(failed("looking a workflow up"))?;
-    state.as_deref().map(named).transpose()
 }

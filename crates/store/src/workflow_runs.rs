@@ -12,7 +12,7 @@ use headwater_model::{
 };
 use serde_json::value::RawValue;
 
-use crate::{error::StoreError, sends::NewSend, trigger::Trigger, work_queue::NewInvocation};
+use crate::{error::StoreError, new_invocation::NewInvocation, sends::NewSend, trigger::Trigger};
 
 /// A place to write.
 #[derive(Debug, Clone)]

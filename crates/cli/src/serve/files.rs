@@ -14,6 +14,7 @@
 //! Not responsible for limits, nor for who may read a file.
 
 mod content;
+mod disk;
 mod index;
 mod place;
 mod trailer;
@@ -22,7 +23,7 @@ mod writer;
 use std::{
     collections::HashMap,
     fs, io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -36,7 +37,12 @@ use headwater_platform::{
 };
 use parking_lot::Mutex;
 
-use self::{content::OpenFile, index::Tenant, place::Place, writer::Writing};
+use self::{
+    content::OpenFile,
+    disk::{names, on_disk},
+    index::Tenant,
+    writer::Writing,
+};
 
 /// The folder of all files.
 pub(super) struct FolderOfFiles {
@@ -78,15 +84,6 @@ impl FolderOfFiles {
         let new = || Arc::new(Tenant::new(self.root.join("tenants").join(id)));
         Ok(Arc::clone(tenants.entry(id.to_owned()).or_insert_with(new)))
     }
-}
-
-/// Runs work that waits for the disk where it holds up nobody.
-async fn on_disk<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(io::Error::other)?
 }
 
 #[async_trait]
@@ -145,29 +142,6 @@ impl FileStorage for FolderOfFiles {
         }
         Ok(deleted)
     }
-}
-
-/// The names in a folder; none if it is missing.
-fn names(folder: &Path) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
-    let names = entries.map(|entry| entry.map(|entry| entry.file_name().into_string().ok()));
-    names.filter_map(Result::transpose).collect()
-}
-
-/// Deletes a file; harmless if it is gone.
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
-}
-
-/// Makes what happened to names in a folder durable.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    fs::File::open(path)?.sync_all()
 }
 
 #[cfg(test)]

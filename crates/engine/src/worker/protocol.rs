@@ -14,9 +14,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
-    api::{Entry, Export, KvChange, LogLevel, Response},
+    api::{Entry, Export, KvChange, LogLevel},
     data_store::{OperationName, StoreOperation},
     network::{Destination, Route},
+    response::Response,
     step::{Flow, FlowOperation, SendKind, Sent, Service, StepResponse},
 };
 

@@ -4,6 +4,7 @@
 //! exactly one outcome per run, last. Does no I/O: [`Runs::ending`] tells when the process has to go.
 
 mod harm;
+mod steps;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -28,7 +29,6 @@ use super::{
 use crate::{
     api::{Entry, Invocation, LogLevel, RunId, RunMessage, RunSink},
     data_store::{Replier, StoreRequest},
-    step::{ServiceRequest, StepMessage},
 };
 
 /// The runtime cuts logs at the limit and then says so; the host's own count only backs it up.
@@ -406,7 +406,7 @@ impl Runs {
         let Some(run) = self.charged(Some(id), bytes) else {
             return;
         };
-        match step_message(frame, |request| answer(id, request)) {
+        match steps::message(frame, |request| answer(id, request)) {
             Some(message) if run.is_step => run.send(RunMessage::Step(message)),
             _ => self.end(Ending::Protocol("it sent a frame out of its place".into())),
         }
@@ -481,34 +481,6 @@ impl Runs {
             message,
         }
     }
-}
-
-/// The message of a step's frame; `None` for one that is not whole.
-fn step_message(
-    frame: WorkerFrame<'_>,
-    replier: impl FnOnce(u64) -> Replier,
-) -> Option<StepMessage> {
-    Some(match frame.kind {
-        Kind::Skipped => StepMessage::Skipped,
-        Kind::Flow => StepMessage::Flow(frame.into_flow()?),
-        Kind::Send => StepMessage::Sent(frame.into_sent()?),
-        Kind::Respond => StepMessage::Responded(frame.into_step_response()?),
-        Kind::RespondBody => {
-            let (bytes, has_more) = frame.into_body()?;
-            StepMessage::ResponseBody { bytes, has_more }
-        }
-        Kind::RespondRefused => StepMessage::ResponseRefused(frame.into_exit()),
-        Kind::Ask => {
-            let (request, service, operation, arguments) = frame.into_request()?;
-            StepMessage::Asked(ServiceRequest {
-                service,
-                operation,
-                arguments,
-                reply: replier(request),
-            })
-        }
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

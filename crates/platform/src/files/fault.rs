@@ -44,10 +44,11 @@ impl Fault {
 }
 
 fn told_of_storage(error: &io::Error) -> &'static str {
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => NO_DISK,
-        _ => NOT_NOW,
-    }
+    let is_full = matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+    );
+    if is_full { NO_DISK } else { NOT_NOW }
 }
 
 impl From<InvalidFilePath> for Fault {

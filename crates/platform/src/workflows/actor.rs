@@ -17,7 +17,10 @@ use headwater_store::{
 use headwater_workflow::{path::Path, run::State};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{command::Command, context::WorkflowContext, flight::Flight, live::LiveRun};
+use super::{
+    command::Command, context::WorkflowContext, flight::Flight, held::Held, live::LiveRun,
+    start::Start,
+};
 use crate::{
     actor::{Batches, Heartbeat, InFlight, store_returns},
     chore::Chore,
@@ -46,14 +49,14 @@ struct Answers {
 
 /// The results of a batch, in its order.
 struct Committed {
-    /// Who may have work because of them.
+    /// The chores that may have work because of them.
     woken: Vec<Chore>,
     runs: Vec<InvocationId>,
     results: Vec<Result<(), StoreError>>,
 }
 
 /// An input that is being put together for an execution.
-type Prepared = (InvocationId, Path, Result<running::Start, PlatformError>);
+type Prepared = (InvocationId, Path, Result<Start, PlatformError>);
 
 pub(super) struct Actor {
     context: Arc<WorkflowContext>,
@@ -68,7 +71,7 @@ pub(super) struct Actor {
     answers: FuturesUnordered<BoxFuture<'static, Answers>>,
     flight: Flight,
     commits: Batches<RunCommit, Committed>,
-    held: admitting::Held,
+    held: Held,
     /// Whether the store may have more runs.
     more: bool,
     stopping: bool,
@@ -94,7 +97,7 @@ impl Actor {
             preparing: FuturesUnordered::new(),
             answers: FuturesUnordered::new(),
             commits: Batches::default(),
-            held: admitting::Held::default(),
+            held: Held::default(),
             more: true,
             closing: None,
         }
@@ -399,7 +402,7 @@ impl Actor {
     }
 }
 
-/// Who may have work because of these commits: listeners, called workflows and callers, runs that wait, those who send.
+/// The chores that may have work because of these commits: those of listeners, called workflows and callers, runs that wait, those who send.
 fn woken_by(batch: &[RunCommit]) -> Vec<Chore> {
     let progress = || batch.iter().filter_map(|commit| commit.progress.as_ref());
     let waits = |commit: &RunCommit| {

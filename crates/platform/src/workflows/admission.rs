@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn so_many_run_at_once_per_key() {
         let (mut admission, settings) = (Admission::default(), concurrency(2));
-        let mut ask = |admission: &mut Admission, number, key: &str| {
+        let ask = |admission: &mut Admission, number, key: &str| {
             admission.ask(&settings, &run(number), &of_key(key), EpochMs(5))
         };
         assert_eq!(ask(&mut admission, 1, "a"), Verdict::Begins);

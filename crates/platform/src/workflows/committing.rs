@@ -16,7 +16,7 @@ use serde_json::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{head::Head, input, live::LiveRun, services::RunResult};
+use super::{endings::RunResult, head::Head, input, live::LiveRun};
 use crate::{
     log_line::LogLine,
     platform_event::{iso_8601, platform_event},

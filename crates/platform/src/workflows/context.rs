@@ -1,11 +1,11 @@
-//! What the runs of all workflows share.
+//! The things that the runs of all workflows share.
 
 use std::sync::Arc;
 
 use headwater_model::id::WorkflowId;
 
 use super::{
-    command::Handle, deployed::Deployments, responders::Responders, services::Endings,
+    command::Handle, deployed::Deployments, endings::Endings, responders::Responders,
     tokens::WaitKey, variables::OpenedVariables,
 };
 use crate::{

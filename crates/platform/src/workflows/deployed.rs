@@ -11,7 +11,7 @@ use headwater_model::{
     id::{ComponentId, DeploymentId, SourceId, TriggerId},
     prop::{ConfiguredProps, PropKind},
 };
-use headwater_store::{Deployment, SavedComponent, Workflow};
+use headwater_store::{Deployment, SavedComponent, Store, Workflow};
 use headwater_workflow::{
     definition::{Definition, HttpResponse, NodeKind, StepCode, TriggerConfig},
     template::compiled_literal,
@@ -22,12 +22,15 @@ use serde_json::{Map, Value};
 
 use super::{
     bearer::Bearer,
-    context::WorkflowContext,
     evaluator::{self, EvaluatorState},
     step_state::StepState,
     variables::Opened,
 };
-use crate::{artifact::ArtifactState, error::PlatformError, props::FinalProps};
+use crate::{
+    artifact::ArtifactState,
+    error::PlatformError,
+    props::{FinalProps, Props},
+};
 
 /// The place of expressions; no hash and no namespace is like it.
 const EVALUATOR: &str = "expressions";
@@ -109,8 +112,11 @@ impl Content {
 
     /// Whether a step responds, as far as its code tells.
     fn has_response(&self, definition: &Definition) -> bool {
-        definition.nodes().any(|node| match &node.kind {
-            NodeKind::Step(step) => match &step.code {
+        definition.nodes().any(|node| {
+            let NodeKind::Step(step) = &node.kind else {
+                return false;
+            };
+            match &step.code {
                 StepCode::Inline(text) => text.contains(RESPOND),
                 StepCode::File(path) => self
                     .files
@@ -118,8 +124,7 @@ impl Content {
                     .is_some_and(|text| text.contains(RESPOND)),
                 StepCode::Component(reference) => reference.key == RESPONDING_ACTION,
                 StepCode::Foreign { .. } => false,
-            },
-            _ => false,
+            }
         })
     }
 }
@@ -151,7 +156,7 @@ impl Deployed {
     /// The worker that runs a step's code.
     pub(crate) fn worker(
         &self,
-        context: &WorkflowContext,
+        store: &Arc<dyn Store>,
         step: &DeployedStep,
         variables: &Opened,
     ) -> WorkerSpec {
@@ -160,14 +165,14 @@ impl Deployed {
         match definitions.iter().any(|prop| prop.kind() == PropKind::Db) {
             true => {
                 let state = StepState {
-                    store: Arc::clone(&context.core.store),
+                    store: Arc::clone(store),
                     artifact_hash: hash.clone(),
                     workflow: self.workflow.id.clone(),
                     namespace: step.namespace.clone(),
                 };
                 self.spec(&step.namespace, hash, Arc::new(state), variables)
             }
-            false => self.stateless(context, hash, variables),
+            false => self.stateless(store, hash, variables),
         }
     }
 
@@ -179,12 +184,12 @@ impl Deployed {
 
     fn stateless(
         &self,
-        context: &WorkflowContext,
+        store: &Arc<dyn Store>,
         hash: ArtifactHash,
         variables: &Opened,
     ) -> WorkerSpec {
         let state = ArtifactState {
-            store: Arc::clone(&context.core.store),
+            store: Arc::clone(store),
             artifact_hash: hash.clone(),
         };
         let code = hash.as_str().to_owned();
@@ -223,12 +228,9 @@ impl DeployedStep {
     ///
     /// # Errors
     /// As [`crate::props::Props::finals`].
-    pub(crate) async fn finals(
-        &self,
-        context: &WorkflowContext,
-    ) -> Result<FinalProps, PlatformError> {
+    pub(crate) async fn finals(&self, props: &Props) -> Result<FinalProps, PlatformError> {
         let definitions = &self.component.description.props;
-        context.props.finals(definitions, &self.configured).await
+        props.finals(definitions, &self.configured).await
     }
 }
 
@@ -245,14 +247,14 @@ impl Deployments {
     /// `Internal` when it is not in the store, or one of its components is not.
     pub(crate) async fn get(
         &self,
-        context: &WorkflowContext,
+        store: &dyn Store,
         workflow: &Workflow,
         id: &DeploymentId,
     ) -> Result<Arc<Deployed>, PlatformError> {
         if let Some(deployed) = self.by_id.lock().get(id).and_then(Weak::upgrade) {
             return Ok(deployed);
         }
-        let deployed = Arc::new(load(context, workflow, id).await?);
+        let deployed = Arc::new(load(store, workflow, id).await?);
         let mut by_id = self.by_id.lock();
         by_id.retain(|_, deployed| deployed.strong_count() > 0);
         by_id.insert(id.clone(), Arc::downgrade(&deployed));
@@ -261,11 +263,10 @@ impl Deployments {
 }
 
 async fn load(
-    context: &WorkflowContext,
+    store: &dyn Store,
     workflow: &Workflow,
     id: &DeploymentId,
 ) -> Result<Deployed, PlatformError> {
-    let store = &context.core.store;
     let missing = |what: &str| {
         PlatformError::Internal(format!(
             "{what} of workflow `{}` is missing from the store",

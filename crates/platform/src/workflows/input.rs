@@ -157,10 +157,10 @@ pub(super) fn trigger_context(run: &LiveRun) -> Map<String, Value> {
         "resume": run.head.pauses > 0,
         "replay": run.head.replay.is_some(),
     });
-    match context {
-        Value::Object(context) => context,
-        _ => Map::new(),
+    if let Value::Object(context) = context {
+        return context;
     }
+    Map::new()
 }
 
 /// `$.context`.

@@ -30,7 +30,7 @@ const TIMER_LIMIT: Duration = Duration::from_secs(60);
 const STEP_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const RUN_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// What the next commit writes besides changed places.
+/// The things that the next commit writes besides changed places.
 #[derive(Default)]
 pub(super) struct Pending {
     pub(super) events: Vec<NewEvent>,

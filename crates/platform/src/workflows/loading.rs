@@ -46,7 +46,7 @@ impl WorkflowContext {
             .clone();
         let deployed = self
             .deployments
-            .get(self, &workflow, &deployment_id)
+            .get(&*self.core.store, &workflow, &deployment_id)
             .await?;
         let definition = Arc::clone(&deployed.definition);
         let run_id = &claimed.lease.invocation_id;

@@ -1,20 +1,19 @@
 //! The services of the platform that steps ask: runs of other workflows, and files.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use headwater_engine::{Service, ServiceRequest, StoreReply};
 use headwater_model::id::InvocationId;
 use headwater_store::{Owner, Trigger};
-use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
 
-use super::{NewRun, Workflows, context::WorkflowContext};
-use crate::error::PlatformError;
+use super::{
+    calls::{HOPS_MAX, NewRun, too_many_calls},
+    context::WorkflowContext,
+};
+use crate::chore::Chore;
 
-/// Runs that call one another at most.
-pub(super) const HOPS_MAX: u32 = 16;
 /// The result type that has the exports of every step.
 const ALL_EXPORTS: &str = "all_exports";
 
@@ -22,48 +21,6 @@ const ALL_EXPORTS: &str = "all_exports";
 pub(super) struct Asking {
     pub(super) owner: Owner,
     pub(super) hops: u32,
-}
-
-/// The end of a run that a step waits for.
-#[derive(Debug)]
-pub(crate) struct RunResult {
-    /// The exports of its last step, or why there are none.
-    pub(crate) last: Result<Box<RawValue>, String>,
-    /// The exports of all its steps, by namespace.
-    pub(crate) all: Box<RawValue>,
-}
-
-/// The steps that wait for the ends of runs.
-#[derive(Default)]
-pub(crate) struct Endings {
-    by_run: Mutex<HashMap<InvocationId, oneshot::Sender<RunResult>>>,
-}
-
-impl Endings {
-    fn expect(&self, run: &InvocationId) -> oneshot::Receiver<RunResult> {
-        let (sender, receiver) = oneshot::channel();
-        self.by_run.lock().insert(run.clone(), sender);
-        receiver
-    }
-
-    /// Whether somebody waits for a run.
-    pub(super) fn are_expected(&self, run: &InvocationId) -> bool {
-        self.by_run.lock().contains_key(run)
-    }
-
-    /// Tells the step that waits for a run.
-    pub(super) fn tell(&self, run: &InvocationId, result: RunResult) {
-        if let Some(waiting) = self.by_run.lock().remove(run) {
-            let _ = waiting.send(result);
-        }
-    }
-}
-
-/// The answer to a call in a circle.
-pub(super) fn too_many_calls() -> PlatformError {
-    PlatformError::Conflict(format!(
-        "{HOPS_MAX} runs have called one another already; end the circle"
-    ))
 }
 
 /// Arguments of `$.flow.trigger`.
@@ -119,13 +76,13 @@ async fn trigger(
         head: None,
         hops: asking.hops + 1,
     };
-    let workflows = Workflows {
-        context: Arc::clone(context),
-    };
-    workflows
-        .queue_as(run, new)
-        .await
-        .map_err(|error| error.to_string())?;
+    // The step may be ended meanwhile: a call that was begun counts.
+    let queueing = Arc::clone(context);
+    let queued = context
+        .core
+        .to_the_end(async move { queueing.enqueue(run, new).await });
+    queued.await.map_err(|error| error.to_string())?;
+    context.core.nudges.nudge(Chore::Queue);
     let result = ended
         .await
         .map_err(|_| "the node is stopping; the workflow that was called goes on".to_owned())?;

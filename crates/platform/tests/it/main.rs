@@ -22,6 +22,7 @@ mod dispatch;
 mod engine;
 mod expressions;
 mod feeds;
+mod files;
 mod ingress;
 mod leases;
 mod lifecycle;

@@ -29,6 +29,7 @@ use tokio::task::JoinHandle;
 use crate::{
     component::Component,
     engine::{FakeEngine, PATIENCE, Run},
+    files::MemoryFiles,
 };
 
 /// When the tests begin: a moment in 2023.
@@ -163,6 +164,7 @@ impl World {
                 clock: Arc::clone(&clock) as Arc<dyn Clock>,
                 random: Arc::new(Counting),
             },
+            files: Arc::new(MemoryFiles::default()),
             secret_keys: KeyRing::first([7; 32]),
             key_file: None,
             tracer,

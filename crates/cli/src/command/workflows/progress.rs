@@ -38,7 +38,7 @@ pub(super) fn has_ended(run: &Value) -> bool {
 
 /// Follows a run and prints its end; with `--json` the run alone, once it has ended.
 pub(super) async fn follow(session: &Session, id: &str) -> Result<Exit> {
-    let run = Progress::new(session, id).to_the_end().await?;
+    let run = Progress::new(session, id).until_ended().await?;
     match session.json {
         true => output::json(&run)?,
         false => output::data(&end(&run))?,
@@ -75,7 +75,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Prints until the run has ended, and returns it.
-    pub(super) async fn to_the_end(mut self) -> Result<Value> {
+    pub(super) async fn until_ended(mut self) -> Result<Value> {
         let mut pause = FIRST_PAUSE;
         loop {
             match self.session.client.get(&["runs", &self.id]).await {

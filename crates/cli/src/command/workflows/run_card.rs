@@ -92,16 +92,14 @@ fn waiting(run: &Value) -> Option<String> {
 
 fn sends(run: &Value) -> Option<String> {
     let rows = items(run, "sends").iter().map(|send| {
-        let result = match &send["result"] {
-            Value::Null => String::new(),
-            result => step::beginning(&result.to_string()),
-        };
+        let result = &send["result"];
+        let result = (!result.is_null()).then(|| step::beginning(&result.to_string()));
         vec![
             text(send, "path").to_owned(),
             text(send, "way").to_owned(),
             text(send, "state").to_owned(),
             send["attempts"].to_string(),
-            result,
+            result.unwrap_or_default(),
         ]
     });
     let rows: Vec<_> = rows.collect();

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_platform::{FileContent, StoredFile};
 
-use super::{on_disk, trailer};
+use super::{disk::on_disk, trailer};
 
 pub(super) struct OpenFile {
     file: StoredFile,

@@ -13,9 +13,9 @@ use headwater_platform::{FilePath, FileUsage, FolderEntry, FolderRange, StoredFi
 use parking_lot::Mutex;
 
 use super::{
-    names,
+    disk::{names, remove, sync_folder},
     place::{EXPIRING, KEPT, Place},
-    remove, sync_folder, trailer,
+    trailer,
 };
 
 /// The folder of a tenant's files.

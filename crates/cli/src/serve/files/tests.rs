@@ -1,3 +1,5 @@
+//! Files in a folder, as a node that is started again finds them.
+
 use bytes::Bytes;
 use headwater_platform::StoredFile;
 

@@ -12,7 +12,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_platform::{FileWriter, StoredFile};
 
-use super::{index::Tenant, on_disk, remove, trailer};
+use super::{
+    disk::{on_disk, remove},
+    index::Tenant,
+    trailer,
+};
 
 pub(super) struct Writing {
     /// `None` once the file has its place.

@@ -173,6 +173,7 @@ async fn taken(code: &str, range: &str) -> String {
         code: ComponentCode::Text(code.to_owned()),
         ranges: [("list".to_owned(), range.to_owned())].into(),
         owner: "somebody".into(),
+        is_step: false,
     };
     let built = builder(&registry).await.build(request).await.unwrap();
     match built {

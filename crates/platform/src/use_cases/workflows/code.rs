@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use headwater_engine::{BuildRequest, ComponentCode, built_in_action};
-use headwater_model::{error::Invalid, id::ComponentId};
+use headwater_model::id::ComponentId;
 use headwater_store::{ArtifactBytes, Owner, SavedComponent};
 use headwater_workflow::{
     definition::{ComponentReference, Definition, NodeKind, Step, StepCode},
@@ -58,9 +58,11 @@ impl Platform {
             .paths()
             .into_iter()
             .filter(|(_, node)| !node.is_disabled);
-        let steps = nodes.filter_map(|(path, node)| match &node.kind {
-            NodeKind::Step(step) => Some((path, node.namespace.to_string(), step)),
-            _ => None,
+        let steps = nodes.filter_map(|(path, node)| {
+            let NodeKind::Step(step) = &node.kind else {
+                return None;
+            };
+            Some((path, node.namespace.to_string(), step))
         });
         let built = steps.map(|(path, namespace, step)| {
             let built = async move {
@@ -290,14 +292,8 @@ fn shown(reference: &ComponentReference) -> String {
 
 /// The error of a step's code, naming the step.
 fn of_step(namespace: &str, error: PlatformError) -> PlatformError {
-    let named = |invalid: Invalid| invalid.within(&format!("steps.{namespace}"));
-    match error {
-        PlatformError::Invalid(invalid) => PlatformError::Invalid(named(invalid)),
-        PlatformError::InvalidProps(invalid) => PlatformError::InvalidProps(named(invalid)),
-        PlatformError::Component { stage, error } => PlatformError::Component {
-            stage: format!("step `{namespace}`: {stage}"),
-            error,
-        },
-        other => other,
-    }
+    error.of_part(
+        &format!("steps.{namespace}"),
+        &format!("step `{namespace}`"),
+    )
 }

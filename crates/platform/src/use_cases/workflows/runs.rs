@@ -272,7 +272,7 @@ impl Platform {
         Ok(details.and_then(|details| RunDetails::read(&details)))
     }
 
-    /// What tells the status of a workflow's runs that have not ended.
+    /// The moment, with all that tells the status of a workflow's runs that have not ended.
     pub(super) async fn moment_of(&self, workflow: &Workflow) -> Result<Moment, PlatformError> {
         let deployment = self.core.store.deployment(&workflow.deployment_id).await?;
         let definition = deployment

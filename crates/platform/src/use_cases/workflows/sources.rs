@@ -160,9 +160,11 @@ fn source_triggers<'a>(
     ids: &'a [TriggerId],
 ) -> Vec<(usize, &'a TriggerId, &'a SourceTrigger)> {
     let triggers = definition.triggers.iter().zip(ids).enumerate();
-    let sources = triggers.filter_map(|(index, (trigger, id))| match &trigger.config {
-        TriggerConfig::Source(source) => Some((index, id, source)),
-        _ => None,
+    let sources = triggers.filter_map(|(index, (trigger, id))| {
+        let TriggerConfig::Source(source) = &trigger.config else {
+            return None;
+        };
+        Some((index, id, source))
     });
     sources.collect()
 }
@@ -208,13 +210,5 @@ fn component(trigger: &SourceTrigger, folder: &Folder) -> Result<ComponentInput,
 /// The error of a trigger's source, naming the trigger.
 fn of_trigger(index: usize, error: PlatformError) -> PlatformError {
     let place = format!("triggers[{index}]");
-    match error {
-        PlatformError::Invalid(invalid) => PlatformError::Invalid(invalid.within(&place)),
-        PlatformError::InvalidProps(invalid) => PlatformError::InvalidProps(invalid.within(&place)),
-        PlatformError::Component { stage, error } => PlatformError::Component {
-            stage: format!("{place}: {stage}"),
-            error,
-        },
-        other => other,
-    }
+    error.of_part(&place, &place)
 }

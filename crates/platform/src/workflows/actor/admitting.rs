@@ -1,13 +1,8 @@
 //! Holding runs back until the limits of their workflow let them begin.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use headwater_model::{
-    id::{InvocationId, RunnableId, WorkflowId},
-    page::{PageRequest, Position},
-    time::EpochMs,
-};
-use headwater_store::RunFilter;
+use headwater_model::{id::InvocationId, time::EpochMs};
 use headwater_workflow::{
     definition::{Settings, Template},
     path::Path,
@@ -17,46 +12,12 @@ use serde_json::{Value, value::RawValue};
 
 use super::Actor;
 use crate::{
-    actor::InFlight,
     error::PlatformError,
     workflows::{
-        admission::{Admission, Keys, Verdict, window_start},
-        committing::RunDetails,
-        context::WorkflowContext,
-        head::Head,
+        admission::{Keys, Verdict},
+        held::{Counted, Held, counted},
     },
 };
-
-/// Runs that are looked through at once.
-const PAGE: u32 = 500;
-
-/// The runs that count already.
-#[derive(Default)]
-pub(super) struct Counted {
-    running: Vec<(InvocationId, Keys, EpochMs)>,
-    began: Vec<(Keys, EpochMs)>,
-}
-
-/// Runs that are held back.
-#[derive(Default)]
-pub(super) struct Held {
-    admission: Admission,
-    runs: VecDeque<InvocationId>,
-    counting: InFlight<Result<Counted, PlatformError>>,
-    is_counted: bool,
-    /// When one of them may begin by the clock.
-    pub(super) next_ms: Option<EpochMs>,
-}
-
-impl Held {
-    pub(super) fn is_counting(&self) -> bool {
-        !self.counting.is_idle()
-    }
-
-    pub(super) async fn counted(&mut self) -> Result<Counted, PlatformError> {
-        self.counting.ended().await
-    }
-}
 
 impl Actor {
     /// Lets a run begin, or holds it back.
@@ -93,7 +54,7 @@ impl Actor {
     pub(super) fn keyed(
         &mut self,
         id: &InvocationId,
-        answers: Result<Vec<Box<RawValue>>, Failure>,
+        answers: Result<Vec<Box<RawValue>>, Box<Failure>>,
     ) {
         let Some(run) = self.runs.get_mut(id) else {
             return;
@@ -240,62 +201,5 @@ fn key_text(answer: &RawValue) -> String {
     match serde_json::from_str(answer.get()) {
         Ok(Value::String(text)) => text,
         _ => answer.get().to_owned(),
-    }
-}
-
-/// The runs that have begun: all that have not ended, and those of the throttle's present window.
-async fn counted(
-    context: &WorkflowContext,
-    id: &WorkflowId,
-    settings: &Settings,
-) -> Result<Counted, PlatformError> {
-    let runnable = RunnableId::from(id.clone());
-    let store = &context.core.store;
-    let mut counted = Counted::default();
-    let mut page = PageRequest::first(PAGE);
-    loop {
-        let open = store.open_runs(&runnable, &page).await?.items;
-        let last = open
-            .last()
-            .map(|last| last.id.clone())
-            .filter(|_| open.len() == PAGE as usize);
-        for run in open {
-            let head = Head::read(run.state.as_deref()).unwrap_or_default();
-            if let Some(began_at_ms) = head.started_at_ms {
-                counted
-                    .running
-                    .push((run.id, head.keys.unwrap_or_default(), began_at_ms));
-            }
-        }
-        match last {
-            Some(last) => page.position = Position::After(last),
-            None => break,
-        }
-    }
-    let Some(throttle) = &settings.throttle else {
-        return Ok(counted);
-    };
-    let of_window = RunFilter {
-        since_ms: Some(window_start(context.core.env.now_ms(), throttle.per)),
-        ..RunFilter::default()
-    };
-    let mut page = PageRequest::first(PAGE);
-    loop {
-        let ended = store.runs(&runnable, of_window, &page).await?.items;
-        let last = ended
-            .last()
-            .map(|last| last.id.clone())
-            .filter(|_| ended.len() == PAGE as usize);
-        for run in ended {
-            let details = store.run_details(&run.id).await?;
-            let keys = details.and_then(|details| RunDetails::read(&details)?.head.keys);
-            counted
-                .began
-                .push((keys.unwrap_or_default(), run.ended.started_at_ms));
-        }
-        match last {
-            Some(last) => page.position = Position::After(last),
-            None => return Ok(counted),
-        }
     }
 }

@@ -2,20 +2,16 @@
 
 use std::sync::Arc;
 
-use headwater_engine::{Entry, Invocation, WorkerSpec};
-use headwater_model::{
-    id::{InvocationId, RunnableId},
-    outcome::Outcome,
-    time::EpochMs,
-};
-use headwater_store::NewInvocation;
+use headwater_engine::Invocation;
+use headwater_model::{id::InvocationId, outcome::Outcome, time::EpochMs};
+use headwater_store::{NewInvocation, Trigger};
 use headwater_workflow::{
     definition::NodeKind,
     path::Path,
-    run::{Blob, Cause, Failure, Order, Work},
+    run::{Cause, Failure, Order, Work},
 };
 use serde_json::{
-    Map, Value,
+    Value,
     value::{RawValue, to_raw_value},
 };
 
@@ -23,36 +19,15 @@ use super::{Actor, Prepared};
 use crate::{
     error::PlatformError,
     workflows::{
-        context::WorkflowContext,
-        deployed::Deployed,
         effects::Sends,
         flight::{Executed, For},
         head::{CalledBy, Head},
-        input::{self, BlobTexts},
+        input,
         masking::Masks,
-        services::{HOPS_MAX, too_many_calls},
+        start::{Call, Execution, Start, prepared},
         tokens::WaitUrls,
     },
 };
-
-/// What an order needs before it can be carried out.
-pub(in crate::workflows) enum Start {
-    /// Code or expressions.
-    Execute {
-        worker: Box<WorkerSpec>,
-        entry: Entry,
-        props: Map<String, Value>,
-        masks: Arc<Masks>,
-        texts: BlobTexts,
-        work: Work,
-    },
-    /// A run of another workflow.
-    Call {
-        runnable: RunnableId,
-        event: Arc<RawValue>,
-        waits: bool,
-    },
-}
 
 impl Actor {
     /// Goes on with a run: commits what has to be durable first, or carries out its orders.
@@ -95,85 +70,90 @@ impl Actor {
 
     /// Carries an order out.
     pub(super) fn start_prepared(&mut self, (id, path, start): Prepared) {
-        let now_ms = self.context.core.env.now_ms();
-        let Some(run) = self.runs.get_mut(&id) else {
+        if !self.runs.contains_key(&id) {
             return;
-        };
+        }
         let start = match start {
             Ok(start) => start,
             Err(error) => return self.not_prepared(&id, &path, &error),
         };
         match start {
-            Start::Call {
-                runnable,
-                event,
-                waits,
-            } => {
-                let called = self.context.core.env.id(InvocationId::new);
-                let wait = input::wait_of(run, &path);
-                let head = Head {
-                    called_by: waits.then(|| CalledBy {
-                        run_id: wait.run_id,
-                        path: wait.path,
-                        generation: wait.generation,
-                    }),
-                    ..Head::default()
-                };
-                run.pending.calls.push(NewInvocation {
-                    id: called.clone(),
-                    runnable,
-                    trigger: headwater_store::Trigger::Call,
-                    via: None,
-                    event,
-                    hops: run.claimed.hops + 1,
-                    now_ms,
-                    due_at_ms: EpochMs(0),
-                    origin: run.claimed.origin.clone(),
-                    state: to_raw_value(&head).ok(),
-                });
-                run.tree.called(&path, Ok(called.as_str()), waits, now_ms);
-                run.is_dirty = true;
-                self.advance(&id);
+            Start::Call(call) => self.call(&id, &path, call),
+            Start::Execute(execution) => self.execute(id, path, *execution),
+        }
+    }
+
+    /// Calls another workflow: its run is queued with this run's next commit.
+    fn call(&mut self, id: &InvocationId, path: &Path, call: Call) {
+        let env = &self.context.core.env;
+        let (now_ms, called) = (env.now_ms(), env.id(InvocationId::new));
+        let Some(run) = self.runs.get_mut(id) else {
+            return;
+        };
+        let wait = input::wait_of(run, path);
+        let called_by = CalledBy {
+            run_id: wait.run_id,
+            path: wait.path,
+            generation: wait.generation,
+        };
+        let head = Head {
+            called_by: call.waits.then_some(called_by),
+            ..Head::default()
+        };
+        run.pending.calls.push(NewInvocation {
+            id: called.clone(),
+            runnable: call.runnable,
+            trigger: Trigger::Call,
+            via: None,
+            event: call.event,
+            hops: run.claimed.hops + 1,
+            now_ms,
+            due_at_ms: EpochMs(0),
+            origin: run.claimed.origin.clone(),
+            state: to_raw_value(&head).ok(),
+        });
+        let called = Ok(called.as_str());
+        run.tree.called(path, called, call.waits, now_ms);
+        run.is_dirty = true;
+        self.advance(id);
+    }
+
+    /// Has a worker execute code or expressions.
+    fn execute(&mut self, id: InvocationId, path: Path, execution: Execution) {
+        let now_ms = self.context.core.env.now_ms();
+        let Some(run) = self.runs.get_mut(&id) else {
+            return;
+        };
+        let texts = &execution.texts;
+        let (is_step, text) = match &execution.work {
+            Work::Evaluate(questions) => {
+                let text = input::evaluation(run, &path, questions, now_ms, texts);
+                (false, text)
             }
-            Start::Execute {
-                worker,
-                entry,
-                props,
-                masks,
-                texts,
-                work,
-            } => {
+            Work::Step | Work::Call { .. } => {
                 let token = self.context.wait_key.token(&input::wait_of(run, &path));
                 let urls = WaitUrls::of(&self.context.core.config.public_url, &token);
-                let (is_step, text) = match &work {
-                    Work::Evaluate(questions) => (
-                        false,
-                        input::evaluation(run, &path, questions, now_ms, &texts),
-                    ),
-                    Work::Step | Work::Call { .. } => {
-                        (true, input::step(run, &path, &urls, now_ms, &texts))
-                    }
-                };
-                let of = For {
-                    run: id,
-                    owner: run.deployed.workflow.owner.clone(),
-                    is_step,
-                    hops: run.claimed.hops,
-                    masks,
-                    path,
-                };
-                let text = of.masks.opened(text);
-                run.worker = Some(worker.owner.clone());
-                let wall = Some(run.time_limit(&of.path));
-                self.flight.start(of, *worker, |run| Invocation {
-                    run,
-                    entry,
-                    event: input::raw(text),
-                    props,
-                    wall,
-                });
+                (true, input::step(run, &path, &urls, now_ms, texts))
             }
-        }
+        };
+        let of = For {
+            run: id,
+            owner: run.deployed.workflow.owner.clone(),
+            is_step,
+            hops: run.claimed.hops,
+            masks: execution.masks,
+            path,
+        };
+        let text = of.masks.opened(text);
+        run.worker = Some(execution.worker.owner.clone());
+        let wall = Some(run.time_limit(&of.path));
+        self.flight.start(of, execution.worker, |run| Invocation {
+            run,
+            entry: execution.entry,
+            event: input::raw(text),
+            props: execution.props,
+            wall,
+        });
     }
 
     fn not_prepared(&mut self, id: &InvocationId, path: &Path, error: &PlatformError) {
@@ -214,6 +194,7 @@ impl Actor {
                 if executed.path == Path::root() {
                     return self.keyed(&executed.run, answers);
                 }
+                let answers = answers.map_err(|failure| *failure);
                 run.tree.answered(&executed.path, answers, now_ms);
             }
             true => {
@@ -250,82 +231,22 @@ impl Actor {
     }
 }
 
-async fn prepared(
-    context: &WorkflowContext,
-    deployed: &Arc<Deployed>,
-    (run_id, path, hops): (&InvocationId, &Path, u32),
-    work: Work,
-    blobs: Vec<Blob>,
-) -> Result<Start, PlatformError> {
-    let mut texts = BlobTexts::new();
-    for blob in blobs {
-        let bytes = context.core.store.run_blob(run_id, &blob.hash).await?;
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
-        texts.extend(text.map(|text| (blob.hash, Arc::from(text))));
-    }
-    let variables = context.variables.of(&deployed.workflow.owner).await?;
-    let masks = Arc::clone(&variables.masks);
-    match work {
-        Work::Call { .. } if hops >= HOPS_MAX => Err(too_many_calls()),
-        Work::Call {
-            workflow,
-            event,
-            waits,
-        } => {
-            let runnable = context
-                .find(&deployed.workflow.owner, &workflow)
-                .await?
-                .into();
-            let event = event.text().unwrap_or("null").to_owned();
-            Ok(Start::Call {
-                runnable,
-                event: input::raw(event),
-                waits,
-            })
-        }
-        Work::Evaluate(_) => Ok(Start::Execute {
-            worker: Box::new(deployed.evaluator(&variables)),
-            entry: Entry::Evaluate,
-            props: Map::new(),
-            masks,
-            texts,
-            work,
-        }),
-        Work::Step => {
-            let namespace = deployed
-                .definition
-                .node(path)
-                .map(|node| node.namespace.as_str().to_owned());
-            let step = namespace.and_then(|namespace| deployed.step(&namespace));
-            let step = step.ok_or_else(|| PlatformError::not_found("step", path))?;
-            let finals = step.finals(context).await?;
-            if let Some(reason) = finals.broken {
-                return Err(PlatformError::Conflict(reason));
-            }
-            Ok(Start::Execute {
-                worker: Box::new(deployed.worker(context, step, &variables)),
-                entry: Entry::Step,
-                props: finals.values,
-                masks,
-                texts,
-                work,
-            })
-        }
-    }
-}
-
 /// The answers of an evaluation.
-fn answers_of(outcome: Outcome, masks: &Masks) -> Result<Vec<Box<RawValue>>, Failure> {
+fn answers_of(outcome: Outcome, masks: &Masks) -> Result<Vec<Box<RawValue>>, Box<Failure>> {
     if let Some(mut failure) = Failure::of(&outcome) {
         failure.error.message = masks.text(&failure.error.message).into_owned();
-        return Err(failure);
+        return Err(Box::new(failure));
     }
     let Outcome::Returned {
         value: Some(Value::Array(answers)),
     } = outcome
     else {
         let text = "the worker did not answer the workflow's expressions";
-        return Err(Failure::stated(Cause::WorkerLost, "WorkerLostError", text));
+        return Err(Box::new(Failure::stated(
+            Cause::WorkerLost,
+            "WorkerLostError",
+            text,
+        )));
     };
     let answers = answers.iter().map(|answer| {
         let answer = to_raw_value(answer).unwrap_or_else(|_| RawValue::NULL.to_owned());

@@ -82,7 +82,7 @@ impl<'a> Runs<'a> {
 async fn follow(session: &Session, id: String) -> Result<()> {
     let run: Value = Progress::new(session, &id)
         .among_others()
-        .to_the_end()
+        .until_ended()
         .await?;
     match session.json {
         true => output::json_line(&run),

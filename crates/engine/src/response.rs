@@ -1,0 +1,14 @@
+//! Answers to HTTP requests.
+
+use bytes::Bytes;
+
+/// An answer to the HTTP request that triggered a run.
+#[derive(Debug, Clone)]
+pub struct Response {
+    /// 100 to 599, as the component gave it.
+    pub status: u16,
+    /// Header names and values, repeated names allowed.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Bytes,
+}

@@ -1,0 +1,56 @@
+//! Runs that call one another: how deep, and how a run is queued.
+
+use headwater_model::{
+    id::{InvocationId, WorkflowId},
+    time::EpochMs,
+};
+use headwater_store::{NewInvocation, Trigger};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{context::WorkflowContext, head::Head};
+use crate::{error::PlatformError, origin};
+
+/// Runs that call one another at most.
+pub(super) const HOPS_MAX: u32 = 16;
+/// The answer to a call in a circle.
+pub(super) fn too_many_calls() -> PlatformError {
+    PlatformError::Conflict(format!(
+        "{HOPS_MAX} runs have called one another already; end the circle"
+    ))
+}
+
+/// A run to queue.
+pub(crate) struct NewRun {
+    pub(crate) workflow: WorkflowId,
+    pub(crate) trigger: Trigger,
+    /// The workflow's trigger.
+    pub(crate) via: Option<String>,
+    pub(crate) event: Box<RawValue>,
+    /// How it is to begin, if not with the first step of the current deployment.
+    pub(crate) head: Option<Head>,
+    /// Runs and sources that its event has passed through.
+    pub(crate) hops: u32,
+}
+
+impl WorkflowContext {
+    /// Queues a run durably. Whoever runs the workflow is to be told.
+    ///
+    /// # Errors
+    /// `Conflict` when the workflow is gone or takes no triggers.
+    pub(super) async fn enqueue(&self, id: InvocationId, new: NewRun) -> Result<(), PlatformError> {
+        let invocation = NewInvocation {
+            id,
+            runnable: new.workflow.into(),
+            trigger: new.trigger,
+            via: new.via,
+            event: new.event.into(),
+            hops: new.hops,
+            now_ms: self.core.env.now_ms(),
+            due_at_ms: EpochMs(0),
+            origin: origin::origin(),
+            state: new.head.as_ref().and_then(|head| to_raw_value(head).ok()),
+        };
+        self.core.store.enqueue(invocation, None).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! The things that orders need before they can be carried out.
+
+use std::sync::Arc;
+
+use headwater_engine::{Entry, WorkerSpec};
+use headwater_model::id::{InvocationId, RunnableId};
+use headwater_workflow::{
+    path::Path,
+    run::{Blob, Work},
+};
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{
+    calls::{HOPS_MAX, too_many_calls},
+    context::WorkflowContext,
+    deployed::Deployed,
+    input::{self, BlobTexts},
+    masking::Masks,
+};
+use crate::error::PlatformError;
+
+/// An order that can be carried out.
+pub(super) enum Start {
+    /// Code or expressions.
+    Execute(Box<Execution>),
+    /// A run of another workflow.
+    Call(Call),
+}
+
+/// An execution of code or expressions in a worker.
+pub(super) struct Execution {
+    pub(super) worker: WorkerSpec,
+    pub(super) entry: Entry,
+    pub(super) props: Map<String, Value>,
+    pub(super) masks: Arc<Masks>,
+    pub(super) texts: BlobTexts,
+    pub(super) work: Work,
+}
+
+/// A call of another workflow.
+pub(super) struct Call {
+    pub(super) runnable: RunnableId,
+    pub(super) event: Arc<RawValue>,
+    /// Whether the place waits for its end.
+    pub(super) waits: bool,
+}
+
+/// Reads what an order needs.
+///
+/// # Errors
+/// Something is missing: the step cannot run.
+pub(super) async fn prepared(
+    context: &WorkflowContext,
+    deployed: &Arc<Deployed>,
+    (run_id, path, hops): (&InvocationId, &Path, u32),
+    work: Work,
+    blobs: Vec<Blob>,
+) -> Result<Start, PlatformError> {
+    let mut texts = BlobTexts::new();
+    for blob in blobs {
+        let bytes = context.core.store.run_blob(run_id, &blob.hash).await?;
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+        texts.extend(text.map(|text| (blob.hash, Arc::from(text))));
+    }
+    let variables = context.variables.of(&deployed.workflow.owner).await?;
+    let masks = Arc::clone(&variables.masks);
+    match work {
+        Work::Call { .. } if hops >= HOPS_MAX => Err(too_many_calls()),
+        Work::Call {
+            workflow,
+            event,
+            waits,
+        } => {
+            let runnable = context
+                .find(&deployed.workflow.owner, &workflow)
+                .await?
+                .into();
+            let event = event.text().unwrap_or("null").to_owned();
+            Ok(Start::Call(Call {
+                runnable,
+                event: input::raw(event),
+                waits,
+            }))
+        }
+        Work::Evaluate(_) => Ok(Start::Execute(Box::new(Execution {
+            worker: deployed.evaluator(&variables),
+            entry: Entry::Evaluate,
+            props: Map::new(),
+            masks,
+            texts,
+            work,
+        }))),
+        Work::Step => {
+            let namespace = deployed
+                .definition
+                .node(path)
+                .map(|node| node.namespace.as_str().to_owned());
+            let step = namespace.and_then(|namespace| deployed.step(&namespace));
+            let step = step.ok_or_else(|| PlatformError::not_found("step", path))?;
+            let finals = step.finals(&context.props).await?;
+            if let Some(reason) = finals.broken {
+                return Err(PlatformError::Conflict(reason));
+            }
+            Ok(Start::Execute(Box::new(Execution {
+                worker: deployed.worker(&context.core.store, step, &variables),
+                entry: Entry::Step,
+                props: finals.values,
+                masks,
+                texts,
+                work,
+            })))
+        }
+    }
+}

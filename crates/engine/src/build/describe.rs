@@ -80,6 +80,7 @@ fn invalid(message: impl Into<String>) -> super::failure::BuildFailure {
 
 #[cfg(test)]
 mod tests {
+    use headwater_model::component::ComponentType;
     use serde_json::json;
 
     use super::{super::failure::BuildFailure, checked};

@@ -1,6 +1,10 @@
 // Answers the request that began the run.
 export default defineComponent({
-  props: { order: { type: "object" }, shipping: { type: "object" }, reserved: { type: "any" } },
+  props: {
+    order: { type: "object" },
+    shipping: { type: "object" },
+    reserved: { type: "any" },
+  },
   async run({ $ }) {
     const { order_id, lines, total } = this.order;
     // A line whose step failed has null in its place.
@@ -10,7 +14,13 @@ export default defineComponent({
       total: total + this.shipping.cost,
       missing: missing.map(({ sku }) => sku),
     };
-    await $.respond({ status: missing.length < lines.length ? 202 : 409, body });
-    $.export("$summary", `Order ${order_id}: ${missing.length} of ${lines.length} lines missing`);
+    await $.respond({
+      status: missing.length < lines.length ? 202 : 409,
+      body,
+    });
+    $.export(
+      "$summary",
+      `Order ${order_id}: ${missing.length} of ${lines.length} lines missing`,
+    );
   },
 });

@@ -7,7 +7,11 @@ export default defineComponent({
   run({ $ }) {
     const { sku, quantity } = this.line;
     const left = STOCK[sku] ?? 0;
-    if (quantity > left) throw new Error(`${quantity} of ${sku} are wanted, and ${left} are there`);
+    if (quantity > left) {
+      throw new Error(
+        `${quantity} of ${sku} are wanted, and ${left} are there`,
+      );
+    }
     $.export("$summary", `Reserved ${quantity} of ${sku}`);
     return { sku, quantity };
   },

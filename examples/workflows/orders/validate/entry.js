@@ -7,7 +7,10 @@ export default defineComponent({
       await $.respond({ status: 400, body: { error: mistake } });
       return $.flow.exit(mistake);
     }
-    const total = order.lines.reduce((sum, { price, quantity }) => sum + price * quantity, 0);
+    const total = order.lines.reduce(
+      (sum, { price, quantity }) => sum + price * quantity,
+      0,
+    );
     $.export("$summary", `Order ${order.order_id}: ${total.toFixed(2)} EUR`);
     return { ...order, total };
   },
@@ -15,8 +18,11 @@ export default defineComponent({
 
 function mistakeIn(order) {
   if (!order?.order_id) return "order_id is missing";
-  if (!Array.isArray(order.lines) || order.lines.length === 0) return "lines is empty";
-  const isGood = ({ sku, quantity, price }) => sku && quantity > 0 && price >= 0;
+  if (!Array.isArray(order.lines) || order.lines.length === 0) {
+    return "lines is empty";
+  }
+  const isGood = ({ sku, quantity, price }) =>
+    sku && quantity > 0 && price >= 0;
   const bad = order.lines.findIndex((line) => !isGood(line ?? {}));
   return bad < 0 ? undefined : `lines[${bad}] needs sku, quantity and price`;
 }

@@ -31,6 +31,14 @@ impl ComponentError {
             false => Cow::Borrowed(&self.message),
         }
     }
+
+    /// The error's name and message, as JavaScript writes an error without its stack.
+    pub fn titled(&self) -> String {
+        match &*self.name {
+            "" => self.message.clone(),
+            name => format!("{name}: {}", self.message),
+        }
+    }
 }
 
 /// The limit of a run that was exceeded (docs/guide/sandbox-and-limits.md, "Limits").

@@ -60,6 +60,7 @@ pub use platform::{Parts, Platform, Readiness};
 pub use proxies::TrustedProxies;
 pub use runner::RunReport;
 pub use secrets::{KeyFile, KeyRing};
+pub use signing_key::InstallationKey;
 pub use spans::{Attribute, NewSpan, RecordedSpan, Span, SpanKind, Tracer};
 pub use use_cases::{
     accounts::{AccountView, DeletedAccount, NewAccount},

@@ -4,7 +4,7 @@
 //! a token of one kind is never one of another.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use headwater_store::Variable;
+use headwater_store::{Store, Variable};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The owner of the installation's own variables: no user or workspace has an id like it.
-const INSTALLATION: &str = "installation";
+pub(crate) const INSTALLATION: &str = "installation";
 const SIGNING_KEY: &str = "signing_key";
 /// Bytes of a signature: 128 bits, which nobody guesses.
 const SIGNATURE_BYTES: usize = 16;
@@ -23,7 +23,7 @@ const SIGNATURE_BYTES: usize = 16;
 const MARK_BYTES: usize = 8;
 
 /// The key of this installation, which outlives rotations of the secret keys.
-pub(crate) struct InstallationKey([u8; 64]);
+pub struct InstallationKey([u8; 64]);
 
 impl InstallationKey {
     /// The installation's key, created at its first start and kept sealed in the store: URLs that were handed out before
@@ -54,6 +54,15 @@ impl InstallationKey {
         };
         core.store.set_variable(INSTALLATION, variable).await?;
         Ok(Self(key))
+    }
+
+    /// Forgets the key of a store whose secrets are given up, so that the next start creates one that can be opened.
+    ///
+    /// # Errors
+    /// The store cannot be used.
+    pub async fn forget(store: &dyn Store) -> Result<(), PlatformError> {
+        store.delete_variable(INSTALLATION, SIGNING_KEY).await?;
+        Ok(())
     }
 
     /// The key of one kind of tokens.

@@ -5,6 +5,8 @@ use axum::{
     http::StatusCode,
 };
 
+use headwater_platform::PlatformError;
+
 use super::{ApiState, CallerExtension, DataReply, data};
 use crate::{
     error::ApiError,
@@ -52,10 +54,11 @@ pub(crate) async fn set(
     Params(request): Params<SetVariable>,
 ) -> DataReply<Variable> {
     let workspace_id = request.workspace_id();
-    let set = platform
-        .set_variable(&caller, workspace_id, &name, &request.value)
-        .await?;
-    data(set.into())
+    // Unlike other texts, a variable may be empty.
+    let missing = || PlatformError::invalid("value", "`value` is required");
+    let value = request.value.ok_or_else(missing)?;
+    let set = platform.set_variable(&caller, workspace_id, &name, &value);
+    data(set.await?.into())
 }
 
 /// Deletes a variable

@@ -10,8 +10,8 @@ use super::id;
 /// `PUT /variables/{name}`.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct SetVariable {
-    /// Its value, which no response shows.
-    pub(crate) value: String,
+    /// Its value, which no response shows. Required.
+    pub(crate) value: Option<String>,
     /// The workspace that it is for.
     #[schema(value_type = Option<id::Workspace>)]
     workspace_id: Option<WorkspaceId>,

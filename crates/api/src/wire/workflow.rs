@@ -128,7 +128,7 @@ struct Trigger {
     /// The address for mail.
     #[serde(skip_serializing_if = "Option::is_none")]
     mailbox: Option<String>,
-    /// `{"interval_seconds"}`, or `{"cron", "timezone"}`.
+    /// `{"cron", "interval_seconds"}`, one of them null; `timezone` beside a cron expression.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     schedule: Option<Value>,

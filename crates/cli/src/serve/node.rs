@@ -11,7 +11,9 @@ use headwater_model::{
     app::AppCatalog,
     limits::{RETAINED_EVENTS, RunLimits},
 };
-use headwater_platform::{DeliveryConfig, Parts, Plan, Platform, PlatformConfig, Tracer};
+use headwater_platform::{
+    DeliveryConfig, InstallationKey, Parts, Plan, Platform, PlatformConfig, Tracer,
+};
 use headwater_store_sqlite::SqliteStore;
 
 use super::{
@@ -94,8 +96,9 @@ pub(super) async fn start(
     })?;
     let config = app_config(options, address, &network, apps)?;
     let given = std::env::var("HEADWATER_SECRET_KEY").ok();
-    if given.is_none() && !options.new_secret_key.unwrap_or(false) {
-        refuse_to_replace_key(data_dir, &store).await?;
+    if given.is_none() && !data_dir.has_secret_keys() {
+        let gives_up = options.new_secret_key.unwrap_or(false);
+        begin_without_key(data_dir, &store, gives_up).await?;
     }
     let secret_keys = data_dir.secret_keys(given.as_deref())?;
     let files = FolderOfFiles::open(data_dir.files()).context("cannot open the folder of files")?;
@@ -113,11 +116,11 @@ pub(super) async fn start(
     Ok(Platform::start(parts).await?)
 }
 
-/// Refuses to replace a lost key without being told to: the secrets encrypted with it would be lost
-/// too.
-async fn refuse_to_replace_key(data_dir: &DataDir, store: &SqliteStore) -> Result<()> {
-    if data_dir.has_secret_keys() || !headwater_platform::holds_secrets(store).await? {
-        return Ok(());
+/// Prepares the store for a new key, unless that replaces a lost one without being told to: the secrets encrypted with
+/// it would be lost too.
+async fn begin_without_key(data_dir: &DataDir, store: &SqliteStore, gives_up: bool) -> Result<()> {
+    if gives_up || !headwater_platform::holds_secrets(store).await? {
+        return Ok(InstallationKey::forget(store).await?);
     }
     let file = data_dir.shown_secret_key_path();
     anyhow::bail!(

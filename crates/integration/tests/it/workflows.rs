@@ -3,12 +3,13 @@
 mod answers;
 mod deploying;
 mod failures;
+mod files;
 mod tenants;
 mod waits;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use headwater_integration::Node;
+use headwater_integration::Client;
 use serde_json::{Value, json};
 
 /// Far beyond what anything here takes.
@@ -47,7 +48,7 @@ impl Folder {
         json!({ "files": self.0 })
     }
 
-    pub(crate) async fn deployed(&self, node: &Node) -> Workflow {
+    pub(crate) async fn deployed(&self, node: &Client) -> Workflow {
         let deployed = node.post("/workflows", self.body()).await.is(200);
         Workflow {
             record: deployed.data(),
@@ -77,20 +78,20 @@ impl Workflow {
     }
 
     /// Starts a run by hand and returns its path.
-    pub(crate) async fn start(&self, node: &Node, event: Value) -> String {
+    pub(crate) async fn start(&self, node: &Client, event: Value) -> String {
         let body = json!({ "event": event });
         let started = node.post(&format!("{}/run", self.path()), body).await;
         path_of(&started.is(200).data())
     }
 
     /// Starts a run by hand and returns it once it has ended so.
-    pub(crate) async fn run(&self, node: &Node, event: Value, status: &str) -> Value {
+    pub(crate) async fn run(&self, node: &Client, event: Value, status: &str) -> Value {
         let run = self.start(node, event).await;
         until(node, &run, status).await
     }
 
     /// The runs that have ended, once there are so many.
-    pub(crate) async fn ended(&self, node: &Node, count: usize) -> Vec<Value> {
+    pub(crate) async fn ended(&self, node: &Client, count: usize) -> Vec<Value> {
         let path = format!("{}/runs?limit=100", self.path());
         let ending = async {
             loop {
@@ -112,7 +113,7 @@ pub(crate) fn path_of(run: &Value) -> String {
 }
 
 /// A run as soon as it has that status.
-pub(crate) async fn until(node: &Node, run: &str, status: &str) -> Value {
+pub(crate) async fn until(node: &Client, run: &str, status: &str) -> Value {
     let mut shown = Value::Null;
     let becoming = async {
         loop {
@@ -129,7 +130,7 @@ pub(crate) async fn until(node: &Node, run: &str, status: &str) -> Value {
 }
 
 /// The only wait of a run that waits.
-pub(crate) async fn waiting(node: &Node, run: &str) -> Value {
+pub(crate) async fn waiting(node: &Client, run: &str) -> Value {
     let run = until(node, run, "waiting").await;
     assert_eq!(run["waits"].as_array().unwrap().len(), 1, "{run:#}");
     run["waits"][0].clone()

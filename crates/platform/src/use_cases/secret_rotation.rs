@@ -14,6 +14,7 @@ use crate::{
     error::PlatformError,
     platform::Platform,
     secrets::{KeyRing, sealed_bytes, variable_purpose},
+    signing_key::INSTALLATION,
 };
 
 /// Records per step.
@@ -95,12 +96,13 @@ impl Platform {
                     Ok(record) if record == former => {}
                     Ok(record) => changes.push(Resealed { former, record }),
                     Err(error) => {
-                        done.unreadable += 1;
+                        done.unreadable += u64::from(is_sealed(&former));
                         tracing::warn!(record = name(&former), %error, "a secret is lost");
                     }
                 }
             }
-            done.resealed += changes.len() as u64;
+            let counted = changes.iter().filter(|change| is_sealed(&change.former));
+            done.resealed += counted.count() as u64;
             if !changes.is_empty() {
                 self.core.store.reseal(changes).await?;
             }
@@ -192,12 +194,11 @@ async fn first_sealed(store: &dyn Store) -> Result<Option<SealedRecord>, Platfor
     }
 }
 
-/// Whether a record has sealed values; sources need not.
+/// Whether a record has sealed values that somebody entered; sources need not.
 fn is_sealed(record: &SealedRecord) -> bool {
     match record {
-        SealedRecord::Account { .. }
-        | SealedRecord::Webhook { .. }
-        | SealedRecord::Variable { .. } => true,
+        SealedRecord::Account { .. } | SealedRecord::Webhook { .. } => true,
+        SealedRecord::Variable { tenant, .. } => tenant != INSTALLATION,
         SealedRecord::Source {
             configured_props, ..
         } => {

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn run(number: u64) -> InvocationId {
-        InvocationId::new(EpochMs(1), u128::from(number))
+        InvocationId::new(EpochMs(number), 0)
     }
 
     fn of_key(key: &str) -> Keys {

@@ -148,9 +148,7 @@ impl LiveRun {
         if let Some(called_by) = &self.head.called_by {
             let resolution = match end {
                 RunEnd::Succeeded { .. } => Resolution::Returned(self.result()),
-                RunEnd::Failed { failure, .. } => {
-                    Resolution::Failed(failure.error.line().into_owned())
-                }
+                RunEnd::Failed { failure, .. } => Resolution::Failed(failure.error.titled()),
                 RunEnd::Cancelled { reason } => {
                     Resolution::Failed(format!("the called run was cancelled: {reason}"))
                 }
@@ -212,7 +210,7 @@ impl LiveRun {
     /// The result, for a step that waits for it.
     pub(super) fn run_result(&self) -> RunResult {
         let last = match &self.standing {
-            State::Ended(RunEnd::Failed { failure, .. }) => Err(failure.error.line().into_owned()),
+            State::Ended(RunEnd::Failed { failure, .. }) => Err(failure.error.titled()),
             State::Ended(RunEnd::Cancelled { reason }) => {
                 Err(format!("the run was cancelled: {reason}"))
             }
@@ -250,7 +248,7 @@ impl LiveRun {
                         RunOutcome::Threw
                     }
                 };
-                (outcome, Some(failure.error.line().into_owned()))
+                (outcome, Some(failure.error.titled()))
             }
         };
         EndedRun {

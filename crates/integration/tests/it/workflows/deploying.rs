@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 use headwater_integration::{Answer, Method, Node};
 use serde_json::json;
 
-use super::{Folder, HTTP, PATIENCE, Workflow, step};
+use super::{Folder, HTTP, Workflow, step};
 
 /// What `tar` makes of a folder with these files.
 fn tar(flags: &str, files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -122,28 +122,4 @@ async fn an_archive_may_not_unpack_to_more_than_a_request_may_have() {
     send(&node, "application/x-tar", "/workflows", plain)
         .await
         .is(413);
-}
-
-#[tokio::test]
-async fn a_deployment_goes_on_without_its_client() {
-    let node = Node::start().await;
-    let body = Folder::new(HTTP, &[("one", "return 1;")])
-        .body()
-        .to_string();
-    let request = format!(
-        "POST /v1/workflows HTTP/1.1\r\nhost: node\r\nauthorization: Bearer {}\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        node.api_key(),
-        body.len()
-    );
-    let mut raw = node.raw().await;
-    raw.send(request.as_bytes()).await.unwrap();
-    drop(raw);
-    let appearing = async {
-        while node.get("/workflows").await.is(200).items().is_empty() {
-            tokio::task::yield_now().await;
-        }
-    };
-    let appeared = tokio::time::timeout(PATIENCE, appearing).await;
-    appeared.expect("the workflow is deployed");
 }

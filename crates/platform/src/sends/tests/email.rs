@@ -171,7 +171,7 @@ async fn an_owner_without_an_address_is_told_how_to_have_one() {
     assert_eq!(bench.state(&id).await, SendState::Failed);
     let error = error(&bench, &id).await;
     assert!(
-        error.contains("`ada`") && error.contains("--email"),
+        error.contains("`me`") && error.contains("--email"),
         "{error}"
     );
     assert!(desk.tried.lock().is_empty());

@@ -82,7 +82,7 @@ async fn handlers_of_steps_and_of_the_workflow_run_once() {
     assert_eq!(event["error"]["message"], "worse");
     alarm.returns();
     let run = world.run_that(&run, WorkflowRunStatus::Failed).await;
-    assert_eq!(run.run.error.as_deref(), Some("worse"));
+    assert_eq!(run.run.error.as_deref(), Some("TypeError: worse"));
 }
 
 #[tokio::test]

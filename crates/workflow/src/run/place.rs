@@ -184,6 +184,20 @@ impl Place {
         self.ended_at_ms = Some(now_ms);
     }
 
+    /// How often its code has run, the present execution included.
+    pub fn executions(&self) -> u32 {
+        let awaits_retry = self
+            .wait
+            .as_ref()
+            .is_some_and(|wait| wait.kind == WaitKind::Retry);
+        // The last try that failed is followed by none, or by one that has not begun.
+        let is_behind_failure = self.status == PlaceStatus::Failed || awaits_retry;
+        let retries = self
+            .failed_tries
+            .saturating_sub(u32::from(is_behind_failure));
+        self.rerun.as_ref().map_or(1, |rerun| rerun.runs) + retries
+    }
+
     /// Lets it wait.
     pub(super) fn wait(&mut self, kind: WaitKind, until_ms: Option<EpochMs>) {
         self.status = PlaceStatus::Waiting;

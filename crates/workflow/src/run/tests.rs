@@ -301,6 +301,7 @@ steps:
     let mut story = Story::of(text, script);
     story.end("a");
     assert_eq!(story.waits_for(), Some(Duration::from_secs(2)));
+    assert_eq!(story.executions("a"), 1);
     story.pass(Duration::from_secs(2));
     story.end("a");
     assert_eq!(
@@ -308,9 +309,11 @@ steps:
         Some(Duration::from_secs(5)),
         "not beyond `max`"
     );
+    assert_eq!(story.executions("a"), 2);
     story.pass(Duration::from_secs(5));
     assert_eq!(story.run(), succeeded());
     assert_eq!(story.calls(), ["a", "a", "a"]);
+    assert_eq!(story.executions("a"), 3);
 }
 
 #[test]
@@ -320,6 +323,7 @@ fn a_configuration_error_is_not_tried_again() {
     let mut story = Story::of(text, Script::new().fails("a", failure));
     assert!(matches!(story.run(), RunEnd::Failed { .. }));
     assert_eq!(story.calls(), ["a"]);
+    assert_eq!(story.executions("a"), 1);
 }
 
 #[test]
@@ -492,6 +496,7 @@ fn a_rerun_runs_the_step_again_and_its_first_url_stays_good() {
     );
     assert_eq!(story.run(), succeeded());
     assert_eq!(story.calls(), ["a", "a", "a"]);
+    assert_eq!(story.executions("a"), 3);
 }
 
 #[test]

@@ -22,6 +22,7 @@ async fn a_step_that_throws_fails_its_run_and_is_shown_with_its_error() {
     assert_eq!(step(&run, "fine")["return_value"], 1);
     let broken = step(&run, "broken");
     assert_eq!(broken["status"], "failed");
+    assert_eq!(broken["attempts"], 1);
     assert!(broken.get("return_value").is_none(), "{broken}");
     assert_eq!(broken["logs"][0]["level"], "warn");
     let error = &broken["error"];

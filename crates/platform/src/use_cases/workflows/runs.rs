@@ -412,11 +412,10 @@ impl Platform {
             Some((name, value))
         });
         let logged: Option<Logged> = serde_json::from_str(written.body.get()).ok();
-        let began = place.rerun.as_ref().map_or(1, |rerun| rerun.runs);
         Ok(StepView {
             namespace: path.name().unwrap_or_default().to_owned(),
             status: place.status,
-            attempts: began + place.failed_tries,
+            attempts: place.executions(),
             started_at_ms: place.started_at_ms,
             ended_at_ms: place.ended_at_ms,
             return_value,

@@ -372,6 +372,10 @@ impl Story {
         self.place(path).status
     }
 
+    pub(super) fn executions(&self, path: &str) -> u32 {
+        self.place(path).executions()
+    }
+
     /// `steps` as the last execution of a step found it, without the trigger.
     pub(super) fn scope_of(&self, step: &str) -> Value {
         self.scopes[step].clone()

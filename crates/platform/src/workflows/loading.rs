@@ -13,6 +13,7 @@ use headwater_workflow::{
 use super::{
     admission::is_limited,
     context::WorkflowContext,
+    deployed::Deployed,
     head::{Head, ReplayOf},
     live::{LiveRun, Pending},
 };
@@ -70,8 +71,8 @@ impl WorkflowContext {
             }
             (false, _) => RunTree::new(definition),
         };
-        let settings = &deployed.definition.settings;
-        let is_admitted = head.has_begun() || !is_limited(settings);
+        let is_new = !head.has_begun();
+        let is_admitted = !is_new || begins_at_once(&deployed, &claimed);
         let was_paused = head.has_begun() && claimed.starts <= 1;
         head.pauses += u32::from(was_paused);
         let execution = match head.pauses {
@@ -102,6 +103,11 @@ impl WorkflowContext {
             logs: BTreeMap::new(),
         };
         let answers = self.core.store.resolutions(run.id()).await?;
+        let is_of_step = |answer: &WaitResolution| answer.wait.path != Path::root().to_string();
+        if is_new && is_admitted && answers.iter().any(is_of_step) {
+            // The code of the first steps had its URLs before a commit, and the node died: the steps begin as they did then.
+            run.advance(now_ms);
+        }
         run.resolve(answers, now_ms);
         Ok(run)
     }
@@ -145,6 +151,13 @@ impl WorkflowContext {
         let written = self.core.store.run_places(run_id).await?;
         written.iter().map(place_of).collect()
     }
+}
+
+/// Whether nothing has to be known before a run begins.
+fn begins_at_once(deployed: &Deployed, claimed: &Claimed) -> bool {
+    let trigger = claimed.trigger_id();
+    let key = trigger.and_then(|trigger| deployed.idempotency_key(trigger));
+    !is_limited(&deployed.definition.settings) && key.is_none()
 }
 
 /// A place as it was written.

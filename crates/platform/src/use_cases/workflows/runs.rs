@@ -225,7 +225,7 @@ impl Platform {
             FoundRun::Ended(ended, _) => {
                 let run = WorkflowRunSummary::of_ended(ended);
                 match self.details_of(id).await? {
-                    Some(details) => (run, details.head, details.reason, Some(details.event)),
+                    Some(details) => (run, details.head, details.reason, details.event),
                     None => (run, Head::default(), None, None),
                 }
             }
@@ -413,10 +413,12 @@ impl Platform {
         });
         let logged: Option<Logged> = serde_json::from_str(written.body.get()).ok();
         let began = place.rerun.as_ref().map_or(1, |rerun| rerun.runs);
+        // Its last failure is that of the try which is counted already.
+        let counted_twice = u32::from(place.status == PlaceStatus::Failed);
         Ok(StepView {
             namespace: path.name().unwrap_or_default().to_owned(),
             status: place.status,
-            attempts: began + place.failed_tries,
+            attempts: (began + place.failed_tries).saturating_sub(counted_twice),
             started_at_ms: place.started_at_ms,
             ended_at_ms: place.ended_at_ms,
             return_value,

@@ -7,6 +7,7 @@
 
 mod address;
 mod content;
+mod cors;
 mod event;
 mod fields;
 mod multipart;
@@ -21,15 +22,18 @@ use std::{
 use axum::{
     body::Body,
     extract::{ConnectInfo, Request},
-    http::{request::Parts, uri::PathAndQuery},
+    http::{Method, request::Parts, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
 use headwater_model::{
     endpoint::EndpointToken,
     limits::{INGRESS_BODY_BYTES, INGRESS_EVENT_BYTES},
 };
-use headwater_platform::{Ingress, IngressRequest, Platform, PlatformError};
+use headwater_platform::{
+    FoundEndpoint, Ingress, IngressRequest, Platform, PlatformError, Upload, UploadPlace,
+};
 use serde_json::value::RawValue;
+use url::form_urlencoded;
 
 use self::event::Arrived;
 pub(crate) use self::{
@@ -43,6 +47,16 @@ use crate::{
 
 /// The header in which proxies name their callers, each at the end.
 const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The header that has the body kept as a file.
+const UPLOAD_BODY: &str = "x-pd-upload-body";
+/// The parameters of the query that do so.
+const UPLOAD_PARAMETERS: [&str; 2] = [UPLOAD_BODY, "pipedream_upload_body"];
+/// The name of that file.
+const RAW_BODY: &str = "body";
+
+/// The event of a request, its files, and the room that they take.
+type Event = (Box<RawValue>, Vec<Upload>, Room);
 
 /// The endpoint that a request is meant for.
 struct Target<'a> {
@@ -105,40 +119,64 @@ fn whole_path(parts: &Parts) -> &str {
     parts.uri.path_and_query().map_or("", PathAndQuery::as_str)
 }
 
+/// The way in which a request was taken.
+enum Taken {
+    /// The platform answers.
+    In(Ingress),
+    /// A browser asks whether a page may send a request to a workflow.
+    Preflight,
+}
+
 impl IngressState {
     async fn answer(&self, target: Target<'_>, parts: &Parts, body: Body) -> Response {
         let place = target.place;
-        match self.take(target, parts, body).await {
-            Ok(ingress) => reply::to(ingress, &self.sites, place),
-            // Callers without credentials are not told which id was looked for, and where.
+        // Callers without credentials are not told which id was looked for, and where.
+        let found = match self.platform.find_endpoint(&target.token).await {
+            Ok(found) => found,
+            Err(PlatformError::NotFound { .. }) => return ApiError::NoEndpoint.into_response(),
+            Err(error) => return ApiError::from(error).into_response(),
+        };
+        let is_workflow = found.is_workflow;
+        let response = match self.take(target, &found, parts, body).await {
+            Ok(Taken::In(ingress)) => reply::to(ingress, &self.sites, place),
+            Ok(Taken::Preflight) => return cors::preflight(&parts.headers),
             Err(ApiError::Platform(PlatformError::NotFound { .. })) => {
                 ApiError::NoEndpoint.into_response()
             }
             Err(error) => error.into_response(),
+        };
+        match is_workflow {
+            true => cors::readable(response),
+            false => response,
         }
     }
 
     async fn take(
         &self,
         target: Target<'_>,
+        found: &FoundEndpoint,
         parts: &Parts,
         body: Body,
-    ) -> Result<Ingress, ApiError> {
+    ) -> Result<Taken, ApiError> {
+        if found.is_workflow && parts.method == Method::OPTIONS {
+            return Ok(Taken::Preflight);
+        }
         // Nothing is read, and kept, for nobody. An owner of many sources has one share of the room for
         // all.
-        let owner = self.platform.find_endpoint(&target.token).await?;
-        let body = self
-            .bodies
-            .read(Some(owner), body, INGRESS_BODY_BYTES)
-            .await?;
-        let (event, room) = self.event(&target, parts, body)?;
+        let owner = Some(found.user_id.clone());
+        let body = self.bodies.read(owner, body, INGRESS_BODY_BYTES).await?;
+        let (event, uploads, room) = match found.is_workflow {
+            true => self.workflow_event(&target, parts, body)?,
+            false => self.event(&target, parts, body)?,
+        };
         let request = IngressRequest {
             token: target.token,
             event,
+            uploads,
         };
         let ingress = self.platform.ingress(request).await?;
         drop(room);
-        Ok(ingress)
+        Ok(Taken::In(ingress))
     }
 
     /// The event of the request, and the room that it takes. Of the body itself nothing is kept.
@@ -147,16 +185,10 @@ impl IngressState {
         target: &Target<'_>,
         parts: &Parts,
         body: body::Arrived,
-    ) -> Result<(Box<RawValue>, Room), ApiError> {
+    ) -> Result<Event, ApiError> {
         let body::Arrived { bytes, mut room } = body;
-        let arrived = Arrived {
-            path: target.path,
-            url: &target.url,
-            parts,
-            client_ip: client_ip(&self.platform, parts),
-            body: &bytes,
-        };
-        let event = arrived.event();
+        let event = self.arrived(target, parts, &bytes);
+        let event = event.event();
         if !room.is_small() {
             // Before there is memory for it. That of a small body is bounded by the body's own bound.
             room_for(event.json_bytes().map_err(unwritten)?, &mut room)?;
@@ -166,8 +198,69 @@ impl IngressState {
             room_for(json.get().len(), &mut room)?;
         }
         room.drop_body();
-        Ok((json, room))
+        Ok((json, Vec::new(), room))
     }
+
+    /// The event of a request to a workflow, its files, and the room that they take.
+    fn workflow_event(
+        &self,
+        target: &Target<'_>,
+        parts: &Parts,
+        body: body::Arrived,
+    ) -> Result<Event, ApiError> {
+        let body::Arrived { bytes, mut room } = body;
+        let is_upload = is_upload(parts);
+        let shown = match is_upload {
+            true => &[],
+            false => &bytes[..],
+        };
+        let arrived = self.arrived(target, parts, shown);
+        let event = arrived.event();
+        let mut uploads: Vec<Upload> = event
+            .files()
+            .map(|(field, index, filename, content)| Upload {
+                place: UploadPlace::Field {
+                    name: field.to_owned(),
+                    index,
+                },
+                filename: filename.to_owned(),
+                bytes: bytes.slice_ref(content),
+            })
+            .collect();
+        if is_upload {
+            uploads.push(Upload {
+                place: UploadPlace::RawBody,
+                filename: RAW_BODY.to_owned(),
+                bytes: bytes.clone(),
+            });
+        }
+        let event = event.of_trigger();
+        room_for(event.json_bytes().map_err(unwritten)?, &mut room)?;
+        let json = event.json().map_err(unwritten)?;
+        if uploads.is_empty() {
+            room.drop_body();
+        }
+        Ok((json, uploads, room))
+    }
+
+    fn arrived<'a>(&self, target: &'a Target<'_>, parts: &'a Parts, body: &'a [u8]) -> Arrived<'a> {
+        Arrived {
+            path: target.path,
+            url: &target.url,
+            parts,
+            client_ip: client_ip(&self.platform, parts),
+            body,
+        }
+    }
+}
+
+/// Whether the body is to be kept as a file.
+fn is_upload(parts: &Parts) -> bool {
+    let header = parts.headers.get(UPLOAD_BODY);
+    let query = parts.uri.query().unwrap_or_default();
+    let mut parameters = form_urlencoded::parse(query.as_bytes());
+    header.is_some_and(|value| value == "1")
+        || parameters.any(|(name, value)| UPLOAD_PARAMETERS.contains(&&*name) && value == "1")
 }
 
 /// The event of a request that answers a wait, in the shape of a workflow's HTTP trigger. `make_room` is asked before

@@ -32,7 +32,16 @@ pub(crate) type Told = (StatusCode, &'static str, &'static str);
 
 /// A page that says one thing, to whoever has a token. It is different later, so that nobody keeps it.
 pub(crate) fn told((status, title, text): Told) -> Response {
-    let content = format!("<h1>{title}</h1>\n<p>{text}</p>\n");
+    passing(status, title, &format!("<p>{text}</p>\n"))
+}
+
+/// A page that asks one thing, with a form as HTML.
+pub(crate) fn asked(question: &str, form: &str) -> Response {
+    passing(StatusCode::OK, question, form)
+}
+
+fn passing(status: StatusCode, title: &str, content: &str) -> Response {
+    let content = format!("<h1>{title}</h1>\n{content}");
     let mut response = guarded((status, Html(html(title, &content))).into_response());
     let no_store = HeaderValue::from_static("no-store");
     response

@@ -9,6 +9,9 @@ pub(crate) fn conflict_text(conflict: &Conflict) -> String {
         Conflict::Held { .. } => "another node runs it; try again in a moment".to_owned(),
         Conflict::Gone(entity) => format!("`{entity}` is gone"),
         Conflict::Inactive(entity) => format!("`{entity}` is not active; activate it first"),
+        Conflict::QueueFull(entity) => format!(
+            "as many runs of `{entity}` as may wait do so already; try again later, or raise `queue.size` in its settings"
+        ),
         Conflict::Taken(taken) => taken_text(taken),
         Conflict::Last(last) => last_text(last),
         Conflict::InUse(in_use) => in_use_text(in_use),

@@ -2,12 +2,14 @@
 
 use headwater_engine::{BuildStage, EngineError, Rejection};
 use headwater_model::{error::Invalid, outcome::ComponentError};
-use headwater_store::StoreError;
+use headwater_store::{Conflict, StoreError};
 
 use crate::conflict_text::conflict_text;
 
 /// The approximate time until one of the waiting builds will have had its turn.
 const BUSY_RETRY_S: u64 = 5;
+/// The time after which one of the runs that wait may have begun.
+const QUEUE_RETRY_S: u64 = 10;
 
 /// A use case's answer instead of a result.
 #[derive(Debug, thiserror::Error)]
@@ -129,6 +131,10 @@ impl PlatformError {
 impl From<StoreError> for PlatformError {
     fn from(error: StoreError) -> Self {
         match error {
+            StoreError::Conflict(conflict @ Conflict::QueueFull(_)) => Self::TooManyWaiting {
+                reason: conflict_text(&conflict),
+                retry_after_s: QUEUE_RETRY_S,
+            },
             StoreError::Conflict(conflict) => Self::Conflict(conflict_text(&conflict)),
             StoreError::Unavailable { .. } => Self::Unavailable(error.to_string()),
             StoreError::Corrupt(reason) => Self::Internal(reason),

@@ -44,7 +44,7 @@ const FILES_MAX: u64 = 100_000;
 /// The time that a URL leads to its file, unless the file itself has an end.
 const LINK_VALID: Duration = Duration::from_secs(30 * 60);
 /// The time that a file of an event is kept.
-const EVENT_FILE_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub(crate) const EVENT_FILE_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The time after which an upload that nobody continues is given up.
 const UPLOAD_IDLE: Duration = Duration::from_secs(60 * 60);
 /// The time between two looks for files that have expired.
@@ -65,6 +65,14 @@ pub struct Files {
     uploads: Uploads,
     pieces: Semaphore,
     sweep_due: Mutex<EpochMs>,
+}
+
+/// A file of an event.
+#[derive(Debug)]
+pub(crate) struct EventFile {
+    path: FilePath,
+    /// The URL that leads to it as long as it is kept.
+    pub(crate) url: String,
 }
 
 /// The place that the URL of a file leads to.
@@ -125,9 +133,24 @@ impl Files {
         name: &str,
         bytes: Bytes,
     ) -> Result<String, PlatformError> {
+        let file = self.put_for(owner, name, bytes, EVENT_FILE_KEPT).await?;
+        Ok(file.url)
+    }
+
+    /// The same for files that can be taken back, and for another time.
+    ///
+    /// # Errors
+    /// As [`Files::put_for_event`].
+    pub(crate) async fn put_for(
+        &self,
+        owner: &Owner,
+        name: &str,
+        bytes: Bytes,
+        kept: Duration,
+    ) -> Result<EventFile, PlatformError> {
         let env = &self.core.env;
         let now_ms = env.now_ms();
-        let expires_at_ms = now_ms + EVENT_FILE_KEPT;
+        let expires_at_ms = now_ms + kept;
         let path = format!(
             "{EVENT_FOLDER}/{}/{}/{}",
             day(now_ms),
@@ -141,11 +164,21 @@ impl Files {
             .await?;
         self.append(&mut draft, tenant, bytes).await?;
         draft.commit(now_ms).await?;
-        Ok(self.link(Link {
+        let url = self.link(Link {
             tenant: tenant.to_owned(),
-            path,
+            path: path.clone(),
             expires_at_ms,
-        }))
+        });
+        Ok(EventFile { path, url })
+    }
+
+    /// Deletes files of an event that was not taken. One that cannot be deleted goes when its time is over.
+    pub(crate) async fn take_back(&self, owner: &Owner, files: &[EventFile]) {
+        for file in files {
+            if let Err(error) = self.storage.delete(owner.tenant(), &file.path).await {
+                tracing::debug!(%error, "cannot delete a file of an event that was not taken");
+            }
+        }
     }
 
     /// Deletes all files of a tenant, which is gone.

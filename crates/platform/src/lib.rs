@@ -74,7 +74,7 @@ pub use use_cases::{
     },
     deliveries::ReplayRequest,
     events::{EventsQuery, default_channels},
-    ingress::{Ingress, IngressRequest},
+    ingress::{FoundEndpoint, Ingress, IngressRequest, Upload},
     keys::{NewKey, create_admin_key},
     mail::WorkflowMail,
     prop_warnings::prop_warnings,
@@ -92,7 +92,7 @@ pub use use_cases::{
     },
     workspaces::{NewWorkspace, WorkspaceView},
 };
-pub use workflows::WaitUrls;
+pub use workflows::{UploadPlace, WaitUrls};
 
 // The types of store, engine and mail that use cases give and take, for crates that may not know those.
 pub use headwater_engine::{LockedPackage, LogLevel, PackageModules, Response, locked_packages};

@@ -30,7 +30,7 @@ mod step_state;
 mod tokens;
 mod variables;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use headwater_model::id::{InvocationId, RunnableId, WorkflowId};
 use headwater_store::{WaitId, WaitResolution, WaitResolved};
@@ -38,26 +38,29 @@ use headwater_workflow::{path::Path, run::Resolution};
 use serde_json::value::to_raw_value;
 use tokio::sync::{mpsc, oneshot};
 
-pub use self::tokens::WaitUrls;
 use self::{
     actor::Actor,
     command::{Command, Handle},
 };
 pub(crate) use self::{
-    admission::is_limited,
+    admission::{bounds, is_limited},
     calls::NewRun,
     committing::RunDetails,
     context::WorkflowContext,
     deployed::Content,
     head::{Head, ReplayOf},
-    http_event::HttpEvent,
+    http_event::{HttpEvent, with_urls},
     input::wait_id,
     loading::place_of,
     responders::RunResponse,
     tokens::WaitKey,
     variables::OpenedVariables,
 };
+pub use self::{http_event::UploadPlace, tokens::WaitUrls};
 use crate::error::PlatformError;
+
+/// The time that a request for which there seems to be no room waits for runs that are about to begin.
+const SETTLED_WITHIN: Duration = Duration::from_secs(2);
 
 /// The runs of workflows on this node.
 #[derive(Clone)]
@@ -125,11 +128,27 @@ impl Workflows {
         let core = &self.context.core;
         core.to_the_end(async move {
             let workflow = new.workflow.clone();
-            workflows.context.enqueue(id, new).await?;
+            let invocation = workflows.context.invocation(id, new);
+            match workflows.context.enqueue(invocation.clone()).await {
+                // Some of the runs that seem to wait may be about to begin.
+                Err(PlatformError::TooManyWaiting { .. }) => {
+                    workflows.settled(&workflow).await;
+                    workflows.context.enqueue(invocation).await?;
+                }
+                queued => queued?,
+            }
             workflows.wake(&workflow);
             Ok(())
         })
         .await
+    }
+
+    /// Waits until the runs of a workflow that may begin have begun.
+    async fn settled(&self, id: &WorkflowId) {
+        let (settle, settled) = oneshot::channel();
+        self.send(id, Command::Settle(settle));
+        // However long their keys take: then they wait.
+        let _ = tokio::time::timeout(SETTLED_WITHIN, settled).await;
     }
 
     /// Answers the wait that a token names.

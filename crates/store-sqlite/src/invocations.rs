@@ -16,7 +16,7 @@ use crate::{
     living::{Living, as_json},
     queued_events,
     row::{get, moment, name_of, named, parsed, raw, raw_opt, signed, trace, unsigned},
-    workflow_state,
+    waiting_runs, workflow_state,
 };
 
 /// An invocation that may be claimed: it is not leased, or its lease has expired.
@@ -84,7 +84,10 @@ fn check_takes_triggers(connection: &Connection, runnable: &RunnableId) -> Resul
             Some(WorkflowState::Inactive) => {
                 Err(Conflict::Inactive(Entity::Runnable(runnable.clone())).into())
             }
-            Some(WorkflowState::Active) => Ok(()),
+            Some(WorkflowState::Active) => match waiting_runs::has_room(connection, id.as_str())? {
+                true => Ok(()),
+                false => Err(Conflict::QueueFull(Entity::Runnable(runnable.clone())).into()),
+            },
         };
     }
     let state: Option<String> = connection
@@ -181,6 +184,7 @@ fn claimed(row: &Row<'_>, epoch: NodeEpoch) -> Result<Claimed, StoreError> {
         runnable: parsed(row, "runnable_id")?,
         trigger: named(&get::<String>(row, "trigger")?)?,
         via: get(row, "timer_prop")?,
+        fed_by: get(row, "trigger_id")?,
         event: raw(row, "event")?.into(),
         hops: get(row, "hops")?,
         queued_at_ms: unsigned(row, "queued_at_ms")?,
@@ -386,7 +390,7 @@ fn note(
     let noted = connection
         .execute_prepared(
             "UPDATE invocations
-             SET state = ?5, has_scheduled = (has_scheduled OR ?6), given_back = attempt - 1
+             SET state = ?5, has_scheduled = (has_scheduled OR ?6), given_back = attempt - 1, has_begun = TRUE
              WHERE id = ?1 AND lease_epoch = ?2 AND attempt = ?3 AND runnable_id = ?4",
             params![
                 lease.invocation_id.as_str(),
@@ -414,7 +418,7 @@ fn leave(
     let left = connection
         .execute_prepared(
             "UPDATE invocations
-             SET state = ?5, has_scheduled = (has_scheduled OR ?7), given_back = attempt,
+             SET state = ?5, has_scheduled = (has_scheduled OR ?7), given_back = attempt, has_begun = TRUE,
                  lease_epoch = NULL, lease_expires_at_ms = NULL,
                  due_at_ms = CASE WHEN EXISTS (SELECT 1 FROM run_resolutions WHERE run_id = ?1 AND NOT is_applied)
                                   THEN 0 ELSE ?6 END

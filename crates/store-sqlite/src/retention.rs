@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 use crate::{
     connection::{ExecutePrepared as _, failed},
     counted_events,
+    dispatch::held,
     event_row::NOT_DELETED,
     row::signed,
 };
@@ -37,6 +38,10 @@ pub(crate) fn trim(
     let logs = untrimmed(connection, passed, limit)?;
     let mut left = limit;
     for log in &logs {
+        let passed = match held::up_to(connection, &log.emitter_id)? {
+            Some(held) => passed.min(held),
+            None => passed,
+        };
         let deleted = delete_beyond(connection, log, keep, passed, left)?;
         left -= deleted;
         if left == 0 {

@@ -63,6 +63,26 @@ pub(crate) fn write(
     for answer in &progress.resolves {
         resolve(connection, answer, now_ms)?;
     }
+    match progress.is_forgotten {
+        true => forget(connection, run_id.as_str()),
+        false => Ok(()),
+    }
+}
+
+/// Deletes everything of a run that has ended but its record; sends that have not ended go at their end.
+fn forget(connection: &Connection, run_id: &str) -> Result<(), StoreError> {
+    const OF_RUN: [&str; 5] = [
+        "UPDATE sends SET is_forgotten = TRUE WHERE run_id = ? AND state = 'pending'",
+        "DELETE FROM sends WHERE run_id = ? AND state <> 'pending'",
+        "DELETE FROM run_places WHERE run_id = ?",
+        "DELETE FROM run_blobs WHERE run_id = ?",
+        "DELETE FROM run_resolutions WHERE run_id = ?",
+    ];
+    for sql in OF_RUN {
+        connection
+            .execute_prepared(sql, [run_id])
+            .map_err(failed("forgetting a run"))?;
+    }
     Ok(())
 }
 

@@ -5,10 +5,11 @@ use headwater_model::{
     event::Event,
     id::{InvocationId, RunnableId},
     page::{Page, PageRequest},
+    time::EpochMs,
 };
 use headwater_store::{KeptRuns, Progress, RunFilter, RunRecord, Runs, StoreError};
 
-use crate::{run_events, run_records, run_retention, store::SqliteStore};
+use crate::{run_events, run_expiry, run_records, run_retention, store::SqliteStore};
 
 #[async_trait]
 impl Runs for SqliteStore {
@@ -40,6 +41,12 @@ impl Runs for SqliteStore {
     async fn trim_runs(&self, keep: KeptRuns, limit: u32) -> Result<Progress, StoreError> {
         let has_work = move |connection: &_| run_retention::has_work(connection, keep);
         let step = move |connection: &_| run_retention::trim(connection, keep, limit);
+        self.progress_if(has_work, step).await
+    }
+
+    async fn expire_runs(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError> {
+        let has_work = move |connection: &_| run_expiry::has_work(connection, now_ms);
+        let step = move |connection: &_| run_expiry::step(connection, now_ms, limit);
         self.progress_if(has_work, step).await
     }
 }

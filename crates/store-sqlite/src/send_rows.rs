@@ -1,11 +1,14 @@
 //! The rows of sends: queued with the commit of their step, leased, ended.
 
+use std::sync::LazyLock;
+
 use headwater_model::{
     id::{InvocationId, RunnableId},
     time::EpochMs,
 };
 use headwater_store::{
-    ClaimedSend, LeaseTerm, NewSend, Owner, SendAttempt, SendId, SendRecord, StoreError,
+    ClaimedSend, LeaseTerm, NewSend, Owner, SENDS_PER_LANE, SendAttempt, SendId, SendRecord,
+    StoreError,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -26,8 +29,8 @@ pub(crate) fn queue(
     connection
         .execute_prepared(
             "INSERT INTO sends (run_id, path, number, runnable_id, user_id, workspace_id, way, value, state,
-                                queued_at_ms, due_at_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?9) ON CONFLICT (run_id, path, number) DO NOTHING",
+                                queued_at_ms, due_at_ms, lane)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?9, ?10) ON CONFLICT (run_id, path, number) DO NOTHING",
             params![
                 run_id.as_str(),
                 send.path,
@@ -37,12 +40,36 @@ pub(crate) fn queue(
                 owner.workspace_id.as_ref().map(|id| id.as_str()),
                 name_of(&send.way)?,
                 send.value.get(),
-                signed(now_ms)
+                signed(now_ms),
+                send.lane
             ],
         )
         .map_err(failed("queueing a send"))
         .map(drop)
 }
+
+/// The lanes with sends that have not ended, found by skipping from one to the next.
+const LANES: &str = "lanes (lane) AS (
+    SELECT min(lane) FROM sends WHERE state = 'pending'
+    UNION ALL
+    SELECT (SELECT min(lane) FROM sends WHERE state = 'pending' AND lane > lanes.lane)
+    FROM lanes WHERE lane IS NOT NULL)";
+
+/// The sends that may be in flight: all without a lane, and the first ones of each lane, of which those in flight are
+/// first.
+static FIRST: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT position, due_at_ms, lease_epoch, lease_expires_at_ms FROM sends
+         WHERE state = 'pending' AND lane IS NULL
+         UNION ALL
+         SELECT sends.position, due_at_ms, lease_epoch, lease_expires_at_ms
+         FROM lanes CROSS JOIN sends ON sends.position IN (
+                  SELECT position FROM sends AS of_lane INDEXED BY sends_by_lane
+                  WHERE of_lane.state = 'pending' AND of_lane.lane = lanes.lane
+                  ORDER BY due_at_ms, position LIMIT {SENDS_PER_LANE})
+         WHERE lanes.lane IS NOT NULL"
+    )
+});
 
 pub(crate) fn claim(
     connection: &Connection,
@@ -51,16 +78,17 @@ pub(crate) fn claim(
     limit: u32,
 ) -> Result<Vec<ClaimedSend>, StoreError> {
     let failed = failed("claiming sends");
+    let first = &*FIRST;
     let mut statement = connection
-        .prepare_cached(
-            "UPDATE sends SET lease_epoch = ?2, lease_expires_at_ms = ?3, attempts = attempts + 1
+        .prepare_cached(&format!(
+            "WITH RECURSIVE {LANES}
+             UPDATE sends SET lease_epoch = ?2, lease_expires_at_ms = ?3, attempts = attempts + 1
              WHERE position IN (
-                 SELECT position FROM sends
-                 WHERE state = 'pending' AND due_at_ms <= ?1
-                   AND (lease_epoch IS NULL OR lease_expires_at_ms <= ?1)
+                 SELECT position FROM ({first})
+                 WHERE due_at_ms <= ?1 AND (lease_epoch IS NULL OR lease_expires_at_ms <= ?1)
                  ORDER BY due_at_ms, position LIMIT ?4)
-             RETURNING *",
-        )
+             RETURNING *"
+        ))
         .map_err(&failed)?;
     let mut rows = statement
         .query(params![
@@ -94,6 +122,7 @@ fn claimed(row: &Row<'_>) -> Result<ClaimedSend, StoreError> {
         runnable: parsed(row, "runnable_id")?,
         owner: owner::of(row)?,
         way: named(&get::<String>(row, "way")?)?,
+        lane: get(row, "lane")?,
         value: raw(row, "value")?,
         queued_at_ms: unsigned(row, "queued_at_ms")?,
     })
@@ -115,16 +144,28 @@ pub(crate) fn end(connection: &Connection, attempt: &SendAttempt) -> Result<(), 
                 attempt.result.as_ref().map(|result| result.get())
             ],
         )
-        .map_err(failed("recording a send"))
+        .map_err(failed("recording a send"))?;
+    connection
+        .execute_prepared(
+            "DELETE FROM sends WHERE run_id = ? AND path = ? AND number = ? AND is_forgotten AND state <> 'pending'",
+            params![
+                attempt.id.run_id.as_str(),
+                attempt.id.path,
+                attempt.id.number
+            ],
+        )
+        .map_err(failed("forgetting a send"))
         .map(drop)
 }
 
 /// When the next send may be claimed.
 pub(crate) fn next_due(connection: &Connection) -> Result<Option<EpochMs>, StoreError> {
+    let first = &*FIRST;
     let next: Option<i64> = connection
-        .prepare_cached(
-            "SELECT min(max(due_at_ms, coalesce(lease_expires_at_ms, 0))) FROM sends WHERE state = 'pending'",
-        )
+        .prepare_cached(&format!(
+            "WITH RECURSIVE {LANES}
+             SELECT min(max(due_at_ms, coalesce(lease_expires_at_ms, 0))) FROM ({first})"
+        ))
         .and_then(|mut statement| statement.query_row((), |row| row.get(0)))
         .map_err(failed("looking for sends"))?;
     Ok(next.map(moment))

@@ -61,9 +61,9 @@ fn insert(connection: &Connection, deploy: &WorkflowDeploy) -> Result<(), StoreE
     let now_at = signed(deploy.deployment.created_at_ms.to_seconds());
     connection
         .execute_prepared(
-            "INSERT INTO workflows (id, user_id, workspace_id, name, name_slug, state, deployment_id, created_at,
-                                    updated_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO workflows (id, user_id, workspace_id, name, name_slug, state, deployment_id, waiting_runs,
+                                    run_days, created_at, updated_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 id.as_str(),
                 deploy.owner.user_id.as_str(),
@@ -72,6 +72,8 @@ fn insert(connection: &Connection, deploy: &WorkflowDeploy) -> Result<(), StoreE
                 slug,
                 state_of(deploy.is_active)?,
                 deploy.deployment.id.as_str(),
+                deploy.bounds.waiting_runs,
+                deploy.bounds.run_days,
                 now_at,
                 now_at
             ],
@@ -84,12 +86,14 @@ fn update(connection: &Connection, deploy: &WorkflowDeploy) -> Result<(), StoreE
     let id = &deploy.deployment.workflow_id;
     let changed = connection
         .execute_prepared(
-            "UPDATE workflows SET name = ?, state = ?, deployment_id = ?, updated_at = ?
+            "UPDATE workflows SET name = ?, state = ?, deployment_id = ?, waiting_runs = ?, run_days = ?, updated_at = ?
              WHERE id = ? AND state <> 'deleting'",
             params![
                 deploy.name,
                 state_of(deploy.is_active)?,
                 deploy.deployment.id.as_str(),
+                deploy.bounds.waiting_runs,
+                deploy.bounds.run_days,
                 signed(deploy.deployment.created_at_ms.to_seconds()),
                 id.as_str()
             ],
@@ -198,7 +202,14 @@ fn feed_key(feed: &headwater_store::WorkflowFeed) -> String {
 /// Drops what waits for an inactive workflow but was never acknowledged to anybody.
 fn drop_waiting(connection: &Connection, id: &WorkflowId) -> Result<(), StoreError> {
     let waiting = "runnable_id = ? AND lease_epoch IS NULL AND state IS NULL AND trigger IN ('timer', 'event')";
-    queued_events::delete_invocations(connection, waiting, [id.as_str()]).map(drop)
+    queued_events::delete_invocations(connection, waiting, [id.as_str()])?;
+    connection
+        .execute_prepared(
+            "DELETE FROM held_subscriptions WHERE listener = ?",
+            [id.as_str()],
+        )
+        .map_err(failed("dropping events that wait"))
+        .map(drop)
 }
 
 pub(crate) fn set_active(
@@ -292,6 +303,8 @@ pub(crate) fn delete(
         "DELETE FROM auto_subscriptions WHERE listener = ?",
         "DELETE FROM timers WHERE runnable_id = ?",
         "DELETE FROM sends WHERE runnable_id = ?",
+        "DELETE FROM run_keys WHERE workflow_id = ?",
+        "DELETE FROM held_subscriptions WHERE listener = ?",
         "DELETE FROM deployments WHERE workflow_id = ?",
         "DELETE FROM workflows WHERE id = ?",
     ];

@@ -3,16 +3,16 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::{
-    id::{InvocationId, RunnableId},
+    id::{InvocationId, RunnableId, WorkflowId},
     page::{Page, PageRequest},
     time::EpochMs,
 };
 use headwater_store::{
-    OpenRun, PlaceWrite, StoreError, WaitResolution, WaitResolved, WorkflowRuns,
+    OpenRun, PlaceWrite, RunKey, StoreError, WaitResolution, WaitResolved, WorkflowRuns,
 };
 use serde_json::value::RawValue;
 
-use crate::{run_places, store::SqliteStore};
+use crate::{run_keys, run_places, store::SqliteStore, waiting_runs};
 
 #[async_trait]
 impl WorkflowRuns for SqliteStore {
@@ -62,6 +62,22 @@ impl WorkflowRuns for SqliteStore {
         now_ms: EpochMs,
     ) -> Result<WaitResolved, StoreError> {
         self.write(move |connection| run_places::resolve(connection, &resolution, now_ms))
+            .await
+    }
+
+    async fn take_run_key(&self, key: RunKey, now_ms: EpochMs) -> Result<bool, StoreError> {
+        self.write(move |connection| run_keys::take(connection, &key, now_ms))
+            .await
+    }
+
+    async fn waiting_beyond(
+        &self,
+        id: &WorkflowId,
+        size: u32,
+        limit: u32,
+    ) -> Result<Vec<InvocationId>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| waiting_runs::beyond(connection, id.as_str(), size, limit))
             .await
     }
 

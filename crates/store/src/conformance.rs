@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use crate::Store;
 
 pub mod accounts;
+pub mod admission;
 pub mod backlog;
 pub mod catalog;
 pub mod commits;
@@ -139,6 +140,14 @@ macro_rules! conformance_tests {
                 turning_off_drops_ticks_and_events_that_have_not_begun,
                 events_of_its_feeds_reach_a_workflow,
                 deleting_a_workflow_removes_everything_of_it,
+            }
+            admission {
+                a_full_lane_leaves_other_lanes_their_room,
+                a_full_queue_refuses_runs,
+                a_key_is_of_one_run_until_it_expires,
+                ended_runs_go_after_the_days_of_their_workflow,
+                a_forgotten_run_leaves_its_record,
+                events_wait_in_the_log_for_room,
             }
             workflow_runs {
                 a_run_goes_on_from_its_last_step,
@@ -432,6 +441,7 @@ mod tests {
         ("tenants", include_str!("conformance/tenants.rs")),
         ("history", include_str!("conformance/history.rs")),
         ("workflows", include_str!("conformance/workflows.rs")),
+        ("admission", include_str!("conformance/admission.rs")),
         (
             "workflow_runs",
             include_str!("conformance/workflow_runs.rs"),

@@ -49,6 +49,9 @@ pub enum Conflict {
     /// The thing takes no work while it is inactive.
     #[error("{0} is inactive")]
     Inactive(Entity),
+    /// As many runs as may wait to begin wait already.
+    #[error("{0} has no room for another run that waits")]
+    QueueFull(Entity),
     /// The name or id is taken.
     #[error("{0} is taken")]
     Taken(Taken),

@@ -172,6 +172,9 @@ pub trait EventLog {
     /// [`QUEUED_EVENT_BYTES`] times as many bytes of them; and append `event::queue_full_error` to the `$errors` of the
     /// first source that misses one, once until half of the room is free again
     /// (`conformance::backlog::events_beyond_what_may_wait_are_not_queued_and_that_is_said_once`).
+    /// MUST let the events of a workflow's subscription wait in the log, in their order, as long as there is no such
+    /// room, or as many of its runs wait to begin as may, and hold nobody else up
+    /// (`conformance::admission::events_wait_in_the_log_for_room`).
     async fn dispatch(
         &self,
         now_ms: EpochMs,

@@ -238,4 +238,10 @@ pub trait Runs {
     /// MUST keep failures however many successes follow
     /// (`conformance::runs::failures_are_kept_apart_from_successes`).
     async fn trim_runs(&self, keep: KeptRuns, limit: u32) -> Result<Progress, StoreError>;
+
+    /// Deletes up to `limit` runs that ended longer ago than the days for which their workflows keep them, and values of
+    /// idempotency keys that have expired.
+    /// MUST keep runs that have not ended, however old
+    /// (`conformance::admission::ended_runs_go_after_the_days_of_their_workflow`).
+    async fn expire_runs(&self, now_ms: EpochMs, limit: u32) -> Result<Progress, StoreError>;
 }

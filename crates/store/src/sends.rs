@@ -31,9 +31,14 @@ pub struct NewSend {
     pub number: u32,
     /// The way.
     pub way: SendWay,
+    /// Sends of one lane are bounded together: those to one host. `None`: unbounded.
+    pub lane: Option<String>,
     /// Its arguments, as JSON text.
     pub value: Box<RawValue>,
 }
+
+/// Sends of a lane that may be leased at once: however long a host takes, others get their turn.
+pub const SENDS_PER_LANE: u32 = 8;
 
 /// The state of a send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +76,8 @@ pub struct ClaimedSend {
     pub owner: Owner,
     /// The way.
     pub way: SendWay,
+    /// Its lane.
+    pub lane: Option<String>,
     /// Its arguments.
     pub value: Box<RawValue>,
     /// When it was queued, epoch milliseconds.
@@ -115,7 +122,8 @@ pub struct SendRecord {
 #[async_trait]
 pub trait Sends {
     /// Leases up to `limit` due sends, oldest first.
-    /// MUST NOT lease one that has a lease (`conformance::workflow_runs::a_send_has_one_lease`).
+    /// MUST NOT lease one that has a lease (`conformance::workflow_runs::a_send_has_one_lease`), nor more than
+    /// [`SENDS_PER_LANE`] of a lane at once (`conformance::admission::a_full_lane_leaves_other_lanes_their_room`).
     async fn claim_sends(
         &self,
         term: LeaseTerm,
@@ -126,7 +134,7 @@ pub trait Sends {
     /// Records the ends of attempts. Those whose lease was lost change nothing.
     async fn end_sends(&self, attempts: Vec<SendAttempt>) -> Result<(), StoreError>;
 
-    /// When the next send is due, epoch milliseconds.
+    /// When the next send is due, epoch milliseconds. Those that wait for others of their lane have no due time.
     async fn next_send_due(&self) -> Result<Option<EpochMs>, StoreError>;
 
     /// The sends of a run, in the order in which they were queued.

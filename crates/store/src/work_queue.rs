@@ -26,6 +26,8 @@ pub struct Claimed {
     pub trigger: Trigger,
     /// The timer, the workflow's trigger or the emitter that it came through, if one is known.
     pub via: Option<String>,
+    /// The workflow's trigger whose subscription queued it.
+    pub fed_by: Option<String>,
     /// The event for `run`.
     pub event: Arc<RawValue>,
     /// The number of sources and workflows that its cause has passed through.
@@ -42,6 +44,14 @@ pub struct Claimed {
 }
 
 impl Claimed {
+    /// The workflow's trigger that it comes through, if any.
+    pub fn trigger_id(&self) -> Option<&str> {
+        match self.trigger == Trigger::Event {
+            true => self.fed_by.as_deref(),
+            false => self.via.as_deref(),
+        }
+    }
+
     /// Bytes of its event and its state.
     pub fn bytes(&self) -> usize {
         let state = self.state.as_ref().map_or(0, |state| state.get().len());
@@ -100,7 +110,9 @@ impl Backlog {
 pub trait WorkQueue {
     /// Queues an invocation, leased at once if a term is given and the lease of its runnable is the current one.
     /// `Ok` means that it will run, even if this node fails. `Gone` when the runnable is gone or being deleted,
-    /// `Inactive` when it takes no triggers, `Taken` when the invocation is queued already.
+    /// `Inactive` when it takes no triggers, `Taken` when the invocation is queued already, `QueueFull` when as many runs
+    /// of the workflow as may wait to begin do so.
+    /// MUST count exactly those that have not begun (`conformance::admission::a_full_queue_refuses_runs`).
     /// MUST queue it without a lease when the lease of the runnable was lost
     /// (`conformance::nodes::an_invocation_is_queued_whatever_happens_to_the_lease`).
     async fn enqueue(

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use headwater_model::{
-    id::{InvocationId, RunnableId},
+    id::{InvocationId, RunnableId, WorkflowId},
     page::{Page, PageRequest},
     time::EpochMs,
 };
@@ -81,8 +81,26 @@ pub struct RunProgress {
     pub resolves: Vec<WaitResolution>,
     /// Answers that the places contain from now on.
     pub applied: Vec<WaitId>,
+    /// Whether nothing of the run is kept but its record and these details: the run has ended. Sends that have not
+    /// ended are still made (`conformance::admission::a_forgotten_run_leaves_its_record`).
+    pub is_forgotten: bool,
     /// The run's details, kept with its record, when it has ended: JSON text that only the platform reads.
     pub details: Option<Box<RawValue>>,
+}
+
+/// The value of a trigger's idempotency key, in a run that wants to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunKey {
+    /// The workflow.
+    pub workflow: WorkflowId,
+    /// Its trigger.
+    pub trigger: String,
+    /// The value's SHA-256, hexadecimal.
+    pub hash: String,
+    /// The run.
+    pub run_id: InvocationId,
+    /// Until then no other run has the same value, epoch milliseconds.
+    pub expires_at_ms: EpochMs,
 }
 
 /// A run of a workflow that has not ended.
@@ -141,6 +159,20 @@ pub trait WorkflowRuns {
         resolution: WaitResolution,
         now_ms: EpochMs,
     ) -> Result<WaitResolved, StoreError>;
+
+    /// Takes the value of an idempotency key for a run. False: another run has it.
+    /// MUST give a value to one run until it expires, and to that run again
+    /// (`conformance::admission::a_key_is_of_one_run_until_it_expires`).
+    async fn take_run_key(&self, key: RunKey, now_ms: EpochMs) -> Result<bool, StoreError>;
+
+    /// The oldest runs of a workflow that wait to begin, without the newest `size` of them; at most `limit`.
+    /// MUST leave out runs that have begun (`conformance::admission::a_full_queue_refuses_runs`).
+    async fn waiting_beyond(
+        &self,
+        id: &WorkflowId,
+        size: u32,
+        limit: u32,
+    ) -> Result<Vec<InvocationId>, StoreError>;
 
     /// The answers of a run that no commit has applied yet, in the order in which they came.
     async fn resolutions(&self, id: &InvocationId) -> Result<Vec<WaitResolution>, StoreError>;

@@ -109,6 +109,15 @@ pub struct WorkflowFeed {
     pub channel: String,
 }
 
+/// The bounds that a deployment puts on the work and the records of its workflow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WorkflowBounds {
+    /// Runs that may wait to begin; `None`: any number.
+    pub waiting_runs: Option<u32>,
+    /// Days for which ended runs are kept; `None`: as long as others.
+    pub run_days: Option<u32>,
+}
+
 /// A deployment to make the current one of its workflow, which is created if need be.
 #[derive(Debug, Clone)]
 pub struct WorkflowDeploy {
@@ -128,6 +137,8 @@ pub struct WorkflowDeploy {
     pub timers: Vec<WorkflowTimer>,
     /// All its feeds: others of its triggers end. Subscriptions that somebody else created stay.
     pub feeds: Vec<WorkflowFeed>,
+    /// Its bounds.
+    pub bounds: WorkflowBounds,
 }
 
 /// Workflows and their deployments.

@@ -68,6 +68,14 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// The fields of a `multipart/form-data` body.
+    pub(super) fn multipart(&self) -> Option<&Fields<'a, Part<'a>>> {
+        if let Self::MultipartForm(fields) = self {
+            return Some(fields);
+        }
+        None
+    }
+
     /// Whether there is something to show as `body`.
     pub(super) fn has_value(&self) -> bool {
         !matches!(self, Self::Binary)

@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::{
     content::Content,
     fields::{self, Fields},
+    multipart::Part,
     site,
 };
 
@@ -79,6 +80,18 @@ impl<'a> Event<'a> {
     /// The bytes of that text, without the memory for it.
     pub(super) fn json_bytes(&self) -> Result<usize, serde_json::Error> {
         json_bytes(self)
+    }
+
+    /// The files of the body: the name of each one's field, its number among the field's values, its name and content.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, usize, &str, &'a [u8])> {
+        let fields = self.body.as_ref().and_then(Content::multipart);
+        let values = fields.into_iter().flat_map(Fields::iter);
+        values.filter_map(|(field, number, part)| match part {
+            Part::File {
+                filename, content, ..
+            } => Some((field, number, &**filename, *content)),
+            Part::Field(_) => None,
+        })
     }
 
     /// The same as the HTTP trigger of a workflow has it.

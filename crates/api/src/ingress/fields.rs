@@ -39,6 +39,20 @@ impl<'a, V> FromIterator<(Cow<'a, str>, V)> for Fields<'a, V> {
     }
 }
 
+impl<V> Fields<'_, V> {
+    /// All values: each with its name, and its number among those of the name.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, usize, &V)> {
+        self.0.iter().flat_map(|(name, values)| {
+            let values = match values {
+                OneOrMany::One(value) => std::slice::from_ref(value),
+                OneOrMany::Many(values) => values,
+            };
+            let numbered = values.iter().enumerate();
+            numbered.map(move |(number, value)| (&**name, number, value))
+        })
+    }
+}
+
 impl<V> OneOrMany<V> {
     fn push(&mut self, value: V) {
         *self = match std::mem::replace(self, Self::Many(Vec::new())) {

@@ -15,6 +15,8 @@ pub(super) enum Part<'a> {
     File {
         filename: Cow<'a, str>,
         mimetype: Cow<'a, str>,
+        #[serde(skip)]
+        content: &'a [u8],
     },
 }
 
@@ -63,6 +65,7 @@ fn field(part: &[u8]) -> Option<(Cow<'_, str>, Part<'_>)> {
                 .unwrap_or("application/octet-stream")
                 .to_owned()
                 .into(),
+            content,
         },
         None => Part::Field(String::from_utf8_lossy(content)),
     };

@@ -15,14 +15,14 @@ use crate::{
     error::ApiError,
     extract::PathText,
     ingress::answer_event,
-    page::{Told, told},
+    page::{Told, asked, told},
 };
 
 /// Below this path every segment is a token.
 pub(crate) const PREFIX: &str = "/w/";
 /// Methods without an effect, by which programs look whether something is there.
 const LOOKING: [Method; 2] = [Method::HEAD, Method::OPTIONS];
-const ALLOWED: HeaderValue = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
+const ALLOWED: &str = "GET, POST, PUT, PATCH, DELETE";
 /// Headers by which browsers say that nobody has opened the page yet.
 const PURPOSES: [&str; 2] = ["sec-purpose", "purpose"];
 
@@ -37,13 +37,18 @@ pub(crate) async fn answer(
     let Some(action) = wait_action(&action) else {
         return ApiError::NoRoute { method }.into_response();
     };
-    if LOOKING.contains(&method) {
-        let mut response = ApiError::MethodNotAllowed { method }.into_response();
-        response.headers_mut().insert(header::ALLOW, ALLOWED);
-        return response;
-    }
     if is_prefetch(request.headers()) {
         return StatusCode::NO_CONTENT.into_response();
+    }
+    let methods = match platform.wait_methods(&token).await {
+        Ok(methods) => methods,
+        Err(PlatformError::NotFound { .. }) => return told(NOT_FOUND),
+        Err(error) => return ApiError::from(error).into_response(),
+    };
+    match effect(&method, methods.as_deref()) {
+        Effect::Answers => {}
+        Effect::Asks => return confirm(action),
+        Effect::Nothing => return not_allowed(method, methods.as_deref()),
     }
     match take(&platform, (&token, action), &reading, request).await {
         Ok(answer) => told(answered(action, answer)),
@@ -77,6 +82,52 @@ fn wait_action(name: &str) -> Option<WaitAction> {
         "rerun" => Some(WaitAction::Rerun),
         _ => None,
     }
+}
+
+/// The effect of a request with some method.
+#[derive(Debug, PartialEq, Eq)]
+enum Effect {
+    /// It answers the wait.
+    Answers,
+    /// It shows a page with a button, which answers it.
+    Asks,
+    /// It has none.
+    Nothing,
+}
+
+/// The effect of a method, if only `methods` are to answer the wait.
+fn effect(method: &Method, methods: Option<&[String]>) -> Effect {
+    let answers = |wanted: &Method| {
+        methods.is_none_or(|methods| methods.iter().any(|known| known == wanted.as_str()))
+    };
+    match *method {
+        _ if LOOKING.contains(method) => Effect::Nothing,
+        _ if answers(method) => Effect::Answers,
+        Method::GET if answers(&Method::POST) => Effect::Asks,
+        _ => Effect::Nothing,
+    }
+}
+
+fn not_allowed(method: Method, methods: Option<&[String]>) -> Response {
+    let allowed = methods.map_or_else(|| ALLOWED.to_owned(), |methods| methods.join(", "));
+    let mut response = ApiError::MethodNotAllowed { method }.into_response();
+    if let Ok(allowed) = HeaderValue::try_from(allowed) {
+        response.headers_mut().insert(header::ALLOW, allowed);
+    }
+    response
+}
+
+/// A page that asks whether it is meant. The form posts to the address of the page.
+fn confirm(action: WaitAction) -> Response {
+    let (question, button) = match action {
+        WaitAction::Resume => ("Let the workflow go on?", "Go on"),
+        WaitAction::Cancel => ("Cancel the run of the workflow?", "Cancel the run"),
+        WaitAction::Rerun => ("Run the step of the workflow again?", "Run again"),
+    };
+    asked(
+        question,
+        &format!("<form method=\"post\"><button type=\"submit\">{button}</button></form>"),
+    )
 }
 
 fn is_prefetch(headers: &HeaderMap) -> bool {
@@ -134,6 +185,23 @@ mod tests {
             let name: header::HeaderName = name.parse().unwrap();
             let headers = HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
             assert_eq!(is_prefetch(&headers), is, "{value}");
+        }
+    }
+
+    #[test]
+    fn methods_that_do_not_count_ask_or_do_nothing() {
+        let post = ["POST".to_owned()];
+        let put = ["PUT".to_owned()];
+        for (method, methods, expected) in [
+            (Method::GET, None, Effect::Answers),
+            (Method::HEAD, None, Effect::Nothing),
+            (Method::GET, Some(&post[..]), Effect::Asks),
+            (Method::POST, Some(&post[..]), Effect::Answers),
+            (Method::DELETE, Some(&post[..]), Effect::Nothing),
+            (Method::OPTIONS, Some(&post[..]), Effect::Nothing),
+            (Method::GET, Some(&put[..]), Effect::Nothing),
+        ] {
+            assert_eq!(effect(&method, methods), expected, "{method} {methods:?}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Workflows over HTTP: from a folder to a run, and what becomes of runs.
 
+mod admission;
 mod answers;
 mod deploying;
 mod failures;

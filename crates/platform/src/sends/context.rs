@@ -1,6 +1,7 @@
 //! The services and limits that attempts share, and the way of an attempt: made, recorded, its room given back.
 
 use std::{
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -8,7 +9,8 @@ use std::{
     time::Duration,
 };
 
-use headwater_store::{ClaimedSend, Owner, SendAttempt, StoreError};
+use headwater_store::{ClaimedSend, Owner, SENDS_PER_LANE, SendAttempt, StoreError};
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -51,6 +53,8 @@ pub(super) struct SendContext {
     client: Client,
     pub(super) s3: Option<S3>,
     room: Arc<Semaphore>,
+    /// Attempts in flight by lane.
+    lanes: Mutex<HashMap<String, u32>>,
     /// Whether sends may be waiting for room.
     pub(super) is_short: AtomicBool,
 }
@@ -68,6 +72,7 @@ impl SendContext {
             client: Client::new(config, http::TIMEOUT)?,
             s3: s3.map(|s3| S3::new(s3, config)).transpose()?,
             room: Arc::new(Semaphore::new(ATTEMPTS_AT_ONCE)),
+            lanes: Mutex::default(),
             is_short: AtomicBool::new(false),
             variables,
             core,
@@ -117,11 +122,36 @@ impl SendContext {
     /// Starts an attempt over HTTP.
     pub(super) fn start_request(self: &Arc<Self>, send: ClaimedSend, permit: OwnedSemaphorePermit) {
         let context = Arc::clone(self);
+        self.enter(&send);
         self.core.tasks.spawn(async move {
             let now_ms = context.core.env.now_ms();
             let attempted = http::attempted(&context.client, &send, now_ms);
             context.attempt(&send, attempted, permit).await;
+            context.left(&send);
         });
+    }
+
+    fn enter(&self, send: &ClaimedSend) {
+        if let Some(lane) = &send.lane {
+            *self.lanes.lock().entry(lane.clone()).or_default() += 1;
+        }
+    }
+
+    /// Others may have waited for an attempt of a full lane.
+    fn left(&self, send: &ClaimedSend) {
+        let Some(lane) = &send.lane else { return };
+        let mut lanes = self.lanes.lock();
+        let Some(in_flight) = lanes.get_mut(lane) else {
+            return;
+        };
+        let was_full = *in_flight >= SENDS_PER_LANE;
+        *in_flight -= 1;
+        if *in_flight == 0 {
+            lanes.remove(lane);
+        }
+        if was_full {
+            self.core.nudges.nudge(Chore::Sends);
+        }
     }
 
     /// Starts an attempt of a mail.

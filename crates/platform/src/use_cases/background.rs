@@ -84,10 +84,15 @@ impl Platform {
                 let deleted = self.core.store.run_deletions(BATCH).await?;
                 let trimmed = self.trim().await?;
                 let runs = self.trim_runs().await?;
+                let expired = self.core.store.expire_runs(now_ms, BATCH).await?;
                 let deliveries = self.couriers.trim_deliveries(BATCH).await?;
                 Ok(Progress {
-                    done: deleted.done + trimmed.done + runs.done + deliveries.done,
-                    more: deleted.more || trimmed.more || runs.more || deliveries.more,
+                    done: deleted.done + trimmed.done + runs.done + expired.done + deliveries.done,
+                    more: deleted.more
+                        || trimmed.more
+                        || runs.more
+                        || expired.more
+                        || deliveries.more,
                     ..Progress::default()
                 })
             }

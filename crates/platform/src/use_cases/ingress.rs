@@ -3,34 +3,68 @@
 //! Without `customResponse` a request is queued durably before it is acknowledged. With it, the
 //! run itself answers, and nothing is queued: a caller without an answer retries.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use headwater_engine::Response;
 use headwater_model::{
     endpoint::EndpointToken,
     id::{InvocationId, SourceId, UserId},
     time::EpochMs,
 };
-use headwater_store::{NewInvocation, Trigger};
+use headwater_store::{NewInvocation, Owner, Trigger};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use crate::{
     endpoints::{EndpointFacts, EndpointTarget, HttpTriggerFacts, no_endpoint},
     error::PlatformError,
+    files::{EVENT_FILE_KEPT, EventFile},
     origin,
     platform::Platform,
     runner::{Command, CustomResponse, QueuedInvocation, Reply},
-    workflows::{HttpEvent, NewRun, RunResponse},
+    workflows::{Head, HttpEvent, NewRun, RunResponse, UploadPlace, with_urls},
 };
+
+/// The header, or parameter of the query, of a request that starts no run.
+const NO_TRIGGER: &str = "x-pd-notrigger";
+/// The same of a request of whose run only the record is kept.
+const NO_STORE: &str = "x-pd-nostore";
+/// The time that a body is kept as a file.
+const RAW_BODY_KEPT: Duration = Duration::from_secs(30 * 60);
+/// The time after which there may be room for files again.
+const FILES_RETRY_S: u64 = 60;
 
 /// A request as the component gets it.
 #[derive(Debug)]
 pub struct IngressRequest {
     /// The token of the URL.
     pub token: EndpointToken,
-    /// The event `{method, path, query, headers, bodyRaw, body, …}` as JSON text.
+    /// The event as JSON text: `{method, path, query, headers, bodyRaw, body, …}` for a source, and in the shape of its
+    /// trigger for a workflow.
     pub event: Box<RawValue>,
+    /// Files that a workflow finds at URLs in its event.
+    pub uploads: Vec<Upload>,
+}
+
+/// A file that came with a request.
+#[derive(Debug, Clone)]
+pub struct Upload {
+    /// The place of its URL in the event.
+    pub place: UploadPlace,
+    /// The name that the sender gave it.
+    pub filename: String,
+    /// Its content.
+    pub bytes: Bytes,
+}
+
+/// An endpoint that requests are taken at.
+#[derive(Debug, Clone)]
+pub struct FoundEndpoint {
+    /// The user to whose source or workflow they go.
+    pub user_id: UserId,
+    /// Whether it is a workflow's.
+    pub is_workflow: bool,
 }
 
 /// The way to answer a request.
@@ -55,12 +89,19 @@ pub enum Ingress {
 }
 
 impl Platform {
-    /// The user to whose source a request at an endpoint goes, if it is worth being read.
+    /// The endpoint that a request goes to, if it is worth being read.
     ///
     /// # Errors
-    /// `NotFound` when no active source has the endpoint.
-    pub async fn find_endpoint(&self, token: &EndpointToken) -> Result<UserId, PlatformError> {
-        Ok(self.endpoints.find(token).await?.user_id)
+    /// `NotFound` when no active source or workflow has the endpoint.
+    pub async fn find_endpoint(
+        &self,
+        token: &EndpointToken,
+    ) -> Result<FoundEndpoint, PlatformError> {
+        let facts = self.endpoints.find(token).await?;
+        Ok(FoundEndpoint {
+            is_workflow: matches!(facts.target, EndpointTarget::Workflow(_)),
+            user_id: facts.user_id,
+        })
     }
 
     /// Takes a request at an HTTP interface.
@@ -92,7 +133,11 @@ impl Platform {
                 custom_response,
             } => (id, *custom_response),
             EndpointTarget::Workflow(facts) => {
-                return self.accept_for_workflow(facts, &request.event).await;
+                return match self.accept_for_workflow(facts, request).await {
+                    // It was turned off or deleted after its endpoint had been looked up.
+                    Err(PlatformError::Conflict(_)) => Err(no_endpoint("")),
+                    answered => answered,
+                };
             }
         };
         if custom_response {
@@ -113,9 +158,9 @@ impl Platform {
     async fn accept_for_workflow(
         &self,
         facts: &HttpTriggerFacts,
-        event: &RawValue,
+        request: IngressRequest,
     ) -> Result<Ingress, PlatformError> {
-        let event = HttpEvent::read(event)?;
+        let event = HttpEvent::read(&request.event)?;
         if let Some(bearer) = &facts.bearer
             && !self
                 .workflows
@@ -125,28 +170,83 @@ impl Platform {
         {
             return Ok(Ingress::Unauthorized);
         }
-        if event.has_flag("x-pd-notrigger") {
+        if event.has_flag(NO_TRIGGER) {
             return Ok(Ingress::AcceptedByWorkflow);
         }
+        let head = event.has_flag(NO_STORE).then(|| Head {
+            is_forgotten: true,
+            ..Head::default()
+        });
+        let owner = &facts.workflow.owner;
+        let (event, files) = self.with_uploads(owner, request).await?;
         let new = NewRun {
             workflow: facts.workflow.id.clone(),
             trigger: Trigger::Http,
             via: Some(facts.trigger.to_string()),
-            event: event.of_trigger()?,
-            head: None,
+            event,
+            head,
             hops: 0,
         };
+        let answered = self.start_by_request(facts, new).await;
+        // A node that stops has the run all the same.
+        let is_refused = |error: &PlatformError| !matches!(error, PlatformError::Unavailable(_));
+        if answered.as_ref().is_err_and(is_refused) {
+            self.files.take_back(owner, &files).await;
+        }
+        answered
+    }
+
+    async fn start_by_request(
+        &self,
+        facts: &HttpTriggerFacts,
+        new: NewRun,
+    ) -> Result<Ingress, PlatformError> {
         if !facts.responds {
             self.workflows.queue(new).await?;
             return Ok(Ingress::AcceptedByWorkflow);
         }
         Ok(match self.workflows.respond(new).await? {
             RunResponse::Responded(response) => Ingress::Responded(response),
+            RunResponse::Repeated => Ingress::AcceptedByWorkflow,
             RunResponse::None => Ingress::NoWorkflowResponse("No $.respond called in workflow"),
             RunResponse::Paused => {
                 Ingress::NoWorkflowResponse("$.respond() not called for this invocation")
             }
         })
+    }
+
+    /// The event of a request with the URLs of its files, which are kept now.
+    async fn with_uploads(
+        &self,
+        owner: &Owner,
+        request: IngressRequest,
+    ) -> Result<(Box<RawValue>, Vec<EventFile>), PlatformError> {
+        if request.uploads.is_empty() {
+            return Ok((request.event, Vec::new()));
+        }
+        let mut files = Vec::new();
+        let mut urls = Vec::new();
+        for upload in request.uploads {
+            let kept = match upload.place {
+                UploadPlace::RawBody => RAW_BODY_KEPT,
+                UploadPlace::Field { .. } => EVENT_FILE_KEPT,
+            };
+            let put = self
+                .files
+                .put_for(owner, &upload.filename, upload.bytes, kept)
+                .await;
+            match put {
+                Ok(file) => {
+                    urls.push((upload.place, file.url.clone()));
+                    files.push(file);
+                }
+                Err(error) => {
+                    self.files.take_back(owner, &files).await;
+                    return Err(no_room(error));
+                }
+            }
+        }
+        Ok((with_urls(&request.event, urls)?, files))
     }
 
     async fn answer(
@@ -184,4 +284,15 @@ impl Platform {
             CustomResponse::NotRunning => Err(no_endpoint("")),
         }
     }
+}
+
+/// The error of a file that finds no room: the request may be sent again when there is some.
+fn no_room(error: PlatformError) -> PlatformError {
+    if let PlatformError::Conflict(reason) = error {
+        return PlatformError::TooManyWaiting {
+            reason,
+            retry_after_s: FILES_RETRY_S,
+        };
+    }
+    error
 }

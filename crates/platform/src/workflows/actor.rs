@@ -1,6 +1,8 @@
 //! The task that runs one workflow: it claims runs, drives them, and commits what they did.
 
 mod admitting;
+mod overflow;
+mod repeats;
 mod running;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -111,6 +113,7 @@ impl Actor {
         loop {
             self.start_commits();
             self.claim();
+            self.settle();
             if self.closing.is_some() || (self.stopping && self.is_quiet()) {
                 return self.leave().await;
             }
@@ -133,7 +136,7 @@ impl Actor {
                     Some(command) => self.on_command(command),
                     None => return,
                 },
-                counted = self.held.counted(), if self.held.is_counting() => self.counting_ended(counted),
+                judged = self.held.judged(), if self.held.is_judging() => self.on_judged(judged),
                 () = tokio::time::sleep(until_next.unwrap_or_default()), if until_next.is_some() => self.admit_held(),
                 () = heartbeat.beat() => self.prolong_leases().await,
                 () = tokio::time::sleep(IDLE_AFTER), if is_idle => {
@@ -188,17 +191,10 @@ impl Actor {
             Command::Resolved(..) => self.more = true,
             Command::Reload => {
                 for id in self.reload() {
-                    if let Some(run) = self.runs.remove(&id) {
-                        let (context, lease) = (Arc::clone(&self.context), run.claimed.lease);
-                        self.context.core.tasks.spawn(async move {
-                            if let Err(error) = context.core.store.release(&lease, None).await {
-                                tracing::debug!(%error, "cannot give a lease back; it will expire");
-                            }
-                            context.core.nudges.nudge(Chore::Queue);
-                        });
-                    }
+                    self.give_back(&id);
                 }
             }
+            Command::Settle(waiting) => self.settle_for(waiting),
             Command::Close(closed) => self.closing = Some(closed),
         }
     }
@@ -338,6 +334,10 @@ impl Actor {
                 continue;
             };
             run.is_committing = false;
+            if self.held.beginning.remove(id) {
+                // There may be events that found no room.
+                self.context.core.nudges.nudge(Chore::Dispatch);
+            }
             if let Err(error) = result {
                 tracing::warn!(workflow_id = %self.id, run_id = %id, %error, "a run's commit was refused; whoever has the run goes on with it");
                 self.drop_run(id);
@@ -375,6 +375,7 @@ impl Actor {
 
     fn drop_run(&mut self, id: &InvocationId) {
         self.flight.forget(id);
+        self.held.beginning.remove(id);
         // There may be runs that found no room.
         self.more |= self.runs.len() >= RUNS_MAX;
         self.runs.remove(id);

@@ -10,7 +10,8 @@ use std::{
 };
 
 use headwater_model::{id::InvocationId, time::EpochMs};
-use headwater_workflow::definition::Settings;
+use headwater_store::WorkflowBounds;
+use headwater_workflow::definition::{Overflow, Settings};
 use serde::{Deserialize, Serialize};
 
 /// The values of a run's keys; runs of other values are counted apart.
@@ -49,6 +50,15 @@ pub(super) struct Admission {
 /// Whether runs wait for the limits of these settings.
 pub(crate) fn is_limited(settings: &Settings) -> bool {
     settings.concurrency.is_some() || settings.throttle.is_some()
+}
+
+/// The bounds that the settings put on the work and the records of their workflow.
+pub(crate) fn bounds(settings: &Settings) -> WorkflowBounds {
+    let refuses = is_limited(settings) && settings.queue.overflow == Overflow::Reject;
+    WorkflowBounds {
+        waiting_runs: refuses.then_some(settings.queue.size),
+        run_days: settings.retention.days,
+    }
 }
 
 impl Admission {

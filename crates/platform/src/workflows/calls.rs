@@ -33,12 +33,9 @@ pub(crate) struct NewRun {
 }
 
 impl WorkflowContext {
-    /// Queues a run durably. Whoever runs the workflow is to be told.
-    ///
-    /// # Errors
-    /// `Conflict` when the workflow is gone or takes no triggers.
-    pub(super) async fn enqueue(&self, id: InvocationId, new: NewRun) -> Result<(), PlatformError> {
-        let invocation = NewInvocation {
+    /// The invocation of a run to queue.
+    pub(super) fn invocation(&self, id: InvocationId, new: NewRun) -> NewInvocation {
+        NewInvocation {
             id,
             runnable: new.workflow.into(),
             trigger: new.trigger,
@@ -49,7 +46,14 @@ impl WorkflowContext {
             due_at_ms: EpochMs(0),
             origin: origin::origin(),
             state: new.head.as_ref().and_then(|head| to_raw_value(head).ok()),
-        };
+        }
+    }
+
+    /// Queues a run durably. Whoever runs the workflow is to be told.
+    ///
+    /// # Errors
+    /// `Conflict` when the workflow is gone or takes no triggers; `TooManyWaiting` when its queue is full.
+    pub(super) async fn enqueue(&self, invocation: NewInvocation) -> Result<(), PlatformError> {
         self.core.store.enqueue(invocation, None).await?;
         Ok(())
     }

@@ -13,6 +13,8 @@ pub(crate) enum Command {
     Resolved(InvocationId, Option<oneshot::Sender<()>>),
     /// The workflow has a new deployment: runs that are held back are claimed anew.
     Reload,
+    /// Answer when every run that may begin has begun.
+    Settle(oneshot::Sender<()>),
     /// Drop everything and end; answer when gone.
     Close(oneshot::Sender<()>),
 }

@@ -1,15 +1,18 @@
 //! The commit of a run's progress: places, effects, and what becomes of its invocation.
 
-use headwater_model::{channel::Channel, id::CellId, outcome::Limit, time::EpochMs};
+use headwater_model::{
+    channel::Channel, event::NewEvent, id::CellId, outcome::Limit, time::EpochMs,
+};
 use headwater_store::{
     AfterRun, Dropped, EndedRun, InvocationEnd, PlaceWrite, RunBlob, RunCommit, RunOutcome,
     RunProgress, RunVersion, RunnableLease, WaitResolution,
 };
 use headwater_workflow::{
+    definition::Stored,
     path::Path,
     run::{Blob, Cause, Exported, Failure, Kept, Place, Resolution, RunEnd, State},
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{
     json,
     value::{RawValue, to_raw_value},
@@ -43,7 +46,8 @@ struct Written<'a> {
 #[derive(Serialize)]
 struct Details<'a> {
     head: &'a Head,
-    event: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'a RawValue>,
     via: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
@@ -54,10 +58,17 @@ struct Details<'a> {
 #[derive(Debug, Deserialize)]
 pub(crate) struct RunDetails {
     pub(crate) head: Head,
-    pub(crate) event: Box<RawValue>,
+    /// The event, unless only the record of the run is kept.
+    #[serde(default, deserialize_with = "present")]
+    pub(crate) event: Option<Box<RawValue>>,
     /// The reason that it ended for.
     #[serde(default)]
     pub(crate) reason: Option<String>,
+}
+
+/// A member that is there, `null` too.
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Deserialize::deserialize(value).map(Some)
 }
 
 impl RunDetails {
@@ -79,6 +90,12 @@ impl LiveRun {
         };
         if let Some(end) = &end {
             self.tell_of_the_end(end, &mut progress);
+            if self.is_forgotten(end) {
+                progress.is_forgotten = true;
+                progress.places.clear();
+                progress.blobs.clear();
+                self.pending.blobs.clear();
+            }
         }
         let pending = std::mem::take(&mut self.pending);
         self.head.emitted += u32::try_from(pending.events.len()).unwrap_or(u32::MAX);
@@ -114,6 +131,37 @@ impl LiveRun {
         }
     }
 
+    /// The commit of a run that never began: nothing of it is left.
+    pub(super) fn commit_of_none(&mut self, lease: &RunnableLease, now_ms: EpochMs) -> RunCommit {
+        self.is_dirty = false;
+        self.is_committing = true;
+        RunCommit {
+            lease: lease.clone(),
+            run_id: self.id().clone(),
+            invocation: Some(InvocationEnd {
+                lease: self.claimed.lease.clone(),
+                then: AfterRun::Ended,
+            }),
+            events: Vec::new(),
+            dedupe: None,
+            kv_writes: Vec::new(),
+            usage: std::mem::take(&mut self.pending.usage),
+            ended: None,
+            progress: None,
+            now_ms,
+        }
+    }
+
+    /// Whether only the record of the run is kept after this end.
+    fn is_forgotten(&self, end: &RunEnd) -> bool {
+        self.head.is_forgotten
+            || match self.deployed.definition.settings.retention.stored {
+                Stored::All => false,
+                Stored::Errors => matches!(end, RunEnd::Succeeded { .. }),
+                Stored::None => true,
+            }
+    }
+
     fn write_places(&mut self, progress: &mut RunProgress) {
         for path in self.tree.take_changes() {
             let Some(place) = self.tree.place_mut(&path) else {
@@ -142,7 +190,7 @@ impl LiveRun {
         if let RunEnd::Failed { at, failure } = end
             && !self.head.is_test
         {
-            let error = self.error_event(at, failure);
+            let error = self.error_event(at, failure, end);
             self.pending.events.push(error);
         }
         if let Some(called_by) = &self.head.called_by {
@@ -169,9 +217,14 @@ impl LiveRun {
             RunEnd::Cancelled { reason } => Some(reason.as_str()),
             RunEnd::Failed { .. } => None,
         };
+        let record_head = self.head.of_record();
+        let (head, event) = match self.is_forgotten(end) {
+            true => (&record_head, None),
+            false => (&self.head, Some(&*self.claimed.event)),
+        };
         let details = Details {
-            head: &self.head,
-            event: &self.claimed.event,
+            head,
+            event,
             via: self.claimed.via.as_deref(),
             reason,
             hops: self.claimed.hops,
@@ -179,7 +232,8 @@ impl LiveRun {
         progress.details = to_raw_value(&details).ok();
     }
 
-    fn error_event(&self, at: &Path, failure: &Failure) -> headwater_model::event::NewEvent {
+    fn error_event(&self, at: &Path, failure: &Failure, end: &RunEnd) -> NewEvent {
+        let original_event = Some(&self.claimed.event).filter(|_| !self.is_forgotten(end));
         let cell = self
             .tree
             .node(at)
@@ -187,7 +241,7 @@ impl LiveRun {
         let cell = cell.map(|step| CellId::of_component(&step.component.id));
         let error = &failure.error;
         let event = json!({
-            "original_event": self.claimed.event,
+            "original_event": original_event,
             "original_context": input::trigger_context(self),
             "error": {
                 "code": error.code.clone().unwrap_or_else(|| error.name.clone().into()),

@@ -13,7 +13,7 @@ use headwater_model::{
 };
 use headwater_store::{Deployment, SavedComponent, Store, Workflow};
 use headwater_workflow::{
-    definition::{Definition, HttpResponse, NodeKind, StepCode, TriggerConfig},
+    definition::{Definition, HttpResponse, NodeKind, StepCode, Template, TriggerConfig},
     template::compiled_literal,
 };
 use parking_lot::Mutex;
@@ -133,7 +133,7 @@ impl Content {
 pub(crate) struct DeployedStep {
     namespace: String,
     pub(crate) component: SavedComponent,
-    /// The props of the file that have no expressions, for credentials and the like.
+    /// The props of the file that stand for something of the node: accounts and data stores.
     configured: ConfiguredProps,
     /// The props of the file, compiled.
     pub(crate) compiled: Map<String, Value>,
@@ -144,6 +144,8 @@ pub(crate) struct Deployed {
     pub(crate) id: DeploymentId,
     pub(crate) workflow: Workflow,
     pub(crate) definition: Arc<Definition>,
+    /// The ids of its triggers, in their order.
+    triggers: Vec<TriggerId>,
     steps: HashMap<String, DeployedStep>,
 }
 
@@ -151,6 +153,13 @@ impl Deployed {
     /// The step of that namespace.
     pub(crate) fn step(&self, namespace: &str) -> Option<&DeployedStep> {
         self.steps.get(namespace)
+    }
+
+    /// The expression for the idempotency key of a trigger's events.
+    pub(crate) fn idempotency_key(&self, trigger: &str) -> Option<&Template> {
+        let mut triggers = self.definition.triggers.iter().zip(&self.triggers);
+        let (found, _) = triggers.find(|(_, id)| id.as_str() == trigger)?;
+        found.idempotency_key.as_ref()
     }
 
     /// The worker that runs a step's code.
@@ -224,13 +233,18 @@ impl Deployed {
 }
 
 impl DeployedStep {
-    /// The values that the host gives the step: credentials, data stores, defaults.
+    /// The values that the host gives the step: credentials, data stores, and defaults of props that the file leaves out.
+    /// The worker reads those that it has, with their expressions and in the types of their definitions.
     ///
     /// # Errors
     /// As [`crate::props::Props::finals`].
     pub(crate) async fn finals(&self, props: &Props) -> Result<FinalProps, PlatformError> {
         let definitions = &self.component.description.props;
-        props.finals(definitions, &self.configured).await
+        let mut finals = props.finals(definitions, &self.configured).await?;
+        let is_given =
+            |name: &str| self.configured.contains_key(name) || !self.compiled.contains_key(name);
+        finals.values.retain(|name, _| is_given(name));
+        Ok(finals)
     }
 }
 
@@ -293,13 +307,18 @@ async fn load(
             .component(component)
             .await?
             .ok_or_else(|| missing("a step's component"))?;
-        let literal = |(name, value): (&String, &Value)| {
-            Some((name.clone(), named(compiled_literal(value)?)))
-        };
+        let definitions = component.description.props.iter();
+        let of_the_node = definitions
+            .filter(|prop| matches!(prop.kind(), PropKind::App | PropKind::DataStore))
+            .filter_map(|prop| {
+                let value = compiled_literal(step.props.get(&prop.name)?)?;
+                Some((prop.name.clone(), named(value)))
+            });
+        let configured = of_the_node.collect();
         let deployed = DeployedStep {
             namespace: namespace.to_owned(),
             component,
-            configured: step.props.iter().filter_map(literal).collect(),
+            configured,
             compiled: step.props.clone(),
         };
         steps.insert(namespace.to_owned(), deployed);
@@ -308,6 +327,7 @@ async fn load(
         id: id.clone(),
         workflow: workflow.clone(),
         definition,
+        triggers: content.triggers,
         steps,
     })
 }

@@ -6,7 +6,9 @@ use headwater_store::{KvWrite, NewSend, SendWay};
 use headwater_workflow::run::{Failure, FlowCall, Kept, StepEnd, StepOutcome};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 use std::{sync::Arc, time::Duration};
+use url::Url;
 
 use super::masking::Masks;
 use crate::log_line::LogLine;
@@ -165,7 +167,24 @@ impl Sends {
                 .first
                 .saturating_add(u32::try_from(self.queued.len()).unwrap_or(u32::MAX)),
             way,
+            lane: lane(way, &sent.value),
             value: sent.value,
         });
     }
+}
+
+/// The lane of a send: the host of a request, hashed, because it may contain the value of a variable.
+fn lane(way: SendWay, value: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Target {
+        url: String,
+    }
+    if way != SendWay::Http {
+        return None;
+    }
+    // One that cannot be read fails without a request.
+    let Target { url } = serde_json::from_str(value.get()).ok()?;
+    let url = Url::parse(&url).ok()?;
+    let host = format!("{}:{}", url.host_str()?, url.port_or_known_default()?);
+    Some(hex::encode(Sha256::digest(host.as_bytes())))
 }

@@ -44,6 +44,9 @@ pub(crate) struct Head {
     /// Whether it is a test: waits end it, and it leaves no `$errors`.
     #[serde(default)]
     pub(crate) is_test: bool,
+    /// Whether only its record is kept when it has ended, because its request said so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_forgotten: bool,
     /// The state of the tree as a whole.
     #[serde(default)]
     pub(crate) root: Root,
@@ -87,6 +90,19 @@ impl Head {
             || Ok(Self::default()),
             |state| serde_json::from_str(state.get()),
         )
+    }
+
+    /// The head as it stays with the record of a run of which nothing else is kept.
+    pub(crate) fn of_record(&self) -> Self {
+        Self {
+            deployment_id: self.deployment_id.clone(),
+            trace_id: self.trace_id.clone(),
+            started_at_ms: self.started_at_ms,
+            replay: self.replay.clone(),
+            keys: self.keys.clone(),
+            is_forgotten: true,
+            ..Self::default()
+        }
     }
 
     /// Whether a step of the run has been committed.

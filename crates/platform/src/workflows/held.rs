@@ -1,14 +1,17 @@
 //! Runs that are held back, and those that count already when the workflow's actor begins.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
+use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use headwater_model::{
     id::{InvocationId, RunnableId, WorkflowId},
     page::{PageRequest, Position},
     time::EpochMs,
 };
-use headwater_store::RunFilter;
+use headwater_store::{RunFilter, StoreError};
 use headwater_workflow::definition::Settings;
+use serde_json::{Value, value::RawValue};
+use tokio::sync::oneshot;
 
 use super::{
     admission::{Admission, Keys, window_start},
@@ -37,15 +40,52 @@ pub(super) struct Held {
     pub(super) is_counted: bool,
     /// When one of them may begin by the clock.
     pub(super) next_ms: Option<EpochMs>,
+    /// Runs whose idempotency keys are being taken.
+    pub(super) taking: FuturesUnordered<BoxFuture<'static, Taken>>,
+    /// Runs that begin, as long as the store does not know.
+    pub(super) beginning: HashSet<InvocationId>,
+    /// Those who wait until all runs that may begin have begun.
+    pub(super) settling: Vec<oneshot::Sender<()>>,
+    /// Whether more may wait than are to.
+    pub(super) may_overflow: bool,
+    pub(super) overflowing: InFlight<Result<Vec<InvocationId>, StoreError>>,
+}
+
+/// The answer of the store about the idempotency key of a run.
+pub(super) struct Taken {
+    pub(super) run: InvocationId,
+    pub(super) keys: Keys,
+    /// Whether no other run has the value.
+    pub(super) is_first: Result<bool, StoreError>,
+}
+
+/// An answer about runs that are held.
+pub(super) enum Judged {
+    Counted(Result<Counted, PlatformError>),
+    Taken(Taken),
+    Overflowed(Result<Vec<InvocationId>, StoreError>),
 }
 
 impl Held {
-    pub(super) fn is_counting(&self) -> bool {
-        !self.counting.is_idle()
+    pub(super) fn is_judging(&self) -> bool {
+        !self.counting.is_idle() || !self.taking.is_empty() || !self.overflowing.is_idle()
     }
 
-    pub(super) async fn counted(&mut self) -> Result<Counted, PlatformError> {
-        self.counting.ended().await
+    /// The next answer; forever if none is awaited.
+    pub(super) async fn judged(&mut self) -> Judged {
+        tokio::select! {
+            counted = self.counting.ended() => Judged::Counted(counted),
+            Some(taken) = self.taking.next() => Judged::Taken(taken),
+            beyond = self.overflowing.ended() => Judged::Overflowed(beyond),
+        }
+    }
+}
+
+/// The text that runs are told apart by.
+pub(super) fn key_text(answer: &RawValue) -> String {
+    match serde_json::from_str(answer.get()) {
+        Ok(Value::String(text)) => text,
+        _ => answer.get().to_owned(),
     }
 }
 

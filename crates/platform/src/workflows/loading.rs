@@ -13,6 +13,7 @@ use headwater_workflow::{
 use super::{
     admission::is_limited,
     context::WorkflowContext,
+    deployed::Deployed,
     head::{Head, ReplayOf},
     live::{LiveRun, Pending},
 };
@@ -51,27 +52,9 @@ impl WorkflowContext {
         let definition = Arc::clone(&deployed.definition);
         let run_id = &claimed.lease.invocation_id;
         let now_ms = self.core.env.now_ms();
-        let mut blobs = Vec::new();
-        let mut tree = match (head.has_begun(), &head.replay) {
-            (true, _) => {
-                let places = self.places(run_id).await?;
-                RunTree::load(definition, head.root.clone(), places)
-            }
-            (
-                false,
-                Some(ReplayOf {
-                    run_id,
-                    from: Some(from),
-                }),
-            ) => {
-                let (tree, kept) = self.replayed(definition, run_id, from).await?;
-                blobs = kept;
-                tree
-            }
-            (false, _) => RunTree::new(definition),
-        };
-        let settings = &deployed.definition.settings;
-        let is_admitted = head.has_begun() || !is_limited(settings);
+        let (mut tree, blobs) = self.tree(&head, definition, run_id).await?;
+        let is_new = !head.has_begun();
+        let is_admitted = !is_new || begins_at_once(&deployed, &claimed);
         let was_paused = head.has_begun() && claimed.starts <= 1;
         head.pauses += u32::from(was_paused);
         let execution = match head.pauses {
@@ -102,8 +85,35 @@ impl WorkflowContext {
             logs: BTreeMap::new(),
         };
         let answers = self.core.store.resolutions(run.id()).await?;
+        let is_of_step = |answer: &WaitResolution| answer.wait.path != Path::root().to_string();
+        if is_new && is_admitted && answers.iter().any(is_of_step) {
+            // The code of the first steps had its URLs before a commit, and the node died: the steps begin as they did then.
+            run.advance(now_ms);
+        }
         run.resolve(answers, now_ms);
         Ok(run)
+    }
+
+    /// The state that the run goes on from, and blobs that it has to keep from now on.
+    async fn tree(
+        &self,
+        head: &Head,
+        definition: Arc<Definition>,
+        run_id: &InvocationId,
+    ) -> Result<(RunTree, Vec<RunBlob>), PlatformError> {
+        if head.has_begun() {
+            let places = self.places(run_id).await?;
+            let tree = RunTree::load(definition, head.root.clone(), places);
+            return Ok((tree, Vec::new()));
+        }
+        if let Some(ReplayOf {
+            run_id: old,
+            from: Some(from),
+        }) = &head.replay
+        {
+            return self.replayed(definition, old, from).await;
+        }
+        Ok((RunTree::new(definition), Vec::new()))
     }
 
     /// The state that a replay begins with, and the blobs that it takes over. One that cannot begin any more, because the
@@ -145,6 +155,13 @@ impl WorkflowContext {
         let written = self.core.store.run_places(run_id).await?;
         written.iter().map(place_of).collect()
     }
+}
+
+/// Whether nothing has to be known before a run begins.
+fn begins_at_once(deployed: &Deployed, claimed: &Claimed) -> bool {
+    let trigger = claimed.trigger_id();
+    let key = trigger.and_then(|trigger| deployed.idempotency_key(trigger));
+    !is_limited(&deployed.definition.settings) && key.is_none()
 }
 
 /// A place as it was written.

@@ -22,6 +22,8 @@ pub(crate) enum RunResponse {
     None,
     /// The run pauses, and has not responded.
     Paused,
+    /// Its event came before: there is no run.
+    Repeated,
 }
 
 /// A response on its way.
@@ -114,6 +116,14 @@ impl Responders {
         }
     }
 
+    /// The event of the run came before, so that it does not begin.
+    pub(super) fn turn_away(&self, run: &InvocationId) {
+        let answering = self.by_run.lock().remove(run);
+        if let Some(waiting) = answering.and_then(|answering| answering.waiting) {
+            let _ = waiting.send(RunResponse::Repeated);
+        }
+    }
+
     fn with(&self, run: &InvocationId, change: impl FnOnce(&mut Answering)) {
         if let Some(answering) = self.by_run.lock().get_mut(run) {
             change(answering);
@@ -177,6 +187,7 @@ mod tests {
             }
             Ok(RunResponse::None) => "none".to_owned(),
             Ok(RunResponse::Paused) => "paused".to_owned(),
+            Ok(RunResponse::Repeated) => "repeated".to_owned(),
             Err(_) => "waits".to_owned(),
         }
     }

@@ -80,7 +80,7 @@ async fn trigger(
     let queueing = Arc::clone(context);
     let queued = context
         .core
-        .to_the_end(async move { queueing.enqueue(run, new).await });
+        .to_the_end(async move { queueing.enqueue(queueing.invocation(run, new)).await });
     queued.await.map_err(|error| error.to_string())?;
     context.core.nudges.nudge(Chore::Queue);
     let result = ended

@@ -1,5 +1,6 @@
 //! Workflows: their deployments and runs, with steps whose code does what the test says.
 
+mod admission;
 mod blocks;
 mod flow;
 mod limits;

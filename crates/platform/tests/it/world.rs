@@ -468,6 +468,7 @@ fn request(token: &EndpointToken, event: &Value) -> IngressRequest {
     IngressRequest {
         token: token.clone(),
         event: serde_json::value::to_raw_value(event).unwrap(),
+        uploads: Vec::new(),
     }
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Pair {
     pub(super) listener: String,
     /// The owner of the listener if it is a source or workflow that takes events.
     pub(super) runnable_owner: Option<String>,
+    /// The workflow's trigger that has the subscription.
+    trigger: Option<String>,
     /// The generation of the listener if it is a webhook that takes events.
     webhook_generation: Option<i64>,
 }
@@ -44,6 +46,11 @@ impl Pair {
 
     pub(super) fn webhook(&self) -> Result<WebhookId, StoreError> {
         parsed_listener(&self.listener)
+    }
+
+    /// Whether the listener is a workflow that takes events.
+    pub(super) fn is_workflow(&self) -> bool {
+        self.runnable_owner.is_some() && self.listener.starts_with(WorkflowId::PREFIX)
     }
 
     /// The seed for the id of the pair's invocation or delivery.
@@ -71,14 +78,14 @@ static MATCHING: LazyLock<String> = LazyLock::new(|| {
     ]
     .map(|(emitter, whose)| {
         format!(
-            "SELECT position, since, id, listener FROM subscriptions
+            "SELECT position, since, id, listener, trigger_id FROM subscriptions
                  WHERE emitter = {emitter} AND channel = ?4 AND {whose} AND since < ?5
                    AND (?6 OR listener <> ?1) AND position > ?7"
         )
     })
     .join(" UNION ALL ");
     format!(
-        "SELECT position, since, id, listener,
+        "SELECT position, since, id, listener, trigger_id,
                 coalesce((SELECT coalesce(workspace_id, user_id) FROM sources
                           WHERE id = listener AND state IN ('active', 'updating', 'deploying')),
                          (SELECT coalesce(workspace_id, user_id) FROM workflows
@@ -129,6 +136,7 @@ fn pair(row: &Row<'_>) -> Result<Pair, StoreError> {
         subscription_id: get(row, "id")?,
         listener: get(row, "listener")?,
         runnable_owner: get(row, "runnable_owner")?,
+        trigger: get(row, "trigger_id")?,
         webhook_generation: get(row, "webhook_generation")?,
     })
 }
@@ -153,8 +161,8 @@ pub(super) fn enqueue(
     connection
         .execute_prepared(
             "INSERT INTO invocations (id, runnable_id, trigger, timer_prop, event, hops, queued_at_ms, owner_id,
-                                      traceparent)
-             SELECT ?1, ?2, ?3, CASE WHEN ?2 GLOB 'p_*' THEN emitter_id END, event, hops + 1, ?4, ?5, traceparent
+                                      traceparent, trigger_id)
+             SELECT ?1, ?2, ?3, CASE WHEN ?2 GLOB 'p_*' THEN emitter_id END, event, hops + 1, ?4, ?5, traceparent, ?7
              FROM events WHERE position = ?6",
             params![
                 id.as_str(),
@@ -162,7 +170,8 @@ pub(super) fn enqueue(
                 trigger,
                 signed(now_ms),
                 pair.runnable_owner,
-                event.position
+                event.position,
+                pair.trigger
             ],
         )
         .map_err(failed("queueing an event for its listener"))?;

@@ -1,6 +1,10 @@
 //! Events past the cursor, without their data.
 
-use headwater_model::{channel::Channel, id::EventId};
+use headwater_model::{
+    channel::{Channel, ChannelClass},
+    id::EventId,
+    limits::HOPS_MAX,
+};
 use headwater_store::StoreError;
 use rusqlite::{Connection, Row};
 use serde_json::value::RawValue;
@@ -22,6 +26,13 @@ pub(super) struct Passing {
     pub(super) indexed_at_ms: i64,
     /// Of its data.
     pub(super) bytes: u64,
+}
+
+impl Passing {
+    /// Whether sources and workflows that listen get it.
+    pub(super) fn is_passed_on(&self) -> bool {
+        self.channel.class() != ChannelClass::Scheduled && self.hops < HOPS_MAX
+    }
 }
 
 /// The first ones after a position.

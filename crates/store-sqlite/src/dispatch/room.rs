@@ -39,6 +39,19 @@ impl Rooms {
         }
     }
 
+    /// Whether the queue of that owner has room for an event.
+    pub(super) fn is_free(
+        &mut self,
+        connection: &Connection,
+        owner: &str,
+    ) -> Result<bool, StoreError> {
+        if !self.by_owner.contains_key(owner) {
+            let room = read(connection, owner, self.queued_max)?;
+            self.by_owner.insert(owner.to_owned(), room);
+        }
+        Ok(self.by_owner.get(owner).is_some_and(Room::is_free))
+    }
+
     /// Takes room for the event in the queue of the listener's owner. False: the queue is full, which was reported on
     /// the listener's `$errors` once.
     pub(super) fn take(
@@ -56,7 +69,7 @@ impl Rooms {
         let Some(room) = self.by_owner.get_mut(owner) else {
             return Ok(false);
         };
-        if room.invocations > 0 && room.bytes > 0 {
+        if room.is_free() {
             room.invocations -= 1;
             room.bytes -= i64::try_from(event.bytes).unwrap_or(i64::MAX);
             return Ok(true);
@@ -67,6 +80,12 @@ impl Rooms {
             report_full(connection, event, id, self.queued_max, now_ms)?;
         }
         Ok(false)
+    }
+}
+
+impl Room {
+    fn is_free(&self) -> bool {
+        self.invocations > 0 && self.bytes > 0
     }
 }
 

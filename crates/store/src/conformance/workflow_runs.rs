@@ -350,6 +350,7 @@ pub async fn a_send_has_one_lease(factory: &dyn Factory) {
         path: "a".to_owned(),
         number: 0,
         way: SendWay::Http,
+        lane: None,
         value: json(r#"{"url":"https://a.example"}"#),
     });
     let queued = step(&run, goes_on("{}"), progress);

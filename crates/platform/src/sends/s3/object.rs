@@ -177,6 +177,7 @@ mod tests {
                 workspace_id: None,
             },
             way: SendWay::S3,
+            lane: None,
             value: RawValue::from_string(format!(r#"{{"bucket":"logs","payload":{payload}}}"#))
                 .unwrap(),
             queued_at_ms: EpochMs(T0.0 + u64::from(number)),

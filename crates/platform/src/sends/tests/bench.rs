@@ -191,6 +191,7 @@ impl Bench {
             endpoints: Vec::new(),
             timers: Vec::new(),
             feeds: Vec::new(),
+            bounds: Default::default(),
         };
         store.deploy_workflow(deploy).await.unwrap();
         let queued = NewInvocation {
@@ -227,6 +228,7 @@ impl Bench {
             path: id.path.clone(),
             number,
             way,
+            lane: value["url"].as_str().map(str::to_owned),
             value: json_text(value),
         };
         let commit = RunCommit {

@@ -13,7 +13,11 @@ use super::{
     DeployWorkflow, DeployedWorkflow, UpdateWorkflow, WorkflowView, code::StepCodes, folder::Folder,
 };
 use crate::{
-    caller::Caller, chore::Chore, error::PlatformError, platform::Platform, workflows::Content,
+    caller::Caller,
+    chore::Chore,
+    error::PlatformError,
+    platform::Platform,
+    workflows::{Content, bounds},
 };
 
 /// Rows of a workflow that are deleted in one step.
@@ -121,6 +125,7 @@ impl Platform {
             endpoints: planned.endpoints,
             timers: planned.timers,
             feeds: planned.feeds,
+            bounds: bounds(&definition.settings),
         };
         let workflow = self.core.store.deploy_workflow(deploy).await?;
         self.changed(&id);

@@ -94,6 +94,7 @@ impl Platform {
         let RunDetails {
             head: old, event, ..
         } = self.details_of(id).await?.ok_or_else(gone)?;
+        let event = event.ok_or_else(gone)?;
         let deployment_id = match (request.is_same, old.deployment_id) {
             (true, Some(id)) => id,
             _ => run.workflow().deployment_id.clone(),

@@ -225,7 +225,7 @@ impl Platform {
             FoundRun::Ended(ended, _) => {
                 let run = WorkflowRunSummary::of_ended(ended);
                 match self.details_of(id).await? {
-                    Some(details) => (run, details.head, details.reason, Some(details.event)),
+                    Some(details) => (run, details.head, details.reason, details.event),
                     None => (run, Head::default(), None, None),
                 }
             }

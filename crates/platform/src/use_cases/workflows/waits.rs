@@ -1,6 +1,6 @@
 //! Answering waits: by their URLs, and by whoever may see the run (docs/guide/workflows.md, "Waiting").
 
-use headwater_model::id::InvocationId;
+use headwater_model::id::{InvocationId, RunnableId};
 use headwater_store::WaitResolved;
 use headwater_workflow::{
     path::Path,
@@ -8,7 +8,12 @@ use headwater_workflow::{
 };
 use serde_json::{Value, value::RawValue};
 
-use crate::{caller::Caller, error::PlatformError, platform::Platform};
+use crate::{
+    caller::Caller,
+    error::PlatformError,
+    platform::Platform,
+    workflows::{Content, Head},
+};
 
 /// The last part of a wait's URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +68,39 @@ impl Platform {
             WaitResolved::Ended => Ok(WaitAnswer::Ended),
             WaitResolved::Unknown => Err(PlatformError::not_found("wait", token)),
         }
+    }
+
+    /// The methods of requests that answer the wait of this token, in capitals; `None`: all but those that only look.
+    ///
+    /// # Errors
+    /// `NotFound` for a token that nobody was given.
+    pub async fn wait_methods(&self, token: &str) -> Result<Option<Vec<String>>, PlatformError> {
+        let wait = self.workflows.context().wait_key.wait(token);
+        let wait = wait.ok_or_else(|| PlatformError::not_found("wait", token))?;
+        let store = &self.core.store;
+        let Some(run) = store.open_run(&wait.run_id).await? else {
+            return Ok(None);
+        };
+        let RunnableId::Workflow(id) = &run.runnable else {
+            return Ok(None);
+        };
+        let head = Head::read(run.state.as_deref()).unwrap_or_default();
+        let deployment_id = match head.deployment_id {
+            Some(id) => Some(id),
+            // Nothing of the run is stored yet: it follows the latest.
+            None => store
+                .workflow(id)
+                .await?
+                .map(|workflow| workflow.deployment_id),
+        };
+        let Some(deployment_id) = deployment_id else {
+            return Ok(None);
+        };
+        let Some(deployment) = store.deployment(&deployment_id).await? else {
+            return Ok(None);
+        };
+        let definition = Content::of(&deployment)?.definition()?;
+        Ok(definition.settings.resume_methods)
     }
 
     /// Lets a waiting run go on with these data.

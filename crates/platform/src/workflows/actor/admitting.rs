@@ -8,14 +8,15 @@ use headwater_workflow::{
     path::Path,
     run::{Failure, Order, Question, Work},
 };
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::Actor;
 use crate::{
     error::PlatformError,
     workflows::{
-        admission::{Keys, Verdict},
-        held::{Counted, Held, counted},
+        admission::{Keys, Verdict, is_limited},
+        held::{Counted, Held, Judged, counted, key_text},
+        live::LiveRun,
     },
 };
 
@@ -29,15 +30,19 @@ impl Actor {
             return self.advance(id);
         }
         let settings = run.deployed.definition.settings.clone();
+        let questions = questions(run);
         self.held.runs.push_back(id.clone());
-        if !self.held.is_counted && self.held.counting.is_idle() {
+        self.held.may_overflow = true;
+        if is_limited(&settings) && !self.held.is_counted && self.held.counting.is_idle() {
             let (context, id) = (Arc::clone(&self.context), self.id.clone());
             let counting = settings.clone();
             self.held
                 .counting
                 .start(async move { counted(&context, &id, &counting).await });
         }
-        let questions = key_questions(&settings);
+        let Some(run) = self.runs.get_mut(id) else {
+            return;
+        };
         if questions.is_empty() || run.head.keys.is_some() {
             run.head.keys.get_or_insert_default();
             self.admit_held();
@@ -59,36 +64,44 @@ impl Actor {
         let Some(run) = self.runs.get_mut(id) else {
             return;
         };
-        let settings = &run.deployed.definition.settings;
         let answers = match answers {
             Ok(answers) => answers,
             Err(failure) => {
-                let reason = format!("the key of a limit: {}", failure.error.line());
-                run.tree.cancel(&reason);
-                run.is_admitted = true;
-                run.is_dirty = true;
-                self.held.runs.retain(|held| held != id);
-                return self.advance(id);
+                let reason = format!("{}: {}", asked(run), failure.error.line());
+                return self.cancel_held(id, &reason);
             }
         };
-        let mut answers = answers.iter().map(|answer| key_text(answer));
-        let mut key =
-            |template: Option<&Template>| template.and_then(|_| answers.next()).unwrap_or_default();
-        run.head.keys = Some(Keys {
-            concurrency: key(settings
-                .concurrency
-                .as_ref()
-                .and_then(|limit| limit.key.as_ref())),
-            throttle: key(settings
-                .throttle
-                .as_ref()
-                .and_then(|limit| limit.key.as_ref())),
-        });
-        self.admit_held();
+        let settings = &run.deployed.definition.settings;
+        let mut answers = answers.into_iter();
+        let of_event = idempotency_key(run).and_then(|_| answers.next());
+        let mut key = |template: Option<&Template>| {
+            let answer = template.and_then(|_| answers.next());
+            answer.map(|answer| key_text(&answer)).unwrap_or_default()
+        };
+        let keys = Keys {
+            concurrency: key(concurrency_key(settings)),
+            throttle: key(throttle_key(settings)),
+        };
+        match of_event {
+            Some(answer) => self.take_key(id, &answer, keys),
+            None => {
+                run.head.keys = Some(keys);
+                self.admit_held();
+            }
+        }
+    }
+
+    /// An answer about runs that are held came.
+    pub(super) fn on_judged(&mut self, judged: Judged) {
+        match judged {
+            Judged::Counted(counted) => self.counting_ended(counted),
+            Judged::Taken(taken) => self.key_taken(taken),
+            Judged::Overflowed(beyond) => self.overflowed(beyond),
+        }
     }
 
     /// The runs that count already are known.
-    pub(super) fn counting_ended(&mut self, counted: Result<Counted, PlatformError>) {
+    fn counting_ended(&mut self, counted: Result<Counted, PlatformError>) {
         let counted = match counted {
             Ok(counted) => counted,
             Err(error) => {
@@ -112,7 +125,7 @@ impl Actor {
 
     /// Lets those begin that may, in their order.
     pub(super) fn admit_held(&mut self) {
-        if !self.held.is_counted || self.stopping {
+        if self.stopping {
             return;
         }
         let now_ms = self.context.core.env.now_ms();
@@ -125,15 +138,14 @@ impl Actor {
             let Some(run) = runs.get_mut(id) else {
                 return false;
             };
+            let settings = &run.deployed.definition.settings;
+            let may_ask = !is_limited(settings) || (held.is_counted && !is_behind_unknown);
             // A run whose key is not known yet may be of the same key as any behind it.
-            let Some(keys) = run.head.keys.as_ref().filter(|_| !is_behind_unknown) else {
+            let Some(keys) = run.head.keys.as_ref().filter(|_| may_ask) else {
                 is_behind_unknown = true;
                 return true;
             };
-            match held
-                .admission
-                .ask(&run.deployed.definition.settings, id, keys, now_ms)
-            {
+            match held.admission.ask(settings, id, keys, now_ms) {
                 Verdict::Begins => {
                     run.begin(now_ms);
                     // Its place has to be durable before anything of it runs.
@@ -150,6 +162,7 @@ impl Actor {
         });
         held.next_ms = next_ms;
         for id in begin {
+            self.held.beginning.insert(id.clone());
             self.advance(&id);
         }
     }
@@ -176,30 +189,46 @@ impl Actor {
             .map(|next_ms| env.lasting(next_ms.since(env.now_ms())))
     }
 
-    fn settings_of_held(&self) -> Option<Settings> {
+    pub(super) fn settings_of_held(&self) -> Option<Settings> {
         let first = self.held.runs.iter().find_map(|id| self.runs.get(id));
         first.map(|run| run.deployed.definition.settings.clone())
     }
 }
 
-fn key_questions(settings: &Settings) -> Vec<Question> {
+/// The expressions to be evaluated before a run may begin.
+fn questions(run: &LiveRun) -> Vec<Question> {
+    let settings = &run.deployed.definition.settings;
     let keys = [
-        settings
-            .concurrency
-            .as_ref()
-            .and_then(|limit| limit.key.clone()),
-        settings
-            .throttle
-            .as_ref()
-            .and_then(|limit| limit.key.clone()),
+        idempotency_key(run),
+        concurrency_key(settings),
+        throttle_key(settings),
     ];
-    keys.into_iter().flatten().map(Question::Value).collect()
+    keys.into_iter()
+        .flatten()
+        .cloned()
+        .map(Question::Value)
+        .collect()
 }
 
-/// The text that runs are told apart by.
-fn key_text(answer: &RawValue) -> String {
-    match serde_json::from_str(answer.get()) {
-        Ok(Value::String(text)) => text,
-        _ => answer.get().to_owned(),
+/// The keys that were asked for, as the reason of a run that cannot have them names them.
+fn asked(run: &LiveRun) -> &'static str {
+    let settings = &run.deployed.definition.settings;
+    let has_limits = concurrency_key(settings).is_some() || throttle_key(settings).is_some();
+    match (idempotency_key(run).is_some(), has_limits) {
+        (true, false) => "the trigger's `idempotency_key`",
+        (false, _) => "the key of a limit",
+        (true, true) => "the trigger's `idempotency_key`, or the key of a limit",
     }
+}
+
+fn idempotency_key(run: &LiveRun) -> Option<&Template> {
+    run.deployed.idempotency_key(run.claimed.trigger_id()?)
+}
+
+fn concurrency_key(settings: &Settings) -> Option<&Template> {
+    settings.concurrency.as_ref()?.key.as_ref()
+}
+
+fn throttle_key(settings: &Settings) -> Option<&Template> {
+    settings.throttle.as_ref()?.key.as_ref()
 }

@@ -1,0 +1,105 @@
+//! Events that came before: by the idempotency key of their trigger, each value starts one run
+//! (docs/guide/workflows.md, "Events that come twice").
+//!
+//! The value is taken in the store before the run begins, for that run: whoever goes on with the run after a crash has
+//! it too.
+
+use std::{sync::Arc, time::Duration};
+
+use headwater_model::id::InvocationId;
+use headwater_store::RunKey;
+use headwater_workflow::run::{RunEnd, State};
+use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
+
+use super::Actor;
+use crate::{
+    chore::Chore,
+    workflows::{
+        admission::Keys,
+        held::{Taken, key_text},
+    },
+};
+
+/// The time that a value counts.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+impl Actor {
+    /// Takes the value of a run's idempotency key, unless it has none.
+    pub(super) fn take_key(&mut self, id: &InvocationId, answer: &RawValue, keys: Keys) {
+        let Some(run) = self.runs.get_mut(id) else {
+            return;
+        };
+        let text = key_text(answer);
+        let trigger = run.claimed.trigger_id().map(str::to_owned);
+        let (Some(trigger), false) = (trigger, text.is_empty() || answer.get() == "null") else {
+            run.head.keys = Some(keys);
+            return self.admit_held();
+        };
+        let (context, run) = (Arc::clone(&self.context), id.clone());
+        let now_ms = context.core.env.now_ms();
+        let key = RunKey {
+            workflow: self.id.clone(),
+            trigger,
+            hash: hex::encode(Sha256::digest(text.as_bytes())),
+            run_id: id.clone(),
+            expires_at_ms: now_ms + KEPT,
+        };
+        self.held.taking.push(Box::pin(async move {
+            let is_first = context.core.store.take_run_key(key, now_ms).await;
+            Taken {
+                run,
+                keys,
+                is_first,
+            }
+        }));
+    }
+
+    /// The store said whether the value is the run's.
+    pub(super) fn key_taken(&mut self, taken: Taken) {
+        let Taken {
+            run: id,
+            keys,
+            is_first,
+        } = taken;
+        let Some(run) = self.runs.get_mut(&id) else {
+            return;
+        };
+        match is_first {
+            Ok(true) => run.head.keys = Some(keys),
+            Ok(false) => self.turn_away(&id),
+            Err(error) => {
+                tracing::warn!(workflow_id = %self.id, run_id = %id, error = error.in_full(), "cannot take an idempotency key; the run is looked at again");
+                self.give_back(&id);
+            }
+        }
+        self.admit_held();
+    }
+
+    /// Ends a run that never began, without a record.
+    fn turn_away(&mut self, id: &InvocationId) {
+        self.held.runs.retain(|held| held != id);
+        self.context.responders.turn_away(id);
+        let now_ms = self.context.core.env.now_ms();
+        if let (Some(run), Some(lease)) = (self.runs.get_mut(id), &self.lease) {
+            run.standing = State::Ended(RunEnd::Succeeded { reason: None });
+            let commit = run.commit_of_none(lease, now_ms);
+            self.commits.push(commit);
+        }
+    }
+
+    /// Gives a run that is held back to the store, to be claimed again.
+    pub(super) fn give_back(&mut self, id: &InvocationId) {
+        self.held.runs.retain(|held| held != id);
+        let Some(run) = self.runs.remove(id) else {
+            return;
+        };
+        let (context, lease) = (Arc::clone(&self.context), run.claimed.lease);
+        self.context.core.tasks.spawn(async move {
+            if let Err(error) = context.core.store.release(&lease, None).await {
+                tracing::debug!(%error, "cannot give a lease back; it will expire");
+            }
+            context.core.nudges.nudge(Chore::Queue);
+        });
+    }
+}

@@ -36,9 +36,10 @@ pub(crate) use self::webhooks::{
     WebhooksCommand,
 };
 pub(crate) use self::workflows::{
-    CheckWorkflowArguments, DeleteWorkflowArguments, EndedStatus, InitWorkflowArguments,
-    ReplayRunArguments, ResumeRunArguments, RunWorkflowArguments, WorkflowRunStatus,
-    WorkflowRunsArguments, WorkflowsArguments, WorkflowsClientCommand, WorkflowsCommand,
+    CheckWorkflowArguments, DeleteWorkflowArguments, EndedStatus, ImportWorkflowsArguments,
+    InitWorkflowArguments, ReplayRunArguments, ResumeRunArguments, RunWorkflowArguments,
+    WorkflowRunStatus, WorkflowRunsArguments, WorkflowsArguments, WorkflowsClientCommand,
+    WorkflowsCommand,
 };
 pub(crate) use crate::serve::arguments::ServeArguments;
 

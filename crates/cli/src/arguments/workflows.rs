@@ -16,6 +16,8 @@ pub(crate) enum WorkflowsCommand {
     Init(InitWorkflowArguments),
     /// Check a workflow's folder, without a node
     Check(CheckWorkflowArguments),
+    /// Bring workflows over from Pipedream: a folder for each, and a report of the work that is left
+    Import(ImportWorkflowsArguments),
     #[command(flatten)]
     Client(WorkflowsClientCommand),
 }
@@ -63,6 +65,19 @@ pub(crate) struct CheckWorkflowArguments {
     /// Tell also what Pipedream would not know
     #[arg(long)]
     pub(crate) pipedream: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportWorkflowsArguments {
+    /// Checkout of a synced repository, its URL (cloned with `git`), or the archive of an exported project
+    #[arg(value_name = "REPO|ZIP")]
+    pub(crate) origin: String,
+    /// Folder to write the workflows and the report into
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) into: PathBuf,
+    /// Deploy each workflow whose folder asks for no more work
+    #[arg(long)]
+    pub(crate) deploy: bool,
 }
 
 #[derive(Debug, Args)]

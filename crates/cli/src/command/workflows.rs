@@ -4,6 +4,7 @@ mod answers;
 mod check;
 mod deploy;
 mod dev;
+mod import;
 mod init;
 mod logs;
 mod progress;
@@ -33,6 +34,7 @@ pub(crate) async fn run(global: &Global, command: WorkflowsCommand) -> Result<Ex
     match command {
         WorkflowsCommand::Init(arguments) => init::run(&arguments, global.json),
         WorkflowsCommand::Check(arguments) => check::run(&arguments, global.json),
+        WorkflowsCommand::Import(arguments) => import::run(global, &arguments).await,
         WorkflowsCommand::Client(command) => client(&Session::open(global)?, command).await,
     }
 }

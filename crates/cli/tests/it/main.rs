@@ -17,5 +17,6 @@ mod sources;
 mod tenants;
 mod variables;
 mod webhooks;
+mod workflow_import;
 mod workflow_runs;
 mod workflows;

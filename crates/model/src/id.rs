@@ -134,7 +134,7 @@ ids! {
     /// A user.
     UserId, "u_", "a user";
     /// A connected account of an app.
-    AccountId, "apn_", "an account";
+    AccountId, "apn_", "an account", is_foreign_body;
     /// One way through a browser to a connected account.
     ConnectId, "cn_", "a connect";
     /// One run of a component's code.

@@ -24,6 +24,7 @@ const PROPS = new StepProps({
     choice: { type: "string", withLabel: true },
     choices: { type: "string[]", withLabel: true },
     inherited: { propDefinition: [APP, "sheet"] },
+    defaulted: { type: "integer[]", default: [1] },
     broken: { propDefinition: "nothing" },
   },
 });
@@ -83,6 +84,9 @@ const VALUES: [name: string, given: unknown, value: unknown][] = [
   ["unknown", "5", "5"],
   ["unknown", lv("One", "1"), "1"],
   ["unknown", { a: expression("1 + 1") }, { a: 2 }],
+  ["defaulted", expression("undefined"), [1]],
+  ["defaulted", expression("[2]"), [2]],
+  ["defaulted", null, null],
   ["broken", "5", "5"],
 ];
 
@@ -95,6 +99,13 @@ for (const [name, given, value] of VALUES) {
 Deno.test("a list of `steps` is not changed by reading it as a prop", async () => {
   assert.deepEqual(await valueOf("list", expression("steps.a.list")), [1]);
   assert.deepEqual(STEPS.a.list, [{ __lv: { value: 1 } }]);
+});
+
+Deno.test("a run that changes a default leaves it to the next as it was", async () => {
+  const first = await valueOf("defaulted", expression("undefined"));
+  assert.ok(Array.isArray(first));
+  first.push(2);
+  assert.deepEqual(await valueOf("defaulted", expression("undefined")), [1]);
 });
 
 Deno.test("the host's values win, and keys with a leading underscore are no props", async () => {

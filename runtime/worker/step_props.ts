@@ -8,7 +8,15 @@
 
 import { type Component, isObject } from "./component.ts";
 import { inPlace } from "./failure.ts";
-import { finalize, hasOwn, isArray, objectKeys, OwnMap } from "./intrinsics.ts";
+import {
+  finalize,
+  hasOwn,
+  isArray,
+  jsonParse,
+  objectKeys,
+  OwnMap,
+} from "./intrinsics.ts";
+import { toJson } from "./json.ts";
 import { resolveProp } from "./prop_definition.ts";
 import type { PropValues } from "./protocol.ts";
 import { fillIn } from "./templates.ts";
@@ -20,6 +28,8 @@ type Coercion = (value: unknown) => unknown;
 interface Definition {
   coerce: Coercion | undefined;
   withLabel: boolean;
+  /** JSON, so that each run has its own. */
+  defaultValue: string | undefined;
 }
 
 export class StepProps {
@@ -47,7 +57,8 @@ export class StepProps {
       const value = isObject(templates[name])
         ? await inPlace(`props.${name}`, () => this.#value(templates, name, steps))
         : this.#read(name, templates[name]);
-      if (value !== undefined) values[name] = value;
+      const read = value === undefined ? this.#default(name) : value;
+      if (read !== undefined) values[name] = read;
     }
     return values;
   }
@@ -60,6 +71,11 @@ export class StepProps {
     const awaiting = fillIn(templates, name, steps);
     if (awaiting !== undefined) await awaiting;
     return this.#read(name, templates[name]);
+  }
+
+  #default(name: string): unknown {
+    const text = this.#definitions.get(name)?.defaultValue;
+    return text === undefined ? undefined : jsonParse(text);
   }
 
   #read(name: string, given: unknown): unknown {
@@ -76,7 +92,11 @@ export class StepProps {
 function definitionOf(name: string, definition: unknown): Definition | undefined {
   try {
     const { type, fields } = resolveProp(name, definition);
-    return { coerce: COERCIONS[type], withLabel: fields.withLabel === true };
+    return {
+      coerce: COERCIONS[type],
+      withLabel: fields.withLabel === true,
+      defaultValue: toJson(fields.default, "the default"),
+    };
   } catch {
     return undefined;
   }

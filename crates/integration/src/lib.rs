@@ -60,6 +60,6 @@ pub use python::Python;
 pub use raw::Raw;
 pub use receiver::{Received, Receiver, Reply};
 pub use s3::S3;
-pub use services::{Gitlab, GoogleDrive, Linear, Monday, Notion, Shopify, Slack};
+pub use services::{Apify, Gitlab, GoogleDrive, Linear, Monday, Notion, Shopify, Slack};
 pub use source::Source;
 pub use ssh::Ssh;

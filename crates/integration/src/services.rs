@@ -5,6 +5,7 @@
 //! lists, keeps what it is told, and calls the webhooks that were registered. Each is written after the
 //! service's public documentation.
 
+mod apify;
 mod gitlab;
 mod google_drive;
 mod graphql;
@@ -14,6 +15,7 @@ mod notion;
 mod shopify;
 mod slack;
 
+pub use apify::Apify;
 pub use gitlab::Gitlab;
 pub use google_drive::GoogleDrive;
 pub use linear::Linear;

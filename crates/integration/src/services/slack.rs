@@ -25,10 +25,21 @@ pub struct Slack {
 impl Slack {
     /// With these public channels, whose ids count from `C1`, and the user `U1`, Ada.
     pub async fn start(channels: &[&str]) -> Self {
+        let channels = channels.iter().enumerate();
+        Self::serve(channels.map(|(index, &name)| (format!("C{}", index + 1), name))).await
+    }
+
+    /// With these public channels by their ids, and Ada.
+    pub async fn with_ids(channels: &[(&str, &str)]) -> Self {
+        let channels = channels.iter();
+        Self::serve(channels.map(|&(id, name)| (id.to_owned(), name))).await
+    }
+
+    async fn serve<'a>(channels: impl Iterator<Item = (String, &'a str)>) -> Self {
         let server = Receiver::secure(&["slack.com"]).await;
-        let channel = |(index, name): (usize, &&str)| json!({"id": format!("C{}", index + 1), "name": name, "is_channel": true});
+        let channel = |(id, name)| json!({"id": id, "name": name, "is_channel": true});
         let state = Arc::new(Mutex::new(State {
-            channels: channels.iter().enumerate().map(channel).collect(),
+            channels: channels.map(channel).collect(),
             ..State::default()
         }));
         let shared = Arc::clone(&state);

@@ -1,8 +1,10 @@
 //! Workflows over HTTP: from a folder to a run, and what becomes of runs.
 
+mod actions;
 mod admission;
 mod answers;
 mod deploying;
+mod example;
 mod failures;
 mod files;
 mod tenants;
@@ -115,18 +117,24 @@ pub(crate) fn path_of(run: &Value) -> String {
 
 /// A run as soon as it has that status.
 pub(crate) async fn until(node: &Client, run: &str, status: &str) -> Value {
+    until_that(node, run, |shown| shown["status"] == status).await
+}
+
+/// A run as soon as it is as wanted, which one that has ended cannot become any more.
+pub(crate) async fn until_that(node: &Client, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     let mut shown = Value::Null;
     let becoming = async {
         loop {
             shown = node.get(run).await.is(200).data();
-            if shown["status"] == status {
-                return;
+            let is_wanted = wanted(&shown);
+            if is_wanted || shown["ended_at_ms"].is_u64() {
+                return is_wanted;
             }
             tokio::task::yield_now().await;
         }
     };
     let became = tokio::time::timeout(PATIENCE, becoming).await;
-    became.unwrap_or_else(|_| panic!("no run that is {status}: {shown:#}"));
+    assert_eq!(became, Ok(true), "the run is not as wanted: {shown:#}");
     shown
 }
 

@@ -287,6 +287,9 @@ impl Actor {
             Ok(answers) => {
                 if let Some(run) = self.runs.get_mut(&id) {
                     run.resolve(answers, now_ms);
+                    if run.is_admitted {
+                        self.held.runs.retain(|held| *held != id);
+                    }
                     self.advance(&id);
                 }
             }

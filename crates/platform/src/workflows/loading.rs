@@ -187,6 +187,8 @@ impl LiveRun {
             }
             if answer.wait.path == Path::root().to_string() {
                 self.tree.cancel(CANCELLED);
+                // It needs no place to end.
+                self.is_admitted = true;
             }
             let path = answer.wait.path.parse::<Path>();
             let resolution = serde_json::from_str::<Resolution>(answer.resolution.get());

@@ -1,4 +1,5 @@
-//! The code of steps: files of the folder, text in the definition, and actions of a registry.
+//! The code of steps: files of the folder, text in the definition, and actions of a registry. Sources of triggers are found
+//! in the same places.
 //!
 //! A key is looked up on this node first, then among the actions that the node brings along, then in the public
 //! packages (docs/guide/workflows.md, "Steps").
@@ -7,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use headwater_engine::{BuildRequest, ComponentCode, built_in_action};
-use headwater_model::id::ComponentId;
+use headwater_model::id::{ComponentId, WorkspaceId};
 use headwater_store::{ArtifactBytes, Owner, SavedComponent};
 use headwater_workflow::{
     definition::{ComponentReference, Definition, NodeKind, Step, StepCode},
@@ -166,7 +167,9 @@ impl Platform {
         codes: &StepCodes<'_>,
         reference: &ComponentReference,
     ) -> Result<Found, PlatformError> {
-        if let Some(saved) = self.action_here(codes, reference).await? {
+        let workspace_id = codes.owner.workspace_id.as_ref();
+        let here = self.component_here(codes.caller, workspace_id, reference);
+        if let Some(saved) = here.await? {
             return Ok((saved, None, None));
         }
         let not_found = || {
@@ -196,9 +199,10 @@ impl Platform {
     }
 
     /// A component that somebody saved or published on this node.
-    async fn action_here(
+    pub(super) async fn component_here(
         &self,
-        codes: &StepCodes<'_>,
+        caller: &Caller,
+        workspace_id: Option<&WorkspaceId>,
         reference: &ComponentReference,
     ) -> Result<Option<SavedComponent>, PlatformError> {
         let key = &reference.key;
@@ -207,9 +211,8 @@ impl Platform {
             wanted.insert(0, format!("{key}@{version}"));
         }
         for key in wanted {
-            let workspace = codes.owner.workspace_id.clone();
             let found = self
-                .component(codes.caller, &ComponentRef::Key(key), workspace)
+                .component(caller, &ComponentRef::Key(key), workspace_id.cloned())
                 .await;
             match found {
                 Ok(component) if is_wanted(&component, reference) => return Ok(Some(component)),
@@ -231,30 +234,46 @@ impl Platform {
         };
         let package = format!("{SCOPE}/{app}");
         let usual = format!("actions/{name}/{name}.mjs");
-        for path in [Some(usual), self.listed_module(&package, name).await]
-            .into_iter()
-            .flatten()
-        {
-            let input = ComponentInput {
-                component_url: Some(format!("npm:{package}/{path}")),
-                ..ComponentInput::default()
-            };
-            match self.built_component(owner.clone(), &input).await {
-                Ok((mut component, artifact))
-                    if component.description.key.as_deref() == Some(key) =>
-                {
-                    component.description.key = None;
-                    return Ok(Some((component, Some(artifact), None)));
-                }
-                Ok(_) | Err(PlatformError::Component { .. }) => {}
-                Err(error) => return Err(error),
-            }
+        if let Some(found) = self.packaged_at(owner, key, (&package, &usual)).await? {
+            return Ok(Some(found));
         }
-        Ok(None)
+        match self.listed_module(&package, ("actions/", name)).await {
+            Some(listed) => self.packaged_at(owner, key, (&package, &listed)).await,
+            None => Ok(None),
+        }
     }
 
-    /// The path of the component of that name in a package, as the package lists it.
-    async fn listed_module(&self, package: &str, name: &str) -> Option<String> {
+    /// The component of that key, if it is the one in this file of a package.
+    async fn packaged_at(
+        &self,
+        owner: &Owner,
+        key: &str,
+        (package, path): (&str, &str),
+    ) -> Result<Option<Found>, PlatformError> {
+        let input = ComponentInput {
+            component_url: Some(format!("npm:{package}/{path}")),
+            ..ComponentInput::default()
+        };
+        match self.built_component(owner.clone(), &input).await {
+            Ok((mut component, artifact)) if component.description.key.as_deref() == Some(key) => {
+                component.description.key = None;
+                Ok(Some((component, Some(artifact), None)))
+            }
+            Ok(_) | Err(PlatformError::Component { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A source of a public package, as a URL of code.
+    pub(super) async fn packaged_source(&self, key: &str) -> Option<String> {
+        let (app, name) = key.split_once('-')?;
+        let package = format!("{SCOPE}/{app}");
+        let path = self.listed_module(&package, ("sources/", name)).await?;
+        Some(format!("npm:{package}/{path}"))
+    }
+
+    /// The path of the component of that name in a folder of a package, as the package lists it.
+    async fn listed_module(&self, package: &str, (folder, name): (&str, &str)) -> Option<String> {
         let package = format!("npm:{package}").parse().ok()?;
         let listed = self
             .core
@@ -265,7 +284,7 @@ impl Platform {
             .ok()?;
         let is_named = |path: &String| {
             let file = path.rsplit('/').next().unwrap_or(path);
-            file.rsplit_once('.').is_some_and(|(stem, _)| stem == name) && path.contains("actions/")
+            file.rsplit_once('.').is_some_and(|(stem, _)| stem == name) && path.contains(folder)
         };
         listed.modules.into_iter().find(is_named)
     }

@@ -6,7 +6,9 @@ use std::{
 };
 
 use headwater_model::id::{SourceId, TriggerId, WorkspaceId};
-use headwater_workflow::definition::{Definition, SourceTrigger, StepCode, TriggerConfig};
+use headwater_workflow::definition::{
+    ComponentReference, Definition, SourceTrigger, StepCode, TriggerConfig,
+};
 
 use super::folder::Folder;
 use crate::{
@@ -62,7 +64,8 @@ impl Platform {
                             .map(|(_, _, before)| before.clone())
                     });
                     let is_same = before.as_ref() == Some(trigger) && is_registered(trigger);
-                    self.kept_source(caller, source, trigger, (folder, is_same))
+                    let code = (folder, workspace_id);
+                    self.kept_source(caller, source, trigger, (code, is_same))
                         .await
                 }
                 None => Ok(None),
@@ -122,7 +125,9 @@ impl Platform {
         workspace_id: Option<&WorkspaceId>,
     ) -> Result<SourceId, PlatformError> {
         let request = DeploySource {
-            component: component(trigger, folder)?,
+            component: self
+                .code_of_source(caller, trigger, (folder, workspace_id))
+                .await?,
             configured_props: trigger.props.clone().into_iter().collect(),
             workspace_id: workspace_id.cloned(),
             name: Some(format!("{} (trigger)", folder.definition.name)),
@@ -137,7 +142,7 @@ impl Platform {
         caller: &Caller,
         id: &SourceId,
         trigger: &SourceTrigger,
-        (folder, is_same): (&Folder, bool),
+        (code, is_same): ((&Folder, Option<&WorkspaceId>), bool),
     ) -> Result<Option<SourceId>, PlatformError> {
         match self.visible_source(caller, id).await {
             Ok(_) if is_same => return Ok(Some(id.clone())),
@@ -146,12 +151,64 @@ impl Platform {
             Err(error) => return Err(error),
         }
         let request = UpdateSource {
-            component: component(trigger, folder)?,
+            component: self.code_of_source(caller, trigger, code).await?,
             configured_props: Some(trigger.props.clone().into_iter().collect()),
             ..UpdateSource::default()
         };
         self.update_source(caller, id, request).await?;
         Ok(Some(id.clone()))
+    }
+
+    async fn code_of_source(
+        &self,
+        caller: &Caller,
+        trigger: &SourceTrigger,
+        (folder, workspace_id): (&Folder, Option<&WorkspaceId>),
+    ) -> Result<ComponentInput, PlatformError> {
+        match &trigger.uses {
+            StepCode::Inline(text) => Ok(code(text)),
+            StepCode::File(path) => {
+                let text = folder.files.get(path);
+                let text = text.ok_or_else(|| {
+                    PlatformError::invalid("uses", format!("the folder has no file `{path}`"))
+                })?;
+                Ok(code(text))
+            }
+            StepCode::Component(reference) => {
+                self.registered_source(caller, reference, workspace_id)
+                    .await
+            }
+            StepCode::Foreign { runtime, file } => {
+                let reason = format!(
+                    "`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here"
+                );
+                Err(PlatformError::invalid("uses", reason))
+            }
+        }
+    }
+
+    /// A source by its key: one of this node, else one of the public packages.
+    async fn registered_source(
+        &self,
+        caller: &Caller,
+        reference: &ComponentReference,
+        workspace_id: Option<&WorkspaceId>,
+    ) -> Result<ComponentInput, PlatformError> {
+        let here = self.component_here(caller, workspace_id, reference).await?;
+        let mut input = ComponentInput {
+            component_id: here.map(|component| component.id.to_string()),
+            ..ComponentInput::default()
+        };
+        if input.component_id.is_none() && !reference.is_private {
+            input.component_url = self.packaged_source(&reference.key).await;
+        }
+        if input.is_empty() {
+            let version = reference.version.as_ref();
+            let version = version.map(|version| format!("@{version}"));
+            // The error that names it is that of a component which is not there.
+            input.component_id = Some(format!("{}{}", reference.key, version.unwrap_or_default()));
+        }
+        Ok(input)
     }
 }
 
@@ -174,36 +231,10 @@ fn is_registered(trigger: &SourceTrigger) -> bool {
     matches!(&trigger.uses, StepCode::Component(reference) if reference.version.is_some())
 }
 
-fn component(trigger: &SourceTrigger, folder: &Folder) -> Result<ComponentInput, PlatformError> {
-    let code = |text: &str| ComponentInput {
+fn code(text: &str) -> ComponentInput {
+    ComponentInput {
         component_code: Some(text.to_owned()),
         ..ComponentInput::default()
-    };
-    match &trigger.uses {
-        StepCode::Inline(text) => Ok(code(text)),
-        StepCode::File(path) => {
-            let text = folder.files.get(path);
-            let text = text.ok_or_else(|| {
-                PlatformError::invalid("uses", format!("the folder has no file `{path}`"))
-            })?;
-            Ok(code(text))
-        }
-        StepCode::Component(reference) => {
-            let version = reference
-                .version
-                .as_ref()
-                .map(|version| format!("@{version}"));
-            Ok(ComponentInput {
-                component_id: Some(format!("{}{}", reference.key, version.unwrap_or_default())),
-                ..ComponentInput::default()
-            })
-        }
-        StepCode::Foreign { runtime, file } => {
-            let reason = format!(
-                "`{file}` is for {runtime}; rewrite it in JavaScript, which is all that runs here"
-            );
-            Err(PlatformError::invalid("uses", reason))
-        }
     }
 }
 

@@ -113,8 +113,13 @@ impl Actor {
             return;
         };
         let held = &mut self.held;
+        let ended = std::mem::take(&mut held.ended);
         for (id, keys, began_at_ms) in counted.running {
-            held.admission.begins(&settings, &id, &keys, began_at_ms);
+            match ended.contains(&id) {
+                // Its place is free already.
+                true => held.admission.began(&settings, &keys, began_at_ms),
+                false => held.admission.begins(&settings, &id, &keys, began_at_ms),
+            }
         }
         for (keys, began_at_ms) in counted.began {
             held.admission.began(&settings, &keys, began_at_ms);
@@ -170,6 +175,9 @@ impl Actor {
     /// A run has ended: its place is free.
     pub(super) fn gave_place(&mut self, id: &InvocationId) {
         self.held.admission.ended(id);
+        if !self.held.counting.is_idle() {
+            self.held.ended.insert(id.clone());
+        }
         self.admit_held();
     }
 

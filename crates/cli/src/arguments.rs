@@ -9,6 +9,7 @@
 
 mod data_stores;
 mod developing;
+mod import;
 mod props;
 mod runs;
 mod tenants;
@@ -22,6 +23,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::data_stores::{DataStoresArguments, DataStoresCommand};
 pub(crate) use self::developing::{DevArguments, InitArguments, InitKind, RunActionArguments};
+pub(crate) use self::import::ImportArguments;
 pub(crate) use self::props::PropArguments;
 pub(crate) use self::runs::{RunsArguments, RunsCommand, RunsFilter};
 pub(crate) use self::tenants::{
@@ -144,6 +146,8 @@ pub(crate) enum ClientCommand {
     List(ListArguments),
     /// Publish components to the node's registry, where all users can deploy them by key
     Publish(PublishArguments),
+    /// Copy sources, webhooks and subscriptions from Pipedream or another node
+    Import(ImportArguments),
     /// Show a source or a saved component
     Describe(DescribeArguments),
     /// Show a source's events, oldest first

@@ -179,9 +179,12 @@ impl Client {
         if status.is_success() {
             return Ok(response);
         }
+        let patience = retry_after(&response);
         let text = response.text().await;
         let text = text.map_err(|error| self.unreachable(error))?;
-        Err(ApiError::from_body(status.as_u16(), &text).into())
+        Err(ApiError::from_body(status.as_u16(), &text)
+            .asking_for(patience)
+            .into())
     }
 
     fn unreachable(&self, source: reqwest::Error) -> ClientError {
@@ -190,6 +193,13 @@ impl Client {
             source: source.without_url(),
         })
     }
+}
+
+/// The time after which to ask again, if the answer says it in seconds.
+fn retry_after(response: &Response) -> Option<Duration> {
+    let header = response.headers().get(reqwest::header::RETRY_AFTER)?;
+    let seconds = header.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
 }
 
 fn data(mut body: Value) -> Value {

@@ -14,6 +14,7 @@ mod describe;
 mod dev;
 mod doctor;
 mod events;
+mod import;
 pub(crate) mod init;
 mod keys;
 mod list;
@@ -52,6 +53,7 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
             Some(ListWhat::Components(arguments)) => components::run(session, arguments).await,
         },
         ClientCommand::Publish(arguments) => publish::run(session, &arguments).await,
+        ClientCommand::Import(arguments) => import::run(session, &arguments).await,
         ClientCommand::Describe(arguments) => describe::run(session, &arguments).await,
         ClientCommand::Events(arguments) => events::run(session, &arguments).await,
         ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,

@@ -1,6 +1,8 @@
 //! The failures between the client and a node, and the person's next step. Printing them is `exit`'s
 //! business.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use url::Url;
 
@@ -21,6 +23,8 @@ pub(crate) enum ClientError {
 pub(crate) struct ApiError {
     #[serde(skip)]
     pub(crate) status: u16,
+    #[serde(skip)]
+    retry_after: Option<Duration>,
     pub(crate) code: String,
     message: String,
     param: Option<String>,
@@ -73,6 +77,14 @@ impl ClientError {
         }
     }
 
+    /// The time after which the node asks to be asked again.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Api(error) => error.retry_after,
+            Self::Unreachable(_) | Self::Silent { .. } => None,
+        }
+    }
+
     /// Whether asking again may help: the node is away or busy.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
@@ -102,6 +114,14 @@ impl ApiError {
             error.message = format!("the node answered status {status}");
         }
         error
+    }
+
+    /// The same with the patience that the answer asked for.
+    pub(super) fn asking_for(self, retry_after: Option<Duration>) -> Self {
+        Self {
+            retry_after,
+            ..self
+        }
     }
 
     fn hint(&self) -> Option<&'static str> {

@@ -22,6 +22,7 @@ mod full_disk;
 mod journeys;
 mod logs;
 mod misuse;
+mod moving;
 mod network;
 mod restart;
 mod routes;

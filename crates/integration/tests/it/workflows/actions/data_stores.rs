@@ -89,6 +89,16 @@ async fn every_action_reads_and_writes_the_stores_that_steps_name() {
         json!({"key": "sencha", "value": 5}),
     ];
     assert_eq!(some, expected.iter().collect::<Vec<_>>());
+    let records = node.get("/data_stores/teas/records").await.is(200).items();
+    let expires = |key: &str| {
+        let mut records = records.iter();
+        let record = records.find(|record| record["key"] == key).unwrap();
+        record["expires_at_ms"].is_u64()
+    };
+    assert_eq!(
+        ["assam", "sencha", "orders"].map(expires),
+        [true, false, false]
+    );
     assert_eq!(returned(&run, "expires")["ttl"], 7200);
     assert_eq!(returned(&run, "stays")["ttl"], Value::Null);
     assert_eq!(

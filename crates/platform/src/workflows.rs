@@ -62,6 +62,9 @@ use crate::error::PlatformError;
 /// The time that a request for which there seems to be no room waits for runs that are about to begin.
 const SETTLED_WITHIN: Duration = Duration::from_secs(2);
 
+/// The time that a call for the end of a run waits for it.
+const CANCELLED_WITHIN: Duration = Duration::from_secs(5);
+
 /// The runs of workflows on this node.
 #[derive(Clone)]
 pub(crate) struct Workflows {
@@ -196,8 +199,8 @@ impl Workflows {
         let (applied, done) = oneshot::channel();
         self.answer(wait, &Resolution::Cancel, Some(applied))
             .await?;
-        // Dropped if the run is not in memory: then it is cancelled as it is claimed.
-        let _ = done.await;
+        // Told once the run has ended or is dropped. One that another node has, or that finds no room yet, ends later.
+        let _ = tokio::time::timeout(CANCELLED_WITHIN, done).await;
         Ok(())
     }
 

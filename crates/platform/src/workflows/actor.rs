@@ -42,11 +42,10 @@ const RUNS_MAX: usize = 256;
 type Claim = Result<(RunnableLease, Vec<Claimed>), StoreError>;
 type Loaded = (Lease, Result<Box<LiveRun>, PlatformError>);
 
-/// The answers to the waits of a run, and who waits for them to count.
+/// The answers to the waits of a run.
 struct Answers {
     run: InvocationId,
     read: Result<Vec<WaitResolution>, StoreError>,
-    applied: Option<oneshot::Sender<()>>,
 }
 
 /// The results of a batch, in its order.
@@ -71,6 +70,8 @@ pub(super) struct Actor {
     loading: FuturesOrdered<BoxFuture<'static, Loaded>>,
     preparing: FuturesUnordered<BoxFuture<'static, Prepared>>,
     answers: FuturesUnordered<BoxFuture<'static, Answers>>,
+    /// Those that wait until an answer has been committed with its run, by run. Dropping them tells them.
+    applied: HashMap<InvocationId, Vec<oneshot::Sender<()>>>,
     flight: Flight,
     commits: Batches<RunCommit, Committed>,
     held: Held,
@@ -98,6 +99,7 @@ impl Actor {
             loading: FuturesOrdered::new(),
             preparing: FuturesUnordered::new(),
             answers: FuturesUnordered::new(),
+            applied: HashMap::new(),
             commits: Batches::default(),
             held: Held::default(),
             more: true,
@@ -181,14 +183,20 @@ impl Actor {
     fn on_command(&mut self, command: Command) {
         match command {
             Command::Claim => self.more = true,
-            Command::Resolved(run, applied) if self.runs.contains_key(&run) => {
+            Command::Resolved(run, applied) => {
+                if let Some(applied) = applied {
+                    self.applied.entry(run.clone()).or_default().push(applied);
+                }
+                if !self.runs.contains_key(&run) {
+                    self.more = true;
+                    return;
+                }
                 let context = Arc::clone(&self.context);
                 self.answers.push(Box::pin(async move {
                     let read = context.core.store.resolutions(&run).await;
-                    Answers { run, read, applied }
+                    Answers { run, read }
                 }));
             }
-            Command::Resolved(..) => self.more = true,
             Command::Reload => {
                 for id in self.reload() {
                     self.give_back(&id);
@@ -274,14 +282,7 @@ impl Actor {
         }
     }
 
-    fn answered(
-        &mut self,
-        Answers {
-            run: id,
-            read,
-            applied,
-        }: Answers,
-    ) {
+    fn answered(&mut self, Answers { run: id, read }: Answers) {
         let now_ms = self.context.core.env.now_ms();
         match read {
             Ok(answers) => {
@@ -295,9 +296,6 @@ impl Actor {
             }
             // The run finds them when it is claimed again.
             Err(error) => tracing::warn!(%error, run_id = %id, "cannot read answers to waits"),
-        }
-        if let Some(applied) = applied {
-            let _ = applied.send(());
         }
     }
 
@@ -382,6 +380,7 @@ impl Actor {
         // There may be runs that found no room.
         self.more |= self.runs.len() >= RUNS_MAX;
         self.runs.remove(id);
+        self.applied.remove(id);
     }
 
     async fn prolong_leases(&mut self) {

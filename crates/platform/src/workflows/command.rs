@@ -9,7 +9,7 @@ use crate::actor::Resident;
 pub(crate) enum Command {
     /// There may be runs to claim.
     Claim,
-    /// An answer to a wait of this run is in the store. Whoever waits is told once it counts here.
+    /// An answer to a wait of this run is in the store. The sender is dropped once its effect is durable.
     Resolved(InvocationId, Option<oneshot::Sender<()>>),
     /// The workflow has a new deployment: runs that are held back are claimed anew.
     Reload,

@@ -184,17 +184,11 @@ impl Place {
         self.ended_at_ms = Some(now_ms);
     }
 
-    /// How often its code has run, the present execution included.
+    /// How often its code has run, with the execution that runs or is due.
     pub fn executions(&self) -> u32 {
-        let awaits_retry = self
-            .wait
-            .as_ref()
-            .is_some_and(|wait| wait.kind == WaitKind::Retry);
-        // The last try that failed is followed by none, or by one that has not begun.
-        let is_behind_failure = self.status == PlaceStatus::Failed || awaits_retry;
-        let retries = self
-            .failed_tries
-            .saturating_sub(u32::from(is_behind_failure));
+        // No other one follows the last try that failed.
+        let ended = u32::from(self.status == PlaceStatus::Failed);
+        let retries = self.failed_tries.saturating_sub(ended);
         self.rerun.as_ref().map_or(1, |rerun| rerun.runs) + retries
     }
 

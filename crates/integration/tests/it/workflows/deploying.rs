@@ -118,8 +118,15 @@ async fn an_archive_may_not_unpack_to_more_than_a_request_may_have() {
         message.contains("20971520 bytes when it is unpacked"),
         "{error}"
     );
-    let plain = tar("-cf", &[("bomb.txt", &zeros)]);
-    send(&node, "application/x-tar", "/workflows", plain)
-        .await
-        .is(413);
+    // Refused by its length, before anything of it is sent.
+    let head = format!(
+        "POST /v1/workflows HTTP/1.1\r\nhost: node\r\nauthorization: Bearer {}\r\n\
+         content-type: application/x-tar\r\ncontent-length: {}\r\n\r\n",
+        node.api_key(),
+        zeros.len()
+    );
+    let mut raw = node.raw().await;
+    raw.send(head.as_bytes()).await.unwrap();
+    let answer = raw.answer().await;
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
 }

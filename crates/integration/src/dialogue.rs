@@ -111,6 +111,18 @@ impl Dialogue {
         })
     }
 
+    /// Waits until all of these are printed, in whatever order, after what was awaited before.
+    pub async fn expect_all(&mut self, texts: &[&str]) {
+        let from = self.read;
+        let mut furthest = from;
+        for text in texts {
+            self.read = from;
+            self.expect(text).await;
+            furthest = furthest.max(self.read);
+        }
+        self.read = furthest;
+    }
+
     async fn find(&mut self, text: &str) -> String {
         loop {
             let changed = self.printed.changed.notified();

@@ -217,8 +217,8 @@ async fn dev_deploys_each_save_and_shows_the_runs() {
     dev.expect("live; saving").await;
     let seen = desk.workflows(&["run", "orders"]).await.ok();
     let id = seen.stdout.trim();
-    dev.expect(&format!("{id}  enrich  info   enriching")).await;
-    dev.expect("\"told\"").await;
+    dev.expect_all(&[&format!("{id}  enrich  info   enriching"), "\"told\""])
+        .await;
     desk.save("tell/entry.js", MENDED);
     dev.expect("live; saving").await;
     desk.workflows(&["run", "orders"]).await.ok();

@@ -21,6 +21,10 @@ use crate::{
     routes::{files, waits},
 };
 
+/// The prefix of a workflow's stream, and of its other name.
+const WORKFLOWS: &str = "/v1/workflows/";
+const PIPELINES: &str = "/v1/pipelines/";
+
 /// The parts of the node that the edge needs.
 pub(crate) struct Edge {
     ingress: Arc<IngressState>,
@@ -101,6 +105,7 @@ pub(crate) async fn receive(
                 (None, Some(at_path)) => ingress::at_path(&edge.ingress, at_path, request).await,
                 (None, None) => {
                     trim_trailing_slash(request.uri_mut());
+                    read_name_of_stream(request.uri_mut());
                     next.run(request).await
                 }
             }
@@ -168,12 +173,25 @@ fn trim_trailing_slash(uri: &mut Uri) {
         return;
     }
     let trimmed = match path.trim_end_matches('/') {
-        "" => "/",
-        trimmed => trimmed,
+        "" => "/".to_owned(),
+        trimmed => trimmed.to_owned(),
     };
+    replace_path(uri, &trimmed);
+}
+
+/// The stream of a workflow has another name in Pipedream's API.
+fn read_name_of_stream(uri: &mut Uri) {
+    let named = uri.path().strip_prefix(PIPELINES);
+    let id = named.and_then(|rest| rest.strip_suffix("/sse"));
+    if let Some(path) = id.map(|id| format!("{WORKFLOWS}{id}/sse")) {
+        replace_path(uri, &path);
+    }
+}
+
+fn replace_path(uri: &mut Uri, path: &str) {
     let path_and_query = match uri.query() {
-        Some(query) => format!("{trimmed}?{query}"),
-        None => trimmed.to_owned(),
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
     };
     let mut parts = uri.clone().into_parts();
     let changed = path_and_query.parse::<PathAndQuery>().ok().and_then(|new| {
@@ -204,6 +222,23 @@ mod tests {
         ] {
             let mut uri: Uri = given.parse().unwrap();
             trim_trailing_slash(&mut uri);
+            assert_eq!(uri, expected.parse::<Uri>().unwrap(), "{given}");
+        }
+    }
+
+    #[test]
+    fn the_stream_of_a_workflow_is_found_under_both_names() {
+        for (given, expected) in [
+            ("/v1/pipelines/p_1/sse", "/v1/workflows/p_1/sse"),
+            (
+                "/v1/pipelines/p_1/sse?channel=a",
+                "/v1/workflows/p_1/sse?channel=a",
+            ),
+            ("/v1/pipelines/p_1", "/v1/pipelines/p_1"),
+            ("/v1/pipelines", "/v1/pipelines"),
+        ] {
+            let mut uri: Uri = given.parse().unwrap();
+            read_name_of_stream(&mut uri);
             assert_eq!(uri, expected.parse::<Uri>().unwrap(), "{given}");
         }
     }

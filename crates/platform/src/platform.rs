@@ -167,6 +167,7 @@ impl Platform {
             deployments: Default::default(),
             responders: Default::default(),
             endings: Default::default(),
+            error_mails: Default::default(),
             variables: Arc::clone(&variables),
             wait_key,
             residents: Default::default(),

@@ -13,6 +13,7 @@ mod context;
 mod deployed;
 mod effects;
 mod endings;
+mod error_mail;
 mod evaluator;
 mod finding;
 mod flight;

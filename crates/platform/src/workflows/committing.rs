@@ -190,7 +190,7 @@ impl LiveRun {
         if let RunEnd::Failed { at, failure } = end
             && !self.head.is_test
         {
-            let error = self.error_event(at, failure, end);
+            let error = self.error_event(at, failure, self.is_forgotten(end));
             self.pending.events.push(error);
         }
         if let Some(called_by) = &self.head.called_by {
@@ -232,11 +232,13 @@ impl LiveRun {
         progress.details = to_raw_value(&details).ok();
     }
 
-    fn error_event(&self, at: &Path, failure: &Failure, end: &RunEnd) -> NewEvent {
-        let original_event = Some(&self.claimed.event).filter(|_| !self.is_forgotten(end));
+    /// The event on `$errors`, without the run's own event if that is forgotten.
+    pub(super) fn error_event(&self, at: &Path, failure: &Failure, is_forgotten: bool) -> NewEvent {
+        let original_event = Some(&self.claimed.event).filter(|_| !is_forgotten);
+        let step = self.failed_step(at, failure);
         let cell = self
             .tree
-            .node(at)
+            .node(&step)
             .and_then(|node| self.deployed.step(node.namespace.as_str()));
         let cell = cell.map(|step| CellId::of_component(&step.component.id));
         let error = &failure.error;
@@ -249,7 +251,7 @@ impl LiveRun {
                 "message": error.message,
                 "stack": error.stack,
                 "cellId": cell,
-                "path": at.to_string(),
+                "path": step.to_string(),
                 "ts": iso_8601(self.started_at_ms),
             },
         });

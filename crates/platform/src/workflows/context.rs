@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headwater_model::id::WorkflowId;
 
 use super::{
-    command::Handle, deployed::Deployments, endings::Endings, responders::Responders,
+    command::Handle, deployed::Deployments, endings::Endings, error_mail::ErrorMails, responders::Responders,
     tokens::WaitKey, variables::OpenedVariables,
 };
 use crate::{
@@ -22,6 +22,7 @@ pub(crate) struct WorkflowContext {
     pub(crate) deployments: Deployments,
     pub(crate) responders: Responders,
     pub(crate) endings: Endings,
+    pub(crate) error_mails: ErrorMails,
     pub(crate) variables: Arc<OpenedVariables>,
     pub(crate) wait_key: Arc<WaitKey>,
     pub(crate) residents: Residents<WorkflowId, Handle>,

@@ -3,6 +3,7 @@
 mod admission;
 mod blocks;
 mod complaints;
+mod error_mails;
 mod flow;
 mod limits;
 mod linear;

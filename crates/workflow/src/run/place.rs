@@ -184,6 +184,12 @@ impl Place {
         self.ended_at_ms = Some(now_ms);
     }
 
+    /// Whether it failed, and is to be tried again.
+    pub fn awaits_retry(&self) -> bool {
+        let wait = self.wait.as_ref();
+        wait.is_some_and(|wait| wait.kind == WaitKind::Retry)
+    }
+
     /// How often its code has run, with the execution that runs or is due.
     pub fn executions(&self) -> u32 {
         // No other one follows the last try that failed.

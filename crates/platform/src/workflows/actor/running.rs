@@ -8,7 +8,7 @@ use headwater_store::{NewInvocation, Trigger};
 use headwater_workflow::{
     definition::NodeKind,
     path::Path,
-    run::{Cause, Failure, Order, Work},
+    run::{Cause, Failure, Order, RunEnd, State, Work},
 };
 use serde_json::{
     Value,
@@ -19,10 +19,13 @@ use super::{Actor, Prepared};
 use crate::{
     error::PlatformError,
     workflows::{
+        context::WorkflowContext,
         effects::Sends,
+        error_mail::Occasion,
         flight::{Executed, For},
         head::{CalledBy, Head},
         input,
+        live::LiveRun,
         masking::Masks,
         start::{Call, Execution, Start, prepared},
         tokens::WaitUrls,
@@ -39,6 +42,10 @@ impl Actor {
         run.advance(now_ms);
         if run.is_dirty && !run.is_committing {
             if let Some(lease) = &self.lease {
+                if let State::Ended(RunEnd::Failed { at, failure }) = &run.standing {
+                    let (at, failure) = (at.clone(), failure.clone());
+                    tell_owner(&self.context, run, (&at, &failure), Occasion::End);
+                }
                 let commit = run.commit(lease, now_ms);
                 self.commits.push(commit);
             }
@@ -223,12 +230,43 @@ impl Actor {
                 run.pending.sends.extend(sends.queued);
                 run.emit(sends.emitted, sends.streamed);
                 run.tree.step_ended(&executed.path, end, now_ms);
+                tell_of_first_try(&self.context, run, &executed.path);
             }
         }
         run.is_dirty = true;
         let id = executed.run;
         self.advance(&id);
     }
+}
+
+/// Tells of the first failure of a step that is tried again, if its workflow wants that.
+fn tell_of_first_try(context: &WorkflowContext, run: &mut LiveRun, path: &Path) {
+    let place = run.tree.places().get(path);
+    let first = place.filter(|place| place.failed_tries == 1 && place.awaits_retry());
+    let Some(failure) = first.and_then(|place| place.failure.clone()) else {
+        return;
+    };
+    let settings = &run.deployed.definition.settings;
+    if settings.notifies_of_first_error && !run.head.is_test {
+        let event = run.error_event(path, &failure, false);
+        run.pending.events.push(event);
+        tell_owner(context, run, (path, &failure), Occasion::FirstTry);
+    }
+}
+
+/// Sends the owner a mail about a failure with the next commit, if this node sends mail.
+fn tell_owner(
+    context: &WorkflowContext,
+    run: &mut LiveRun,
+    failed: (&Path, &Failure),
+    occasion: Occasion,
+) {
+    if context.core.config.mail.is_none() {
+        return;
+    }
+    let now_ms = context.core.env.now_ms();
+    let mail = context.error_mails.about(run, failed, occasion, now_ms);
+    run.pending.sends.extend(mail);
 }
 
 /// The answers of an evaluation.

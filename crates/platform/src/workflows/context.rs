@@ -5,8 +5,8 @@ use std::sync::Arc;
 use headwater_model::id::WorkflowId;
 
 use super::{
-    command::Handle, deployed::Deployments, endings::Endings, error_mail::ErrorMails, responders::Responders,
-    tokens::WaitKey, variables::OpenedVariables,
+    command::Handle, deployed::Deployments, endings::Endings, error_mail::ErrorMails,
+    responders::Responders, tokens::WaitKey, variables::OpenedVariables,
 };
 use crate::{
     actor::Residents, core::Core, data_stores::DataStores, files::Files, leases::Leases,

@@ -136,9 +136,10 @@ pub(crate) fn claim(
     limit: WorkLimit,
 ) -> Result<Vec<Claimed>, StoreError> {
     let failed = failed("claiming invocations");
-    let which = match is_inactive_workflow(connection, id)? {
-        true => BEGUN,
-        false => "TRUE",
+    let which = match (is_inactive_workflow(connection, id)?, limit.has_begun) {
+        (_, true) => "has_begun",
+        (true, false) => BEGUN,
+        (false, false) => "TRUE",
     };
     let mut statement = connection
         .prepare_cached(&format!(

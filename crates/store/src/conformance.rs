@@ -155,6 +155,7 @@ macro_rules! conformance_tests {
                 a_wait_is_answered_once,
                 an_answer_before_the_checkpoint_is_not_lost,
                 places_go_with_their_run,
+                a_claim_may_be_of_runs_that_go_on_alone,
                 open_runs_are_listed_newest_first,
                 called_runs_begin_with_the_commit_that_calls_them,
                 a_send_has_one_lease,

@@ -67,6 +67,8 @@ pub struct WorkLimit {
     /// Bytes of their events and states. The invocation that reaches the bound is still claimed, so that the largest
     /// event can be.
     pub bytes: u64,
+    /// Whether only invocations are claimed that have a commit already: runs of workflows that go on.
+    pub has_begun: bool,
 }
 
 impl WorkLimit {
@@ -75,6 +77,7 @@ impl WorkLimit {
         Self {
             invocations,
             bytes: i64::MAX.unsigned_abs(),
+            has_begun: false,
         }
     }
 
@@ -129,6 +132,8 @@ pub trait WorkQueue {
     /// MUST NOT lease one that is held by a lease that has not expired
     /// (`conformance::queue::a_claim_never_hands_out_a_held_lease`), nor more than one beyond the bound of
     /// bytes (`conformance::queue::a_claim_takes_no_more_bytes_than_there_is_room_for`).
+    /// MUST leave out those that have not begun if the limit says so, however many there are before the others
+    /// (`conformance::workflow_runs::a_claim_may_be_of_runs_that_go_on_alone`).
     async fn claim(
         &self,
         lease: &RunnableLease,

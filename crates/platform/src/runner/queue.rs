@@ -220,6 +220,7 @@ impl Queue {
         let limit = WorkLimit {
             invocations: CLAIMED_AT_ONCE,
             bytes: bytes as u64,
+            has_begun: false,
         };
         let (context, lease) = (Arc::clone(&self.context), lease.clone());
         self.claiming.start(async move {

@@ -35,8 +35,10 @@ const IDLE_AFTER: Duration = Duration::from_secs(5);
 const CLAIMED: WorkLimit = WorkLimit {
     invocations: 64,
     bytes: 16 * 1024 * 1024,
+    has_begun: false,
 };
-/// Runs in memory at once.
+/// Runs in memory at once. When that many are there, because most wait to begin, those that go on still find room:
+/// what the others wait for may be the end of one of them.
 const RUNS_MAX: usize = 256;
 
 type Claim = Result<(RunnableLease, Vec<Claimed>), StoreError>;
@@ -202,10 +204,15 @@ impl Actor {
     /// Claims more runs if there may be more, and room.
     fn claim(&mut self) {
         let in_memory = self.runs.len() + self.loading.len();
-        if !self.more || self.stopping || !self.claiming.is_idle() || in_memory >= RUNS_MAX {
+        let at_work = in_memory.saturating_sub(self.held.runs.len());
+        if !self.more || self.stopping || !self.claiming.is_idle() || at_work >= RUNS_MAX {
             return;
         }
         self.more = false;
+        let limit = WorkLimit {
+            has_begun: in_memory >= RUNS_MAX,
+            ..CLAIMED
+        };
         let (context, id) = (Arc::clone(&self.context), self.id.clone());
         self.claiming.start(async move {
             let lease = context.leases.of(&id.into()).await?;
@@ -213,7 +220,7 @@ impl Actor {
             let claimed = context
                 .core
                 .store
-                .claim(&lease, term, now_ms, CLAIMED)
+                .claim(&lease, term, now_ms, limit)
                 .await?;
             Ok((lease, claimed))
         });

@@ -38,8 +38,6 @@ pub(super) struct Held {
     pub(super) runs: VecDeque<InvocationId>,
     pub(super) counting: InFlight<Result<Counted, PlatformError>>,
     pub(super) is_counted: bool,
-    /// Runs that ended while those that count already were read, perhaps as one of them.
-    pub(super) ended: HashSet<InvocationId>,
     /// Runs that have ended while they were counted.
     pub(super) ended: HashSet<InvocationId>,
     /// When one of them may begin by the clock.

@@ -90,12 +90,13 @@ impl WorkflowContext {
             tree,
             deployed,
             started_at_ms: now_ms,
+            // The first step reads the large values that the run takes over: they have to be its own by then.
+            is_dirty: !blobs.is_empty(),
             pending: Pending {
                 blobs,
                 ..Pending::default()
             },
             worker: None,
-            is_dirty: false,
             is_committing: false,
             is_admitted,
             orders: Vec::new(),

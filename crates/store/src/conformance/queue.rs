@@ -162,8 +162,8 @@ pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Fa
     }
     let claim = async |bytes| {
         let limit = WorkLimit {
-            invocations: 2,
             bytes,
+            ..WorkLimit::of(2)
         };
         let claimed = store.claim(&source.lease, term(epoch), T0, limit).await;
         let claimed = claimed.unwrap();
@@ -174,8 +174,8 @@ pub async fn a_claim_takes_no_more_bytes_than_there_is_room_for(factory: &dyn Fa
     assert_eq!(claim(3).await, "20 30");
     assert_eq!(claim(1).await, "4");
     let rest = WorkLimit {
-        invocations: 2,
         bytes: 100,
+        ..WorkLimit::of(2)
     };
     let claimed = store.claim(&source.lease, term(epoch), T0, rest).await;
     let claimed = claimed.unwrap();

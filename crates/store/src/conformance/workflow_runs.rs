@@ -17,7 +17,7 @@ use super::{
 use crate::{
     AfterRun, EndedRun, InvocationEnd, KeptRuns, NewSend, PlaceWrite, RunBlob, RunCommit,
     RunOutcome, RunProgress, RunTrigger, RunVersion, SendAttempt, SendState, SendWay, Store,
-    WaitId, WaitResolution, WaitResolved, Workflow,
+    WaitId, WaitResolution, WaitResolved, WorkLimit, Workflow,
 };
 
 /// A run that was claimed.
@@ -142,6 +142,31 @@ pub async fn a_run_goes_on_from_its_last_step(factory: &dyn Factory) {
     assert_eq!(blob.as_deref(), Some(&b"[1]"[..]));
     let late = commit(&*store, step(&run, goes_on("3"), RunProgress::default())).await;
     assert_conflict(late);
+}
+
+pub async fn a_claim_may_be_of_runs_that_go_on_alone(factory: &dyn Factory) {
+    let (store, epoch) = start(factory).await;
+    let of = workflow(&*store, &owner()).await;
+    let run = begun(&*store, &of, epoch).await;
+    let commit_of = step(&run, waits("{}"), RunProgress::default());
+    commit(&*store, commit_of).await.unwrap();
+    for _ in 0..2 {
+        let queued = call_of(&of.id, "{}");
+        store.enqueue(queued, None).await.unwrap();
+    }
+    let claim = async |has_begun, now_ms| {
+        let limit = WorkLimit {
+            has_begun,
+            ..WorkLimit::of(1)
+        };
+        let claimed = store.claim(&run.under, term(epoch), now_ms, limit).await;
+        let ids = claimed.unwrap().into_iter();
+        ids.map(|run| run.lease.invocation_id).collect::<Vec<_>>()
+    };
+    assert_eq!(claim(true, T0).await, [], "its wait is not over");
+    let id = run.lease.invocation_id.clone();
+    assert_eq!(claim(true, T0 + MINUTE).await, [id]);
+    assert_eq!(claim(false, T0).await.len(), 1);
 }
 
 pub async fn a_wait_is_answered_once(factory: &dyn Factory) {

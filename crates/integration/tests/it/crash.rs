@@ -13,3 +13,4 @@ mod stopping;
 mod subscriptions;
 mod timers;
 mod workers;
+mod workflows;

@@ -3,6 +3,7 @@
 mod actions;
 mod admission;
 mod answers;
+mod complaints;
 mod deploying;
 mod example;
 mod failures;

@@ -2,6 +2,7 @@
 
 mod admission;
 mod blocks;
+mod complaints;
 mod flow;
 mod limits;
 mod linear;

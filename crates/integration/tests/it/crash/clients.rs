@@ -41,7 +41,12 @@ pub(super) struct Clients {
 
 impl Clients {
     pub(super) fn of(source: &Source) -> Self {
-        let endpoint = source.endpoint().trim_start_matches("http://");
+        Self::at(source.endpoint())
+    }
+
+    /// The clients of this URL.
+    pub(super) fn at(url: &str) -> Self {
+        let endpoint = url.trim_start_matches("http://");
         let (address, path) = endpoint.split_once('/').expect("an endpoint has a path");
         Self {
             address: address.to_owned(),

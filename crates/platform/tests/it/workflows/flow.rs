@@ -12,7 +12,7 @@ use crate::{
     world::World,
 };
 
-fn pauses(run: &Run, operation: FlowOperation, after_ms: u64, context: Option<Value>) {
+pub(super) fn pauses(run: &Run, operation: FlowOperation, after_ms: u64, context: Option<Value>) {
     run.step(StepMessage::Flow(Pause {
         operation,
         after_ms,
@@ -25,12 +25,17 @@ fn raw(value: &Value) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap()
 }
 
-fn token(run: &Run) -> String {
+pub(super) fn token(run: &Run) -> String {
     let url = run.event["urls"]["resume"].as_str().unwrap();
     url.split('/').nth_back(1).unwrap().to_owned()
 }
 
-async fn answer(world: &World, token: &str, action: WaitAction, data: Value) -> WaitAnswer {
+pub(super) async fn answer(
+    world: &World,
+    token: &str,
+    action: WaitAction,
+    data: Value,
+) -> WaitAnswer {
     world
         .platform
         .answer_wait(token, action, raw(&data))

@@ -1,0 +1,109 @@
+//! Two further complaints: runs that cannot be cancelled, and secrets in the data of runs.
+
+use headwater_model::id::{InvocationId, WorkflowId};
+use headwater_platform::WorkflowRunStatus;
+use serde_json::{Value, json};
+
+use super::{Next, again, crashes, emits, events, kill, next};
+use crate::{
+    engine::returned_with,
+    workflows::{Flow, step},
+    world::{World, life, memory},
+};
+
+/// Lets steps that are at work come to their end, until the run has ended. Returns how many did.
+async fn ends(world: &World, run: &InvocationId) -> (usize, WorkflowRunStatus) {
+    let mut count = 0;
+    loop {
+        match next(world, run).await {
+            Next::Step(step) => {
+                count += 1;
+                step.returns();
+            }
+            Next::Waits(waiting) => panic!("it waits: {waiting:?}"),
+            Next::Ended(ended) => return (count, ended.run.status),
+        }
+    }
+}
+
+async fn cancel(world: &World, run: &InvocationId) {
+    let cancelled = world.platform.cancel_run(&world.caller, run).await;
+    cancelled.unwrap();
+}
+
+#[test]
+fn also_a_run_is_cancelled_wherever_it_stands_and_as_often_as_asked() {
+    for ends_before in 0..=5 {
+        for waits in 0..=1 {
+            let store = memory();
+            let (flow, run) = life(async {
+                let world = World::on(&store).await;
+                let flow = crashes::everything().id(&world).await;
+                let run = world.start_run(&flow, json!({})).await;
+                crashes::played_to(&world, &flow, &run, ends_before, waits).await;
+                (flow, run)
+            });
+            life(async {
+                let world = World::on(&store).await;
+                cancel(&world, &run).await;
+                cancel(&world, &run).await;
+                let (at_work, status) = ends(&world, &run).await;
+                let told = format!("cancelled after {ends_before} ends and {waits} waits");
+                assert_eq!(status, WorkflowRunStatus::Cancelled, "{told}");
+                assert!(at_work <= 2, "{told}: {at_work} steps ran");
+                cancel(&world, &run).await;
+                kill(&world).await;
+            });
+            life(async {
+                let world = again(&store, &flow, 1).await;
+                let seen = world.run_of(&run).await;
+                assert_eq!(seen.run.status, WorkflowRunStatus::Cancelled);
+            });
+        }
+    }
+}
+
+const SECRET: &str = "correct-horse-battery-staple";
+
+/// A secret that steps return, export, log, emit and throw is nowhere in what the store keeps of their run, and the next
+/// step sees it nevertheless.
+#[tokio::test]
+async fn also_a_secret_is_not_in_the_data_of_runs() {
+    let world = World::new().await;
+    let set = world
+        .platform
+        .set_variable(&world.caller, None, "TOKEN", SECRET);
+    set.await.unwrap();
+    let flow = Flow::of(&[step("one", &[]), step("two", &[])]);
+    let flow: WorkflowId = flow.id(&world).await;
+    let run = world.start_run(&flow, json!({})).await;
+    let one = world.step("one").await;
+    let told = json!({ "header": format!("Bearer {SECRET}"), SECRET: [SECRET] });
+    one.export("named", told.clone());
+    one.log(&format!("using {SECRET}"));
+    emits(&one, &told);
+    one.ends(returned_with(told.clone()));
+    let two = world.step("two").await;
+    assert_eq!(two.event["steps"]["one"]["$return_value"], told);
+    assert_eq!(two.event["steps"]["one"]["named"], told);
+    two.throws(&format!("{SECRET} was refused"));
+    let seen = world.run_that(&run, WorkflowRunStatus::Failed).await;
+    let mut kept = vec![format!("{seen:?}")];
+    for place in world.store.run_places(&run).await.unwrap() {
+        kept.push(place.body.get().to_owned());
+    }
+    kept.push(format!(
+        "{:?}",
+        world.store.run_details(&run).await.unwrap()
+    ));
+    kept.push(format!("{:?}", world.store.run(&run).await.unwrap()));
+    for channel in [None, Some("$errors")] {
+        let events = events(&world, &flow, channel).await;
+        assert_eq!(events.len(), 1);
+        kept.push(Value::from(events).to_string());
+    }
+    for text in kept {
+        assert!(!text.contains(SECRET), "{text}");
+    }
+    assert!(seen.run.error.unwrap().contains("***TOKEN:"));
+}

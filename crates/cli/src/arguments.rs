@@ -158,7 +158,7 @@ pub(crate) enum ClientCommand {
     Runs(RunsArguments),
     /// Run a source once and show the result
     Run(RunArguments),
-    /// Deploy a source from a file, and again on every save
+    /// Deploy a source from a file, or a workflow from its folder, and again on every save
     Dev(DevArguments),
     /// Run an action once and show the result
     RunAction(RunActionArguments),
@@ -232,6 +232,10 @@ pub(crate) struct PublishArguments {
     /// for all its components
     #[arg(value_name = "FILE|DIR|URL|npm:PACKAGE[/PATH]")]
     pub(crate) components: String,
+    /// Build each component of a folder when it is used first, not now [default: with more than 100
+    /// components]
+    #[arg(long)]
+    pub(crate) unbuilt: bool,
 }
 
 #[derive(Debug, Args)]

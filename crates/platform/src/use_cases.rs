@@ -5,6 +5,7 @@
 pub(crate) mod access;
 pub(crate) mod accounts;
 pub(crate) mod actions;
+pub(crate) mod administrator;
 pub(crate) mod background;
 pub(crate) mod calls;
 pub(crate) mod components;
@@ -15,6 +16,7 @@ pub(crate) mod deliveries;
 pub(crate) mod email;
 pub(crate) mod events;
 pub(crate) mod feeds;
+pub(crate) mod folders;
 pub(crate) mod gauges;
 pub(crate) mod ingress;
 pub(crate) mod keys;

@@ -303,6 +303,12 @@ impl Node {
         self.process.output()
     }
 
+    /// Its output up to now, as soon as a line of it has this text.
+    #[track_caller]
+    pub fn output_with(&self, text: &str) -> String {
+        self.process.output_with(text)
+    }
+
     /// Kills it with SIGKILL: nothing of it gets to say goodbye. `restart` starts it again.
     pub fn kill_9(&mut self) {
         self.process.kill();

@@ -4,19 +4,32 @@
 use std::{
     io::{BufRead as _, BufReader, Read},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex, mpsc},
+    sync::{Arc, Condvar, Mutex, mpsc},
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
 /// Generous: a first start may install a runtime.
 const START_DEADLINE: Duration = Duration::from_secs(180);
 
+/// Generous: what a process has printed lies in a pipe until a thread of the test reads it.
+const OUTPUT_DEADLINE: Duration = Duration::from_secs(30);
+
 /// A started process; dropping it kills it.
 pub(crate) struct Process {
     name: String,
     /// `None` while somebody waits for it.
     child: Option<Child>,
-    output: Arc<Mutex<Vec<String>>>,
+    output: Arc<Output>,
+    /// The threads that read its output.
+    readers: Vec<JoinHandle<()>>,
+}
+
+/// The lines that a process has printed.
+#[derive(Default)]
+struct Output {
+    lines: Mutex<Vec<String>>,
+    grown: Condvar,
 }
 
 impl Process {
@@ -33,16 +46,17 @@ impl Process {
             .spawn();
         let mut child =
             spawned.unwrap_or_else(|error| panic!("cannot start {name} ({command:?}): {error}"));
-        let output = Arc::new(Mutex::new(Vec::new()));
+        let output = Arc::<Output>::default();
         let (lines, printed) = mpsc::channel();
-        for stream in streams(&mut child) {
-            keep_lines(stream, Arc::clone(&output), lines.clone());
-        }
+        let readers = streams(&mut child).into_iter();
+        let readers = readers.map(|stream| keep_lines(stream, Arc::clone(&output), lines.clone()));
+        let readers = readers.collect();
         drop(lines);
         let mut process = Self {
             name: name.to_owned(),
             child: Some(child),
             output,
+            readers,
         };
         let deadline = Instant::now() + START_DEADLINE;
         loop {
@@ -68,7 +82,18 @@ impl Process {
 
     /// Its output so far, of standard output and error.
     pub(crate) fn output(&self) -> String {
-        self.output.lock().unwrap().join("\n")
+        self.output.lines.lock().unwrap().join("\n")
+    }
+
+    /// Its output up to now, as soon as a line of it has this text.
+    #[track_caller]
+    pub(crate) fn output_with(&self, text: &str) -> String {
+        let lines = self.output.lines.lock().unwrap();
+        let is_missing = |lines: &mut Vec<String>| !lines.iter().any(|line| line.contains(text));
+        let waited = self.output.grown.wait_timeout_while(lines, OUTPUT_DEADLINE, is_missing);
+        let (lines, deadline) = waited.unwrap();
+        assert!(!deadline.timed_out(), "{} has not printed {text:?}", self.name);
+        lines.join("\n")
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -94,11 +119,15 @@ impl Process {
         );
     }
 
-    /// Waits until it ends by itself; the servers of the test go on meanwhile.
+    /// Waits until it ends by itself and all that it printed is read; the servers of the test go on meanwhile.
     pub(crate) async fn wait(&mut self) -> ExitStatus {
         let mut child = self.child.take().expect("nobody else waits for it");
+        let readers = std::mem::take(&mut self.readers);
         let waiting = tokio::task::spawn_blocking(move || {
             let status = child.wait().unwrap();
+            for reader in readers {
+                reader.join().unwrap();
+            }
             (child, status)
         });
         let (child, status) = waiting.await.unwrap();
@@ -130,17 +159,18 @@ fn streams(child: &mut Child) -> Vec<Box<dyn Read + Send>> {
 
 fn keep_lines(
     stream: Box<dyn Read + Send>,
-    kept: Arc<Mutex<Vec<String>>>,
+    kept: Arc<Output>,
     lines: mpsc::Sender<String>,
-) {
+) -> JoinHandle<()> {
     std::thread::spawn(move || {
         for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line).into_owned();
-            kept.lock().unwrap().push(line.clone());
+            kept.lines.lock().unwrap().push(line.clone());
+            kept.grown.notify_all();
             // Nobody listens any more once the process is ready.
             let _ = lines.send(line);
         }
-    });
+    })
 }
 
 /// A port that was free a moment ago, for servers that cannot choose one themselves.

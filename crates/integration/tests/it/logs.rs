@@ -87,6 +87,7 @@ async fn a_failed_run_is_told_without_asking_for_more() {
     node.send(request).await.is(200);
     let errors = format!("{}/event_summaries?event_name=$errors", source.path());
     while node.get(&errors).await.is(200).items().is_empty() {}
+    node.output_with("a run failed");
     let lines = of_request(&node, "mine-8");
     assert_eq!(messages(&lines), ["a run failed"]);
     let line = &lines[0];
@@ -104,6 +105,7 @@ async fn a_hook_names_the_request_that_deploys() {
     let request = node.request(Method::POST, "/sources").json(&deploy);
     let request = request.header("x-request-id", "mine-9");
     node.send(request).await.is(422);
+    node.output_with("a run failed");
     let lines = of_request(&node, "mine-9");
     assert_eq!(messages(&lines), ["a hook begins", "a run failed"]);
     assert_eq!(lines[0]["hook"], "activate", "{}", lines[0]);
@@ -117,5 +119,5 @@ async fn the_first_key_is_in_no_log() {
     let node = Node::builder().flag("--log-json").without_key();
     let node = node.start().await;
     assert!(!node.output().contains(node.api_key()), "{}", node.output());
-    assert!(node.output().contains("API key of the first user"));
+    node.output_with("API key of the first user");
 }

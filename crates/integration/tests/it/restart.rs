@@ -182,7 +182,7 @@ async fn the_first_key_is_made_and_kept_for_its_owner_but_in_no_log() {
     let mut node = Node::builder().own_address().without_key().start().await;
     assert!(!node.output().contains(node.api_key()), "{}", node.output());
     let file = node.data_dir().join("api-key").display().to_string();
-    assert!(node.output().contains(&file), "{}", node.output());
+    node.output_with(&file);
     node.get("/users/me").await.is(200);
     let mode = std::fs::metadata(node.data_dir().join("api-key"))
         .unwrap()

@@ -14,6 +14,7 @@ mod listeners;
 mod polling;
 mod scale;
 mod soak;
+mod workflows;
 
 use std::path::Path;
 
@@ -41,6 +42,7 @@ const NAMES: &[&str] = &[
     "emits",
     "feeds",
     "listeners",
+    "workflows",
     "abuse",
     "soak",
 ];
@@ -70,6 +72,7 @@ pub(crate) async fn run(name: &str, asked: &Asked, report: &mut Report) -> Resul
         "feeds" => in_turns(builds, report, feeds::run).await,
         "idle" => in_turns(builds, report, idle::run).await,
         "deliver" => in_turns(builds, report, deliver::run).await,
+        "workflows" => in_turns(builds, report, workflows::run).await,
         _ => in_turns(builds, report, listeners::run).await,
     }
 }

@@ -158,7 +158,7 @@ pub(crate) enum ClientCommand {
     Runs(RunsArguments),
     /// Run a source once and show the result
     Run(RunArguments),
-    /// Deploy a source from a file, and again on every save
+    /// Deploy a source from a file, or a workflow from its folder, and again on every save
     Dev(DevArguments),
     /// Run an action once and show the result
     RunAction(RunActionArguments),

@@ -59,6 +59,9 @@ pub(crate) async fn run(session: &Session, command: ClientCommand) -> Result<Exi
         ClientCommand::Logs(arguments) => logs::run(session, &arguments).await,
         ClientCommand::Runs(arguments) => runs::run(session, arguments).await,
         ClientCommand::Run(arguments) => run::run(session, &arguments).await,
+        ClientCommand::Dev(arguments) if arguments.file.is_dir() => {
+            workflows::dev(session, &arguments).await
+        }
         ClientCommand::Dev(arguments) => dev::run(session, arguments).await,
         ClientCommand::RunAction(arguments) => run_action::run(session, arguments).await,
         ClientCommand::Pause(arguments) => activity::run(session, &arguments.source, false).await,

@@ -22,6 +22,7 @@ mod secret;
 mod serve;
 mod session;
 mod source;
+mod stamp;
 mod table;
 mod tenant;
 mod timestamp;

@@ -7,8 +7,8 @@ pub(crate) mod arguments;
 mod connections;
 mod data_dir;
 mod descriptors;
-mod environment;
-mod files;
+pub(crate) mod environment;
+pub(crate) mod files;
 mod log;
 mod memory;
 mod network;
@@ -17,6 +17,7 @@ mod receiving;
 mod sending;
 mod server;
 mod traces;
+mod workflows;
 
 pub(crate) use self::admin_key::reset as reset_admin_key;
 pub(crate) use self::data_dir::keep_api_key;
@@ -43,11 +44,14 @@ use crate::{
     exit::Exit,
     serve::{
         connections::Connections, data_dir::DataDir, log::Notes, server::Server, traces::Traces,
+        workflows::WorkflowFolders,
     },
 };
 
 /// Mail that is not wholly here by then is left to its sender.
 const MAIL_TAKEN_WITHIN: Duration = Duration::from_secs(5);
+/// A deployment that is not done by then is left to the next start.
+const DEPLOYED_WITHIN: Duration = Duration::from_secs(10);
 const ADDRESS_FREED_WITHIN: Duration = Duration::from_secs(1);
 const ADDRESS_TRIED_EVERY: Duration = Duration::from_millis(10);
 
@@ -76,6 +80,7 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
     let tracer = traces.as_ref().map(Traces::tracer);
     let app = node::start(&options, &data_dir, address, store, tracer).await?;
     first_user(&app, global, &options, &data_dir, notes).await?;
+    let folders = WorkflowFolders::open(&options, global, &data_dir, &app).await?;
     let stopping = CancellationToken::new();
     let server = server(&options, bodies, Arc::clone(&app), stopping.clone());
     if let Some(mail) = &mail {
@@ -85,10 +90,12 @@ pub(crate) async fn run(global: &Global, arguments: ServeArguments) -> Result<Ex
         ));
     }
     let mail = mail.map(|mail| mail.start(&app, stopping.clone()));
+    let folders = folders.map(|folders| folders.start(stopping.clone()));
     let node = Node {
         app,
         server,
         mail,
+        folders,
         stopping,
         notes,
     };
@@ -126,6 +133,7 @@ struct Node {
     app: Arc<Platform>,
     server: Server,
     mail: Option<JoinHandle<()>>,
+    folders: Option<JoinHandle<()>>,
     stopping: CancellationToken,
     notes: Notes,
 }
@@ -147,6 +155,9 @@ impl Node {
         // Before the platform stops: what is being taken is promised to its sender.
         if let Some(mail) = self.mail {
             let _ = tokio::time::timeout(MAIL_TAKEN_WITHIN, mail).await;
+        }
+        if let Some(folders) = self.folders {
+            let _ = tokio::time::timeout(DEPLOYED_WITHIN, folders).await;
         }
         tokio::select! {
             () = self.app.stop() => {}

@@ -90,9 +90,16 @@ impl Process {
     pub(crate) fn output_with(&self, text: &str) -> String {
         let lines = self.output.lines.lock().unwrap();
         let is_missing = |lines: &mut Vec<String>| !lines.iter().any(|line| line.contains(text));
-        let waited = self.output.grown.wait_timeout_while(lines, OUTPUT_DEADLINE, is_missing);
+        let waited = self
+            .output
+            .grown
+            .wait_timeout_while(lines, OUTPUT_DEADLINE, is_missing);
         let (lines, deadline) = waited.unwrap();
-        assert!(!deadline.timed_out(), "{} has not printed {text:?}", self.name);
+        assert!(
+            !deadline.timed_out(),
+            "{} has not printed {text:?}",
+            self.name
+        );
         lines.join("\n")
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct RunActionArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DevArguments {
-    /// Source file; files that it imports by relative paths are watched too
+    /// Source file; files that it imports by relative paths are watched too. Or the folder of a workflow
     pub(crate) file: PathBuf,
     /// Name of the source [default: the component's name]
     #[arg(long)]

@@ -22,12 +22,14 @@ use inquire::Confirm;
 use serde_json::{Value, json};
 
 use crate::arguments::{
-    DeleteWorkflowArguments, Global, WorkflowsClientCommand as ClientCommand, WorkflowsCommand,
+    DeleteWorkflowArguments, DevArguments, Global, WorkflowsClientCommand as ClientCommand,
+    WorkflowsCommand,
 };
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
 use crate::source::text;
+use crate::usage_error::UsageError;
 use crate::workflow;
 
 pub(crate) async fn run(global: &Global, command: WorkflowsCommand) -> Result<Exit> {
@@ -37,6 +39,18 @@ pub(crate) async fn run(global: &Global, command: WorkflowsCommand) -> Result<Ex
         WorkflowsCommand::Import(arguments) => import::run(global, &arguments).await,
         WorkflowsCommand::Client(command) => client(&Session::open(global)?, command).await,
     }
+}
+
+/// `headwater dev` with a folder.
+pub(super) async fn dev(session: &Session, arguments: &DevArguments) -> Result<Exit> {
+    let props = &arguments.props;
+    let has_props = !props.props.is_empty() || props.props_file.is_some();
+    if arguments.name.is_some() || has_props || arguments.delete_on_exit {
+        let complaint = "--name, --prop, --props-file and --delete-on-exit are for the file of a source; the name and the \
+                         props of a workflow are in its workflow.yaml";
+        return Err(UsageError(complaint.to_owned()).into());
+    }
+    dev::run(session, &arguments.file).await
 }
 
 async fn client(session: &Session, command: ClientCommand) -> Result<Exit> {

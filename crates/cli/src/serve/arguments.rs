@@ -82,6 +82,13 @@ options! {
     /// DATA_DIR/apps/*.toml
     #[arg(long, env = "HEADWATER_APPS", value_name = "FILE_OR_DIR")]
     apps: PathBuf,
+    /// Folder of workflows: the folder of each workflow below it is deployed, now and on every save, for the first
+    /// user or in its --workspace
+    #[arg(long, env = "HEADWATER_WORKFLOWS", value_name = "DIR")]
+    workflows: PathBuf,
+    /// `--workspace` of the command line, for the file.
+    #[arg(skip)]
+    workspace: String,
     /// Proxies in front of this node whose X-Forwarded-For sets the client address of a request
     #[arg(long, env = "HEADWATER_TRUSTED_PROXIES", value_name = "CIDR,…")]
     trusted_proxies: String,

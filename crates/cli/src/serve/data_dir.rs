@@ -77,6 +77,11 @@ impl DataDir {
         self.root.join("files")
     }
 
+    /// The folders that `--workflows` deploys, with the ids of their workflows.
+    pub(crate) fn workflow_folders(&self) -> PathBuf {
+        self.root.join("workflow-folders.json")
+    }
+
     /// The operator's definitions of apps.
     pub(crate) fn apps(&self) -> PathBuf {
         self.root.join("apps")
@@ -174,7 +179,7 @@ fn random<const N: usize>() -> Result<[u8; N]> {
 }
 
 /// Writes a file that only its owner may read, whole or not at all.
-fn write_private(path: &Path, text: &str) -> Result<()> {
+pub(super) fn write_private(path: &Path, text: &str) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
     let unfinished = path.with_extension("unfinished");
     let mut file = OpenOptions::new()

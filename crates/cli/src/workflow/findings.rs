@@ -61,7 +61,7 @@ pub(crate) fn line(dir: &Path, finding: &Value) -> String {
     )
 }
 
-fn of_definition(finding: &Finding) -> Value {
+pub(crate) fn of_definition(finding: &Finding) -> Value {
     let mut value = json!({
         "file": DEFINITION_FILE,
         "severity": finding.severity.as_str(),

@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use headwater_workflow::state_file::StateFile;
 
+use crate::stamp::{Stamp, stamp};
+
 pub(crate) const DEFINITION_FILE: &str = "workflow.yaml";
 pub(crate) const STATE_FILE: &str = ".workflow.state";
 /// Left out at any depth: packages are the node's business.
-const PACKAGES: &str = "node_modules";
+pub(crate) const PACKAGES: &str = "node_modules";
 /// Left out beside the definition: tests are run here.
 const TESTS: &str = "tests";
 /// The most that a node takes; a larger file cannot be a part of a workflow.
@@ -112,6 +114,14 @@ pub(crate) fn files_of(dir: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let mut found = BTreeMap::new();
     collect(dir, "", &mut found)?;
     Ok(found)
+}
+
+/// The states of these files, by the same paths. The ids are left out: deployments write them.
+pub(crate) fn stamps(dir: &Path) -> Result<BTreeMap<String, Stamp>> {
+    let mut files = files_of(dir)?;
+    files.remove(STATE_FILE);
+    let files = files.into_iter();
+    Ok(files.map(|(path, file)| (path, stamp(&file))).collect())
 }
 
 fn collect(dir: &Path, within: &str, found: &mut BTreeMap<String, PathBuf>) -> Result<()> {

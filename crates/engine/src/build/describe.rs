@@ -83,7 +83,7 @@ mod tests {
     use headwater_model::component::ComponentType;
     use serde_json::json;
 
-    use super::{super::failure::BuildFailure, ComponentType, checked};
+    use super::{super::failure::BuildFailure, checked};
 
     #[test]
     fn only_named_versioned_components_with_run_can_be_saved() {

@@ -14,4 +14,5 @@ mod runs;
 mod runtime;
 mod sources;
 mod tenants;
+mod workflow_folders;
 mod workflows;

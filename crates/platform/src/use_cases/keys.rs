@@ -3,8 +3,7 @@
 
 use headwater_model::{
     id::{KeyId, UserId},
-    limits::PAGE_LIMIT_MAX,
-    page::{Page, PageRequest, Position},
+    page::{Page, PageRequest},
 };
 use headwater_store::{ApiKey, Store};
 
@@ -13,6 +12,7 @@ use crate::{
     environment::Environment,
     error::PlatformError,
     platform::Platform,
+    use_cases::administrator::administrator,
 };
 
 /// The maximum length of a key's name.
@@ -51,18 +51,8 @@ pub async fn create_admin_key(
     env: &Environment,
     name: &str,
 ) -> Result<NewKey, PlatformError> {
-    let mut page = PageRequest::first(PAGE_LIMIT_MAX);
-    loop {
-        let users = store.users(&page).await?.items;
-        let Some(last) = users.last().map(|user| user.id.clone()) else {
-            let reason = "the node has no administrator yet; its first start creates one";
-            return Err(PlatformError::Conflict(reason.to_owned()));
-        };
-        if let Some(admin) = users.into_iter().find(|user| user.is_admin) {
-            return create(store, env, admin.id, name).await;
-        }
-        page.position = Position::After(last);
-    }
+    let admin = administrator(store).await?;
+    create(store, env, admin.id, name).await
 }
 
 async fn create(

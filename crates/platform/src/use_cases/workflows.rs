@@ -9,6 +9,7 @@ mod replay;
 mod runs;
 mod sources;
 mod triggers;
+mod unchanged;
 mod waits;
 
 use std::collections::BTreeMap;

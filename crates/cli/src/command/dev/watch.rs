@@ -1,16 +1,13 @@
-//! Waiting for files to be saved. They are looked at, many times a second, instead of asking the system
-//! to tell: that works in containers and on network drives, too, and a component has few files.
+//! Waiting for files to be saved. They are looked at many times a second: a component has few files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use crate::reference;
+use crate::stamp::{Stamp, stamp};
 
 pub(in crate::command) const PERIOD: Duration = Duration::from_millis(50);
-
-/// The state of a file that a save changes; `None` for a file that is not there.
-pub(in crate::command) type Stamp = Option<(SystemTime, u64)>;
 
 pub(super) struct Watch {
     file: PathBuf,
@@ -83,11 +80,6 @@ impl Watch {
     fn folders(&self) -> BTreeSet<&Path> {
         self.files.iter().filter_map(|file| file.parent()).collect()
     }
-}
-
-pub(in crate::command) fn stamp(file: &Path) -> Stamp {
-    let metadata = std::fs::metadata(file).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 /// The files of a folder that could be imported.

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::super::super::dev::{Stamp, WATCH_PERIOD, stamp};
-use crate::workflow::folder::{self, STATE_FILE};
+use super::super::super::dev::WATCH_PERIOD;
+use crate::stamp::Stamp;
+use crate::workflow::folder;
 
 pub(super) struct FolderWatch {
     dir: PathBuf,
@@ -44,10 +45,7 @@ impl FolderWatch {
     }
 
     fn stamps(&self) -> BTreeMap<String, Stamp> {
-        let mut files = folder::files_of(&self.dir).unwrap_or_default();
-        files.remove(STATE_FILE);
-        let files = files.into_iter();
-        files.map(|(path, file)| (path, stamp(&file))).collect()
+        folder::stamps(&self.dir).unwrap_or_default()
     }
 }
 
@@ -56,6 +54,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::workflow::folder::STATE_FILE;
 
     #[tokio::test]
     async fn saves_count_and_ids_do_not() {

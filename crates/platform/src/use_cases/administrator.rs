@@ -1,0 +1,50 @@
+//! The administrator of a node, whom the node itself may act for: somebody who starts it may do anything with it.
+
+use headwater_model::{
+    limits::PAGE_LIMIT_MAX,
+    page::{PageRequest, Position},
+};
+use headwater_store::{Store, User};
+
+use crate::{caller::Caller, error::PlatformError, platform::Platform};
+
+/// The first administrator.
+///
+/// # Errors
+/// `Conflict` if there is none yet.
+pub(crate) async fn administrator(store: &dyn Store) -> Result<User, PlatformError> {
+    let mut page = PageRequest::first(PAGE_LIMIT_MAX);
+    loop {
+        let users = store.users(&page).await?.items;
+        let Some(last) = users.last().map(|user| user.id.clone()) else {
+            let reason = "the node has no administrator yet; its first start creates one";
+            return Err(PlatformError::Conflict(reason.to_owned()));
+        };
+        if let Some(admin) = users.into_iter().find(|user| user.is_admin) {
+            return Ok(admin);
+        }
+        page.position = Position::After(last);
+    }
+}
+
+impl Platform {
+    /// The administrator as a caller, with the workspaces of this moment, for what the node is started to do. It is not
+    /// a use of a key.
+    ///
+    /// # Errors
+    /// `Conflict` if there is no administrator, or none with a key.
+    pub async fn administrator(&self) -> Result<Caller, PlatformError> {
+        let store = &self.core.store;
+        let user = administrator(&**store).await?;
+        let keys = store.keys(&user.id, &PageRequest::first(1)).await?;
+        let identity = match keys.items.first() {
+            Some(key) => store.identity(&key.hash).await?,
+            None => None,
+        };
+        let identity = identity.ok_or_else(|| {
+            let reason = "the administrator has no API key; create one with `headwater keys reset`";
+            PlatformError::Conflict(reason.to_owned())
+        })?;
+        Ok(Caller { identity })
+    }
+}

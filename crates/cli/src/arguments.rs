@@ -40,8 +40,8 @@ pub(crate) use self::webhooks::{
 pub(crate) use self::workflows::{
     CheckWorkflowArguments, DeleteWorkflowArguments, EndedStatus, ImportWorkflowsArguments,
     InitWorkflowArguments, ReplayRunArguments, ResumeRunArguments, RunWorkflowArguments,
-    WorkflowRunStatus, WorkflowRunsArguments, WorkflowsArguments, WorkflowsClientCommand,
-    WorkflowsCommand,
+    TestWorkflowArguments, WorkflowRunStatus, WorkflowRunsArguments, WorkflowsArguments,
+    WorkflowsClientCommand, WorkflowsCommand,
 };
 pub(crate) use crate::serve::arguments::ServeArguments;
 

@@ -43,6 +43,16 @@ impl From<Output> for Seen {
     }
 }
 
+/// Runs `headwater ARGUMENTS` in a folder, without any node.
+pub async fn headwater_in(folder: &Path, arguments: &[&str]) -> Seen {
+    let mut command = tokio::process::Command::new(binary::path());
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .kill_on_drop(true);
+    command.output().await.unwrap().into()
+}
+
 impl Node {
     /// Runs `headwater ARGUMENTS` with this node's address and key.
     pub async fn cli(&self, arguments: &[&str]) -> Seen {

@@ -43,7 +43,7 @@ mod workers;
 
 pub use answer::Answer;
 pub use browser::{Browser, Decision, Visited, node_with};
-pub use cli::Seen;
+pub use cli::{Seen, headwater_in};
 pub use client::{Client, Method};
 pub use collector::{Collector, RecordedSpan};
 pub use dialogue::Dialogue;

@@ -287,4 +287,10 @@ impl Platform {
     pub fn nudge_deliveries(&self) {
         self.core.nudges.nudge(crate::chore::Chore::Deliveries);
     }
+
+    /// Says that a run of a workflow may have become due, as tests of workflows do that set the clock.
+    #[doc(hidden)]
+    pub fn workflow_is_due(&self, id: &headwater_model::id::WorkflowId) {
+        self.workflows.wake(id);
+    }
 }

@@ -78,7 +78,7 @@ impl Random for SystemRandom {
 }
 
 /// The system's clock and randomness; the clock of a soak where one is asked for.
-pub(super) fn system() -> Result<Environment> {
+pub(crate) fn system() -> Result<Environment> {
     Ok(Environment {
         clock: clock(std::env::var(TEST_CLOCK).ok().as_deref())?,
         random: Arc::new(SystemRandom),

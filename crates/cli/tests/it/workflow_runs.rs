@@ -340,6 +340,15 @@ async fn a_run_is_resumed_with_data_or_cancelled() {
     });
     let seen = node.run(&resume).await;
     assert_eq!((seen.code, &*seen.stderr), (1, "error: the wait is over\n"));
-    let seen = node.run(&["workflows", "cancel", "inv_1"]).await;
-    assert_eq!((&*seen.stdout, &*seen.stderr), ("inv_1\n", "cancelled\n"));
+    for (status, told) in [
+        ("waiting", "cancelled; a step at work comes to its end\n"),
+        ("failed", "it has ended before, as failed\n"),
+    ] {
+        node.data(
+            "GET /v1/runs/inv_1",
+            json!({"id": "inv_1", "status": status}),
+        );
+        let seen = node.run(&["workflows", "cancel", "inv_1"]).await;
+        assert_eq!((&*seen.stdout, &*seen.stderr), ("inv_1\n", told));
+    }
 }

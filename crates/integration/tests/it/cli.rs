@@ -15,4 +15,5 @@ mod runtime;
 mod sources;
 mod tenants;
 mod workflow_folders;
+mod workflow_tests;
 mod workflows;

@@ -26,6 +26,9 @@ export interface AddressRoute {
 
 export type Route = SocketRoute | AddressRoute;
 
+/** In place of a host: every host without a route of its own. */
+const EVERY_HOST = "*";
+
 /** The routes of one kind, by host name. */
 export class RouteTable<Kind extends Route = Route> {
   #byHost: Map<string, Kind>;
@@ -35,7 +38,8 @@ export class RouteTable<Kind extends Route = Route> {
   }
 
   of(host: unknown): Kind | undefined {
-    return typeof host === "string" ? this.#byHost.get(normalized(host)) : undefined;
+    if (typeof host !== "string" || host === "") return undefined;
+    return this.#byHost.get(normalized(host)) ?? this.#byHost.get(EVERY_HOST);
   }
 
   get isEmpty(): boolean {

@@ -8,7 +8,7 @@ mod connections;
 mod data_dir;
 mod descriptors;
 mod environment;
-mod files;
+pub(crate) mod files;
 mod log;
 mod memory;
 mod network;

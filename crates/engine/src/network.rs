@@ -67,6 +67,8 @@ pub enum NetworkPolicy {
     PublicOnly,
     /// Every address.
     All,
+    /// No address at all, as in tests of workflows. Routes to this node lead over its socket all the same.
+    Nothing,
     /// The public internet and these ranges.
     Ranges(Vec<Cidr>),
 }
@@ -77,6 +79,7 @@ impl NetworkPolicy {
         let address = embedded_v4(address).map_or(address, IpAddr::V4);
         match self {
             Self::All => true,
+            Self::Nothing => false,
             Self::PublicOnly => is_public(address),
             Self::Ranges(ranges) => {
                 is_public(address) || ranges.iter().any(|range| range.contains(address))
@@ -93,6 +96,7 @@ impl NetworkPolicy {
     pub fn deny_net_ranges(&self) -> Vec<String> {
         let allowed = match self {
             Self::All => return Vec::new(),
+            Self::Nothing => return vec!["0.0.0.0/0".to_owned()],
             Self::PublicOnly => &[][..],
             Self::Ranges(ranges) => ranges,
         };
@@ -113,7 +117,7 @@ impl NetworkPolicy {
     pub fn needs_ipv6_off(&self) -> bool {
         match self {
             Self::All => false,
-            Self::PublicOnly => true,
+            Self::PublicOnly | Self::Nothing => true,
             Self::Ranges(ranges) => !ranges.iter().any(|range| range.first().is_ipv6()),
         }
     }

@@ -43,6 +43,7 @@ mod registry;
 mod retention;
 mod row;
 mod run_commit;
+mod run_commits;
 mod run_events;
 mod run_expiry;
 mod run_keys;
@@ -80,4 +81,5 @@ mod writer;
 
 #[cfg(feature = "faults")]
 pub use faults::Faults;
+pub use run_commits::RunCommits;
 pub use store::SqliteStore;

@@ -93,6 +93,9 @@ impl WorkQueue for SqliteStore {
         let written = self
             .write_parts(move |connection| run_commit::commit_all(connection, &living, &commits))
             .await;
+        if written.is_ok() {
+            self.run_commits.count().await;
+        }
         match written {
             Ok(results) => results,
             Err(error) => {

@@ -14,7 +14,8 @@ use rusqlite::Connection;
 #[cfg(feature = "faults")]
 use crate::faults::Faults;
 use crate::{
-    connection, health::Health, living::Living, migration, readers::Readers, writer, writer::Writer,
+    connection, health::Health, living::Living, migration, readers::Readers,
+    run_commits::RunCommits, writer, writer::Writer,
 };
 
 /// Connections that read; more would only compete with the writer for the two cores.
@@ -26,6 +27,7 @@ pub struct SqliteStore {
     readers: Option<Arc<Readers>>,
     pub(crate) health: Arc<Health>,
     pub(crate) living: Arc<Living>,
+    pub(crate) run_commits: RunCommits,
     #[cfg(feature = "faults")]
     faults: Faults,
     /// Its path, if it has a file.
@@ -56,6 +58,7 @@ impl SqliteStore {
             readers: Some(Arc::new(readers)),
             health,
             living: Arc::default(),
+            run_commits: RunCommits::default(),
             #[cfg(feature = "faults")]
             faults: Faults::default(),
             path: Some(path.to_owned()),
@@ -76,11 +79,17 @@ impl SqliteStore {
             readers: None,
             health,
             living: Arc::default(),
+            run_commits: RunCommits::default(),
             #[cfg(feature = "faults")]
             faults: Faults::default(),
             path: None,
             _lock: None,
         })
+    }
+
+    /// The commits of runs, for tests of workflows.
+    pub fn run_commits(&self) -> &RunCommits {
+        &self.run_commits
     }
 
     /// The faults that a test may cause.

@@ -15,3 +15,11 @@ pub(crate) use self::{
     load::load,
     node::{Content, Entry, Yaml},
 };
+
+/// The value of a text's only document, without its places.
+///
+/// # Errors
+/// The first fault.
+pub fn value(text: &str) -> Result<serde_json::Value, InvalidYaml> {
+    Ok(load(text)?.to_json())
+}

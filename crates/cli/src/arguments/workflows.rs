@@ -16,6 +16,8 @@ pub(crate) enum WorkflowsCommand {
     Init(InitWorkflowArguments),
     /// Check a workflow's folder, without a node
     Check(CheckWorkflowArguments),
+    /// Run the tests of a workflow, offline: the files in its folder `tests`
+    Test(TestWorkflowArguments),
     /// Bring workflows over from Pipedream: a folder for each, and a report of the work that is left
     Import(ImportWorkflowsArguments),
     #[command(flatten)]
@@ -65,6 +67,18 @@ pub(crate) struct CheckWorkflowArguments {
     /// Tell also what Pipedream would not know
     #[arg(long)]
     pub(crate) pipedream: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestWorkflowArguments {
+    /// Folder of the workflow
+    pub(crate) dir: PathBuf,
+    /// Run each test again for each of its commits, with a node that is killed after that commit
+    #[arg(long)]
+    pub(crate) crash: bool,
+    /// Only the test in the file of this name, without `.yaml`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -14,6 +14,7 @@ pub(super) mod run_card;
 mod runs;
 mod show;
 mod step;
+mod test;
 
 use std::io::IsTerminal as _;
 
@@ -35,6 +36,7 @@ pub(crate) async fn run(global: &Global, command: WorkflowsCommand) -> Result<Ex
     match command {
         WorkflowsCommand::Init(arguments) => init::run(&arguments, global.json),
         WorkflowsCommand::Check(arguments) => check::run(&arguments, global.json),
+        WorkflowsCommand::Test(arguments) => test::run(&arguments, global.json).await,
         WorkflowsCommand::Import(arguments) => import::run(global, &arguments).await,
         WorkflowsCommand::Client(command) => client(&Session::open(global)?, command).await,
     }

@@ -45,7 +45,7 @@ use self::{
 };
 
 /// The folder of all files.
-pub(super) struct FolderOfFiles {
+pub(crate) struct FolderOfFiles {
     root: PathBuf,
     tenants: Mutex<HashMap<String, Arc<Tenant>>>,
     uploads: AtomicU64,
@@ -56,7 +56,7 @@ impl FolderOfFiles {
     ///
     /// # Errors
     /// The folder cannot be used.
-    pub(super) fn open(root: PathBuf) -> io::Result<Self> {
+    pub(crate) fn open(root: PathBuf) -> io::Result<Self> {
         let uploads = root.join("uploads");
         match fs::remove_dir_all(&uploads) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -42,7 +42,7 @@ pub struct InvalidRoute {
 }
 
 impl Route {
-    /// A route to this node's own API.
+    /// A route to this node's own API; of `*`, for every host without a route of its own.
     pub fn to_this_node(host: &str) -> Self {
         Self {
             host: host.to_ascii_lowercase(),

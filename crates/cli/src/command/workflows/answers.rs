@@ -3,11 +3,13 @@
 use anyhow::Result;
 use serde_json::json;
 
+use super::progress;
 use crate::arguments::ResumeRunArguments;
 use crate::at_file;
 use crate::exit::Exit;
 use crate::output;
 use crate::session::Session;
+use crate::source::text;
 
 pub(super) async fn resume(session: &Session, arguments: &ResumeRunArguments) -> Result<Exit> {
     let mut body = json!({});
@@ -25,9 +27,14 @@ pub(super) async fn resume(session: &Session, arguments: &ResumeRunArguments) ->
 }
 
 pub(super) async fn cancel(session: &Session, id: &str) -> Result<Exit> {
+    let client = &session.client;
+    let run = client.get(&["runs", id]).await?;
     let path = ["runs", id, "cancel"];
-    session.client.post(&path, &json!({})).await?;
+    client.post(&path, &json!({})).await?;
     session.print(&json!({"id": id}), |_| id.to_owned())?;
-    output::note("cancelled");
+    output::note(&match progress::has_ended(&run) {
+        true => format!("it has ended before, as {}", text(&run, "status")),
+        false => "cancelled; a step at work comes to its end".to_owned(),
+    });
     Ok(Exit::Success)
 }

@@ -29,10 +29,14 @@ pub(super) fn full(workflow: &Value) -> String {
     table::card(rows)
 }
 
-/// A row for each workflow.
+/// A row for each workflow. URLs have no room: they are on the workflow's card.
 pub(super) fn listing(workflows: &[Value]) -> String {
     let rows = workflows.iter().map(|workflow| {
-        let triggers = triggers(workflow).map(|(_, place)| place);
+        let triggers = workflow["triggers"].as_array().into_iter().flatten();
+        let triggers = triggers.map(|trigger| match text(trigger, "type") {
+            "schedule" => origin(trigger),
+            kind => kind.to_owned(),
+        });
         vec![
             text(workflow, "id").to_owned(),
             text(workflow, "name").to_owned(),
@@ -42,7 +46,7 @@ pub(super) fn listing(workflows: &[Value]) -> String {
         ]
     });
     table::listing(
-        &["id", "name", "active", "trigger", "updated"],
+        &["id", "name", "active", "triggers", "updated"],
         rows.collect(),
     )
 }
@@ -106,6 +110,19 @@ mod tests {
              EMAIL      orders-x1\n\
              SOURCE     dc_1\n\
              EVENTS     dc_*"
+        );
+    }
+
+    #[test]
+    fn a_list_has_the_kinds_of_triggers_and_no_urls() {
+        let workflow = json!({"id": "p_1", "name": "Orders", "active": false, "triggers": [
+            {"id": "hi_1", "type": "http", "endpoint_url": "http://node/e/t"},
+            {"id": "ti_2", "type": "schedule", "schedule": {"interval_seconds": 900}},
+        ]});
+        assert_eq!(
+            listing(&[workflow]),
+            "ID    NAME     ACTIVE   TRIGGERS             UPDATED\n\
+             p_1   Orders   no       http, every 15 min   -"
         );
     }
 }
